@@ -134,6 +134,7 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
             let tls = beats_tls::of_input(&mut keys, "ssl", notes);
             input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
         }
+        "kafka" => kafka(&mut keys, &mut input),
         other => {
             let reason = format!("no input does what [{other}] does");
             notes.tell(&keys.path, reason);
@@ -149,6 +150,31 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     }
     keys.tell_rest(notes);
     Some(Value::Object(input))
+}
+
+/// Topics of Kafka.
+fn kafka(keys: &mut Keys, input: &mut Map<String, Value>) {
+    let hosts = texts(keys.take("hosts").unwrap_or_default());
+    let offset = match keys.take_text("initial_offset").as_deref() {
+        Some("newest") => "latest",
+        _ => "earliest",
+    };
+    let topics = texts(keys.take("topics").unwrap_or_default());
+    for (key, value) in [
+        ("type", "kafka".into()),
+        ("parse", "plain".into()),
+        ("brokers", hosts.join(",").into()),
+        ("topics", topics.into()),
+        ("offset_reset", offset.into()),
+    ] {
+        input.insert(key.to_owned(), value);
+    }
+    let group = keys.take("group_id");
+    input.extend(group.map(|group| ("group_id".to_owned(), group)));
+    // Of the way the client connects and waits: the library's own is as good.
+    for key in ["client_id", "version", "connect_backoff", "max_wait_time"] {
+        keys.take(key);
+    }
 }
 
 /// The system's journal.

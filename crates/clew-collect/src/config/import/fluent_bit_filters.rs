@@ -57,6 +57,7 @@ pub(super) fn filter(
             section.take("print_status");
             steps.push(json!({"rate_limit": {"limit": format!("{rate}/{unit}")}}));
         }
+        "type_converter" => converted(&mut section, steps),
         "stdout" | "expect" => {}
         _ => {
             told.tell(line, &place, "has no counterpart");
@@ -64,6 +65,27 @@ pub(super) fn filter(
         }
     }
     tell_rest(section, told);
+}
+
+/// `type_converter`: a field as another one, of another type.
+fn converted(section: &mut Section, steps: &mut Vec<Value>) {
+    for key in ["int_key", "uint_key", "float_key", "str_key"] {
+        for entry in section.take_all(key) {
+            let words: Vec<&str> = entry.split_whitespace().collect();
+            let [from, to, kind] = words[..] else {
+                continue;
+            };
+            let kind = match kind {
+                "int" | "uint" => "long",
+                "float" => "double",
+                _ => "string",
+            };
+            steps.push(json!({"convert": {
+                "field": path(from), "target_field": path(to), "type": kind,
+                "ignore_missing": true, "ignore_failure": true,
+            }}));
+        }
+    }
 }
 
 /// A key and what stands behind it.

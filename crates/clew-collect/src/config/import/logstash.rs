@@ -279,11 +279,13 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
                 "speaks another protocol: Beats reach this input by their output.elasticsearch",
             );
         }
+        "kafka" => input = kafka(&mut keys),
         _ => {
             told.tell(line, &place, "has no counterpart");
             return None;
         }
     }
+    secured(&mut keys, &mut input);
     let mut processors = Vec::new();
     codec(
         keys.take("codec"),
@@ -303,6 +305,56 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
     }
     told.tell_rest(line, &place, &keys.into_rest());
     Some(input)
+}
+
+/// Topics of Kafka, which are read from their end if nothing else is said.
+fn kafka(keys: &mut Keys) -> Value {
+    let text = |keys: &mut Keys, key: &str, usual: &str| {
+        let given = keys.take_text(key);
+        given.unwrap_or_else(|| usual.to_owned())
+    };
+    let topics = match keys.take_text("topics_pattern") {
+        Some(pattern) => vec![format!("^{}", pattern.trim_start_matches('^'))],
+        None => texts(keys.take("topics").unwrap_or_else(|| "logstash".into())),
+    };
+    for key in ["client_id", "consumer_threads"] {
+        keys.take(key);
+    }
+    json!({
+        "type": "kafka", "parse": "plain", "topics": topics,
+        "brokers": text(keys, "bootstrap_servers", "localhost:9092"),
+        "group_id": text(keys, "group_id", "logstash"),
+        "offset_reset": text(keys, "auto_offset_reset", "latest"),
+    })
+}
+
+/// How connections to an input are secured, by the names that plugins and their versions have for it.
+fn secured(keys: &mut Keys, input: &mut Value) {
+    let flags = ["ssl_enabled", "ssl_enable", "ssl"];
+    let is_on: Vec<bool> = flags.iter().filter_map(|key| keys.take_flag(key)).collect();
+    let old = keys.take_text("ssl_cert");
+    let certificate = keys.take_text("ssl_certificate").or(old);
+    let mut tls = Map::new();
+    let authorities = texts(keys.take("ssl_certificate_authorities").unwrap_or_default());
+    let asked = keys.take_text("ssl_verify_mode");
+    let asked = keys.take_text("ssl_client_authentication").or(asked);
+    let asked = asked.map(|asked| match asked.as_str() {
+        "peer" => "optional".to_owned(),
+        "force_peer" => "required".to_owned(),
+        _ => asked,
+    });
+    let authorities = (!authorities.is_empty()).then(|| authorities.into());
+    for (key, value) in [
+        ("certificate", certificate.map(Value::from)),
+        ("key", keys.take("ssl_key")),
+        ("client_ca", authorities),
+        ("client_authentication", asked.map(Value::from)),
+    ] {
+        tls.extend(value.map(|value| (key.to_owned(), value)));
+    }
+    if is_on.contains(&true) && !tls.is_empty() {
+        input["tls"] = tls.into();
+    }
 }
 
 /// What reads files, from their end if nothing else is said.

@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 use super::keys::Keys;
 use super::logstash::{Told, keys, path, together};
 use super::logstash_grok::grok;
-use super::logstash_lookups::{fingerprint, translate};
+use super::logstash_lookups::{fingerprint, translate, within_networks};
 use super::logstash_mutate::mutate;
 use super::logstash_syntax::Plugin;
 use super::patterns::{before_appended, expression, with_names};
+use super::programs;
 use super::texts;
 
 /// Adds what a filter becomes.
@@ -33,7 +34,14 @@ pub(super) fn convert(
         told.tell(line, &place, "has no counterpart");
         return;
     }
+    // What a `cidr` does is what it adds for the addresses that fit.
+    let fits = (plugin.name == "cidr").then(|| within_networks(&mut keys));
     let mut done = common(&mut keys, (line, &place, told));
+    for step in &mut done {
+        if let Some(fits) = &fits {
+            only_if(step, fits.clone());
+        }
+    }
     let needed = needed_field(&plugin.name, &mut steps);
     if let Some(tags) = failure_tags(&mut keys, &plugin.name)
         && !steps.is_empty()
@@ -259,6 +267,19 @@ fn one(
                 json!({"user_agent": {"field": source(keys), "target_field": path(&target), "ignore_missing": true}}),
             );
         }
+        "uuid" => {
+            let overwrites = keys.take_flag("overwrite") == Some(true);
+            let target = keys.take_text("target").unwrap_or_default();
+            steps.push(programs::uuid(&path(&target), overwrites));
+        }
+        "syslog_pri" => {
+            let field = keys
+                .take_text("syslog_pri_field_name")
+                .unwrap_or_else(|| "syslog_pri".to_owned());
+            let has_labels = keys.take_flag("use_labels").unwrap_or(true);
+            steps.push(programs::syslog_priority(&path(&field), has_labels));
+        }
+        "cidr" => {}
         "truncate" => {
             let fields: Vec<String> =
                 texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));

@@ -111,3 +111,16 @@ pub(super) fn fingerprint(
     }
     steps.push(json!({ "fingerprint": parts }));
 }
+
+/// The condition of a `cidr`: one of the addresses is in one of the networks.
+pub(super) fn within_networks(keys: &mut Keys) -> Value {
+    let networks = texts(keys.take("network").unwrap_or_default());
+    let addresses = texts(keys.take("address").unwrap_or_default());
+    let any = addresses.iter().map(|address| {
+        let field = address
+            .strip_prefix("%{")
+            .and_then(|name| name.strip_suffix('}'));
+        json!({"network": {path(field.unwrap_or(address)): networks}})
+    });
+    json!({"or": any.collect::<Vec<Value>>()})
+}

@@ -20,6 +20,7 @@ mod logstash_mutate;
 mod logstash_outputs;
 mod logstash_syntax;
 mod patterns;
+mod programs;
 mod promtail;
 mod promtail_selectors;
 mod promtail_stages;

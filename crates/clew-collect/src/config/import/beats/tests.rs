@@ -30,7 +30,7 @@ filebeat.inputs:
 - type: syslog
   protocol.udp:
     host: "localhost:9000"
-- type: kafka
+- type: mqtt
   hosts: [a]
 - type: filestream
   enabled: false
@@ -164,7 +164,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
         told,
         [
             "line 10: [filebeat.inputs[0].exclude_files] [a(b] is no pattern of names: [exclude] takes those",
-            "line 31: [filebeat.inputs[3]] no input does what [kafka] does",
+            "line 31: [filebeat.inputs[3]] no input does what [mqtt] does",
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
@@ -538,4 +538,49 @@ output.elasticsearch:
     assert_eq!(config["inputs"][2]["tls"], expected);
     let expected = serde_json::json!({"ca": ["a"], "verification": "full"});
     assert_eq!(config["outputs"][0]["tls"], expected);
+}
+
+#[test]
+fn topics_lists_and_addresses_of_a_filebeat_are_carried_over() {
+    use serde_json::json;
+    let text = r#"
+filebeat.inputs:
+- {type: kafka, hosts: [k1, k2], topics: [a, b], group_id: g, initial_offset: newest, client_id: x}
+processors:
+- decode_csv_fields: {fields: {message: decoded.csv}, separator: ";"}
+- extract_array: {field: decoded.csv, mappings: {source.ip: 0, a: {b: 2}}}
+- append: {target_field: t, fields: [a], values: [x], allow_duplicate: false}
+- community_id: {fields.source_ip: client}
+- fingerprint: {fields: [a], method: md5}
+output.console: {}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told: Vec<&LeftOut> = imported.left_out.iter().collect();
+    assert!(told.iter().all(|one| one.line.is_none()), "{told:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["inputs"],
+        json!([{
+            "type": "kafka", "parse": "plain", "brokers": "k1,k2", "topics": ["a", "b"], "offset_reset": "latest", "group_id": "g",
+        }])
+    );
+    let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";
+    let csv = r#"."decoded"."csv" = parse_csv!(string!(."message"), delimiter: ";")"#;
+    let there = |field: &str| json!({"has_fields": [field]});
+    assert_eq!(
+        config["processors"],
+        json!([
+            {"vrl": {"source": csv, "ignore_failure": true, "if": there("message")}},
+            {"vrl": {"source": list, "ignore_failure": true, "if": there("decoded.csv")}},
+            {"append": {"field": "t", "value": "{{a}}", "allow_duplicates": false, "if": there("a")}},
+            {"append": {"field": "t", "value": ["x"], "allow_duplicates": false}},
+            {"community_id": {
+                "target_field": "network.community_id", "ignore_missing": true, "ignore_failure": true,
+                "source_ip_field": "client", "source_port_field": "source.port",
+                "destination_ip_field": "destination.ip", "destination_port_field": "destination.port",
+                "protocol_field": "network.transport",
+            }},
+            {"fingerprint": {"fields": ["a"], "target_field": "fingerprint", "hash_method": "MD5@2.16.0"}},
+        ])
+    );
 }

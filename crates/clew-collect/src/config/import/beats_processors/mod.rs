@@ -10,6 +10,7 @@ use super::beats_files::overwrite;
 use super::keys::Keys;
 use super::logstash_filters::only_if;
 use super::patterns::expression;
+use super::programs;
 use super::{Notes, Part, bytes, processor, texts};
 use tokens::dissect;
 
@@ -175,16 +176,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
                 out.push(processor(name, parts));
             }
         }
-        "fingerprint" => {
-            let target = keys
-                .take_text("target_field")
-                .unwrap_or_else(|| "fingerprint".to_owned());
-            let parts = [
-                ("fields", fields(keys).into()),
-                ("target_field", target.into()),
-            ];
-            out.push(processor("fingerprint", parts));
-        }
+        "fingerprint" => fingerprint(keys, out, notes),
         "urldecode" => {
             for (from, to) in pairs(keys) {
                 out.push(processor(
@@ -197,6 +189,10 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "replace" => replace(keys, out),
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
+        "decode_csv_fields" => programs::decoded_csv(keys, out),
+        "extract_array" => programs::extracted(keys, out),
+        "append" => programs::appended(keys, out),
+        "community_id" => community_id(keys, out),
         _ => return false,
     }
     true
@@ -253,6 +249,50 @@ pub(super) fn syslog(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_
         "the fields are those of the parser [syslog], and the whole line stays in its field";
     notes.tell(&keys.path, reason);
     out.push(json!({ "parse": parts }));
+}
+
+fn fingerprint(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let target = keys
+        .take_text("target_field")
+        .unwrap_or_else(|| "fingerprint".to_owned());
+    let mut parts = json!({"fields": fields(keys), "target_field": target});
+    let path = keys.path_of("method");
+    let method = keys.take_text("method");
+    match method.as_deref() {
+        None => {}
+        Some("sha256") => parts["hash_method"] = "SHA-256@2.16.0".into(),
+        Some("sha1") => parts["hash_method"] = "SHA-1@2.16.0".into(),
+        Some("md5") => parts["hash_method"] = "MD5@2.16.0".into(),
+        Some(_) => notes.tell(&path, "has no counterpart"),
+    }
+    out.push(json!({"fingerprint": parts}));
+}
+
+/// `community_id`, of the fields of the schema unless others are named.
+fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
+    let target = keys.take_text("target");
+    let mut parts = json!({
+        "target_field": target.unwrap_or_else(|| "network.community_id".to_owned()),
+        "ignore_missing": true, "ignore_failure": true,
+    });
+    for (theirs, ours, usual) in [
+        ("source_ip", "source_ip_field", "source.ip"),
+        ("source_port", "source_port_field", "source.port"),
+        ("destination_ip", "destination_ip_field", "destination.ip"),
+        (
+            "destination_port",
+            "destination_port_field",
+            "destination.port",
+        ),
+        ("transport", "protocol_field", "network.transport"),
+    ] {
+        let field = keys.take_text(&format!("fields.{theirs}"));
+        parts[ours] = field.unwrap_or_else(|| usual.to_owned()).into();
+    }
+    if let Some(seed) = keys.take("seed") {
+        parts["seed"] = seed;
+    }
+    out.push(json!({"community_id": parts}));
 }
 
 fn rate_limit(keys: &mut Keys, out: &mut Vec<Value>) {

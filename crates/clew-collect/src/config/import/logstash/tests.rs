@@ -6,7 +6,7 @@ input {
          codec => multiline { pattern => "^\s" what => "previous" } }
   # Filebeat comes here.
   beats { port => 5044 }
-  kafka { topics => ["a"] }
+  redis { key => "a" }
 }
 filter {
   if [type] == "app" {
@@ -156,7 +156,7 @@ fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
         told,
         [
             "line 6: [input.beats] speaks another protocol: Beats reach this input by their output.elasticsearch",
-            "line 7: [input.kafka] has no counterpart",
+            "line 7: [input.redis] has no counterpart",
             "line 18: [filter.ruby] has no counterpart",
             "line 22: [output.elasticsearch] a login is taken from the variable CLEW_LOGIN (`user:password`)",
         ]
@@ -484,4 +484,70 @@ fn what_is_no_pipeline_is_told_with_its_line() {
     );
     let deep = format!("filter {{ if {}", "!".repeat(100));
     check(&deep, "line 1: [] too much is inside each other");
+}
+
+#[test]
+fn inputs_of_a_logstash_say_how_they_are_secured_and_what_they_read() {
+    use serde_json::json;
+    let text = r#"
+input {
+  beats { port => 5044 ssl_enabled => true ssl_certificate => "c" ssl_key => "k" ssl_certificate_authorities => ["a"] ssl_client_authentication => "optional" }
+  tcp { port => 5000 ssl_enable => true ssl_cert => "c" ssl_key => "k" ssl_verify_mode => "force_peer" }
+  http { port => 8080 ssl => false ssl_certificate => "c" ssl_key => "k" }
+  kafka { bootstrap_servers => "k1:9092,k2:9092" topics_pattern => "app-.*" auto_offset_reset => "earliest" consumer_threads => 3 }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let lines: Vec<&LeftOut> = imported
+        .left_out
+        .iter()
+        .filter(|one| one.line.is_some())
+        .collect();
+    assert_eq!(lines.len(), 1, "{told:?}");
+    assert!(told[0].contains("speaks another protocol"), "{told:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(
+        inputs[0]["tls"],
+        json!({"certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional"})
+    );
+    assert_eq!(
+        inputs[1]["tls"],
+        json!({"certificate": "c", "key": "k", "client_authentication": "required"})
+    );
+    assert_eq!(inputs[2]["tls"], Value::Null);
+    assert_eq!(
+        inputs[3],
+        json!({
+            "type": "kafka", "parse": "plain", "topics": ["^app-.*"], "brokers": "k1:9092,k2:9092",
+            "group_id": "logstash", "offset_reset": "earliest",
+        })
+    );
+}
+
+#[test]
+fn filters_of_a_logstash_that_have_no_step_of_their_name_have_others() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    check_filter(
+        r#"cidr { address => ["%{[source][ip]}"] network => ["10.0.0.0/8"] add_tag => ["own"] }"#,
+        &json!([{"append": {
+            "field": "tags", "value": ["own"],
+            "if": {"and": [branch, {"or": [{"network": {"source.ip": ["10.0.0.0/8"]}}]}]},
+        }}]),
+    );
+    check_filter(
+        r#"uuid { target => "[event][id]" }"#,
+        &json!([{"vrl": {
+            "source": r#"."event"."id" = uuid_v4()"#, "ignore_failure": true,
+            "if": {"and": [branch, {"not": {"has_fields": ["event.id"]}}]},
+        }}]),
+    );
+    let program = "priority = 13\nif .\"syslog_pri\" != null { priority = to_int(.\"syslog_pri\") ?? 13 }\nseverity = mod(priority, 8)\nfacility = to_int(floor(priority / 8))\n.syslog_severity_code = severity\n.syslog_facility_code = facility\n";
+    check_filter(
+        "syslog_pri { use_labels => false }",
+        &json!([{"vrl": {"source": program, "ignore_failure": true, "if": branch}}]),
+    );
 }

@@ -1,0 +1,136 @@
+//! What others have a processor for and only a program does here: steps of `vrl`.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::Keys;
+use super::logstash_filters::only_if;
+use super::{processor, texts};
+
+/// A text as the language writes it, which is as JSON does.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A field, `a.b`, as the language names it.
+fn named(field: &str) -> String {
+    let parts = field.split('.').map(|part| format!(".{}", quoted(part)));
+    parts.collect()
+}
+
+fn step(program: &str) -> Value {
+    json!({"vrl": {"source": program, "ignore_failure": true}})
+}
+
+/// Filebeat's `decode_csv_fields`: texts with separators as lists.
+pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
+    let separator = keys
+        .take_text("separator")
+        .unwrap_or_else(|| ",".to_owned());
+    // A list takes the place of what is there, and what is not there is not looked at.
+    for key in ["overwrite_keys", "ignore_missing", "trim_leading_space"] {
+        keys.take(key);
+    }
+    let Some(Value::Object(fields)) = keys.take("fields") else {
+        return;
+    };
+    for (from, to) in fields {
+        let to = texts(to).pop().unwrap_or_else(|| from.clone());
+        let program = format!(
+            "{} = parse_csv!(string!({}), delimiter: {})",
+            named(&to),
+            named(&from),
+            quoted(&separator)
+        );
+        let mut step = step(&program);
+        only_if(&mut step, json!({"has_fields": [from]}));
+        out.push(step);
+    }
+}
+
+/// Filebeat's `extract_array`: items of a list as fields.
+pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
+    let field = keys.take_text("field").unwrap_or_default();
+    for key in ["overwrite_keys", "ignore_missing", "omit_empty"] {
+        keys.take(key);
+    }
+    // Names with dots are the same as objects inside each other.
+    let mut mappings = Vec::new();
+    if let Some(Value::Object(given)) = keys.take("mappings") {
+        flatten("", given, &mut mappings);
+    }
+    let mut program = format!("list = array!({})\n", named(&field));
+    for (target, index) in mappings {
+        let target = named(&target);
+        program.push_str(&format!(
+            "if length(list) > {index} {{ {target} = list[{index}] }}\n"
+        ));
+    }
+    let mut step = step(&program);
+    only_if(&mut step, json!({"has_fields": [field]}));
+    out.push(step);
+}
+
+/// The numbers in objects, each with its whole name.
+fn flatten(prefix: &str, given: Map<String, Value>, out: &mut Vec<(String, u64)>) {
+    for (name, value) in given {
+        let name = format!("{prefix}{name}");
+        match value {
+            Value::Object(inner) => flatten(&format!("{name}."), inner, out),
+            value => out.extend(value.as_u64().map(|index| (name, index))),
+        }
+    }
+}
+
+/// Filebeat's `append`.
+pub(super) fn appended(keys: &mut Keys, out: &mut Vec<Value>) {
+    let target = keys.take_text("target_field").unwrap_or_default();
+    let again = keys.take_flag("allow_duplicate").unwrap_or(true);
+    keys.take("ignore_empty_values");
+    keys.take("ignore_missing");
+    let append = |value: Value| {
+        let parts = [
+            ("field", target.as_str().into()),
+            ("value", value),
+            ("allow_duplicates", again.into()),
+        ];
+        processor("append", parts)
+    };
+    for field in texts(keys.take("fields").unwrap_or_default()) {
+        let mut step = append(format!("{{{{{field}}}}}").into());
+        only_if(&mut step, json!({"has_fields": [field]}));
+        out.push(step);
+    }
+    let values = texts(keys.take("values").unwrap_or_default());
+    if !values.is_empty() {
+        out.push(append(values.into()));
+    }
+}
+
+/// Logstash's `uuid`.
+pub(super) fn uuid(target: &str, overwrites: bool) -> Value {
+    let mut step = step(&format!("{} = uuid_v4()", named(target)));
+    if !overwrites {
+        only_if(&mut step, json!({"not": {"has_fields": [target]}}));
+    }
+    step
+}
+
+/// Logstash's `syslog_pri`: severity and facility of a priority, with the names that it has for them.
+pub(super) fn syslog_priority(field: &str, has_labels: bool) -> Value {
+    const SEVERITIES: &str = r#"["emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug"]"#;
+    const FACILITIES: &str = r#"["kernel", "user-level", "mail", "daemon", "security/authorization", "syslogd", "line printer", "network news", "uucp", "clock", "security/authorization", "ftp", "ntp", "log audit", "log alert", "clock", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"]"#;
+    let field = named(field);
+    // A message without one is a user's notice.
+    let mut program = format!(
+        "priority = 13\nif {field} != null {{ priority = to_int({field}) ?? 13 }}\n\
+         severity = mod(priority, 8)\nfacility = to_int(floor(priority / 8))\n\
+         .syslog_severity_code = severity\n.syslog_facility_code = facility\n"
+    );
+    if has_labels {
+        program.push_str(&format!(
+            ".syslog_severity = get({SEVERITIES}, [severity]) ?? null\n\
+             .syslog_facility = get({FACILITIES}, [facility]) ?? null\n"
+        ));
+    }
+    step(&program)
+}
