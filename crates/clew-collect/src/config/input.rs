@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::authentication::{self, Credential};
 use super::kafka::KafkaInput;
 use super::section::Section;
-use super::{ConfigError, Definition, InputTls, JournaldInput, built_with_kafka, processors};
+use super::{
+    ConfigError, Definition, InputTls, JournaldInput, built_with_kafka, meant, processors,
+};
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
@@ -315,6 +317,23 @@ impl MultilineConfig {
 
 /// The names of the kinds.
 const KINDS: [&str; 6] = ["file", "stdin", "syslog", "http", "journald", "kafka"];
+/// What others call them.
+const ELSEWHERE: [(&str, &str); 14] = [
+    ("log", "file"),
+    ("filestream", "file"),
+    ("tail", "file"),
+    ("container", "file"),
+    ("docker", "file"),
+    ("tcp", "syslog"),
+    ("udp", "syslog"),
+    ("unix", "syslog"),
+    ("socket", "syslog"),
+    ("systemd", "journald"),
+    ("beats", "http"),
+    ("otlp", "http"),
+    ("opentelemetry", "http"),
+    ("elasticsearch", "http"),
+];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 /// The keys of those that are connected to.
@@ -377,7 +396,7 @@ impl InputConfig {
                 InputKind::Kafka(section.read(&COMMON, &needed)?)
             }
             other => {
-                let nearest = Section::nearest(&KINDS, other);
+                let nearest = meant(&KINDS, &ELSEWHERE, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");
                 return Err(section.wrong(Some("type"), reason));
             }

@@ -160,7 +160,16 @@ impl CollectConfig {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         let source = Source::new(name, text);
-        let mut root = Section::root(&source, source.tree(variable)?)?;
+        let tree = source.tree(variable)?;
+        let foreign = tree.as_object().and_then(|keys| {
+            let mut keys = keys.keys();
+            keys.find(|key| is_of_another_shipper(key)).cloned()
+        });
+        let mut root = Section::root(&source, tree)?;
+        if let Some(key) = foreign {
+            let reason = "is a key of another shipper: `clew collect import FILE` prints what its configuration is here";
+            return Err(root.wrong(Some(&key), reason));
+        }
         let inputs = take_list(&mut root, "inputs", ITEMS_MAX)?;
         let outputs = take_list(&mut root, "outputs", OutputSet::OUTPUTS_MAX)?;
         let processors = processors(&mut root)?;
@@ -278,6 +287,24 @@ impl CollectConfig {
 /// The nearest of some names.
 pub(crate) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
     Section::nearest(names, name)
+}
+
+/// Whether a configuration that has this key is one of Filebeat, Vector, Promtail or Fluent Bit.
+fn is_of_another_shipper(key: &str) -> bool {
+    const KEYS: [&str; 5] = [
+        "sources",
+        "sinks",
+        "transforms",
+        "scrape_configs",
+        "pipeline",
+    ];
+    key.starts_with("filebeat") || key.starts_with("output.") || KEYS.contains(&key)
+}
+
+/// The kind that is meant by a name that none has: that of what others call so, or else the nearest one.
+fn meant<'n>(kinds: &[&'n str], elsewhere: &[(&str, &'n str)], name: &str) -> &'n str {
+    let known = elsewhere.iter().find(|(theirs, _)| *theirs == name);
+    known.map_or_else(|| nearest(kinds, name), |(_, ours)| *ours)
 }
 
 /// Refuses what names Kafka where that is left out.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::authentication::Credential;
 use super::kafka::KafkaOutput;
 use super::section::Section;
-use super::{ConfigError, Definition, OutputTls, built_with_kafka};
+use super::{ConfigError, Definition, OutputTls, built_with_kafka, meant};
 use crate::error::CollectError;
 use crate::metadata::Placing;
 use crate::sink::{
@@ -277,6 +277,13 @@ pub enum Compression {
 
 /// The names of the kinds.
 const KINDS: [&str; 6] = ["clew", "opensearch", "http", "file", "stdout", "kafka"];
+/// What others call them.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("elasticsearch", "opensearch"),
+    ("elastic", "opensearch"),
+    ("es", "opensearch"),
+    ("console", "stdout"),
+];
 /// The keys of every kind.
 const COMMON: [&str; 2] = ["type", "when"];
 /// The keys of those that connect.
@@ -318,7 +325,7 @@ impl OutputConfig {
                 OutputKind::Stdout
             }
             other => {
-                let nearest = Section::nearest(&KINDS, other);
+                let nearest = meant(&KINDS, &ELSEWHERE, other);
                 let reason = format!("no output is called [{other}], did you mean [{nearest}]?");
                 return Err(section.wrong(Some("type"), reason));
             }

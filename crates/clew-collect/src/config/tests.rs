@@ -95,6 +95,16 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
         "line 17: [outputs[2].type] no output is called [stdou], did you mean [stdout]?",
     );
     check(
+        "type: stdout",
+        "type: elasticsearch",
+        "line 17: [outputs[2].type] no output is called [elasticsearch], did you mean [opensearch]?",
+    );
+    check(
+        "inputs:",
+        "filebeat.inputs:",
+        "line 5: [filebeat.inputs] is a key of another shipper: `clew collect import FILE` prints what its configuration is here",
+    );
+    check(
         "${LINES}",
         "many",
         "line 3: [batch_lines_max] invalid type: string \"many\", expected usize",
