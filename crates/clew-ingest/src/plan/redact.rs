@@ -100,9 +100,62 @@ impl Step for Duration {
     }
 }
 
-/// Nanoseconds of a text of numbers with units.
+/// Nanoseconds of a duration, in any of the ways in which it may be written.
 fn duration_ns(text: &str) -> Option<f64> {
-    let mut rest = text.trim();
+    let text = text.trim();
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(text) => (-1.0, text),
+        None => (1.0, text),
+    };
+    let ns = clock_ns(text)
+        .or_else(|| iso_ns(text))
+        .or_else(|| in_units_ns(text))?;
+    Some(sign * ns)
+}
+
+/// A number without a sign or an exponent.
+fn number(text: &str) -> Option<f64> {
+    let is_number = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_number.then(|| text.parse().ok()).flatten()
+}
+
+/// Hours, minutes and seconds, `01:02:03.5`, and days before them as .NET writes them: `1.02:03:04.5`.
+fn clock_ns(text: &str) -> Option<f64> {
+    let (hours, rest) = text.split_once(':')?;
+    let (minutes, seconds) = rest.split_once(':')?;
+    let (days, hours) = hours.split_once('.').unwrap_or(("0", hours));
+    let (minutes, seconds) = (number(minutes)?, number(seconds)?);
+    let is_clock = minutes < 60.0 && seconds < 60.0;
+    let hours = number(days)? * 24.0 + number(hours)?;
+    is_clock.then_some(((hours * 60.0 + minutes) * 60.0 + seconds) * 1e9)
+}
+
+/// `PT1M30.5S`, `P1DT2H`, of ISO 8601.
+fn iso_ns(text: &str) -> Option<f64> {
+    const DAYS: [(char, f64); 2] = [('W', 604_800e9), ('D', 86_400e9)];
+    const TIMES: [(char, f64); 3] = [('H', 3_600e9), ('M', 60e9), ('S', 1e9)];
+    let text = text.strip_prefix('P')?;
+    let (days, times) = text.split_once('T').unwrap_or((text, ""));
+    let mut sum = 0.0;
+    for (part, units) in [(days, &DAYS[..]), (times, &TIMES[..])] {
+        let mut rest = part;
+        while !rest.is_empty() {
+            let end = rest.find(|letter: char| letter.is_ascii_uppercase())?;
+            let unit = units
+                .iter()
+                .find(|(name, _)| rest[end..].starts_with(*name));
+            sum += number(&rest[..end])? * unit?.1;
+            rest = &rest[end + 1..];
+        }
+    }
+    (!days.is_empty() || !times.is_empty()).then_some(sum)
+}
+
+/// Nanoseconds of a text of numbers with units.
+fn in_units_ns(text: &str) -> Option<f64> {
+    let mut rest = text;
     let mut sum = 0.0;
     while !rest.is_empty() {
         let is_number = |letter: char| letter.is_ascii_digit() || letter == '.';
@@ -114,18 +167,19 @@ fn duration_ns(text: &str) -> Option<f64> {
         sum += value * unit_ns(&rest[..unit])?;
         rest = rest[unit..].trim_start();
     }
-    (!text.trim().is_empty()).then_some(sum)
+    (!text.is_empty()).then_some(sum)
 }
 
 fn unit_ns(unit: &str) -> Option<f64> {
     Some(match unit {
-        "ns" => 1.0,
-        "us" | "µs" | "μs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "m" | "min" => 60e9,
-        "h" => 3_600e9,
-        "d" => 86_400e9,
+        "ns" | "nanosecond" | "nanoseconds" => 1.0,
+        "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => 1e3,
+        "ms" | "msec" | "millisecond" | "milliseconds" => 1e6,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1e9,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60e9,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3_600e9,
+        "d" | "day" | "days" => 86_400e9,
+        "w" | "week" | "weeks" => 604_800e9,
         _ => return None,
     })
 }

@@ -734,6 +734,24 @@ fn texts_are_redacted_and_durations_are_numbers() {
     check(duration("ms"), "1.5s", r#"{"message":1500.0}"#);
     check(duration("s"), "2m30s", r#"{"message":150.0}"#);
     check(duration("us"), "1 ms 5 µs", r#"{"message":1005.0}"#);
+    for (written, seconds) in [
+        ("-5ms", "-0.005"),
+        ("1 hour 2 minutes 5 seconds", "3725.0"),
+        ("2w", "1209600.0"),
+        ("00:01:02.5", "62.5"),
+        ("1.02:03:04", "93784.0"),
+        ("PT1M30.5S", "90.5"),
+        ("P1DT2H", "93600.0"),
+    ] {
+        let expected = format!(r#"{{"message":{seconds}}}"#);
+        check(duration("s"), written, &expected);
+    }
+    for wrong in [
+        "P", "PT", "P1H", "PT1D", "00:60:00", "1:2", "1e3s", "--1s", "PT-1S", ":::", ".",
+    ] {
+        let expected = format!(r#"not_convertible {{"message":"{wrong}"}}"#);
+        check(duration("s"), wrong, &expected);
+    }
     check(
         duration("ms"),
         "fast",
