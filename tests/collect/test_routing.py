@@ -140,7 +140,7 @@ outputs:
         written = folder / "out.json"
 
         def is_written():
-            return written.exists() and written.read_text().count("\n") == len(messages)
+            return written.exists() and written.read_text().count("\n") >= len(messages)
 
         with open(folder / "told.err", "ab") as told:
             for back in (False, True):
@@ -149,7 +149,7 @@ outputs:
                     until = time.monotonic() + TIMEOUT_SECONDS
                     while not is_written() and time.monotonic() < until:
                         time.sleep(0.05)
-                    self.assertEqual(json.loads(written.read_text().splitlines()[-1])["message"], messages[-1])
+                    self.assertTrue(is_written())
                     if back:
                         # What waited when the first one was killed is sent by the second one.
                         server.away = False
@@ -158,7 +158,10 @@ outputs:
                     collector.kill()
                     collector.wait()
         self.assertEqual([one["message"] for one in server.documents.values()], messages)
-        self.assertEqual((server.wrong, written.read_text().count("\n")), ([], len(messages)))
+        self.assertEqual(server.wrong, [])
+        # A file knows no ids: what was written right before the kill may be there twice.
+        once = dict.fromkeys(json.loads(line)["message"] for line in written.read_text().splitlines())
+        self.assertEqual(list(once), messages)
         self.assertIn("what is for it waits on disk", (folder / "told.err").read_text())
 
 
