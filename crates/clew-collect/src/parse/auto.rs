@@ -74,6 +74,10 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choi
     let best = best.filter(|(count, _)| count * 5 >= lines.len() * 4);
     // Plain text takes everything.
     let (count, parser) = named.or(best).unwrap_or((lines.len(), ParserName::Plain));
+    let parser = match parser {
+        ParserName::Syslog if named.is_none() && are_acts(&lines, times) => ParserName::Auth,
+        other => other,
+    };
     let others = tried.into_iter();
     let next = others
         .filter(|(count, other)| *count > 0 && looks_like(*other) != looks_like(parser))
@@ -107,10 +111,29 @@ pub(crate) fn first_that_takes(
     times: &mut Times,
     record: &mut Record,
 ) -> Option<ParserName> {
-    TRIED.into_iter().find(|parser| {
+    let first = TRIED.into_iter().find(|parser| {
         record.clear();
         parser.parse(text, times, record).is_some()
+    })?;
+    Some(match first {
+        // What the record then has is the same where nobody did anything.
+        ParserName::Syslog if is_act(text, times, record) => ParserName::Auth,
+        other => other,
     })
+}
+
+/// Whether half of the lines of syslog or more say what somebody did: `auth` takes the same lines, and finds more in these.
+fn are_acts(lines: &[&str], times: &mut Times) -> bool {
+    let mut record = Record::default();
+    let acts = lines.iter().filter(|line| is_act(line, times, &mut record));
+    acts.count() * 2 >= lines.len()
+}
+
+/// Whether a line of syslog says what somebody did, as lines of sshd, sudo, su and PAM do.
+fn is_act(line: &str, times: &mut Times, record: &mut Record) -> bool {
+    record.clear();
+    ParserName::Auth.parse(line, times, record).is_some()
+        && memchr::memmem::find(record.event.bytes(), b"\"action\":").is_some()
 }
 
 /// How many lines a parser takes.
@@ -229,6 +252,12 @@ mod tests {
             Some(ParserName::Syslog),
         );
         check("/var/log/thing", syslog, Some(ParserName::Syslog));
+        let login =
+            "Jun 14 09:08:07 web1 sshd[1]: Failed password for root from 10.0.0.7 port 5 ssh2\n";
+        check("/srv/thing", login, Some(ParserName::Auth));
+        check("/var/log/messages", login, Some(ParserName::Syslog));
+        let few = format!("{login}{}", syslog.repeat(2));
+        check("/srv/thing", &few, Some(ParserName::Syslog));
         check(
             "/var/log/apache2/other_vhosts_access.log",
             access,

@@ -410,6 +410,8 @@ fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
     if let Some(quote) = keys.take_text("quote_char") {
         parts["quote"] = quote.into();
     }
+    // Nothing comes of empty columns here, either way.
+    keys.take("skip_empty_columns");
     steps.push(json!({ "csv": parts }));
     for (column, kind) in pairs(keys.take("convert")) {
         let kind = match kind.as_str().unwrap_or_default() {
