@@ -96,6 +96,11 @@ impl Condition {
         };
         let mut parts = Vec::new();
         for (path, what) in fields {
+            let dotted = dotted_bound(name, path, what);
+            let (path, what) = match &dotted {
+                Some((path, what)) => (*path, what),
+                None => (path.as_str(), what),
+            };
             let slot = slot(event, path)?;
             match name {
                 "compare" => parts.extend(relation::parse(event, slot, what)?),
@@ -265,6 +270,14 @@ fn literal(name: &str, what: &Json) -> Result<Literal, DefinitionError> {
                 .ok_or_else(|| refused(&format!("[{name}] wants a text, a number or a truth")))?,
         ),
     })
+}
+
+/// A bound of a range as Beats write it, `http.response.code.gte: 400`: the field, and the bound by its name.
+fn dotted_bound<'p>(name: &str, path: &'p str, what: &Json) -> Option<(&'p str, Json)> {
+    let (field, bound) = path.rsplit_once('.')?;
+    let is_bound = name == "range" && what.is_number();
+    let is_known = matches!(bound, "gt" | "gte" | "lt" | "lte");
+    (is_bound && is_known).then(|| (field, serde_json::json!({bound: what})))
 }
 
 fn bounds(what: &Json) -> Result<Bounds, DefinitionError> {

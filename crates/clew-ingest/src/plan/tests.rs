@@ -531,6 +531,8 @@ fn conditions_say_whether_a_step_is_done() {
         (json!({"regexp": {"a": "^[x-z]$"}}), true),
         (json!({"range": {"b.c": {"gte": 7, "lt": 8}}}), true),
         (json!({"range": {"b.c": {"gt": 7}}}), false),
+        (json!({"range": {"b.c.gte": 7, "b.c.lt": 8}}), true),
+        (json!({"range": {"b.c.gte": 7, "b.c.lt": 7}}), false),
         (json!({"range": {"a": {"gt": 0}}}), false),
         (json!({"network": {"a": "private"}}), false),
         (json!({"has_fields": ["a", "b", "b.c"]}), true),
