@@ -41,7 +41,7 @@ mod training;
 
 pub use error::ProfileError;
 pub use heap::{SamplingAllocator, heap};
-pub use off_cpu::{OffCpuMode, off_cpu};
+pub use off_cpu::{OffCpuCapture, OffCpuMode, off_cpu};
 pub use on_cpu::{Capture, on_cpu};
 pub use output::{Format, difference, html_page, svg_text};
 pub use process::{ThreadUse, thread_uses};

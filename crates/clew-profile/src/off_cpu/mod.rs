@@ -36,23 +36,59 @@ pub fn off_cpu(
     length: Duration,
     stop: &dyn Fn() -> bool,
 ) -> Result<Profile, ProfileError> {
-    let (began, clock) = (SystemTime::now(), Instant::now());
-    let goes_on = || clock.elapsed() < length && !stop();
-    let (stacks, mut comments) = match mode {
-        OffCpuMode::Sampled(rate) => sampled::watch(rate, &goes_on)?,
-        OffCpuMode::Exact => exact::watch(&goes_on)?,
-    };
-    // Naming what was found comes after.
-    let took = clock.elapsed();
-    let mut profile = stacks.resolve(Kind::OffCpu)?;
-    profile.began = began;
-    profile.took = took;
-    profile.period = match mode {
-        OffCpuMode::Sampled(rate) => rate.period_ns(),
-        OffCpuMode::Exact => 0,
-    };
-    profile.comments.append(&mut comments);
-    Ok(profile)
+    OffCpuCapture::take(mode, length, stop)?.name()
+}
+
+/// A capture whose addresses have no names yet.
+#[derive(Debug)]
+pub struct OffCpuCapture {
+    mode: OffCpuMode,
+    began: SystemTime,
+    took: Duration,
+    stacks: Stacks,
+    comments: Vec<String>,
+}
+
+impl OffCpuCapture {
+    /// As [`off_cpu`], without the names.
+    ///
+    /// # Errors
+    /// As for [`off_cpu`].
+    pub fn take(
+        mode: OffCpuMode,
+        length: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, ProfileError> {
+        let (began, clock) = (SystemTime::now(), Instant::now());
+        let goes_on = || clock.elapsed() < length && !stop();
+        let (stacks, comments) = match mode {
+            OffCpuMode::Sampled(rate) => sampled::watch(rate, &goes_on)?,
+            OffCpuMode::Exact => exact::watch(&goes_on)?,
+        };
+        Ok(OffCpuCapture {
+            mode,
+            began,
+            took: clock.elapsed(),
+            stacks,
+            comments,
+        })
+    }
+
+    /// Names what was found, which takes a second of processor time and some memory.
+    ///
+    /// # Errors
+    /// When the memory map cannot be read.
+    pub fn name(mut self) -> Result<Profile, ProfileError> {
+        let mut profile = self.stacks.resolve(Kind::OffCpu)?;
+        profile.began = self.began;
+        profile.took = self.took;
+        profile.period = match self.mode {
+            OffCpuMode::Sampled(rate) => rate.period_ns(),
+            OffCpuMode::Exact => 0,
+        };
+        profile.comments.append(&mut self.comments);
+        Ok(profile)
+    }
 }
 
 /// Nanoseconds that a stack was off the processors.

@@ -49,7 +49,8 @@ pub(super) fn write(
             format!(
                 "{}, {:.2} %",
                 amount(node.within[1], unit),
-                100.0 * node.within[1] / total
+                // Of nothing, nothing is a share.
+                100.0 * node.within[1] / total.max(f64::MIN_POSITIVE)
             )
         },
     };
@@ -259,6 +260,17 @@ mod tests {
             "{picture}"
         );
         assert!(picture.contains("x=\"840.00\" y=\"88\" width=\"359.88\""));
+    }
+
+    #[test]
+    fn a_picture_of_nothing_has_no_shares_of_it() {
+        let mut profile = collapsed::read(b"main;a 1\n").unwrap();
+        profile.samples.clear();
+        let mut bytes = Vec::new();
+        write(&profile, 0, &mut bytes).unwrap();
+        let picture = String::from_utf8(bytes).unwrap();
+        assert!(picture.contains("<title>all (0, 0.00 %)"), "{picture}");
+        assert!(!picture.contains("NaN"), "{picture}");
     }
 
     #[test]

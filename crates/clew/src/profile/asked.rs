@@ -11,19 +11,21 @@ pub(super) const RATE_DEFAULT: u32 = 99;
 /// A request is not to hang for longer.
 const SECONDS_MAX: u64 = 300;
 
-/// The names that kinds have in addresses.
-const KINDS: [(&str, Kind); 3] = [
-    ("profile", Kind::OnCpu),
-    ("offcpu", Kind::OffCpu),
-    ("heap", Kind::Heap),
+/// The names that kinds have in addresses, which are those of Go's tools but for `offcpu`, and the value that each shows without a
+/// wish.
+const KINDS: [(&str, Kind, &str); 4] = [
+    ("profile", Kind::OnCpu, "cpu"),
+    ("offcpu", Kind::OffCpu, "blocked"),
+    ("heap", Kind::Heap, "inuse_space"),
+    ("allocs", Kind::Heap, "alloc_space"),
 ];
 
-/// A kind by the last part of its address.
-pub(super) fn kind_of(name: &str) -> Result<Kind, String> {
-    let known = KINDS.iter().find(|(known, _)| *known == name);
-    let names = KINDS.map(|(name, _)| name).join(", ");
+/// A kind, and the value that is shown of it without a wish, by the last part of its address.
+pub(super) fn kind_of(name: &str) -> Result<(Kind, &'static str), String> {
+    let known = KINDS.iter().find(|(known, ..)| *known == name);
+    let names = KINDS.map(|(name, ..)| name).join(", ");
     known
-        .map(|(_, kind)| *kind)
+        .map(|(_, kind, value)| (*kind, *value))
         .ok_or_else(|| format!("no kind of profile is named [{name}]: there are {names}"))
 }
 
@@ -42,7 +44,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn read(kind: Kind, params: &HashMap<String, String>) -> Result<Self, String> {
+    /// `shown_value` is the value that is shown where none is asked for.
+    pub(super) fn read(
+        kind: Kind,
+        shown_value: &str,
+        params: &HashMap<String, String>,
+    ) -> Result<Self, String> {
         // Go's tools may say the last two, which mean nothing here.
         const KNOWN: [&str; 9] = [
             "seconds", "rate", "mode", "format", "value", "from", "to", "debug", "gc",
@@ -68,17 +75,13 @@ impl Asked {
         };
         let kept = kept_time(kind, params)?;
         let format = params.get("format").map_or("pprof", String::as_str);
-        let value = match params.get("value") {
-            None => kind.values().len() - 1,
-            Some(name) => {
-                let values = kind.values();
-                let found = values.iter().position(|value| value.name == *name);
-                found.ok_or_else(|| {
-                    let names: Vec<String> = values.into_iter().map(|value| value.name).collect();
-                    format!("[value] is {name}: there are {}", names.join(", "))
-                })?
-            }
-        };
+        let name = params.get("value").map_or(shown_value, String::as_str);
+        let values = kind.values();
+        let found = values.iter().position(|value| value.name == name);
+        let value = found.ok_or_else(|| {
+            let names: Vec<String> = values.into_iter().map(|value| value.name).collect();
+            format!("[value] is {name}: there are {}", names.join(", "))
+        })?;
         Ok(Asked {
             kind,
             length: Duration::from_secs(seconds),
@@ -144,7 +147,17 @@ mod tests {
     fn read(kind: Kind, query: &str) -> Result<Asked, String> {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let params = pairs.map(|(name, value)| (name.to_string(), value.to_string()));
-        Asked::read(kind, &params.collect())
+        let (_, _, shown) = KINDS.iter().find(|(_, known, _)| *known == kind).unwrap();
+        Asked::read(kind, shown, &params.collect())
+    }
+
+    #[test]
+    fn each_address_shows_a_value_of_its_own() {
+        for (name, _, shown) in KINDS {
+            let (kind, value) = kind_of(name).unwrap();
+            let asked = Asked::read(kind, value, &HashMap::new()).unwrap();
+            assert_eq!(kind.values()[asked.value].name, shown, "{name}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use clew_engine::Engine;
 use clew_platform::MemoryPurpose;
-use clew_profile::{Format, Kind, Profile, ProfileError};
+use clew_profile::{Capture, Format, Kind, OffCpuCapture, Profile, ProfileError};
 use tokio::sync::watch;
 
 use super::asked::{Asked, kind_of};
@@ -24,7 +24,8 @@ use crate::http::Refusal;
 const INDEX: &str = "\
 /debug/pprof/profile?seconds=10  time on the processors
 /debug/pprof/offcpu?seconds=10   time off them: blocked, or waiting for one; mode=exact sees every context switch
-/debug/pprof/heap                memory, in use and allocated
+/debug/pprof/heap                memory, in use and allocated; looks once
+/debug/pprof/allocs              the same, which shows what was allocated since the start
 /debug/pprof/training            what a build that counts has counted, for the compiler (make pgo-server)
 /debug/pprof/profile?from=2026-11-25T14:00:00Z&to=2026-11-25T14:05:00Z  what was kept, with profile.continuous
 
@@ -122,8 +123,8 @@ async fn answer(
 ) -> Result<Response, Refusal> {
     let bad = |status| move |reason| refusal(status, "illegal_argument_exception", reason);
     let name = kind;
-    let kind = kind_of(name).map_err(bad(StatusCode::NOT_FOUND))?;
-    let asked = Asked::read(kind, params).map_err(bad(StatusCode::BAD_REQUEST))?;
+    let (kind, shown_value) = kind_of(name).map_err(bad(StatusCode::NOT_FOUND))?;
+    let asked = Asked::read(kind, shown_value, params).map_err(bad(StatusCode::BAD_REQUEST))?;
     if let Some(time) = asked.kept {
         return kept(endpoints, asked, time).await;
     }
@@ -151,11 +152,17 @@ async fn answer(
     let stopped = endpoints.stopped.clone();
     let captured = tokio::task::spawn_blocking(move || {
         let (_running, _symbols) = (running, symbols);
-        let stop = || gone.load(Ordering::Relaxed) || *stopped.borrow();
-        Written::of(&capture(&asked, &stop)?, &asked)
+        let is_gone = || gone.load(Ordering::Relaxed);
+        let stop = || is_gone() || *stopped.borrow();
+        let profile = capture(&asked, &stop, &is_gone)?;
+        profile
+            .map(|profile| Written::of(&profile, &asked))
+            .transpose()
     });
     let captured = captured.await.map_err(|error| failed(error.to_string()))?;
     let written = captured.map_err(|error| not_captured(&error))?;
+    // Nobody is there to read this.
+    let written = written.ok_or_else(|| failed("the client has gone".to_string()))?;
     Ok(shown(&asked, name, written))
 }
 
@@ -259,10 +266,28 @@ fn shown(asked: &Asked, name: &str, written: Written) -> Response {
     answer
 }
 
-fn capture(asked: &Asked, stop: &dyn Fn() -> bool) -> Result<Profile, ProfileError> {
+/// What was seen; nothing where nobody waits for it any more: names take seconds to find, for which whoever asks next would be
+/// refused.
+fn capture(
+    asked: &Asked,
+    stop: &dyn Fn() -> bool,
+    is_gone: &dyn Fn() -> bool,
+) -> Result<Option<Profile>, ProfileError> {
     match asked.kind {
-        Kind::OnCpu => clew_profile::on_cpu(asked.rate, asked.length, stop),
-        Kind::OffCpu => clew_profile::off_cpu(asked.off_cpu_mode(), asked.length, stop),
-        Kind::Heap => clew_profile::heap(),
+        Kind::OnCpu => {
+            let seen = Capture::take(asked.rate, asked.length, stop)?;
+            if is_gone() {
+                return Ok(None);
+            }
+            Ok(Capture::name_all(vec![seen])?.into_iter().next())
+        }
+        Kind::OffCpu => {
+            let seen = OffCpuCapture::take(asked.off_cpu_mode(), asked.length, stop)?;
+            match is_gone() {
+                true => Ok(None),
+                false => seen.name().map(Some),
+            }
+        }
+        Kind::Heap => clew_profile::heap().map(Some),
     }
 }

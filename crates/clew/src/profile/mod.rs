@@ -64,8 +64,8 @@ struct CaptureArguments {
     /// `alloc_objects`.
     #[arg(long, value_name = "NAME")]
     value: Option<String>,
-    /// Show what was kept from this moment on instead (profile.continuous): a time of today or yesterday, `14:05`, or a moment,
-    /// `2026-11-25T14:05:00Z`.
+    /// Show what was kept from this moment on instead (profile.continuous): a time of today or yesterday, `14:05`, a date with
+    /// one, `2026-11-25 14:05`, or a moment, `2026-11-25T14:05:00Z`.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["seconds", "rate", "exact"])]
     from: Option<String>,
     /// Until then; without it until now.

@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use clew_profile::Format;
 use indicatif::{ProgressBar, ProgressStyle};
-use jiff::civil::Time;
+use jiff::civil::{DateTime, Time};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::endpoints::HOW_TAKEN;
@@ -39,7 +40,7 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
         Format::Html => "html",
     };
     let within = Duration::from_secs(length) + GRACE;
-    let mut request = Request::new(&arguments.server.url, kind, within);
+    let mut request = Request::new(&arguments.server.url, kind, within)?;
     request = request.query("format", format);
     if let Some(from) = &arguments.from {
         request = request.query("from", &moment(from)?.to_string());
@@ -64,7 +65,7 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
 
 /// What a build that counts has counted.
 pub(super) fn training(url: &str) -> anyhow::Result<Answer> {
-    Request::new(url, "training", GRACE).send()
+    Request::new(url, "training", GRACE)?.send()
 }
 
 /// A question to one of a server's addresses of profiles.
@@ -74,8 +75,12 @@ struct Request {
 }
 
 impl Request {
-    fn new(server: &str, kind: &str, within: Duration) -> Self {
+    fn new(server: &str, kind: &str, within: Duration) -> anyhow::Result<Self> {
         let base = server.trim_end_matches('/');
+        ensure!(
+            !base.starts_with("https://"),
+            "{server} is not understood: profiles are asked for by http:// alone, as clew serves them"
+        );
         let url = match base.contains("://") {
             true => format!("{base}/debug/pprof/{kind}"),
             false => format!("http://{base}/debug/pprof/{kind}"),
@@ -85,7 +90,7 @@ impl Request {
             .http_status_as_error(false)
             .build();
         let request = ureq::Agent::from(agent).get(&url);
-        Request { url, request }
+        Ok(Request { url, request })
     }
 
     fn query(mut self, name: &str, value: &str) -> Self {
@@ -124,12 +129,20 @@ impl Request {
     }
 }
 
-/// A moment, or the last time that it was so late, by this machine's clock.
+/// A moment, or a date with a time or the last time that it was so late, by this machine's clock.
 fn moment(text: &str) -> anyhow::Result<Timestamp> {
     if let Ok(moment) = text.parse() {
         return Ok(moment);
     }
-    let told = || format!("{text} is neither a time, 14:05, nor a moment, 2026-11-25T14:05:00Z");
+    // First, as a time alone is read past a date, too.
+    if let Ok(local) = text.parse::<DateTime>() {
+        return Ok(local.to_zoned(TimeZone::system())?.timestamp());
+    }
+    let told = || {
+        format!(
+            "{text} is neither a time, 14:05, nor a date with one, 2026-11-25 14:05, nor a moment, 2026-11-25T14:05:00Z"
+        )
+    };
     let time: Time = text.parse().with_context(told)?;
     let now = Zoned::now();
     let today = now.with().time(time).build()?;
@@ -164,6 +177,16 @@ mod tests {
             let ago = now.as_second() - found.as_second();
             // A day may have an hour more.
             assert!((0..=25 * 3600).contains(&ago), "{text} {found}");
+        }
+        // A day that is said is not lost.
+        for (text, wanted) in [
+            ("2001-02-03 14:05", "2001-02-03T14:05"),
+            ("2001-02-03T14:05:07", "2001-02-03T14:05:07"),
+            ("2001-02-03", "2001-02-03T00:00"),
+        ] {
+            let local: DateTime = wanted.parse().unwrap();
+            let wanted = local.to_zoned(TimeZone::system()).unwrap().timestamp();
+            assert_eq!(moment(text).unwrap(), wanted, "{text}");
         }
         let found = moment("2026-11-25T14:05:00Z").unwrap();
         assert_eq!(found.as_second(), 1_795_615_500);
