@@ -47,6 +47,10 @@ class Compare(BenchTest):
         # Fewer are not enough for a stricter level.
         self.assertIn("need >= 5 samples", self.bench("compare", old, new, "--alpha", "0.01"))
 
+    def test_a_whole_number_is_the_same_however_it_is_written(self):
+        old, new = self.write("old.json", [search(32, qps=1)]), self.write("new.json", [search(32.0, qps=2)])
+        self.assertIn("search ef_search=32 k=10", self.bench("compare", old, new))
+
     def test_what_is_no_result_is_refused(self):
         good = self.write("good.json", [search(32, qps=1)])
         other = self.write("other.json", [search(64, qps=1)])

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import pty
+import signal
 import socket
 import subprocess
 import threading
@@ -151,6 +152,25 @@ class ServeTest(BenchTest):
         self.serve("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1")
         self.assertEqual(self.errors, "")
 
+    def test_who_stops_a_run_keeps_what_was_measured_and_leaves_no_index(self):
+        # Loads of which the second would take longer than anybody waits.
+        command = self.command("serve", "search", "--url", self.server.address, *EVENTS, "--kind", "term", "--concurrency", "1,2",
+                               "--seconds", "100", "--warm-up", "0", "--json", self.folder / "out.json")
+        (self.folder / "out.json").write_text("before")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while "kind" not in process.stdout.readline():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=SECONDS_MAX)
+        self.assertEqual((process.returncode, out), (1, ""))
+        self.assertIn("stopped before the end", errors)
+        self.assertEqual(self.indexes(), [])
+        self.assertEqual([row["name"] for row in self.read("out.json")["rows"]], ["load"])
+
+    def test_a_time_in_which_nothing_ends_says_so(self):
+        self.bench("serve", "bulk", "--url", self.server.url, "--concurrency", "1", "--batch", "20000", "--warm-up", "0", "--seconds", "0.001")
+        self.assertIn("no request that began in these", self.errors)
+
     def test_bad_input_is_refused_before_anything_is_done(self):
         self.refused("0 is not in 1..", *self.call("vectors", "--concurrency", "0"), status=2)
         self.refused("one candidate at least", *self.call("vectors", "--ef-search", "16,0"), status=2)
@@ -160,6 +180,9 @@ class ServeTest(BenchTest):
         self.refused("cannot write", *self.call("bulk", "--json", self.folder / "none" / "out.json"))
         self.refused("there is no process 4294967295", *self.call("bulk", "--pid", 2**32 - 1))
         self.refused("http:// alone", "serve", "bulk", "--url", "https://127.0.0.1:9200")
+        grpc = f"http://{self.server.grpc_address}"
+        self.refused("no server of this API (milvus-grpc)", "serve", "vectors", "--milvus-grpc", self.server.url, *VECTORS)
+        self.refused("no server of this API (opensearch)", "serve", "bulk", "--url", grpc)
         self.refused("20 neighbours are wanted of 10 vectors", *self.call("vectors", "--rows", "10", "--k", "20"))
         self.refused("no server of this API", "serve", "vectors", "--url", f"http://{self.server.grpc_address}", *VECTORS)
         self.assertEqual(self.indexes(), [])

@@ -156,7 +156,7 @@ class ProfileTest(ClewTest):
     @unittest.skipIf(GO is None, "go is not installed")
     def test_pprof_reads_what_is_written(self):
         with Load(self.server.url):
-            for kind, value in [("profile", "cpu"), ("offcpu", "blocked"), ("heap", "inuse_space")]:
+            for kind, value in [("profile", "cpu"), ("offcpu", "blocked"), ("heap", "inuse_space"), ("allocs", "alloc_space")]:
                 path = self.folder / f"{kind}.pb.gz"
                 path.write_bytes(self.get(f"/{kind}?seconds=1")[0])
                 done = subprocess.run([GO, "tool", "pprof", "-top", "-nodecount=2000", path], capture_output=True, text=True,
@@ -219,6 +219,7 @@ class ProfileTest(ClewTest):
         self.assertEqual((old.read_text(), [path.name for path in self.folder.iterdir()]), ("kept", ["old.svg"]))
         self.assertIn("no format by its name", self.command(*url, "-o", self.folder / "x.png", fails=True))
         self.assertIn("cannot ask", self.command("--url", "http://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
+        self.assertIn("http:// alone", self.command("--url", "https://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
         self.assertIn("from 1 to 300", self.command("--url", self.server.url, "--seconds", 301, "-o", self.folder / "x.svg", fails=True))
 
     def long_capture(self):

@@ -100,13 +100,20 @@ async fn known(access: &Arc<AccessControl>, headers: &HeaderMap) -> Result<Princ
 
 /// What a program that calls a server says of itself, if anything.
 pub(crate) fn from_environment() -> anyhow::Result<Option<Credentials>> {
+    let said = said_by_environment()?;
+    let said = said.as_deref().and_then(|said| said.split_once(':'));
+    Ok(said.map(|(user, password)| Credentials::new(user, password)))
+}
+
+/// The same as it is written, `user:password`.
+pub(crate) fn said_by_environment() -> anyhow::Result<Option<String>> {
     let Ok(said) = std::env::var(LOGIN) else {
         return Ok(None);
     };
-    let (user, password) = said
-        .split_once(':')
-        .with_context(|| format!("{LOGIN} is not of the form user:password"))?;
-    Ok(Some(Credentials::new(user, password)))
+    if !said.contains(':') {
+        bail!("{LOGIN} is not of the form user:password");
+    }
+    Ok(Some(said))
 }
 
 /// Stands before the gRPC port.

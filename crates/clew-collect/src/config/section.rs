@@ -9,7 +9,7 @@ use super::source::{Part, Source, written};
 
 /// What is wrong with a configuration, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: [{place}] {reason}", position(file, *line))]
+#[error("{}[{place}] {reason}", position(file, *line))]
 pub struct ConfigError {
     /// The file.
     pub file: String,
@@ -21,12 +21,14 @@ pub struct ConfigError {
     pub reason: String,
 }
 
+/// What stands before the place, with what parts it from that.
 fn position(file: &str, line: Option<usize>) -> String {
     match line {
         // Of what was made a moment ago, and lies in no file.
-        Some(line) if file.is_empty() => format!("line {line}"),
-        Some(line) => format!("{file}, line {line}"),
-        None => file.to_owned(),
+        Some(line) if file.is_empty() => format!("line {line}: "),
+        Some(line) => format!("{file}, line {line}: "),
+        None if file.is_empty() => String::new(),
+        None => format!("{file}: "),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use clew_collect::config::{Compression, Definition};
 use clew_collect::{
@@ -16,7 +16,9 @@ use clew_collect::{
 use clew_platform::{RealClock, RealDisk, process_cpu_time, thread_allocations};
 use serde_json::{Value, json};
 
+use super::given::one_or_more;
 use super::report::{Report, Spread};
+use super::results;
 
 #[derive(Debug, Args)]
 pub(crate) struct CollectBench {
@@ -36,7 +38,7 @@ pub(crate) struct CollectBench {
     #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
     dir: PathBuf,
     /// Rounds; the median is reported.
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = one_or_more)]
     rounds: usize,
     /// Also write the rows to this file.
     #[arg(long, value_name = "FILE")]
@@ -53,18 +55,20 @@ struct Round {
 }
 
 pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
+    results::check_writable(bench.json.as_deref())?;
+    ensure!(bench.dir.is_dir(), "{} is no folder", bench.dir.display());
     let parse: ParserChoice = bench.parse.parse()?;
     let processors: Vec<Value> = serde_yaml_ng::from_str(&bench.processors)
         .context("the processors are not a list of YAML")?;
     let processors: Vec<Definition> = processors.into_iter().map(Definition::unnamed).collect();
-    let mut rounds = Vec::new();
-    for _ in 0..bench.rounds.max(1) {
-        rounds.push(round(bench, parse, &processors)?);
+    let mut taken = Vec::new();
+    for _ in 0..bench.rounds {
+        taken.push(round(bench, parse, &processors)?);
     }
-    let Some(first) = rounds.first() else {
+    let Some(first) = taken.first() else {
         bail!("there was no round")
     };
-    let mut rates: Vec<f64> = rounds.iter().map(rate).collect();
+    let mut rates: Vec<f64> = taken.iter().map(rate).collect();
     let Spread { median, min, max } = Spread::of(&mut rates);
     let mut report = Report::default();
     report.add(

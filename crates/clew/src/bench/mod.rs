@@ -2,6 +2,7 @@
 //! `--json` also writes it down, for comparisons.
 
 mod columns;
+mod given;
 mod results;
 
 mod report;
@@ -56,13 +57,14 @@ enum Part {
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
     let profile = OwnProfile::start(arguments.profile.as_deref())?;
-    match &arguments.part {
+    let outcome = match &arguments.part {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
         Part::Serve(bench) => serve::run(bench),
         Part::Compare(arguments) => compare::run(arguments),
         Part::Plot(arguments) => plot::run(arguments),
-    }?;
-    profile.map_or(Ok(()), OwnProfile::end)
+    };
+    // What fails on the way was watched, too; why it failed says more than that its profile could not be written.
+    outcome.and(profile.map_or(Ok(()), OwnProfile::end))
 }

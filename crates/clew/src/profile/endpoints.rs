@@ -291,3 +291,18 @@ fn capture(
         Kind::Heap => clew_profile::heap().map(Some),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_named_for_nobody() {
+        for kind in [Kind::OnCpu, Kind::OffCpu] {
+            let shown_value = &kind.values()[0].name;
+            let asked = Asked::read(kind, shown_value, &HashMap::new()).unwrap();
+            let seen = capture(&asked, &|| true, &|| true).unwrap();
+            assert!(seen.is_none(), "{kind:?}");
+        }
+    }
+}

@@ -87,9 +87,15 @@ fn key(row: &Row) -> String {
     key_of(&row.name, &row.params)
 }
 
-/// The same for the same parameters in any order.
+/// The same for the same parameters in any order, and for a whole number however it is written: `1` and `1.0`.
 fn key_of(name: &str, params: &Map<String, Value>) -> String {
-    let sorted: BTreeMap<&String, &Value> = params.iter().collect();
+    let said = |value: &Value| match value.as_f64() {
+        Some(number) if value.is_f64() && number.fract() == 0.0 => format!("{number:.0}"),
+        _ => value.to_string(),
+    };
+    let sorted: BTreeMap<&String, String> = (params.iter())
+        .map(|(name, value)| (name, said(value)))
+        .collect();
     format!("{name} {sorted:?}")
 }
 

@@ -9,12 +9,14 @@ mod subscribe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use clew_log::{Durability, Log, LogOptions, NewEntry, StreamId};
 use clew_platform::{RealClock, RealDisk};
 
+use super::given::one_or_more;
 use super::report::Report;
+use super::results;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,10 +35,10 @@ pub(crate) struct LogBench {
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<What>,
     /// Rounds of each measurement; the median is reported.
-    #[arg(long, value_name = "N", default_value_t = 9)]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = one_or_more)]
     rounds: usize,
     /// Seconds that one round of appends takes.
-    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
     /// Size of the log that `cold` writes and reads.
     #[arg(long, value_name = "GIB", default_value_t = 1)]
@@ -105,7 +107,19 @@ impl Drop for Folder {
     }
 }
 
+/// A number of seconds in which something can be measured, up to an hour.
+fn seconds(text: &str) -> anyhow::Result<f64> {
+    let given: f64 = text.parse()?;
+    ensure!(
+        (0.001..=3600.0).contains(&given),
+        "seconds lie between 0.001 and 3600"
+    );
+    Ok(given)
+}
+
 pub(crate) fn run(bench: &LogBench) -> anyhow::Result<()> {
+    results::check_writable(bench.json.as_deref())?;
+    ensure!(bench.dir.is_dir(), "{} is no folder", bench.dir.display());
     let folder = Folder::new(&bench.dir)?;
     let mut report = Report::default();
     let wants = |what| match bench.only.is_empty() {

@@ -16,7 +16,7 @@ use super::load::{Judgement, Measured, Plan, Workload};
 use super::opensearch::{self, OpenSearch};
 use super::options::LoadOptions;
 use super::search;
-use super::session::{Session, say};
+use super::session::{Session, say, until_stopped};
 
 #[derive(Debug, Args)]
 pub(super) struct BulkLoad {
@@ -27,7 +27,7 @@ pub(super) struct BulkLoad {
 pub(super) async fn run(given: &BulkLoad) -> anyhow::Result<()> {
     let server = given.load.server(&given.load.url, Login::Basic)?;
     let mut session = Session::connect(given.load.clone(), Arc::new(OpenSearch), server).await?;
-    let outcome = measure(given, &mut session).await;
+    let outcome = until_stopped(measure(given, &mut session)).await;
     session.close(outcome).await
 }
 

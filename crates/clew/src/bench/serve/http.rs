@@ -92,14 +92,18 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Server {
-    /// Checks a URL; `user` as `name:password`.
+    /// Checks a URL, which is one of http where it does not say; `user` as `name:password`.
     pub(super) fn new(
         url: &str,
         login: Login,
         user: Option<&str>,
         time_out: Duration,
     ) -> anyhow::Result<Self> {
-        let uri: Uri = url.parse().with_context(|| format!("{url} is no URL"))?;
+        let whole = match url.contains("://") {
+            true => url.to_owned(),
+            false => format!("http://{url}"),
+        };
+        let uri: Uri = whole.parse().with_context(|| format!("{url} is no URL"))?;
         ensure!(
             uri.scheme_str() == Some("http"),
             "{url} is not understood: load tests speak http:// alone"
@@ -286,7 +290,9 @@ mod tests {
         assert_eq!(check("http://[::1]:9200/").unwrap(), "[::1]:9200");
         assert_eq!(check("http://example.org").unwrap(), "example.org:80");
         assert!(check("https://a:1").unwrap_err().contains("http:// alone"));
-        assert!(check("127.0.0.1:9200").unwrap_err().contains("127.0.0.1"));
+        assert_eq!(check("127.0.0.1:9200").unwrap(), "127.0.0.1:9200");
+        assert_eq!(check("localhost").unwrap(), "localhost:80");
+        assert!(check("").unwrap_err().contains("is no URL"));
         assert!(check("http://a:1/index").unwrap_err().contains("a path"));
         assert!(check("http://a b").unwrap_err().contains("no URL"));
     }

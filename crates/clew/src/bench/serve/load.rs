@@ -15,6 +15,7 @@ use indicatif::ProgressBar;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Semaphore;
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::http::{Call, Connection, Failure, Reply, Server};
 
@@ -116,25 +117,46 @@ pub(super) async fn drive<W: Workload>(
         connections.push(connection);
     }
     let course = Arc::new(Course::new(plan));
-    let clients: Vec<_> = connections
-        .into_iter()
-        .map(|connection| tokio::spawn(client(connection, course.clone(), work.clone())))
-        .collect();
+    // Dropped, it ends them.
+    let mut clients = JoinSet::new();
+    for connection in connections {
+        clients.spawn(client(connection, course.clone(), work.clone()));
+    }
     let pacer = plan.rate.map(|rate| {
         let course = course.clone();
         std::thread::spawn(move || course.pace(rate))
     });
-    let shown = tokio::spawn(show(course.clone(), bar.clone()));
+    let begun = Begun {
+        course: course.clone(),
+        shown: tokio::spawn(show(course.clone(), bar.clone())),
+        bar: bar.clone(),
+    };
     let mut tally = Tally::new();
-    for client in clients {
-        tally.add(client.await.context("a client broke down")?)?;
+    while let Some(ended) = clients.join_next().await {
+        tally.add(ended.context("a client broke down")?)?;
     }
     course.over.store(true, Ordering::Relaxed);
     if let Some(pacer) = pacer {
         pacer.join().ok().context("the pacer broke down")?;
     }
-    shown.abort();
+    drop(begun);
     tally.finish(&course)
+}
+
+/// What a measurement has begun beside its clients; it ends with it, wherever that is left.
+struct Begun {
+    course: Arc<Course>,
+    shown: JoinHandle<()>,
+    bar: ProgressBar,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.course.over.store(true, Ordering::Relaxed);
+        self.course.due.close();
+        self.shown.abort();
+        self.bar.finish_and_clear();
+    }
 }
 
 /// What clients and the pacer share.

@@ -80,11 +80,14 @@ pub(crate) fn run(bench: &ServeBench) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         match &bench.load {
             Load::Vectors(load) => vectors::run(load).await,
             Load::Search(load) => search::run(load).await,
             Load::Bulk(load) => bulk::run(load).await,
         }
-    })
+    });
+    // Who stops a run does not wait for what is still computed, as exact neighbours are.
+    runtime.shutdown_background();
+    outcome
 }

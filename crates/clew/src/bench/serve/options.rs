@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::http::{Login, Server};
 use super::load::Plan;
+use crate::login;
 
 /// Clients that wait for requests to become due, unless it is said how many.
 const OPEN_CLIENTS: u16 = 64;
@@ -19,7 +20,7 @@ pub(super) struct LoadOptions {
     /// The server: OpenSearch's REST API, of Clew or of OpenSearch.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
     pub(super) url: String,
-    /// Who asks, where the server wants to know: name and password.
+    /// Who asks, where the server wants to know: name and password; without it, who CLEW_LOGIN says.
     #[arg(long, value_name = "NAME:PASSWORD")]
     user: Option<String>,
     /// Clients at once, a measurement each; each asks again when it has its answer [default: 1,2,4,8,16; 64 with --rate].
@@ -75,7 +76,11 @@ pub(super) struct LoadOptions {
 
 impl LoadOptions {
     pub(super) fn server(&self, url: &str, login: Login) -> anyhow::Result<Server> {
-        Server::new(url, login, self.user.as_deref(), self.time_out)
+        let user = match &self.user {
+            Some(user) => Some(user.clone()),
+            None => login::said_by_environment()?,
+        };
+        Server::new(url, login, user.as_deref(), self.time_out)
     }
 
     /// The measurements of each kind of request, in order.

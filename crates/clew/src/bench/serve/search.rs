@@ -14,7 +14,7 @@ use super::http::{Call, Login};
 use super::load::Repeated;
 use super::opensearch::{self, OpenSearch};
 use super::options::LoadOptions;
-use super::session::{Session, say};
+use super::session::{Session, say, until_stopped};
 
 #[derive(Debug, Args)]
 pub(super) struct SearchLoad {
@@ -34,7 +34,7 @@ pub(super) struct SearchLoad {
 pub(super) async fn run(given: &SearchLoad) -> anyhow::Result<()> {
     let server = given.load.server(&given.load.url, Login::Basic)?;
     let mut session = Session::connect(given.load.clone(), Arc::new(OpenSearch), server).await?;
-    let outcome = measure(given, &mut session).await;
+    let outcome = until_stopped(measure(given, &mut session)).await;
     session.close(outcome).await
 }
 

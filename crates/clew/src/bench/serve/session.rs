@@ -14,10 +14,11 @@ use super::super::report::row;
 use super::super::results::{self, Results, Row};
 use super::api::Api;
 use super::fill::{Batch, fill};
-use super::http::{Call, Connection, Reply, Server};
+use super::http::{Call, Connection, Failure, Reply, Server};
 use super::load::{Judgement, Measured, Plan, Workload, drive};
 use super::options::LoadOptions;
 use super::process::cpu_time;
+use crate::signals::stop_signal;
 
 /// Whoever is refused because it is too much asks again after this long, so many times.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
@@ -60,7 +61,14 @@ impl Session {
         if let Some(pid) = session.options.pid {
             cpu_time(pid)?;
         }
-        let told = session.connection.ask(&session.api.version()).await?;
+        let told = session.connection.ask(&session.api.version()).await;
+        if let Err(Failure::Broken(why)) = &told {
+            bail!(
+                "what answers there is no server of this API ({}): the connection broke: {why}",
+                session.api.name()
+            );
+        }
+        let told = told?;
         if let Judgement::Failed(why) = (session.api.judge())(&told) {
             bail!(
                 "what answers there is no server of this API ({}), or lets nobody in: {why}",
@@ -107,8 +115,9 @@ impl Session {
     /// Makes the index by these requests, in order.
     pub(super) async fn create(&mut self, calls: &[Call]) -> anyhow::Result<()> {
         for call in calls {
-            self.ask(call).await?;
+            // Whoever is stopped before the answer has it made, too.
             self.is_made = true;
+            self.ask(call).await?;
         }
         Ok(())
     }
@@ -219,7 +228,8 @@ impl Session {
         self.rows.push(row(name, params, Value::Object(metrics)));
     }
 
-    /// Ends the run where the server went away, and tells of failures where it did not.
+    /// Ends the run where the server went away, and tells of failures where it did not, and of a time in which nothing could be
+    /// measured.
     pub(super) fn check(&self, measured: &Measured) -> anyhow::Result<()> {
         let first = measured.first_failure.as_deref().unwrap_or("none is known");
         if measured.is_gone {
@@ -235,12 +245,22 @@ impl Session {
                 measured.failures
             )?;
         }
+        if measured.answered + measured.refusals + measured.failures == 0 {
+            writeln!(
+                std::io::stderr(),
+                "no request that began in these {:.3} s has ended: more --seconds, or smaller requests, would tell something",
+                measured.seconds
+            )?;
+        }
         Ok(())
     }
 
     /// Writes the rows, removes the index, and hands on how the run ended.
     pub(super) async fn close(mut self, outcome: anyhow::Result<()>) -> anyhow::Result<()> {
-        if let Some(path) = &self.options.json {
+        // A run that measured nothing leaves the file as it was.
+        if let Some(path) = &self.options.json
+            && (outcome.is_ok() || !self.rows.is_empty())
+        {
             let mut results = Results::of(std::mem::take(&mut self.rows));
             let version = self.version.clone();
             results.machine.insert("server".to_owned(), version.into());
@@ -252,6 +272,18 @@ impl Session {
         };
         // Why the run failed says more than that the index could not be removed then.
         outcome.and(dropped)
+    }
+}
+
+/// What a run comes to. Who is told to stop on the way (SIGINT, SIGTERM) leaves off: what was measured until then is written,
+/// and the index removed, as after any other end.
+pub(super) async fn until_stopped(
+    run: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
+    let stop = stop_signal().context("cannot listen for signals")?;
+    tokio::select! {
+        outcome = run => outcome,
+        () = stop => bail!("stopped before the end: only what was measured until then is told"),
     }
 }
 

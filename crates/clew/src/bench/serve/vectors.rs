@@ -18,7 +18,7 @@ use super::milvus_grpc::MilvusGrpc;
 use super::opensearch::OpenSearch;
 use super::options::LoadOptions;
 use super::points::{PointFiles, Points};
-use super::session::{Session, say};
+use super::session::{Session, say, until_stopped};
 
 #[derive(Debug, Args)]
 pub(super) struct VectorsLoad {
@@ -76,7 +76,7 @@ pub(super) async fn run(given: &VectorsLoad) -> anyhow::Result<()> {
     };
     let server = given.load.server(url, login)?;
     let mut session = Session::connect(given.load.clone(), api, server).await?;
-    let outcome = measure(given, &mut session).await;
+    let outcome = until_stopped(measure(given, &mut session)).await;
     session.close(outcome).await
 }
 

@@ -20,7 +20,9 @@ use clew_vector::{
 use npy::Matrix;
 use serde_json::json;
 
+use super::given::one_or_more;
 use super::report::Report;
+use super::results;
 
 /// Queries are repeated until this much time has passed.
 const SEARCH_TIME_MIN: Duration = Duration::from_millis(500);
@@ -51,7 +53,7 @@ pub(crate) struct VectorsArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     lists: u32,
     /// Lists gone through, instead of `--ef-search`; one row of results each.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = one_or_more)]
     probes: Vec<usize>,
     /// Links per vector.
     #[arg(long, value_name = "N", default_value_t = 16)]
@@ -60,13 +62,13 @@ pub(crate) struct VectorsArguments {
     #[arg(long, value_name = "N", default_value_t = 128)]
     ef_construction: u16,
     /// Candidates that a search keeps; one row of results each.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128], value_parser = one_or_more)]
     ef_search: Vec<usize>,
     /// Neighbours to find.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = one_or_more)]
     k: usize,
     /// Threads that build, and that search.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = one_or_more)]
     threads: usize,
     /// Leave out the reading of the whole column beforehand, to measure one that is larger than memory.
     #[arg(long)]
@@ -147,6 +149,7 @@ impl Metric {
 
 /// Runs the benchmark.
 pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
+    results::check_writable(arguments.json.as_deref())?;
     let queries = npy::floats(&arguments.queries)?;
     let truth = npy::indices(&arguments.truth)?;
     ensure!(queries.rows > 0, "there are no queries");
@@ -159,7 +162,7 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
         arguments.k
     );
     let mut report = Report::default();
-    let column = column(arguments, &mut report)?;
+    let column = column(arguments, queries.columns, &mut report)?;
     let efforts: Vec<Effort> = if arguments.probes.is_empty() {
         arguments
             .ef_search
@@ -191,13 +194,17 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
     }
 }
 
-/// Opens the column, which is built first unless it lies ready.
-fn column(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Column<Mapped>> {
+/// Opens the column, which is built first unless it lies ready; `dims` are those of the queries.
+fn column(
+    arguments: &VectorsArguments,
+    dims: usize,
+    report: &mut Report,
+) -> anyhow::Result<Column<Mapped>> {
     let kept = arguments.image.as_deref();
     if let Some(path) = kept.filter(|path| path.exists()) {
         return open(path, arguments.cold);
     }
-    let image = build(arguments, report)?;
+    let image = build(arguments, dims, report)?;
     let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
     let path = kept.unwrap_or(&temporary);
     std::fs::write(path, image).with_context(|| format!("writing {}", path.display()))?;
@@ -221,8 +228,18 @@ fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
     Ok(column)
 }
 
-fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Vec<u8>> {
+fn build(
+    arguments: &VectorsArguments,
+    dims: usize,
+    report: &mut Report,
+) -> anyhow::Result<Vec<u8>> {
     let base = npy::floats(&arguments.base)?;
+    ensure!(base.rows > 0, "there are no vectors");
+    ensure!(
+        base.columns == dims,
+        "vectors have {} dimensions, and queries {dims}",
+        base.columns
+    );
     let mut builder = ColumnBuilder::new(ColumnOptions {
         hnsw: HnswOptions {
             m: arguments.m,
