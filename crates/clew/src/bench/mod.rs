@@ -2,6 +2,7 @@
 //! `--json` also writes it down, for comparisons.
 
 mod columns;
+mod folder;
 mod given;
 mod results;
 
@@ -12,6 +13,7 @@ mod compare;
 mod log;
 mod plot;
 mod serve;
+mod text;
 mod vectors;
 
 use std::path::PathBuf;
@@ -45,6 +47,12 @@ enum Part {
                       --truth truth.npy --metric cosine --ef-search 32,64,128 --json out.json"
     )]
     Vectors(vectors::VectorsArguments),
+    /// Text search: indexes documents of one's own and searches them.
+    #[command(
+        after_help = "Example:\n  clew bench text --corpus documents.jsonl --field text \
+                      --queries queries.txt --join or,and,phrase --json out.json"
+    )]
+    Text(text::TextBench),
     /// A running server under load, over its own API.
     Serve(serve::ServeBench),
     /// What changed between two sets of results, and what of it is more than chance.
@@ -61,6 +69,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
+        Part::Text(bench) => text::run(bench),
         Part::Serve(bench) => serve::run(bench),
         Part::Compare(arguments) => compare::run(arguments),
         Part::Plot(arguments) => plot::run(arguments),

@@ -6,14 +6,15 @@ mod recover;
 mod scan;
 mod subscribe;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use clew_log::{Durability, Log, LogOptions, NewEntry, StreamId};
 use clew_platform::{RealClock, RealDisk};
 
+use super::folder::Folder;
 use super::given::one_or_more;
 use super::report::Report;
 use super::results;
@@ -62,17 +63,7 @@ enum What {
     Cold,
 }
 
-/// A benchmark's folder, removed at the end.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(below: &Path) -> anyhow::Result<Self> {
-        let path = below.join(format!("clew-bench-log-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        Ok(Folder(path))
-    }
-
     /// Waits until the disk has stored what earlier measurements have left to it, which would
     /// otherwise be paid for by whoever is measured next and syncs.
     fn rest() {
@@ -101,12 +92,6 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A number of seconds in which something can be measured, up to an hour.
 fn seconds(text: &str) -> anyhow::Result<f64> {
     let given: f64 = text.parse()?;
@@ -119,8 +104,7 @@ fn seconds(text: &str) -> anyhow::Result<f64> {
 
 pub(crate) fn run(bench: &LogBench) -> anyhow::Result<()> {
     results::check_writable(bench.json.as_deref())?;
-    ensure!(bench.dir.is_dir(), "{} is no folder", bench.dir.display());
-    let folder = Folder::new(&bench.dir)?;
+    let folder = Folder::new(&bench.dir, "log")?;
     let mut report = Report::default();
     let wants = |what| match bench.only.is_empty() {
         true => what != What::Cold,
