@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import os
 import pathlib
-import platform
 import shutil
 import signal
 import socket
@@ -276,10 +275,8 @@ def main():
         rows = [given.beside, "rows", str(given.rows), str(given.dim), str(INSERT_ROWS)]
         beside.setdefault("rows", []).append(json.loads(subprocess.check_output(rows)))
     lines = table(given, loads, serials, many) + [""] + overhead(given, loads, serials, beside)
-    print("\n".join(lines))
-    kept(given, loads, serials, many).save(given.json, given.bin, machine())
-    if str(given.out) != "-":
-        results.write(given.out, "Milvus' API", "make bench-milvus", machine(), lines)
+    kept(given, loads, serials, many).save(given.json, given.bin, results.machine())
+    results.publish(str(given.out), "Milvus' API", "make bench-milvus", results.machine(), lines)
 
 
 def kept(given, loads, serials, many):
@@ -299,12 +296,6 @@ def kept(given, loads, serials, many):
                 "qps": qps, "avg_ms": 1000 * statistics.fmean(took), "p50_ms": milliseconds(took, 0.5),
                 "p99_ms": milliseconds(took, 0.99), "failures": failures})
     return found
-
-
-def machine():
-    cores = multiprocessing.cpu_count()
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return {"cpu": cpu, "cores": cores, "memory": "", "kernel": platform.release()}
 
 
 def table(given, loads, serials, many):

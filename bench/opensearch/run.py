@@ -14,8 +14,6 @@ import gc
 import json
 import os
 import pathlib
-import platform
-import re
 import statistics
 import sys
 import time
@@ -211,12 +209,6 @@ def table(figures, rival):
     return lines
 
 
-def machine():
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    model = re.search(r"model name\s*: (.*)", info)
-    return {"cpu": model.group(1) if model else platform.processor(), "cores": os.cpu_count(), "system": platform.system()}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
@@ -246,14 +238,14 @@ def main():
     finally:
         for server in servers:
             server.close()
-    figures.rows().save(arguments.json, arguments.bin, machine())
+    figures.rows().save(arguments.json, arguments.bin, results.machine())
     told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].split("--json")[0].strip()
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
              f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
     print("\n".join(lines))
     if not arguments.quick and not arguments.before and arguments.results != "-":
         command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
-        results.write(arguments.results, "OpenSearch", command, machine(), lines)
+        results.write(arguments.results, "OpenSearch", command, results.machine(), lines)
 
 
 if __name__ == "__main__":

@@ -166,11 +166,10 @@ def report(given, folder):
             text.append(f"| {name} | " + " | ".join(f"{counts[name][column] / counts['old'][column]:.3f}" for column in columns) + " |")
     else:
         text += ["", f"Instructions are not counted: {counts}."]
-    print("\n" + "\n".join(text))
     machine = json.loads(pathlib.Path(files["old"]["ingest"][0]).read_text())["machine"]
     kept(files, counts).save(given.json, given.old, machine)
-    if given.results:
-        results.write(RESULTS, "Builds", "python3 bench/pgo/run.py", machine, text)
+    print()
+    results.publish(given.results, "Builds", "make pgo ARGS=--results", machine, text)
 
 
 def main():
@@ -181,7 +180,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=4, help="turns of each")
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--lines", type=int, default=200_000, help="that are parsed")
-    parser.add_argument("--results", action="store_true", help="write RESULTS.md")
+    parser.add_argument("--results", nargs="?", const=str(RESULTS), default="-", help="where the section is written: RESULTS.md if nothing is said, nowhere without this")
     results.add_json(parser)
     given = parser.parse_args()
     given.builds = {"old": given.old, **({"new": given.new} if given.new else {}), **dict(one.split("=", 1) for one in given.more)}

@@ -247,11 +247,6 @@ def ratio(figures, own, others, mark=1.0):
     return f"{times:.2f} x" + (" **LOST**" if times < mark else "")
 
 
-def machine():
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), "unknown")
-    return {"cpu": cpu, "cores": os.cpu_count(), "system": os.uname().sysname}
-
-
 def versions(found):
     told = ["tantivy 0.27.0"]
     if "lucene" in found:
@@ -283,7 +278,7 @@ def main():
     for name in arguments.sets.split(","):
         bench(name, arguments, (found, missing), (cache, kinds), kept)
     # The worker is built with the binary, from one version.
-    kept.save(arguments.json, arguments.worker, machine())
+    kept.save(arguments.json, arguments.worker, results.machine())
 
 
 def bench(name, arguments, known, where, kept):
@@ -315,7 +310,7 @@ def bench(name, arguments, known, where, kept):
         flags = ("segments", "rounds", "rows", "only", "classes")
         given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
         command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
-        results.write(arguments.out, f"Text: {name}", command, machine(), head + lines)
+        results.write(arguments.out, f"Text: {name}", command, results.machine(), head + lines)
 
 
 def report(contenders, kinds, rounds, kept, name):

@@ -23,7 +23,6 @@ import time
 import numpy as np
 
 import datasets
-from table import machine
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -190,8 +189,6 @@ def main():
             f"Loading: {given.rows:,} documents in {written:.1f} s, {given.rows / written:,.0f} documents/s; merging {merged:.1f} s. "
             f"Memory of the process beside mapped files: {node.resident_bytes() / 2**20:,.0f} MiB.",
             "",
-            "| ef_search | concurrency | QPS | avg ms | p99 ms | recall | failures |",
-            "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         best = None
         for ef in map(int, given.ef_search.split(",")):
@@ -200,16 +197,17 @@ def main():
             for clients in map(int, given.clients.split(",")):
                 row = measure(node, bodies, clients, given.seconds)
                 kept.add("search", {**params, "ef_search": ef, "concurrency": clients, "k": K}, {**row, "recall": found})
-                lines.append(f"| {ef} | {clients} | {row['qps']:,.0f} | {row['avg_ms']:.2f} | {row['p99_ms']:.2f} | {found:.4f} | {row['failures']} |")
-                print(lines[-1], flush=True)
+                print(f"ef {ef}, {clients} clients: {row['qps']:,.0f} QPS, recall {found:.4f}", flush=True)
                 if found >= REPORT["recall"] and (best is None or row["qps"] > best):
                     best = row["qps"]
     finally:
         node.close()
-    kept.save(given.json, given.bin, machine())
+    kept.save(given.json, given.bin, results.machine())
     cores = os.cpu_count()
     per_core = lambda figure, count: f"{figure / count:,.1f}"
     lines += [
+        *results.table(kept.named("search"), {"ef_search": "ef_search", "concurrency": "concurrency"}, {
+            "qps": "QPS", "avg_ms": "avg ms", "p99_ms": "p99 ms", "recall": "recall", "failures": "failures"}),
         "",
         f"The report that this stands beside had {REPORT['vectors']:,} vectors on {REPORT['cores']} cores, {REPORT['vectors'] / given.rows:,.0f} "
         f"times as many as here: {REPORT['docs_per_s']:,} documents/s and {REPORT['qps']:,} QPS at recall {REPORT['recall']}, which are "
@@ -219,10 +217,8 @@ def main():
         + ", the clients' own work on the same cores included. The two are not to be compared without the difference in size: what a "
         "search costs as a column grows is measured under \"Growth\".",
     ]
-    print("\n".join(lines))
-    if given.results != "-":
-        told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}\""
-        results.write(given.results, "Vectors: msmarco", told, machine(), lines)
+    told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}\""
+    results.publish(given.results, "Vectors: msmarco", told, results.machine(), lines)
 
 
 if __name__ == "__main__":

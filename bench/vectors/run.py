@@ -20,7 +20,7 @@ import numpy as np
 
 import aspects
 import datasets
-from table import machine, write_results
+from table import write_results
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -226,7 +226,7 @@ def main():
     if arguments.aspects == "yes":
         arguments.found_aspects = measure_aspects(sets[0], arguments, measured[0])
         write_results(measured, TARGETS, arguments)
-    kept(measured, getattr(arguments, "found_aspects", None)).save(arguments.json, arguments.bin, machine())
+    kept(measured, getattr(arguments, "found_aspects", None)).save(arguments.json, arguments.bin, results.machine())
 
 
 if __name__ == "__main__":

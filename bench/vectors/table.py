@@ -2,8 +2,6 @@
 
 import importlib.metadata
 import pathlib
-import platform
-import re
 import subprocess
 import sys
 
@@ -17,14 +15,6 @@ def _arguments():
     told = sys.argv[1:]
     pairs = zip(told[::2], told[1::2])
     return " ".join(f'{key} "{value}"' for key, value in pairs if key not in places)
-
-
-def machine():
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    model = re.search(r"model name\s*: (.*)", info)
-    count = info.count("processor\t")
-    cpu = model.group(1) if model else platform.processor()
-    return {"cpu": cpu, "cores": count, "system": platform.system()}
 
 
 def _versions(binary):
@@ -91,4 +81,4 @@ def write_results(found, targets, arguments):
         parts = aspects["parts"] if aspects and aspects["set"] == result["set"] else {}
         for title, table in parts.items():
             lines += ["", f"### {title}", "", *table]
-        results.publish(arguments.results, f"Vectors: {result['set']}", command, machine(), lines)
+        results.publish(arguments.results, f"Vectors: {result['set']}", command, results.machine(), lines)
