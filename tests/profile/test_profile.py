@@ -318,6 +318,11 @@ class SpentTest(ClewTest):
             self.assertLess(parts["cpu"], wall)
         # A bulk waits for the log to be durable.
         self.assertGreater(parts["blocked"], 0.01 * wall)
+        # Whose requests they were.
+        for figure in ["searches_total", "search_us_total", "fetches_total", "fetch_us_total", "indexed_total", "writes_total", "write_us_total"]:
+            found = re.search(rf'index_{figure}{{index="load"}} (\d+)', page)
+            self.assertIsNotNone(found, figure)
+            self.assertGreater(int(found[1]), 0, figure)
 
 
 class ProtectedTest(ClewTest):

@@ -155,7 +155,7 @@ type IndexFigure = fn(&IndexStats) -> u64;
 
 /// Name, help and value of each figure that every index has.
 #[rustfmt::skip]
-const INDEX_FIGURES: [(&str, &str, IndexFigure); 10] = [
+const INDEX_FIGURES: [(&str, &str, IndexFigure); 23] = [
     ("index_docs", "Documents that searches see.", |stats| stats.docs),
     ("index_bytes", "Bytes of segment files.", |stats| stats.bytes),
     ("index_segments", "Segments.", |stats| stats.segments),
@@ -166,6 +166,19 @@ const INDEX_FIGURES: [(&str, &str, IndexFigure); 10] = [
     ("index_merge_rows", "Vectors of that phase.", |stats| stats.merge_rows_total),
     ("index_graphs_refused_total", "Graphs that merges left out for want of memory.", |stats| stats.graphs_refused_total),
     ("index_graphs_resumed_total", "Graphs whose building went on after a restart.", |stats| stats.graphs_resumed_total),
+    ("index_searches_total", "Searches of its shards.", |stats| stats.searches.queries.total),
+    ("index_search_us_total", "Time that they took, in microseconds.", |stats| stats.searches.queries.ns / 1000),
+    ("index_fetches_total", "Answers whose hits were read.", |stats| stats.searches.fetches.total),
+    ("index_fetch_us_total", "Time that this took, in microseconds.", |stats| stats.searches.fetches.ns / 1000),
+    ("index_indexed_total", "Documents that were written.", |stats| stats.indexed_total),
+    ("index_writes_total", "Groups of writes to a shard.", |stats| stats.writes.total),
+    ("index_write_us_total", "Time that they took, in microseconds.", |stats| stats.writes.ns / 1000),
+    ("index_refreshes_total", "Refreshes that showed something new.", |stats| stats.refreshes.total),
+    ("index_refresh_us_total", "Time that they took, in microseconds.", |stats| stats.refreshes.ns / 1000),
+    ("index_flushes_total", "Flushes, which sync segments.", |stats| stats.flushes.total),
+    ("index_merges_total", "Merges.", |stats| stats.merges.total),
+    ("index_merge_us_total", "Time that they took, in microseconds.", |stats| stats.merges.ns / 1000),
+    ("index_merged_bytes_total", "Bytes of the segments that they replaced.", |stats| stats.merged_bytes),
 ];
 
 fn gauge(

@@ -43,9 +43,10 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
     let mut request = Request::new(&arguments.server.url, kind, within)?;
     request = request.query("format", format);
     if let Some(from) = &arguments.from {
-        request = request.query("from", &moment(from)?.to_string());
+        let from = moment(from)?;
+        request = request.query("from", &from.to_string());
         if let Some(to) = &arguments.to {
-            request = request.query("to", &moment(to)?.to_string());
+            request = request.query("to", &end(to, from)?.to_string());
         }
     } else if arguments.mode != Mode::Heap {
         request = request.query("seconds", &arguments.seconds.to_string());
@@ -153,6 +154,17 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
     Ok(last.timestamp())
 }
 
+/// The end of what began then: a time that has still to come today is not yesterday's where that would be before the beginning.
+fn end(text: &str, from: Timestamp) -> anyhow::Result<Timestamp> {
+    let last = moment(text)?;
+    let today = Zoned::now().start_of_day()?.timestamp();
+    let has_day = text.parse::<Timestamp>().is_ok() || text.parse::<DateTime>().is_ok();
+    if has_day || last > from || last >= today {
+        return Ok(last);
+    }
+    Ok(last.to_zoned(TimeZone::system()).tomorrow()?.timestamp())
+}
+
 /// How long the capture takes still, on a terminal.
 fn bar(seconds: u64) -> ProgressBar {
     if seconds == 0 || !std::io::stderr().is_terminal() {
@@ -191,5 +203,17 @@ mod tests {
         let found = moment("2026-11-25T14:05:00Z").unwrap();
         assert_eq!(found.as_second(), 1_795_615_500);
         assert!(moment("noon").unwrap_err().to_string().contains("noon"));
+        // A time that is still to come is an end, one that was before the beginning is none.
+        let today = now.to_zoned(TimeZone::system()).start_of_day().unwrap();
+        for text in ["00:00", "12:30", "23:59:59"] {
+            let (past, found) = (moment(text).unwrap(), end(text, now).unwrap());
+            let is_to_come = past < today.timestamp();
+            assert_eq!(found > now, is_to_come, "{text} {found}");
+            assert_eq!(found == past, !is_to_come, "{text} {found}");
+        }
+        assert_eq!(
+            end("2001-02-03", now).unwrap(),
+            moment("2001-02-03").unwrap()
+        );
     }
 }
