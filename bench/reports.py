@@ -128,10 +128,7 @@ def main():
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
-    for binary in filter(None, (given.bin, given.pgo)):
-        if not os.access(binary, os.X_OK):
-            parser.error(f"no such program: {binary}")
+    given = results.given(parser, "bin", "pgo")
     with tempfile.TemporaryDirectory(prefix="clew-reports-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
         folder = pathlib.Path(name)
         lines.write(folder / "lines", "fixed", given.lines, 20251)

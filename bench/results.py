@@ -7,6 +7,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 
@@ -90,6 +91,19 @@ def add_json(parser):
     """The option `--json`, the same in every benchmark."""
     parser.add_argument("--json", type=pathlib.Path, default=None, metavar="FILE",
                         help="also write the rows here, as `clew bench compare` and `plot` read them")
+
+
+def given(parser, *programs, arguments=None):
+    """What a benchmark is told, where the programs that these options name run and there are folders for what it writes: what is
+    in the way of it is found out before it takes hours."""
+    told = parser.parse_args(arguments)
+    for program in filter(None, (getattr(told, name) for name in programs)):
+        if not shutil.which(str(program)):
+            parser.error(f"no such program: {program}")
+    for path in (getattr(told, name, None) for name in ("json", "results", "out")):
+        if path and str(path) != "-" and not pathlib.Path(path).absolute().parent.is_dir():
+            parser.error(f"cannot write {path}: there is no such folder")
+    return told
 
 
 def publish(path, title, command, machine, lines):

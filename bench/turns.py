@@ -20,6 +20,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "serve"))
+import results  # noqa: E402
 from server import Server  # noqa: E402
 
 
@@ -60,7 +61,7 @@ def main():
     for side in ("old", "new"):
         parser.add_argument(f"--{side}-env", metavar="NAME=VALUE", action="append", default=[], help=f"configuration of the {side} one's servers")
     parser.add_argument("--json", help="also write the comparison here")
-    given = parser.parse_args(own)
+    given = results.given(parser, "old", "new", arguments=own)
     if not arguments:
         parser.error("behind `--`, what `clew bench` is to measure is wanted")
     receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)

@@ -76,7 +76,7 @@ def main():
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")))
     results.add_json(parser)
-    arguments = parser.parse_args()
+    arguments = results.given(parser, "bin")
     others = peers.all_of(arguments.cache)
     found, sizes, machine = results.Rows(), {}, {}
     key = lambda program, case, kind: {"program": program, "case": case, "kind": kind}

@@ -162,7 +162,7 @@ def main():
                         default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")) / "bench")
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    arguments = parser.parse_args()
+    arguments = results.given(parser, "bin")
     arguments.bin = arguments.bin.resolve()
     with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
         ours, theirs = scans(arguments, folder)

@@ -117,7 +117,7 @@ def main():
     parser.add_argument("--flush", action="store_true", help="flush before the kill")
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin")
     found = results.Rows()
     for dims in map(int, given.dims.split(",")):
         measure(given, dims, found)

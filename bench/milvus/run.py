@@ -249,7 +249,7 @@ def main():
     parser.add_argument("--clients", default="1,8,50,200")
     parser.add_argument("--results", "--out", dest="out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin", "beside")
     base, asked, nearest = draw(given.rows, given.dim, given.queries, given.k)
     clients = [int(one) for one in given.clients.split(",")]
     loads, serials, many, beside = {}, {}, {}, {}

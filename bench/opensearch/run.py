@@ -221,7 +221,7 @@ def main():
     parser.add_argument("--heap", default="4g", help="OpenSearch's")
     parser.add_argument("--results", default=str(ROOT / "bench" / "RESULTS.md"), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    arguments = parser.parse_args()
+    arguments = results.given(parser, "bin", "before")
     if arguments.quick:
         arguments.rounds, arguments.documents, arguments.searches, arguments.warm = 1, 50_000, 300, 100
     cores = sorted(os.sched_getaffinity(0))

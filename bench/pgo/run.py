@@ -182,7 +182,7 @@ def main():
     parser.add_argument("--lines", type=int, default=200_000, help="that are parsed")
     parser.add_argument("--results", nargs="?", const=str(RESULTS), default="-", help="where the section is written: RESULTS.md if nothing is said, nowhere without this")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser)
     given.builds = {"old": given.old, **({"new": given.new} if given.new else {}), **dict(one.split("=", 1) for one in given.more)}
     if len(given.builds) < 2:
         parser.error("a second build is wanted: --new CLEW or NAME=CLEW")

@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--curves", type=pathlib.Path, default=cache / "growth", help="where the curves are written")
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin")
     if unknown := set(given.only.split(",")) - set(SERIES):
         parser.error(f"nothing is called {', '.join(sorted(unknown))}: {', '.join(SERIES)}")
     found, machine = measure(given)

@@ -70,7 +70,7 @@ def main():
     parser.add_argument("--rate", default="100,400", help="requests a second of the open loop")
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin")
     found, machine = measure(given)
     found.save(given.json, given.bin, machine)
     lines = [f"Median of {given.rounds} rounds with least and greatest, {given.seconds:g} s each, clients on the same machine.", "",

@@ -269,7 +269,7 @@ def main():
     parser.add_argument("--classes", help="classes, by name")
     parser.add_argument("--results", "--out", dest="out", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
-    arguments = parser.parse_args()
+    arguments = results.given(parser, "worker", "before")
     cache = pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache" / "clew")) / "bench-text"
     cache.mkdir(parents=True, exist_ok=True)
     found, missing = commands(arguments, cache)

@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--clients", default="1,2,4,8,16")
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin")
     kept = results.Rows()
     params = {"rows": given.rows, "dims": DIMENSION, "shards": given.shards}
     BODY["settings"]["index"]["number_of_shards"] = given.shards

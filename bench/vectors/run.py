@@ -97,6 +97,9 @@ class Rival:
         if name in APART:
             beside = python.parent.parent
             python = beside.with_name(f"{beside.name}-{APART[name]}") / "bin" / "python"
+        self.process, self.built = None, {"refused": "not installed"}
+        if not python.exists():
+            return
         command = [python, str(HERE / "worker.py"), name, str(folder), metric]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, env=environment, **pipes)
@@ -111,8 +114,9 @@ class Rival:
         return rows
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
 
 
 def qps_at(rows, recall):
@@ -214,7 +218,7 @@ def main():
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
     parser.add_argument("--aspects", choices=["yes", "no"], default="yes", help="also measure what Clew costs in other ways, on the first set")
-    arguments = parser.parse_args()
+    arguments = results.given(parser, "bin")
     # A name may hold a comma, before a space.
     arguments.contenders = re.split(r",(?! )", arguments.contenders)
     sets = arguments.sets.split(",") if arguments.sets else datasets.available()

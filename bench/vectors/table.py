@@ -22,7 +22,14 @@ def _versions(binary):
     names = ["hnswlib", "faiss-cpu", "usearch", "scann", "scalable-vs", "numpy"]
     # In an environment of its own, of the version that it was installed from.
     apart = (pathlib.Path(__file__).parent / "requirements-diskann.txt").read_text().split()[-1].replace("==", " ")
-    return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names] + [apart])
+    return ", ".join([clew] + [f"{name} {_version(name)}" for name in names] + [apart])
+
+
+def _version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _ratios(figure, ours):

@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
-    given = parser.parse_args()
+    given = results.given(parser, "bin")
     folder, metric = datasets.prepare(given.set, given.cache, None)
     base = np.load(folder / "base.npy", mmap_mode="r")[:given.rows]
     queries = np.load(folder / "queries.npy")[:500]

@@ -102,6 +102,25 @@ class Scripts(BenchTest):
             for wanted in (r"results\.add_json\(", r"\.save\(", r"results\.(write|publish)\(|write_results\("):
                 self.assertTrue(re.search(wanted, text), f"{name} has no {wanted}")
 
+    def test_what_is_in_the_way_of_a_benchmark_is_found_out_before_it_begins(self):
+        binary, none = os.environ["CLEW_BIN"], str(self.folder / "none")
+        load = ["--", "serve", "bulk"]
+        for path, arguments, told in [
+            ("serve/run.py", ["--bin", none], f"no such program: {none}"),
+            ("collect/run.py", ["--bin", none], f"no such program: {none}"),
+            ("log/run.py", ["--bin", str(self.folder)], "no such program"),
+            ("text/run.py", ["--worker", none], f"no such program: {none}"),
+            ("reports.py", ["--bin", binary, "--pgo", none], f"no such program: {none}"),
+            ("turns.py", ["--old", binary, "--new", none, *load], f"no such program: {none}"),
+            ("serve/growth.py", ["--bin", binary, "--json", f"{none}/rows.json"], f"cannot write {none}/rows.json"),
+            ("collect/run.py", ["--bin", binary, "--results", f"{none}/RESULTS.md"], f"cannot write {none}/RESULTS.md"),
+        ]:
+            with self.subTest(path=path, told=told):
+                done = subprocess.run([sys.executable, BENCH / path, *arguments], capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(told, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
     def test_counted_instructions_are_rows_beside_what_was_measured(self):
         out = self.write("1.json", [{"name": "bulk", "params": {"batch": 10}, "metrics": {"cpu_us": 3.5}}])
         files = {"old": {"ingest": [out, out]}, "new": {"ingest": [out]}}
