@@ -220,7 +220,10 @@ class ProfileTest(ClewTest):
         self.assertIn("no format by its name", self.command(*url, "-o", self.folder / "x.png", fails=True))
         self.assertIn("cannot ask", self.command("--url", "http://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
         self.assertIn("http:// alone", self.command("--url", "https://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
-        self.assertIn("from 1 to 300", self.command("--url", self.server.url, "--seconds", 301, "-o", self.folder / "x.svg", fails=True))
+        for seconds in [301, 2**64 - 1]:
+            told = self.command("--url", self.server.url, "--seconds", seconds, "-o", self.folder / "x.svg", fails=True)
+            self.assertIn("from 1 to 300", told)
+            self.assertNotIn("panicked", told)
 
     def long_capture(self):
         """A connection on which a capture runs for five minutes."""

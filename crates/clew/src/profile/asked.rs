@@ -9,7 +9,7 @@ use clew_profile::{Format, Kind, OffCpuMode, Rate};
 pub(super) const SECONDS_DEFAULT: u64 = 10;
 pub(super) const RATE_DEFAULT: u32 = 99;
 /// A request is not to hang for longer.
-const SECONDS_MAX: u64 = 300;
+pub(super) const SECONDS_MAX: u64 = 300;
 
 /// The names that kinds have in addresses, which are those of Go's tools but for `offcpu`, and the value that each shows without a
 /// wish.

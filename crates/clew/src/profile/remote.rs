@@ -10,6 +10,7 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use super::asked::SECONDS_MAX;
 use super::endpoints::HOW_TAKEN;
 use super::{CaptureArguments, Mode};
 use crate::login;
@@ -39,7 +40,8 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
         Format::Svg => "svg",
         Format::Html => "html",
     };
-    let within = Duration::from_secs(length) + GRACE;
+    // Of more the server says that it is too much.
+    let within = Duration::from_secs(length.min(SECONDS_MAX)) + GRACE;
     let mut request = Request::new(&arguments.server.url, kind, within)?;
     request = request.query("format", format);
     if let Some(from) = &arguments.from {
