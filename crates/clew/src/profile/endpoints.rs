@@ -299,8 +299,8 @@ mod tests {
     #[test]
     fn nothing_is_named_for_nobody() {
         for kind in [Kind::OnCpu, Kind::OffCpu] {
-            let shown_value = &kind.values()[0].name;
-            let asked = Asked::read(kind, shown_value, &HashMap::new()).unwrap();
+            let values = kind.values();
+            let asked = Asked::read(kind, &values[0].name, &HashMap::new()).unwrap();
             let seen = capture(&asked, &|| true, &|| true).unwrap();
             assert!(seen.is_none(), "{kind:?}");
         }
