@@ -136,6 +136,7 @@ class QueryProfileTest(ClewTest):
             ({"query": fox, "explain": True}, ["ExplainPhase", "FetchSourcePhase"]),
             ({"query": fox, "docvalue_fields": ["n"]}, ["FetchDocValuesPhase", "FetchSourcePhase"]),
             ({"query": fox, "fields": ["t"], "_source": False}, ["FetchFieldsPhase"]),
+            ({"query": fox, "script_fields": {"s": {"script": "1 + 1"}}, "_source": True}, ["ScriptFieldsPhase", "FetchSourcePhase"]),
             ({"query": fox, "fields": ["t"], "docvalue_fields": ["k"]}, ["FetchDocValuesPhase", "FetchSourcePhase", "FetchFieldsPhase"]),
             ({"query": fox, "version": True, "seq_no_primary_term": True},
              ["FetchSourcePhase", "FetchVersionPhase", "SeqNoPrimaryTermPhase"]),

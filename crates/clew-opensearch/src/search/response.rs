@@ -402,7 +402,10 @@ impl<'a> HitWriter<'a> {
             values.insert(field.clone(), json!([sort_values::shown(group)]));
         }
         percolated::add_slots(hit, &mut values);
-        spec.scripts.add(hit, &mut values)?;
+        if !spec.scripts.is_empty() {
+            let scripts = || spec.scripts.add(hit, &mut values);
+            self.phase(hit, FetchPhase::Scripts, scripts)?;
+        }
         if !values.is_empty() {
             json.key("fields").value(&Value::Object(values));
         }

@@ -23,6 +23,7 @@ const STEPS_OF_OTHERS: [&str; 3] = [
 pub(in crate::search) enum FetchPhase {
     Explain,
     DocValues,
+    Scripts,
     Source,
     Fields,
     Version,
@@ -38,6 +39,7 @@ impl FetchPhase {
         match self {
             FetchPhase::Explain => "ExplainPhase",
             FetchPhase::DocValues => "FetchDocValuesPhase",
+            FetchPhase::Scripts => "ScriptFieldsPhase",
             FetchPhase::Source => "FetchSourcePhase",
             FetchPhase::Fields => "FetchFieldsPhase",
             FetchPhase::Version => "FetchVersionPhase",
