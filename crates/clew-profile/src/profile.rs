@@ -344,6 +344,11 @@ mod tests {
         merged.write(Format::Collapsed, &mut text).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "a;b 9\na;c 2\nc;b 4\n");
         assert_eq!((merged.functions.len(), merged.locations.len()), (3, 3));
+        // It makes no difference what became one before.
+        let in_two = Profile::merged(&[merged, read("a;b 1\n")]).unwrap();
+        let mut text = Vec::new();
+        in_two.write(Format::Collapsed, &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "a;b 10\na;c 2\nc;b 4\n");
         let mut other = all[0].clone();
         other.values = Kind::Heap.values();
         assert!(Profile::merged(&[all[1].clone(), other]).is_err());

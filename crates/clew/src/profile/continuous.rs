@@ -30,6 +30,8 @@ const AT_ONCE: usize = 5;
 const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
 /// Who wants what is not written yet does not wait for longer.
 const WRITING_MAX: Duration = Duration::from_secs(30);
+/// So many minutes are read before they become one: a week of them beside each other would fill the memory.
+const MERGED_AT_ONCE: usize = 16;
 const STREAM: &str = "profiles";
 /// The folder in the data folder.
 pub(crate) const FOLDER: &str = "profiles";
@@ -157,8 +159,12 @@ impl KeptProfiles {
         Ok(self.log.apply_retention()?)
     }
 
-    /// What is kept of a time, as one profile. Blocks.
-    pub(crate) fn read(&self, from: SystemTime, to: SystemTime) -> anyhow::Result<Option<Profile>> {
+    /// What is kept of a time, as one profile; none as soon as `is_gone` says that nobody waits for it. Blocks.
+    pub(crate) fn read(
+        &self,
+        (from, to): (SystemTime, SystemTime),
+        is_gone: &dyn Fn() -> bool,
+    ) -> anyhow::Result<Option<Profile>> {
         self.unwritten.write(to);
         let ms = |time: SystemTime| {
             let since = time
@@ -179,12 +185,18 @@ impl KeptProfiles {
         let mut found = Vec::new();
         while let Some(entry) = scan.next() {
             let entry = entry?;
+            if is_gone() {
+                return Ok(None);
+            }
             if entry.time_ms > written_until {
                 break;
             }
             let profile = Profile::read(entry.payload)?;
             if profile.began < to && profile.began + profile.took > from {
                 found.push(profile);
+            }
+            if found.len() >= MERGED_AT_ONCE {
+                found = vec![Profile::merged(&found)?];
             }
         }
         match found.is_empty() {

@@ -239,8 +239,11 @@ async fn kept(
     };
     let kept = endpoints.kept.clone();
     let kept = kept.ok_or_else(|| missing("no profiles are kept: [profile.continuous] is off"))?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let _told_when_gone = Gone(gone.clone());
     let read = tokio::task::spawn_blocking(move || {
-        let Some(profile) = kept.read(from, to)? else {
+        let is_gone = || gone.load(Ordering::Relaxed);
+        let Some(profile) = kept.read((from, to), &is_gone)? else {
             return Ok(None);
         };
         anyhow::Ok(Some(Written::of(&profile, &asked)?))
