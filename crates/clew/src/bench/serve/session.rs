@@ -115,9 +115,9 @@ impl Session {
     /// Makes the index by these requests, in order.
     pub(super) async fn create(&mut self, calls: &[Call]) -> anyhow::Result<()> {
         for call in calls {
-            // Whoever is stopped before the answer has it made, too.
-            self.is_made = true;
             self.ask(call).await?;
+            // Not before: an index of this name that another made meanwhile is not ours to remove.
+            self.is_made = true;
         }
         Ok(())
     }
