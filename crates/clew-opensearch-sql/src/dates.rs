@@ -487,6 +487,26 @@ mod tests {
             ),
             ("get_format", json!(["date", "USA"]), json!("%m.%d.%Y")),
             (
+                "convert_tz",
+                json!(["2008-12-25 05:30:00", "+00:00", "+10:00"]),
+                json!("2008-12-25 15:30:00"),
+            ),
+            (
+                "convert_tz",
+                json!(["2008-12-25 05:30:00", "+00:00", "+15:00"]),
+                json!(null),
+            ),
+            ("period_add", json!([200_801, 2]), json!(200_803)),
+            ("period_add", json!([200_801, -12]), json!(200_701)),
+            ("period_diff", json!([200_802, 200_703]), json!(11)),
+            ("year", json!(["never"]), json!(null)),
+        ]);
+    }
+
+    #[test]
+    fn seconds_of_unix_are_made_and_read_as_opensearchs_documentation_says() {
+        answer([
+            (
                 "from_unixtime",
                 json!([1_220_249_547]),
                 json!("2008-09-01 06:12:27"),
@@ -507,20 +527,6 @@ mod tests {
                 json!(["2008-10-07 00:00:00"]),
                 json!(1_223_337_600.0),
             ),
-            (
-                "convert_tz",
-                json!(["2008-12-25 05:30:00", "+00:00", "+10:00"]),
-                json!("2008-12-25 15:30:00"),
-            ),
-            (
-                "convert_tz",
-                json!(["2008-12-25 05:30:00", "+00:00", "+15:00"]),
-                json!(null),
-            ),
-            ("period_add", json!([200_801, 2]), json!(200_803)),
-            ("period_add", json!([200_801, -12]), json!(200_701)),
-            ("period_diff", json!([200_802, 200_703]), json!(11)),
-            ("year", json!(["never"]), json!(null)),
         ]);
     }
 

@@ -1,10 +1,10 @@
 //! `highlight(field)`: what a search found in a field, as a column. The name of the column says which field, and how.
 
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::expr::{Call, Expr};
 use super::fields::{Field, SqlType};
-use super::rows::fits;
 
 /// How the names of the columns begin.
 const COLUMN: &str = "#highlight:";
@@ -57,7 +57,7 @@ pub(super) fn found(of: &str, all: Option<&Value>) -> Value {
     if !of.contains('*') {
         return all.get(of).cloned().unwrap_or_default();
     }
-    let meant = all.iter().filter(|(name, _)| fits(of, name));
+    let meant = all.iter().filter(|(name, _)| glob(of, name));
     let meant: Map<String, Value> = meant
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();

@@ -42,6 +42,15 @@ enum Deleted {
     Matching(Box<Query>),
 }
 
+/// Rows that are inserted or upserted.
+struct RowsToWrite<'r> {
+    request: &'r InsertRequest,
+    partition: &'r str,
+    mode: Mode,
+    /// What becomes of lists of rows that are there.
+    lists: &'r [(String, ListChange)],
+}
+
 impl Service {
     pub(crate) async fn insert(
         &self,
@@ -129,8 +138,13 @@ impl Service {
         let left_out = collection.left_out(&request.fields_data).map(not_given);
         let (ids, outcome) = self
             .beside(move |service| {
-                let rows = (&request, partition.as_str(), (mode, &lists[..]));
-                service.apply_rows(&call, &opened, rows)
+                let rows = RowsToWrite {
+                    request: &request,
+                    partition: &partition,
+                    mode,
+                    lists: &lists,
+                };
+                service.apply_rows(&call, &opened, &rows)
             })
             .await?;
         self.engine().durable(&outcome).await?;
@@ -155,12 +169,14 @@ impl Service {
         &self,
         call: &Call,
         opened: &Opened,
-        (request, partition, (mode, lists)): (
-            &InsertRequest,
-            &str,
-            (Mode, &[(String, ListChange)]),
-        ),
+        rows: &RowsToWrite<'_>,
     ) -> Result<(IDs, WriteOutcome)> {
+        let &RowsToWrite {
+            request,
+            partition,
+            mode,
+            lists,
+        } = rows;
         let collection = &opened.named.collection;
         let mapping = opened.handle.mapping();
         let rows = usize::try_from(request.num_rows).unwrap_or(usize::MAX);
