@@ -8,7 +8,7 @@ mod summary;
 
 pub(crate) use run::apply;
 
-use clew_query::AggError;
+use clew_query::{AggError, QueryError, ScriptError};
 use clew_query::aggregation::{AggSpec, NamedAgg, PipelineKind, PipelineSpec};
 
 use crate::value::format::ValueFormat;
@@ -64,6 +64,11 @@ impl PipelinePlan {
             .filter_map(|path| path.strip_prefix(other.name.as_str()))
             .any(|rest| rest.is_empty() || rest.starts_with(['.', '>', '[']))
     }
+}
+
+/// The error of a script that failed.
+fn failed(error: ScriptError) -> AggError {
+    AggError::Query(Box::new(QueryError::Script(error)))
 }
 
 /// All that it reads.

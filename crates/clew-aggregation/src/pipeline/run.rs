@@ -5,15 +5,13 @@
 
 use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
-use clew_query::{
-    AggError, QueryError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing,
-};
+use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 use serde_json::Value;
 
 use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
 use crate::pipeline::sequence::{Place, sequence};
 use crate::pipeline::summary::summarise;
-use crate::pipeline::{Piped, PipelinePlan};
+use crate::pipeline::{Piped, PipelinePlan, failed};
 use crate::result::access::BucketView;
 use crate::result::{AggResult, Metric, NamedResult};
 
@@ -179,10 +177,6 @@ fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Numbers>, A
         paths.map(number).collect::<Result<Numbers, AggError>>()
     };
     buckets.iter().map(of_bucket).collect()
-}
-
-fn failed(error: ScriptError) -> AggError {
-    AggError::Query(Box::new(QueryError::Script(error)))
 }
 
 /// A bucket as a script sees it: its fields are the numbers that paths lead to.

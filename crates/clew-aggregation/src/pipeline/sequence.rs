@@ -4,7 +4,10 @@
 
 use clew_platform::Pace;
 use clew_query::aggregation::Sequence;
-use clew_query::{AggError, go_on_reducing};
+use clew_query::{AggError, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
+use serde_json::Value;
+
+use crate::pipeline::failed;
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +36,7 @@ impl Made {
 /// What each bucket gets, if anything.
 ///
 /// # Errors
-/// Once nobody wants it any more.
+/// Once nobody wants it any more, or where a script fails.
 pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<Made>>, AggError> {
     Ok(match kind {
         Sequence::Derivative { unit_ms } => derivative(places, *unit_ms),
@@ -54,7 +57,7 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
         Sequence::MovingFn {
             window,
             shift,
-            function,
+            script,
         } => {
             let values: Vec<f64> = places.iter().filter_map(|place| place.number).collect();
             let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
@@ -69,12 +72,47 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
                 let end = index.saturating_add(*shift);
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
-                Ok(Made::of(function.value(&values[from..to.max(from)])))
+                let mut around = Window(&values[from..to.max(from)]);
+                Ok(Made::of(script.number(&mut around).map_err(failed)?))
             };
             let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
             made?
         }
     })
+}
+
+/// The numbers of the buckets around one, as a script sees them. It asks for nothing else.
+struct Window<'w>(&'w [f64]);
+
+impl<'a> ScriptDocument<'a> for Window<'_> {
+    fn is_mapped(&self, _field: usize) -> bool {
+        true
+    }
+
+    fn values(&mut self, _field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        let numbers = self.0.iter();
+        Ok(numbers.map(|number| ScriptValue::Float(*number)).collect())
+    }
+
+    fn score(&mut self) -> f64 {
+        f64::NAN
+    }
+
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        None
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
+
+    fn chance(&mut self, _seed: i64) -> f64 {
+        f64::NAN
+    }
+
+    fn now_ms(&self) -> i64 {
+        0
+    }
 }
 
 fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
@@ -93,7 +131,7 @@ fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clew_query::aggregation::MovingFunction;
+    use clew_query::{Script, ScriptLanguage, ScriptPurpose};
 
     fn places(numbers: &[Option<f64>]) -> Vec<Place> {
         let keys = (0_u32..).map(|at| f64::from(at) * 10.0);
@@ -133,16 +171,54 @@ mod tests {
             &numbers,
             &[None, None, None, Some(1.0)],
         );
-        let function = MovingFunction::parse("MovingFunctions.max(values)").unwrap();
         check(
-            &Sequence::MovingFn {
-                window: 2,
-                shift: 0,
-                function,
-            },
+            &moving(2, "MovingFunctions.max(values)"),
             &numbers,
             &[nan, Some(1.0), None, Some(4.0)],
         );
+    }
+
+    fn moving(window: usize, source: &str) -> Sequence {
+        let (language, purpose) = (ScriptLanguage::Painless, ScriptPurpose::Window);
+        let script = Script::read(source, language, &Value::Null, purpose);
+        Sequence::MovingFn {
+            window,
+            shift: 0,
+            script: Box::new(script.unwrap()),
+        }
+    }
+
+    #[test]
+    fn scripts_see_the_buckets_around() {
+        let numbers = [1.0, 4.0, 2.0, 8.0, 3.0].map(Some);
+        for (source, expected) in [
+            ("MovingFunctions.min(values)", 1.0),
+            ("return MovingFunctions.sum(values);", 15.0),
+            ("MovingFunctions.unweightedAvg(values)", 3.75),
+            ("MovingFunctions.linearWeightedAvg(values)", 47.0 / 11.0),
+            ("MovingFunctions.ewma(values, 0.5)", 5.125),
+            ("MovingFunctions.holt(values, 0.5, 0.5)", 5.53125),
+            (
+                "MovingFunctions.holtWinters(values, 0, 0, 0, 2, false)",
+                6.65,
+            ),
+            (
+                "MovingFunctions.stdDev(values, MovingFunctions.unweightedAvg(values))",
+                7.1875_f64.sqrt(),
+            ),
+            ("MovingFunctions.max(values) - values[0]", 7.0),
+            (
+                "double s = 0; for (double v : values) { s += v * v } return s",
+                85.0,
+            ),
+            ("if (values.length > 3) { values.length * 2 }", 8.0),
+        ] {
+            let made = sequence(&moving(4, source), &places(&numbers)).unwrap();
+            let value = made[4].unwrap().value;
+            assert!((value - expected).abs() < 1e-12, "{source}: {value}");
+        }
+        let few = "MovingFunctions.holtWinters(values, 0.5, 0.5, 0.5, 3, false)";
+        assert!(sequence(&moving(4, few), &places(&numbers)).is_err());
     }
 
     #[test]

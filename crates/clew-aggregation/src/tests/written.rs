@@ -115,6 +115,16 @@ impl Tape {
         Box::new(script.unwrap())
     }
 
+    fn window_script(&mut self) -> Box<Script> {
+        let text = self.of(&[
+            "MovingFunctions.holt(values, 0.25, params.beta)",
+            "values.length > 1 && \"a\" =~ /a+/i ? values[1] : MovingFunctions.max(values)",
+        ]);
+        let language = ScriptLanguage::Painless;
+        let script = Script::read(text, language, &Value::Null, ScriptPurpose::Window);
+        Box::new(script.unwrap())
+    }
+
     fn pipeline(&mut self) -> PipelineKind {
         match self.below(8) {
             0 => PipelineKind::Summary(self.summary()),
@@ -126,13 +136,7 @@ impl Tape {
             4 => PipelineKind::Sequence(Sequence::MovingFn {
                 window: self.size(),
                 shift: self.word().cast_signed(),
-                function: match self.flag() {
-                    true => MovingFunction::Deviation,
-                    false => MovingFunction::Holt {
-                        alpha: self.number(),
-                        beta: self.number(),
-                    },
-                },
+                script: self.window_script(),
             }),
             5 => PipelineKind::Script(self.script()),
             6 => PipelineKind::Selector(self.script()),

@@ -196,6 +196,16 @@ impl JavaPattern {
         }
     }
 
+    /// The matches from a place on, of which none may be a long attempt: what is asked for again and again has to be found
+    /// soon. None where the place is no border of characters.
+    pub fn find_shortly<'p, 't>(&'p self, text: &'t str, from: usize) -> Found<'p, 't> {
+        Found {
+            from: text.is_char_boundary(from).then_some(from),
+            long_left: 0,
+            ..self.find_all(text)
+        }
+    }
+
     /// Room for where groups match, to be used again and again.
     pub fn places(&self) -> Places {
         Places(match &self.engine {

@@ -8,7 +8,6 @@ mod documents;
 mod grid;
 mod heuristic;
 mod metrics;
-mod moving;
 mod parts;
 mod pipelines;
 mod source;
@@ -32,7 +31,6 @@ pub use metrics::{
     CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, Method,
     PercentilesSpec, ScriptedMetricSpec, TopHitsSpec, WeightedAvgSpec,
 };
-pub use moving::MovingFunction;
 pub use pipelines::{GapPolicy, PipelineKind, PipelineSpec, Sequence, Summary};
 pub use source::{Scalar, Source};
 pub use tree::{AggFamily, AggSpec, BucketSpec, MetricSpec, NamedAgg};

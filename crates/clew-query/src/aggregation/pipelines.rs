@@ -1,7 +1,6 @@
 //! Aggregations over what other aggregations found, as they are asked for.
 
 use super::buckets::Direction;
-use super::moving::MovingFunction;
 use super::parts::SpecParts;
 use crate::query::Script;
 use serde::{Deserialize, Serialize};
@@ -70,14 +69,14 @@ pub enum Sequence {
         /// How many.
         lag: usize,
     },
-    /// A function of the buckets around.
+    /// What a script makes of the buckets around.
     MovingFn {
         /// How many buckets.
         window: usize,
         /// How far the window is moved to the right.
         shift: i64,
-        /// Which function.
-        function: MovingFunction,
+        /// The script, which sees them as `values`.
+        script: Box<Script>,
     },
 }
 

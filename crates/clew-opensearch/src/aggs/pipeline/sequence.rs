@@ -1,9 +1,8 @@
 //! What a bucket's place among the others makes of it: differences, running sums, moving windows.
 
 use clew_aggregation::Metric;
-use clew_query::aggregation::{
-    AggSpec, CalendarUnit, DateInterval, MovingFunction, PipelineKind, Sequence,
-};
+use clew_query::ScriptPurpose;
+use clew_query::aggregation::{AggSpec, CalendarUnit, DateInterval, PipelineKind, Sequence};
 use serde_json::{Map, Value, json};
 
 use crate::aggs::body::Body;
@@ -13,6 +12,7 @@ use crate::aggs::pipeline::{pipeline, positive, script};
 use crate::aggs::render::TypeName;
 use crate::aggs::shown::metric_body;
 use crate::aggs::table::{NOT_LISTED, Row};
+use crate::dsl::WrittenScript;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
@@ -47,18 +47,11 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
     )]
     let shift = body.number("shift")?.unwrap_or(0.0) as i64;
-    let script = script(body, "moving_fn")?;
-    let function = MovingFunction::parse(script.source()).ok_or_else(|| {
-        AggDslError::illegal(format!(
-            "the script [{}] of [{}] is not a call of one of MovingFunctions",
-            script.source(),
-            body.name
-        ))
-    })?;
+    let script = script(body, "moving_fn")?.read(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
         window,
         shift,
-        function,
+        script: Box::new(script),
     };
     read(body, sequence)
 }
@@ -78,19 +71,21 @@ fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         beta = part.number("beta")?.unwrap_or(beta);
         part.end()?;
     }
-    let function = match model.as_deref() {
-        None | Some("simple") => MovingFunction::Mean,
-        Some("linear") => MovingFunction::LinearMean,
-        Some("ewma") => MovingFunction::Ewma { alpha },
-        Some("holt") => MovingFunction::Holt { alpha, beta },
+    let source = match model.as_deref() {
+        None | Some("simple") => "MovingFunctions.unweightedAvg(values)",
+        Some("linear") => "MovingFunctions.linearWeightedAvg(values)",
+        Some("ewma") => "MovingFunctions.ewma(values, params.alpha)",
+        Some("holt") => "MovingFunctions.holt(values, params.alpha, params.beta)",
         Some(other) => {
             return Err(AggDslError::parsing(format!("Unknown model [{other}]")));
         }
     };
+    let written = json!({"source": source, "params": {"alpha": alpha, "beta": beta}});
+    let script = WrittenScript::of("moving_avg", &written)?.read(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
         window,
         shift: 0,
-        function,
+        script: Box::new(script),
     };
     read(body, sequence)
 }

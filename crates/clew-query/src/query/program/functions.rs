@@ -7,6 +7,7 @@ use super::dates;
 use super::operators::{cut, lenient};
 use super::tree::Node;
 use super::value::ScriptValue;
+use super::windows;
 use crate::error::ScriptError;
 use crate::query::{DecayShape, VectorMeasure, milliseconds};
 
@@ -116,6 +117,9 @@ pub(super) fn known(
         (_, Some("System")) if name == "currentTimeMillis" && arguments == 0 => Known::Millis,
         (_, Some("Instant")) if name == "now" && arguments == 0 => Known::Now,
         (ScriptLanguage::Painless, Some("Math" | "StrictMath")) => found(MATH, name, arguments),
+        (ScriptLanguage::Painless, Some("MovingFunctions")) => {
+            windows::known(name, arguments).map_or(Known::Not, Known::Function)
+        }
         (ScriptLanguage::Painless, Some(class)) => OF_CLASSES
             .iter()
             .find(|(of, known, _)| *of == class && *known == name && arguments == 1)
@@ -165,6 +169,9 @@ pub(super) fn call<'a>(
 ) -> Result<ScriptValue<'a>, ScriptError> {
     if let Some(found) = of_wholes(name, language, arguments) {
         return Ok(found);
+    }
+    if let Some(found) = windows::call(name, arguments)? {
+        return Ok(ScriptValue::Float(found));
     }
     if let [text] = arguments
         && let Some(found) = of_text(name, text)?

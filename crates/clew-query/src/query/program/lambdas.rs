@@ -23,6 +23,11 @@ impl<'a> Machine<'a, '_> {
             return self.with_each(of, name, &before, lambda);
         }
         let arguments = self.all(arguments)?;
+        match of {
+            &ScriptValue::Pattern(pattern) => return self.of_pattern(pattern, name, &arguments),
+            ScriptValue::Matcher(matcher) => return self.of_matcher(matcher, name, &arguments),
+            _ => {}
+        }
         if !matches!(of, ScriptValue::Items(_) | ScriptValue::Members(_)) {
             let found = members::call(of, name, &arguments)?;
             if name == "splitOnToken" {
@@ -94,6 +99,11 @@ impl<'a> Machine<'a, '_> {
                 }
                 Ok(made)
             }
+            (
+                ScriptValue::Text(text),
+                "replaceAll" | "replaceFirst",
+                [ScriptValue::Pattern(pattern)],
+            ) => self.replaced_by((*pattern, text), name, lambda),
             (_, _, []) => self.over_items(of, name, lambda),
             _ => Err(members::refused(of, name, before.len() + 1)),
         }
@@ -218,7 +228,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// What a lambda makes of its arguments.
-    fn applied(
+    pub(super) fn applied(
         &mut self,
         lambda: &'a Lambda,
         arguments: &[ScriptValue<'a>],

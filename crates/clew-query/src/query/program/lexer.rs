@@ -7,6 +7,8 @@ pub(super) enum Token {
     Float(f64),
     Text(String),
     Word(String),
+    /// A regular expression between slashes, and the letters of its flags.
+    Regex(String, String),
     Sign(&'static str),
     End,
 }
@@ -21,7 +23,7 @@ const SIGNS: &[&str] = &[
 
 /// The tokens with the bytes where they begin; the last is the end.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
-    let mut found = Vec::new();
+    let mut found: Vec<(usize, Token)> = Vec::new();
     let mut at = 0;
     loop {
         at += space(&text[at..]).map_err(|reason| format!("{reason} at [{at}]"))?;
@@ -34,6 +36,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             number(rest).ok_or_else(|| format!("invalid number at [{at}]"))?
         } else if first == '\'' || first == '"' {
             quoted(rest, first).ok_or_else(|| format!("a text that begins at [{at}] has no end"))?
+        } else if first == '/' && stands_before_value(found.last().map(|(_, token)| token)) {
+            regex(rest)
+                .ok_or_else(|| format!("a regular expression that begins at [{at}] has no end"))?
         } else if is_letter(first) {
             let end = rest.find(|c| !is_letter(c) && !c.is_ascii_digit());
             let word = &rest[..end.unwrap_or(rest.len())];
@@ -51,6 +56,47 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
         found.push((at, token));
         at += length;
     }
+}
+
+/// Words behind which a value stands, and no operator.
+const BEFORE_VALUES: &[&str] = &["return", "else", "do", "in", "throw", "instanceof"];
+
+/// Whether a value may begin behind a token: a slash divides where one has just ended.
+fn stands_before_value(before: Option<&Token>) -> bool {
+    match before {
+        None => true,
+        Some(Token::Word(word)) => BEFORE_VALUES.contains(&word.as_str()),
+        Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}" | "++" | "--"),
+        Some(
+            Token::Whole(_) | Token::Float(_) | Token::Text(_) | Token::Regex(..) | Token::End,
+        ) => false,
+    }
+}
+
+/// `/a+/i`: a backslash takes the next letter with it, which stays as it is written but for a slash.
+fn regex(text: &str) -> Option<(Token, usize)> {
+    let mut written = String::new();
+    let mut letters = text.char_indices().skip(1);
+    let end = loop {
+        match letters.next()? {
+            (_, '\n') => return None,
+            (_, '\\') => match letters.next()?.1 {
+                '\n' => return None,
+                '/' => written.push('/'),
+                other => {
+                    written.push('\\');
+                    written.push(other);
+                }
+            },
+            (at, '/') => break at + 1,
+            (_, other) => written.push(other),
+        }
+    };
+    let rest = text.get(end..)?;
+    let flags = rest.find(|letter: char| !letter.is_ascii_alphabetic());
+    let flags = rest.get(..flags.unwrap_or(rest.len()))?;
+    let token = Token::Regex(written, flags.to_string());
+    Some((token, end + flags.len()))
 }
 
 fn is_letter(letter: char) -> bool {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::changes;
 use super::dates;
+use super::matcher;
 use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
@@ -19,6 +20,7 @@ const METHODS: &[(&str, usize)] = &[
     ("containsKey", 1),
     ("getOrDefault", 2),
     ("indexOf", 1),
+    ("indexOf", 2),
     ("equals", 1),
     ("equalsIgnoreCase", 1),
     ("compareTo", 1),
@@ -30,6 +32,7 @@ const METHODS: &[(&str, usize)] = &[
     ("charAt", 1),
     ("concat", 1),
     ("splitOnToken", 1),
+    ("splitOnToken", 2),
     ("join", 1),
     ("substring", 1),
     ("substring", 2),
@@ -59,7 +62,8 @@ const METHODS: &[(&str, usize)] = &[
 
 /// Whether some value has such a method.
 pub(super) fn is_method(name: &str, arguments: usize) -> bool {
-    let mut all = METHODS.iter().chain(dates::METHODS).chain(changes::METHODS);
+    let own = METHODS.iter().chain(dates::METHODS);
+    let mut all = own.chain(changes::METHODS).chain(matcher::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
 
@@ -87,7 +91,10 @@ pub(super) fn call<'a>(
         ScriptValue::Bool(_) | ScriptValue::Whole(_) | ScriptValue::Float(_) => {
             number_method(of, name)
         }
-        ScriptValue::Json(_) | ScriptValue::Members(_) => None,
+        ScriptValue::Json(_)
+        | ScriptValue::Members(_)
+        | ScriptValue::Pattern(_)
+        | ScriptValue::Matcher(_) => None,
     };
     match (found, name, arguments) {
         (Some(found), ..) => Ok(found),
@@ -166,7 +173,9 @@ fn text_method<'a>(
             substring(text, at, Some(at.saturating_add(1)))?
         }
         ("concat", [more]) => ScriptValue::made(format!("{text}{}", more.want_text()?))?,
-        ("splitOnToken", [token]) => split(text, token.want_text()?)?,
+        ("indexOf", [part, from]) => index_from(text, part.want_text()?, from.want_whole()?),
+        ("splitOnToken", [token]) => split(text, token.want_text()?, 0)?,
+        ("splitOnToken", [token, most]) => split(text, token.want_text()?, most.want_whole()?)?,
         ("toLowerCase", []) => ScriptValue::made(text.to_lowercase())?,
         ("toUpperCase", []) => ScriptValue::made(text.to_uppercase())?,
         ("trim", []) => ScriptValue::made(text.trim().to_string())?,
@@ -183,14 +192,35 @@ fn text_method<'a>(
     }))
 }
 
-/// The parts of a text between those that are a token.
-fn split<'a>(text: &str, token: &str) -> Result<ScriptValue<'a>, ScriptError> {
+/// Where a part of a text begins first from a place on; both are counted in UTF-16.
+fn index_from<'a>(text: &str, part: &str, from: i64) -> ScriptValue<'a> {
+    let from = usize::try_from(from).unwrap_or(0);
+    let mut units = 0;
+    let mut letters = text.char_indices();
+    let start = letters.find_map(|(byte, letter)| {
+        let is_there = units >= from;
+        units += letter.len_utf16();
+        is_there.then_some(byte)
+    });
+    let start = start.unwrap_or(text.len());
+    let found = text.get(start..).and_then(|rest| rest.find(part));
+    let before = found.and_then(|at| text.get(..start + at));
+    before.map_or(ScriptValue::Whole(-1), |before| {
+        length(before.encode_utf16().count())
+    })
+}
+
+/// The parts of a text between those that are a token: at most so many, or all where that is no limit.
+fn split<'a>(text: &str, token: &str, most: i64) -> Result<ScriptValue<'a>, ScriptError> {
+    let part = |part: &str| ScriptValue::Text(part.to_string().into());
     if token.is_empty() {
-        return Err(ScriptError::argument("a text is split by some token"));
+        return ScriptValue::listed(vec![part(text)]);
     }
-    let parts = text.split(token);
-    let parts = parts.map(|part| ScriptValue::Text(part.to_string().into()));
-    ScriptValue::listed(parts.collect())
+    let parts = match usize::try_from(most) {
+        Ok(most) if most > 0 => text.splitn(most, token).map(part).collect(),
+        _ => text.split(token).map(part).collect(),
+    };
+    ScriptValue::listed(parts)
 }
 
 /// A text with all of one part made another; refused before it is made where it would be too long.

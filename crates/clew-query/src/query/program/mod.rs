@@ -18,15 +18,18 @@ mod gathered;
 mod held;
 mod lambdas;
 mod lexer;
+mod matcher;
 mod members;
 mod names;
 mod operators;
 mod own;
 mod parser;
+mod pattern;
 mod run;
 mod statements;
 mod tree;
 mod value;
+mod windows;
 
 #[cfg(test)]
 mod tests;
@@ -92,6 +95,9 @@ pub enum ScriptPurpose {
     /// It makes a number of a bucket's numbers, which stand among its parameters: they are the fields of
     /// [`ScriptDocument`]. It sees neither fields nor the time.
     Bucket,
+    /// It makes a number of the numbers of the buckets around, which it sees as `values`: they are the one field of
+    /// [`ScriptDocument`].
+    Window,
     /// It makes a value to show: it sees the document's source.
     Field,
     /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]).
@@ -112,6 +118,7 @@ impl ScriptPurpose {
         !matches!(
             self,
             ScriptPurpose::Change
+                | ScriptPurpose::Window
                 | ScriptPurpose::State
                 | ScriptPurpose::States
                 | ScriptPurpose::Alone

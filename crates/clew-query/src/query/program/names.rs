@@ -23,6 +23,9 @@ impl Parser<'_> {
             Script::GIVEN if self.purpose == ScriptPurpose::Values => {
                 return Ok(Node::Value(self.field(Script::GIVEN)));
             }
+            "values" if self.purpose == ScriptPurpose::Window => {
+                return Ok(Node::Values(self.field(word)));
+            }
             _ if self.purpose.context() == Some(word) => return Ok(Node::Context),
             "new" => return self.made(),
             _ => {}
@@ -80,8 +83,37 @@ impl Parser<'_> {
         )))
     }
 
+    /// What is in brackets: a list, or a map.
+    pub(super) fn listed(&mut self) -> Result<Node, String> {
+        if self.take(":") {
+            self.expect("]")?;
+            return Ok(Node::Map(Vec::new()));
+        }
+        if self.take("]") {
+            return Ok(Node::List(Vec::new()));
+        }
+        let first = self.expression()?;
+        if !self.take(":") {
+            let mut items = vec![first];
+            if self.take(",") {
+                items.extend(self.arguments("]")?);
+            } else {
+                self.expect("]")?;
+            }
+            return Ok(Node::List(items));
+        }
+        let mut pairs = vec![(first, self.expression()?)];
+        while self.take(",") {
+            let key = self.expression()?;
+            self.expect(":")?;
+            pairs.push((key, self.expression()?));
+        }
+        self.expect("]")?;
+        Ok(Node::Map(pairs))
+    }
+
     fn function(&mut self, class: Option<&str>, name: &str) -> Result<Node, String> {
-        let is_of_bucket = self.purpose == ScriptPurpose::Bucket;
+        let is_of_bucket = matches!(self.purpose, ScriptPurpose::Bucket | ScriptPurpose::Window);
         // Those that belong to no class make scores.
         if is_of_bucket && class.is_none() && self.language == ScriptLanguage::Painless {
             return Err(self.wrong(format_args!("unknown call [{name}]")));
@@ -125,7 +157,7 @@ impl Parser<'_> {
             ScriptPurpose::Order => Err(self.wrong(
                 "the time is not there for scripts that order hits: hand it over as a parameter",
             )),
-            ScriptPurpose::Bucket => Err(self.wrong(
+            ScriptPurpose::Bucket | ScriptPurpose::Window => Err(self.wrong(
                 "the time is not there for scripts of buckets: hand it over as a parameter",
             )),
             _ => Ok(Node::Now),

@@ -103,6 +103,10 @@ fn whole<'a>(
         Operator::GreaterEqual => ScriptValue::Bool(left >= right),
         Operator::Equal => ScriptValue::Bool(left == right),
         Operator::NotEqual => ScriptValue::Bool(left != right),
+        Operator::Find | Operator::Match => {
+            let (left, right) = (ScriptValue::Whole(left), ScriptValue::Whole(right));
+            return Err(refused(operator, &left, &right));
+        }
         Operator::Divide | Operator::Remainder if language == ScriptLanguage::Expression => {
             let (left, right) = (ScriptValue::Whole(left), ScriptValue::Whole(right));
             let (a, b) = (left.want_number()?, right.want_number()?);
@@ -225,7 +229,9 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
         },
         ScriptValue::Float(_) => matches!(class, "Double" | "Number" | "Object"),
         ScriptValue::Date(_) => matches!(class, "ZonedDateTime" | "Object"),
-        ScriptValue::Point(_) => class == "Object",
+        ScriptValue::Point(_) | ScriptValue::Pattern(_) | ScriptValue::Matcher(_) => {
+            class == "Object"
+        }
     }
 }
 

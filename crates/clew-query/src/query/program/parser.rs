@@ -35,6 +35,8 @@ pub(super) struct Parser<'a> {
     pub(super) purpose: ScriptPurpose,
     pub(super) fields: Vec<String>,
     pub(super) measures: Vec<ScriptMeasure>,
+    /// Regular expressions that were read.
+    pub(super) patterns: usize,
     /// Fields of which one value is wanted, and where.
     wanted_at: Vec<(usize, usize)>,
     /// Variables that can be seen, with their places.
@@ -66,6 +68,7 @@ impl<'a> Parser<'a> {
             purpose,
             fields: Vec::new(),
             measures: Vec::new(),
+            patterns: 0,
             wanted_at: Vec::new(),
             scope: Vec::new(),
             variables: 0,
@@ -157,6 +160,7 @@ impl<'a> Parser<'a> {
             Token::Float(number) => format!("{number:?}"),
             Token::Text(text) => format!("'{text}'"),
             Token::Word(word) => word.clone(),
+            Token::Regex(text, flags) => format!("/{text}/{flags}"),
             Token::Sign(sign) => (*sign).to_string(),
         };
         format!("unexpected token ['{shown}'] at [{at}]")
@@ -429,35 +433,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is in brackets: a list, or a map.
-    fn listed(&mut self) -> Result<Node, String> {
-        if self.take(":") {
-            self.expect("]")?;
-            return Ok(Node::Map(Vec::new()));
-        }
-        if self.take("]") {
-            return Ok(Node::List(Vec::new()));
-        }
-        let first = self.expression()?;
-        if !self.take(":") {
-            let mut items = vec![first];
-            if self.take(",") {
-                items.extend(self.arguments("]")?);
-            } else {
-                self.expect("]")?;
-            }
-            return Ok(Node::List(items));
-        }
-        let mut pairs = vec![(first, self.expression()?)];
-        while self.take(",") {
-            let key = self.expression()?;
-            self.expect(":")?;
-            pairs.push((key, self.expression()?));
-        }
-        self.expect("]")?;
-        Ok(Node::Map(pairs))
-    }
-
     fn atom(&mut self) -> Result<Node, String> {
         let token = self.peek().clone();
         match token {
@@ -491,6 +466,10 @@ impl<'a> Parser<'a> {
             Token::Word(word) => {
                 self.skip();
                 self.named(&word)
+            }
+            Token::Regex(text, flags) => {
+                self.skip();
+                self.pattern(text, flags)
             }
             Token::Sign(_) | Token::End => Err(self.unexpected()),
         }

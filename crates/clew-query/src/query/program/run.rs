@@ -185,6 +185,7 @@ impl<'a, 'd> Machine<'a, 'd> {
     pub(super) fn hold(&mut self, value: &ScriptValue<'a>) -> Result<(), ScriptError> {
         let inside = match value {
             ScriptValue::Text(text) => text.len(),
+            ScriptValue::Matcher(matcher) => matcher.bytes(),
             other => other.size().unwrap_or(0).saturating_mul(VALUE_BYTES),
         };
         self.held_bytes = self.held_bytes.saturating_add(inside + VALUE_BYTES);
@@ -360,6 +361,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Whole(number) => ScriptValue::Whole(*number),
             Node::Float(number) => ScriptValue::Float(*number),
             Node::Text(text) => ScriptValue::Text(text.as_str().into()),
+            Node::Pattern(pattern) => ScriptValue::Pattern(pattern),
             Node::List(items) => self.list(items)?,
             Node::Map(pairs) => self.map(pairs)?,
             Node::Params => self.params.clone(),
@@ -424,6 +426,9 @@ impl<'a, 'd> Machine<'a, 'd> {
         left: &ScriptValue<'a>,
         right: &ScriptValue<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
+        if let Operator::Find | Operator::Match = operator {
+            return self.looked_for(operator, left, right);
+        }
         if let Operator::Equal | Operator::NotEqual = operator {
             let (same, values) = compared(left, right);
             self.steps(values / STEP_ITEMS)?;

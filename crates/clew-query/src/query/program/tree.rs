@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pattern::Pattern;
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Statement {
@@ -109,11 +111,12 @@ impl Type {
         Some(match name {
             "def" | "List" | "Map" | "Object" | "ZonedDateTime" | "Instant" | "ArrayList"
             | "HashMap" | "LinkedHashMap" | "Set" | "HashSet" | "LinkedHashSet" | "LinkedList"
-            | "Collection" | "Iterable" | "Date" | "Number" | "GeoPoint" => Type::Any,
+            | "Collection" | "Iterable" | "Date" | "Number" | "GeoPoint" | "Pattern"
+            | "Matcher" | "CharSequence" => Type::Any,
             "int" | "long" | "short" | "byte" | "Integer" | "Long" => Type::Whole,
             "float" | "double" | "Float" | "Double" => Type::Float,
             "boolean" | "Boolean" => Type::Bool,
-            "String" => Type::Text,
+            "String" | "char" => Type::Text,
             _ => return None,
         })
     }
@@ -138,6 +141,8 @@ pub(super) enum Node {
     Whole(i64),
     Float(f64),
     Text(String),
+    /// A regular expression.
+    Pattern(Pattern),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
     Params,
@@ -199,6 +204,10 @@ pub(super) enum Operator {
     LessEqual,
     Greater,
     GreaterEqual,
+    /// Whether a regular expression matches somewhere.
+    Find,
+    /// Whether it matches the whole.
+    Match,
     ShiftLeft,
     ShiftRight,
     ShiftRightUnsigned,
@@ -222,6 +231,8 @@ impl Operator {
             Operator::LessEqual => "<=",
             Operator::Greater => ">",
             Operator::GreaterEqual => ">=",
+            Operator::Find => "=~",
+            Operator::Match => "==~",
             Operator::ShiftLeft => "<<",
             Operator::ShiftRight => ">>",
             Operator::ShiftRightUnsigned => ">>>",
@@ -259,7 +270,7 @@ pub(super) const CLASSES: &[&str] = &[
 pub(super) const CLASS_LEVEL: usize = 4;
 
 /// Operators by how strongly they bind, weakest first; `&&` and `||` bind less than all of them.
-pub(super) const LEVELS: [&[Operator]; 8] = [
+pub(super) const LEVELS: [&[Operator]; 9] = [
     &[Operator::BitOr],
     &[Operator::BitXor],
     &[Operator::BitAnd],
@@ -275,6 +286,7 @@ pub(super) const LEVELS: [&[Operator]; 8] = [
         Operator::ShiftRightUnsigned,
         Operator::ShiftRight,
     ],
+    &[Operator::Find, Operator::Match],
     &[Operator::Add, Operator::Subtract],
     &[Operator::Multiply, Operator::Divide, Operator::Remainder],
 ];

@@ -9,10 +9,12 @@ use serde_json::{Number, Value};
 
 use super::dates;
 use super::held::{Held, Members};
+use super::matcher::Matcher;
+use super::pattern::Pattern;
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// How long a text may become.
-const TEXT_BYTES_MAX: usize = 64 << 10;
+pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text that are gone through, or copied, in one step.
 const STEP_BYTES: usize = 1 << 10;
 /// Items of a list that are gone through in one step.
@@ -47,6 +49,10 @@ pub enum ScriptValue<'a> {
     Items(Held<Vec<ScriptValue<'a>>>),
     /// A map that the script can change.
     Members(Held<Members<'a>>),
+    /// A regular expression.
+    Pattern(&'a Pattern),
+    /// A text that is looked through with one.
+    Matcher(Matcher<'a>),
 }
 
 impl<'a> ScriptValue<'a> {
@@ -80,6 +86,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Json(value) => (*value).clone(),
             ScriptValue::Items(items) => items.to_json(),
             ScriptValue::Members(members) => members.to_json(),
+            ScriptValue::Pattern(_) | ScriptValue::Matcher(_) => Value::from(&*self.shown()),
         }
     }
 
@@ -133,6 +140,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
+            ScriptValue::Pattern(pattern) => Cow::Borrowed(pattern.text()),
+            ScriptValue::Matcher(_) => Cow::Borrowed(self.type_name()),
             ScriptValue::List(_)
             | ScriptValue::Json(_)
             | ScriptValue::Items(_)
@@ -215,6 +224,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Json(_) => "java.util.Map",
             ScriptValue::Items(_) => "java.util.ArrayList",
             ScriptValue::Members(_) => "java.util.HashMap",
+            ScriptValue::Pattern(_) => "java.util.regex.Pattern",
+            ScriptValue::Matcher(_) => "java.util.regex.Matcher",
         }
     }
 
