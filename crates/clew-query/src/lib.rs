@@ -40,6 +40,6 @@ pub use error::{
 };
 pub use query::*;
 pub use sort::{
-    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, SortKey, SortMode, SortValue,
-    compare_rows,
+    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptSort, SortKey, SortMode,
+    SortNumeric, SortValue, compare_rows,
 };

@@ -71,11 +71,37 @@ pub struct GeoDistanceKey {
     pub unmapped_ok: bool,
 }
 
-/// The number that a script makes of documents, which they are ordered by.
+/// What numbers are ordered as, whatever the types of their fields are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SortNumeric {
+    /// Whole numbers: fractions are cut off.
+    Long,
+    /// Floating-point numbers.
+    Double,
+    /// Dates in milliseconds.
+    Date,
+    /// Dates in nanoseconds.
+    DateNanos,
+}
+
+/// What a script makes that documents are ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScriptSort {
+    /// Numbers.
+    #[default]
+    Number,
+    /// Texts.
+    Text,
+}
+
+/// What a script makes of documents, which they are ordered by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScriptKey {
     /// The script.
     pub script: Script,
+    /// What it makes.
+    #[serde(default)]
+    pub kind: ScriptSort,
     /// Which end comes first.
     pub order: Order,
 }
@@ -132,6 +158,9 @@ pub enum SortKey {
         unmapped_ok: bool,
         /// The nested objects whose values count, where these are not the document's own.
         nested: Option<Box<NestedSort>>,
+        /// What its numbers are ordered as, where that is not their own type.
+        #[serde(default)]
+        numeric: Option<SortNumeric>,
     },
     /// How far away points are; documents without any are infinitely far.
     GeoDistance(GeoDistanceKey),
@@ -149,6 +178,7 @@ impl SortKey {
             mode: None,
             unmapped_ok: false,
             nested: None,
+            numeric: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clew_query::{
     DocumentName, GeoDistanceKey, GeoQuery, Missing, NestedSort, Order, Query, SortKey, SortMode,
-    SortValue, TermsOf,
+    SortNumeric, SortValue, TermsOf,
 };
 use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation};
 use serde_json::json;
@@ -162,6 +162,7 @@ impl Tape {
                         inner: tape.maybe(|tape| Box::new(NestedSort::new(tape.text()))),
                     })
                 }),
+                numeric: self.maybe(|tape| tape.of(&[SortNumeric::Date, SortNumeric::Double])),
             },
             _ => SortKey::GeoDistance(GeoDistanceKey {
                 path: self.text(),

@@ -296,6 +296,7 @@ fn order_of(collection: &Collection, parts: &[OrderPart]) -> Result<Vec<SortKey>
             mode: None,
             unmapped_ok: false,
             nested: None,
+            numeric: None,
         });
     }
     order.push(SortKey::field(&collection.primary().name, Order::Asc));

@@ -1,8 +1,8 @@
 //! Sort clauses.
 
 use clew_query::{
-    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, SortKey, SortMode,
-    SortValue,
+    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, ScriptSort, SortKey,
+    SortMode, SortNumeric, SortValue,
 };
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
@@ -123,7 +123,7 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
     }))
 }
 
-/// `_script`: a number that a script makes of each document.
+/// `_script`: a number or a text that a script makes of each document.
 fn by_script(value: &Value) -> Result<SortKey, DslError> {
     let mut parameters = Parameters::new("_script", value)?;
     let order = match parameters.text("order")? {
@@ -140,27 +140,27 @@ fn by_script(value: &Value) -> Result<SortKey, DslError> {
     }
     parameters.finish()?;
     let script = script.ok_or_else(|| DslError::parsing("[_script] requires [script]"))?;
-    match kind.as_deref() {
-        Some("number") => {}
-        Some("string") => {
-            return Err(DslError::illegal(
-                "[_script] cannot sort by texts that scripts make: [type] must be [number]",
-            ));
-        }
+    let kind = match kind.as_deref() {
+        Some("number") => ScriptSort::Number,
+        Some("string") => ScriptSort::Text,
         Some(other) => {
             return Err(DslError::illegal(format!(
                 "Unknown ScriptSortType [{other}]"
             )));
         }
         None => return Err(DslError::illegal("type must not be null")),
-    }
+    };
     let script = super::script::Written::of("_script", script)?.read(ScriptPurpose::Order)?;
     if !script.measures().is_empty() {
         return Err(DslError::illegal(
             "[_script] cannot sort by distances of vectors: use [script_score]",
         ));
     }
-    Ok(SortKey::Script(Box::new(ScriptKey { script, order })))
+    Ok(SortKey::Script(Box::new(ScriptKey {
+        script,
+        kind,
+        order,
+    })))
 }
 
 fn mode(parameters: &mut Parameters<'_>) -> Result<Option<SortMode>, DslError> {
@@ -196,7 +196,7 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     let mode = mode(&mut parameters)?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
     let nested = nested_of(&mut parameters)?;
-    check_numeric_type(&mut parameters)?;
+    let numeric = numeric_type(&mut parameters)?;
     parameters.ignore(&["format", "ignore_unmapped"]);
     parameters.finish()?;
     Ok(match plain_key(name, order) {
@@ -207,6 +207,7 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
             mode,
             unmapped_ok: unmapped,
             nested,
+            numeric,
         },
         other => other,
     })
@@ -240,17 +241,22 @@ fn nested_of(parameters: &mut Parameters<'_>) -> Result<Option<Box<NestedSort>>,
     }))
 }
 
-/// Numbers of several types are compared as such; what they are to be compared as must be a type of numbers.
-fn check_numeric_type(parameters: &mut Parameters<'_>) -> Result<(), DslError> {
-    let known = ["long", "double", "date", "date_nanos"];
-    match parameters.text("numeric_type")? {
-        Some(asked) if !known.contains(&asked.to_ascii_lowercase().as_str()) => {
-            Err(DslError::illegal(format!(
+/// `numeric_type`: what the numbers of a field are ordered as.
+fn numeric_type(parameters: &mut Parameters<'_>) -> Result<Option<SortNumeric>, DslError> {
+    let Some(asked) = parameters.text("numeric_type")? else {
+        return Ok(None);
+    };
+    Ok(Some(match asked.to_ascii_lowercase().as_str() {
+        "long" => SortNumeric::Long,
+        "double" => SortNumeric::Double,
+        "date" => SortNumeric::Date,
+        "date_nanos" => SortNumeric::DateNanos,
+        _ => {
+            return Err(DslError::illegal(format!(
                 "invalid value for [numeric_type], must be [long, double, date, date_nanos], got {asked}"
-            )))
+            )));
         }
-        _ => Ok(()),
-    }
+    }))
 }
 
 /// How deep objects may lie inside others.

@@ -522,6 +522,7 @@ fn sort_takes_names_objects_and_arrays() {
                 mode: Some(SortMode::Min),
                 unmapped_ok: true,
                 nested: None,
+                numeric: None,
             }],
         ),
         (
@@ -533,6 +534,7 @@ fn sort_takes_names_objects_and_arrays() {
                 mode: None,
                 unmapped_ok: false,
                 nested: None,
+                numeric: None,
             }],
         ),
         (Value::Null, vec![]),

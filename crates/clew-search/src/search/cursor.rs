@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use clew_platform::overdue;
 use clew_query::{GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue};
-use clew_schema::{FieldKind, FloatKind, IntegerKind, geo::GeoPoint};
+use clew_schema::{FloatKind, geo::GeoPoint};
 use tantivy::columnar::TermOrdHit;
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::key_source::{KeySource, points, scripted, source};
+use super::missing_value::{fitted, outermost, read};
 use super::nested_sort::Objects;
 use super::sort_number::SortNumber;
-use super::sort_place::{float, floor, floor_unsigned, narrow, score_at, score_place};
+use super::sort_place::{cut, float, floor_unsigned, narrow, score_at, score_place, whole};
 use crate::snapshot::Snapshot;
 
 /// Before the values, among them, or after them; and where.
@@ -55,7 +56,7 @@ impl KeyCursor {
             SortKey::Score { .. } => (KeySource::Score, by_order, Missing::Last),
             SortKey::Doc { .. } => (KeySource::Doc { base }, by_order, Missing::Last),
             SortKey::Script(key) => {
-                let source = scripted(snapshot, reader, &key.script)?;
+                let source = scripted(snapshot, reader, key)?;
                 (source, by_order, Missing::Last)
             }
             SortKey::GeoDistance(key) => {
@@ -72,9 +73,11 @@ impl KeyCursor {
                 missing,
                 mode,
                 unmapped_ok,
+                numeric,
                 ..
             } => {
-                let source = source(snapshot, reader, path, *unmapped_ok)?;
+                let field = (path.as_str(), *numeric);
+                let source = source(snapshot, reader, field, *unmapped_ok)?;
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
                 if numbers_only && matches!(source, KeySource::Text(_) | KeySource::Address(_)) {
@@ -83,10 +86,11 @@ impl KeyCursor {
                     ));
                 }
                 let shown = match missing {
-                    Missing::Value(value) => fitted(snapshot, path, value),
+                    Missing::Value(SortValue::Str(text)) => read(snapshot, field, text)?,
+                    Missing::Value(value) => fitted(snapshot, field, value),
                     end => outermost(
                         snapshot,
-                        path,
+                        field,
                         (end == &Missing::First) == (order == Order::Asc),
                     ),
                 };
@@ -134,7 +138,7 @@ impl KeyCursor {
     pub(super) fn is_global(&self) -> bool {
         !matches!(
             self.source,
-            KeySource::Text(_) | KeySource::Ids(_) | KeySource::Absent
+            KeySource::Text(_) | KeySource::Ids(_) | KeySource::ScriptText(..) | KeySource::Absent
         )
     }
 
@@ -153,6 +157,21 @@ impl KeyCursor {
             KeySource::Float(column, _) => self
                 .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(|value| u128::from(f64_to_u64(value))),
+            KeySource::Dates(column, unit) => {
+                let dates = self.rows(doc).flat_map(|row| column.values_for_doc(row));
+                self.pick_number(dates.map(|date| unit.of(date)))
+                    .map(|value| u128::from(i64_to_u64(value)))
+            }
+            KeySource::AsFloat(column) => {
+                let numbers = self.rows(doc).flat_map(|row| column.values_for_doc(row));
+                self.pick_number(numbers.map(float))
+                    .map(|value| u128::from(f64_to_u64(value)))
+            }
+            KeySource::AsWhole(column) => {
+                let numbers = self.rows(doc).flat_map(|row| column.values_for_doc(row));
+                self.pick_number(numbers.map(cut))
+                    .map(|value| u128::from(i64_to_u64(value)))
+            }
             KeySource::Text(column) => self
                 .pick(
                     self.rows(doc)
@@ -168,6 +187,14 @@ impl KeyCursor {
                 let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
+            KeySource::ScriptText(script, texts) => {
+                if overdue(SCRIPT_GRACE) {
+                    return Err(QueryError::Stopped);
+                }
+                let text = script.text(doc, f64::from(score));
+                let text = text.map_err(QueryError::Script)?;
+                text.map(|text| texts.place(&text)).transpose()?
+            }
             KeySource::Script(script) => {
                 // It may take long, and a block of documents has many.
                 if overdue(SCRIPT_GRACE) {
@@ -182,6 +209,26 @@ impl KeyCursor {
             Some(place) => Ok(self.ordered(place)),
             None => self.missing_slot(),
         }
+    }
+
+    /// Whether texts that a script made have to be given other places.
+    pub(super) fn is_crowded(&self) -> bool {
+        matches!(&self.source, KeySource::ScriptText(_, texts) if texts.is_crowded())
+    }
+
+    /// Gives the texts of these slots other places, and up all others; the slots that come of it.
+    pub(super) fn spread(&self, slots: &[Slot]) -> Vec<Slot> {
+        let KeySource::ScriptText(_, texts) = &self.source else {
+            return slots.to_vec();
+        };
+        let place = |slot: Slot| self.ordered(slot.1).1;
+        let there = slots.iter().filter(|slot| slot.0 == 1);
+        let moved = texts.spread(there.map(|slot| place(*slot)).collect());
+        let spread = slots.iter().map(|slot| match moved.get(&place(*slot)) {
+            Some(place) if slot.0 == 1 => self.ordered(*place),
+            _ => *slot,
+        });
+        spread.collect()
     }
 
     /// The rows whose values count.
@@ -266,11 +313,10 @@ impl KeyCursor {
             (KeySource::Doc { .. }, SortValue::I64(place)) => {
                 u128::from(u64::try_from(*place).unwrap_or(0))
             }
-            (KeySource::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
-            (KeySource::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
-            (KeySource::Whole(_), SortValue::U64(number)) => {
-                u128::from(i64_to_u64(i64::try_from(*number).unwrap_or(i64::MAX)))
-            }
+            (
+                KeySource::Whole(_) | KeySource::Dates(..) | KeySource::AsWhole(_),
+                SortValue::I64(_) | SortValue::U64(_) | SortValue::F64(_),
+            ) => u128::from(i64_to_u64(whole(value))),
             (KeySource::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
             (KeySource::Unsigned(_), SortValue::I64(number)) => {
                 u128::from(u64::try_from(*number).unwrap_or(0))
@@ -290,12 +336,15 @@ impl KeyCursor {
                 Ordering::Equal => 1,
                 Ordering::Greater => 2,
             },
-            (KeySource::Distance(..) | KeySource::Script(_), SortValue::F64(number)) => {
-                u128::from(f64_to_u64(*number))
-            }
-            (KeySource::Distance(..) | KeySource::Script(_), SortValue::I64(number)) => {
-                u128::from(f64_to_u64(float(*number)))
-            }
+            (
+                KeySource::Distance(..) | KeySource::Script(_) | KeySource::AsFloat(_),
+                SortValue::F64(number),
+            ) => u128::from(f64_to_u64(*number)),
+            (
+                KeySource::Distance(..) | KeySource::Script(_) | KeySource::AsFloat(_),
+                SortValue::I64(number),
+            ) => u128::from(f64_to_u64(float(*number))),
+            (KeySource::ScriptText(_, texts), SortValue::Str(text)) => texts.place(text)?,
             (KeySource::Text(column), SortValue::Str(text)) => {
                 match column.dictionary().term_ord_or_next(text)? {
                     TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
@@ -335,13 +384,19 @@ impl KeyCursor {
         Ok(match &self.source {
             KeySource::Score => SortValue::Score(score_at(small)),
             KeySource::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
-            KeySource::Whole(_) => SortValue::I64(u64_to_i64(small)),
+            KeySource::Whole(_) | KeySource::Dates(..) | KeySource::AsWhole(_) => {
+                SortValue::I64(u64_to_i64(small))
+            }
             KeySource::Unsigned(_) => SortValue::U64(small),
             KeySource::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
                 SortValue::F32(narrow(u64_to_f64(small)))
             }
-            KeySource::Float(..) | KeySource::Distance(..) | KeySource::Script(_) => {
-                SortValue::F64(u64_to_f64(small))
+            KeySource::Float(..)
+            | KeySource::AsFloat(_)
+            | KeySource::Distance(..)
+            | KeySource::Script(_) => SortValue::F64(u64_to_f64(small)),
+            KeySource::ScriptText(_, texts) => {
+                texts.text(place).map_or(SortValue::Null, SortValue::Str)
             }
             KeySource::Same(text) => SortValue::Str(text.clone()),
             KeySource::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
@@ -357,43 +412,6 @@ impl KeyCursor {
             },
         })
     }
-}
-
-/// The least or the greatest number that a field can have, which a document without one is shown
-/// to have; `None` where its values are no numbers.
-fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> {
-    let whole = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
-    match &snapshot.mapping.field(path)?.kind {
-        FieldKind::Integer(IntegerKind::Integer | IntegerKind::Short | IntegerKind::Byte)
-        | FieldKind::Boolean => Some(whole(i32::MIN.into(), i32::MAX.into())),
-        FieldKind::Integer(_) | FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
-            Some(whole(i64::MIN, i64::MAX))
-        }
-        FieldKind::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
-        FieldKind::Float(_) => Some(SortValue::F64(if least {
-            f64::NEG_INFINITY
-        } else {
-            f64::INFINITY
-        })),
-        _ => None,
-    }
-}
-
-/// A number in place of missing ones, where it lies outside what the field's sort values can be.
-fn fitted(snapshot: &Snapshot, path: &str, value: &SortValue) -> Option<SortValue> {
-    let (SortValue::I64(least), SortValue::I64(most)) = (
-        outermost(snapshot, path, true)?,
-        outermost(snapshot, path, false)?,
-    ) else {
-        return None;
-    };
-    let number = match value {
-        SortValue::I64(number) => *number,
-        SortValue::U64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
-        SortValue::F64(number) => floor(*number),
-        _ => return None,
-    };
-    (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
 }
 
 /// From the nearest origin, in the unit asked for.

@@ -3,11 +3,13 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_query::{GeoDistanceKey, QueryError, Script, ScriptPurpose};
+use clew_query::{GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric};
 use clew_schema::{FieldKind, FloatKind};
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
+use super::missing_value::SortedField;
+use super::script_texts::Texts;
 use crate::query::{CompiledScript, OpenScript, salt_of};
 use crate::segments::Ids;
 use crate::snapshot::{INDEX_FIELD, Snapshot};
@@ -21,6 +23,12 @@ pub(super) enum KeySource {
     Whole(Column<i64>),
     Unsigned(Column<u64>),
     Float(Column<f64>, FloatKind),
+    /// Dates in another unit than they are kept in.
+    Dates(Column<i64>, DateUnit),
+    /// Whole numbers as floating-point ones.
+    AsFloat(Column<i64>),
+    /// Floating-point numbers without their fractions.
+    AsWhole(Column<f64>),
     /// Every document has this one.
     Same(String),
     Text(StrColumn),
@@ -29,22 +37,46 @@ pub(super) enum KeySource {
     Address(Column<Ipv6Addr>),
     /// Points, and what their distances are from; no column where no document has any.
     Distance(Option<Column<u64>>, GeoDistanceKey),
-    /// What a script makes of each document.
+    /// The number that a script makes of each document.
     Script(OpenScript),
+    /// The text that a script makes of each document, and those that it made so far.
+    ScriptText(OpenScript, Texts),
     /// No document of this segment has a value.
     Absent,
 }
+
+/// What dates become.
+#[derive(Clone, Copy)]
+pub(super) enum DateUnit {
+    Millis,
+    Nanos,
+}
+
+impl DateUnit {
+    /// A date of the other unit.
+    pub(super) fn of(self, date: i64) -> i64 {
+        match self {
+            DateUnit::Millis => date.div_euclid(NANOS_OF_MILLI),
+            DateUnit::Nanos => date.saturating_mul(NANOS_OF_MILLI),
+        }
+    }
+}
+
+const NANOS_OF_MILLI: i64 = 1_000_000;
 
 /// That of a script.
 pub(super) fn scripted(
     snapshot: &Snapshot,
     reader: &SegmentReader,
-    script: &Script,
+    key: &ScriptKey,
 ) -> Result<KeySource, QueryError> {
     let mapping = &snapshot.mapping;
-    let compiled = CompiledScript::new(script, ScriptPurpose::Order, mapping, (Vec::new(), 0));
+    let compiled = CompiledScript::new(&key.script, ScriptPurpose::Order, mapping, (Vec::new(), 0));
     let open = OpenScript::new(Arc::new(compiled), reader, salt_of(reader))?;
-    Ok(KeySource::Script(open))
+    Ok(match key.kind {
+        ScriptSort::Number => KeySource::Script(open),
+        ScriptSort::Text => KeySource::ScriptText(open, Texts::default()),
+    })
 }
 
 /// The column of points that distances are measured to.
@@ -70,8 +102,29 @@ pub(super) fn points(
     }
 }
 
-/// That of a field; none where no document of the segment has a value.
+/// That of a field, whose numbers may be wanted as those of another type; none where no document of the segment has a
+/// value.
 pub(super) fn source(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    (path, numeric): SortedField<'_>,
+    unmapped_ok: bool,
+) -> Result<KeySource, QueryError> {
+    let found = of_field(snapshot, reader, path, unmapped_ok)?;
+    let Some((mapped, numeric)) = snapshot.mapping.field(path).zip(numeric) else {
+        return Ok(found);
+    };
+    match is_numeric(&mapped.kind) {
+        true => Ok(converted(found, &mapped.kind, numeric)),
+        false => Err(QueryError::illegal(format!(
+            "[numeric_type] option cannot be set on a non-numeric field, got {}",
+            mapped.kind.type_name()
+        ))),
+    }
+}
+
+/// That of a field; none where no document of the segment has a value.
+fn of_field(
     snapshot: &Snapshot,
     reader: &SegmentReader,
     path: &str,
@@ -147,4 +200,39 @@ pub(super) fn source(
             .map(KeySource::Address),
     };
     Ok(found.unwrap_or(KeySource::Absent))
+}
+
+/// Whether the values of a kind are numbers.
+pub(super) fn is_numeric(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Boolean
+            | FieldKind::Date { .. }
+            | FieldKind::DateNanos { .. }
+    )
+}
+
+/// Numbers of a kind as those of another type; numbers without a sign stay what they are.
+fn converted(source: KeySource, kind: &FieldKind, numeric: SortNumeric) -> KeySource {
+    match (source, numeric) {
+        (KeySource::Whole(column), SortNumeric::Double) => KeySource::AsFloat(column),
+        (KeySource::Whole(column), SortNumeric::Date)
+            if matches!(kind, FieldKind::DateNanos { .. }) =>
+        {
+            KeySource::Dates(column, DateUnit::Millis)
+        }
+        (KeySource::Whole(column), SortNumeric::DateNanos)
+            if matches!(kind, FieldKind::Date { .. }) =>
+        {
+            KeySource::Dates(column, DateUnit::Nanos)
+        }
+        (
+            KeySource::Float(column, _),
+            SortNumeric::Long | SortNumeric::Date | SortNumeric::DateNanos,
+        ) => KeySource::AsWhole(column),
+        (source, _) => source,
+    }
 }

@@ -1,5 +1,7 @@
 //! Numbers of one type as places in the order of another.
 
+use clew_query::SortValue;
+
 /// Scores by their bits, which order like the floats they are once the sign is turned.
 pub(super) fn score_place(score: f32) -> u32 {
     let bits = score.to_bits();
@@ -31,8 +33,27 @@ pub(super) fn narrow(score: f64) -> f32 {
     clippy::cast_possible_truncation,
     reason = "the conversion saturates, which keeps the order"
 )]
-pub(super) fn floor(number: f64) -> i64 {
+fn floor(number: f64) -> i64 {
     number.floor() as i64
+}
+
+/// A number without its fraction.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, which keeps the order"
+)]
+pub(super) fn cut(number: f64) -> i64 {
+    number as i64
+}
+
+/// The whole number that a value is compared as with whole numbers.
+pub(super) fn whole(value: &SortValue) -> i64 {
+    match value {
+        SortValue::I64(number) => *number,
+        SortValue::U64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        SortValue::F64(number) => floor(*number),
+        _ => 0,
+    }
 }
 
 #[allow(

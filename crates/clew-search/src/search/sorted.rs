@@ -37,6 +37,23 @@ struct Current {
     heap: BinaryHeap<Row>,
 }
 
+impl Current {
+    /// Gives texts that scripts made other places where these have become few, and up those that are of no hit.
+    fn spread(&mut self) {
+        let mut rows = std::mem::take(&mut self.heap).into_vec();
+        let crowded = self.cursors.iter().enumerate();
+        for (at, cursor) in crowded.filter(|(_, cursor)| cursor.is_crowded()) {
+            let all = rows.iter().map(|row| &row.0).chain(&self.after);
+            let slots: Vec<Slot> = all.map(|slots| slots[at]).collect();
+            let all = rows.iter_mut().map(|row| &mut row.0).chain(&mut self.after);
+            for (slots, slot) in all.zip(cursor.spread(&slots)) {
+                slots[at] = slot;
+            }
+        }
+        self.heap = rows.into();
+    }
+}
+
 /// The first hits so far.
 pub(super) struct SortedTop<'a> {
     keys: SortOrder<'a>,
@@ -111,6 +128,9 @@ impl<'a> SortedTop<'a> {
         };
         if self.limit == 0 {
             return Ok(());
+        }
+        if current.cursors.iter().any(KeyCursor::is_crowded) {
+            current.spread();
         }
         let first = current.cursors[0].slot(doc, score)?;
         if current.cursors[0].is_global() && self.ceiling.is_some_and(|ceiling| first > ceiling) {

@@ -276,6 +276,7 @@ fn number_key(path: &str, order: Order, missing: Missing) -> SortKey {
         mode: None,
         unmapped_ok: false,
         nested: None,
+        numeric: None,
     }
 }
 
@@ -419,6 +420,7 @@ fn fields_without_values_to_sort_by_are_refused() {
         mode: None,
         unmapped_ok: true,
         nested: None,
+        numeric: None,
     }];
     let request = ShardRequest {
         sort: &keys,

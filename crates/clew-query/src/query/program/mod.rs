@@ -331,6 +331,21 @@ impl Script {
         }
     }
 
+    /// The text that it makes of a document: none where it says nothing, or null.
+    ///
+    /// # Errors
+    /// As [`Script::run`]; what it makes may be no text, too.
+    pub fn text_if_any<'a>(
+        &'a self,
+        document: &mut dyn ScriptDocument<'a>,
+    ) -> Result<Option<String>, ScriptError> {
+        match self.said(document)? {
+            None | Some(ScriptValue::Null) => Ok(None),
+            Some(ScriptValue::Text(text)) => Ok(Some(text.into_owned())),
+            Some(other) => Err(other.no_cast("java.lang.String").of(&self.source)),
+        }
+    }
+
     fn number_in(&self, value: &ScriptValue<'_>) -> Result<f64, ScriptError> {
         let number = operators::lenient(value, self.language);
         number.ok_or_else(|| value.no_cast("double").of(&self.source))

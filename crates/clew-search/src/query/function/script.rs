@@ -184,6 +184,20 @@ impl OpenScript {
         })
     }
 
+    /// The text that the script makes of a document whose score is known, if any.
+    ///
+    /// # Errors
+    /// What went wrong in the script, or that it made something else.
+    pub(crate) fn text(&self, doc: DocId, score: f64) -> Result<Option<String>, ScriptError> {
+        let mut document = OneDocument {
+            open: self,
+            doc,
+            score,
+            given: None,
+        };
+        self.compiled.script.text_if_any(&mut document)
+    }
+
     /// What the script makes of a document whose score is known.
     ///
     /// # Errors

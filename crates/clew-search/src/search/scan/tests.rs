@@ -49,6 +49,7 @@ fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {
                 mode,
                 unmapped_ok,
                 nested: None,
+                numeric: None,
             };
             let alone = vec![first.clone()];
             let second = vec![first, SortKey::field("price", Order::Desc)];

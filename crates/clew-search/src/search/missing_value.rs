@@ -1,0 +1,96 @@
+//! What a document without a value is sorted by, and shown to have.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use clew_query::{QueryError, SortNumeric, SortValue};
+use clew_schema::{FieldKind, IntegerKind};
+
+use super::key_source::is_numeric;
+use super::sort_place::whole;
+use crate::snapshot::Snapshot;
+
+/// A field, and what its numbers are sorted as where that is another type than their own.
+pub(super) type SortedField<'a> = (&'a str, Option<SortNumeric>);
+
+/// The least or the greatest number that a field can have, which a document without one is shown
+/// to have; `None` where its values are no numbers.
+pub(super) fn outermost(
+    snapshot: &Snapshot,
+    (path, numeric): SortedField<'_>,
+    least: bool,
+) -> Option<SortValue> {
+    let ends = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
+    let floats = || {
+        SortValue::F64(if least {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        })
+    };
+    let kind = &snapshot.mapping.field(path)?.kind;
+    match (kind, numeric) {
+        (FieldKind::Unsigned, _) => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
+        (kind, Some(SortNumeric::Double)) if is_numeric(kind) => Some(floats()),
+        (kind, Some(_)) if is_numeric(kind) => Some(ends(i64::MIN, i64::MAX)),
+        (FieldKind::Integer(IntegerKind::Integer | IntegerKind::Short | IntegerKind::Byte), _)
+        | (FieldKind::Boolean, _) => Some(ends(i32::MIN.into(), i32::MAX.into())),
+        (FieldKind::Integer(_) | FieldKind::Date { .. } | FieldKind::DateNanos { .. }, _) => {
+            Some(ends(i64::MIN, i64::MAX))
+        }
+        (FieldKind::Float(_), _) => Some(floats()),
+        _ => None,
+    }
+}
+
+/// A number in place of missing ones, where it lies outside what the field's sort values can be.
+pub(super) fn fitted(
+    snapshot: &Snapshot,
+    field: SortedField<'_>,
+    value: &SortValue,
+) -> Option<SortValue> {
+    let (SortValue::I64(least), SortValue::I64(most)) = (
+        outermost(snapshot, field, true)?,
+        outermost(snapshot, field, false)?,
+    ) else {
+        return None;
+    };
+    let number = match value {
+        SortValue::I64(_) | SortValue::U64(_) | SortValue::F64(_) => whole(value),
+        _ => return None,
+    };
+    (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
+}
+
+/// What a text in place of missing values means to a field of numbers or addresses; `None` where it is what it is.
+///
+/// # Errors
+/// When it is no such value.
+pub(super) fn read(
+    snapshot: &Snapshot,
+    field: SortedField<'_>,
+    text: &str,
+) -> Result<Option<SortValue>, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(field.0) else {
+        return Ok(None);
+    };
+    if let FieldKind::Ip = mapped.kind {
+        let address: IpAddr = text
+            .parse()
+            .map_err(|_| QueryError::illegal(format!("'{text}' is not an IP string literal.")))?;
+        let address: Ipv6Addr = match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        return Ok(Some(SortValue::Ip(address)));
+    }
+    if !is_numeric(&mapped.kind) {
+        return Ok(None);
+    }
+    let float = || text.trim().parse().map(SortValue::F64);
+    let unsigned = || text.parse().map(SortValue::U64);
+    let read = text.parse().map(SortValue::I64);
+    let value = read.or_else(|_| unsigned()).or_else(|_| float());
+    let value = value.map_err(|_| QueryError::illegal(format!("For input string: \"{text}\"")))?;
+    let fit = fitted(snapshot, field, &value);
+    Ok(Some(fit.unwrap_or(value)))
+}
