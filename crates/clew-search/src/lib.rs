@@ -56,7 +56,10 @@ pub use search::{
     in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms, term_docs,
     term_figures,
 };
-pub use segments::{Blocks, FilterCache, FilterCacheFigures, Ids, Scope, SegmentBits};
+pub use segments::{
+    Blocks, DocumentRow, DocumentRows, FilterCache, FilterCacheFigures, Ids, Scope, SegmentBits,
+    TakeRow,
+};
 pub use snapshot::{NamedIndex, Snapshot};
 pub use suggest::{Completed, CompletionWish, complete};
 

@@ -18,6 +18,7 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 use crate::segments::Blocks;
 use crate::segments::Columns;
+use crate::segments::DocumentRows;
 use crate::segments::FilterCache;
 use crate::segments::{Ids, KeptIds};
 
@@ -25,6 +26,12 @@ type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 
 /// The field that has the name of the index in every document.
 pub(crate) const INDEX_FIELD: &str = "_index";
+
+/// The field that has the routing key of a document.
+pub(crate) const ROUTING_FIELD: &str = "_routing";
+
+/// The field that has the number of a document's last change.
+pub(crate) const SEQ_NO_FIELD: &str = "_seq_no";
 
 /// Tells the name of an index, which may change while searches go on.
 pub trait NamedIndex: Send + Sync {
@@ -54,6 +61,8 @@ pub struct Snapshot {
     ids: KeptIds,
     /// What the documents have as `_index`; `None` for those that are in no index.
     index: Option<Arc<dyn NamedIndex>>,
+    /// What is kept of documents beside their fields; `None` where nothing is.
+    rows: Option<Arc<dyn DocumentRows>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -84,6 +93,7 @@ impl Snapshot {
             columns: Arc::default(),
             ids: KeptIds::default(),
             index: None,
+            rows: None,
         }
     }
 
@@ -99,6 +109,20 @@ impl Snapshot {
     /// The name of the index that the documents are in.
     pub(crate) fn index_name(&self) -> Option<&str> {
         self.index.as_deref().map(NamedIndex::name)
+    }
+
+    /// The same with what is kept of its documents beside their fields.
+    #[must_use]
+    pub fn with_rows(self, rows: Arc<dyn DocumentRows>) -> Self {
+        Snapshot {
+            rows: Some(rows),
+            ..self
+        }
+    }
+
+    /// What is kept of documents beside their fields.
+    pub(crate) fn rows(&self) -> Option<&dyn DocumentRows> {
+        self.rows.as_deref()
     }
 
     /// The same with nested objects in its segments, in their order.
@@ -208,6 +232,7 @@ impl Snapshot {
             filters,
             ids: self.ids.kept(&living),
             index: self.index.clone(),
+            rows: None,
         }
     }
 

@@ -7,7 +7,7 @@ use clew_schema::{
     FieldId, Mapping, SourceCursor, Sources, StoredNumbers, StoredObjectVectors, StoredVector,
     lacks_object_vectors, restored,
 };
-use clew_search::{Blocks, Scope};
+use clew_search::{Blocks, DocumentRow, DocumentRows, Scope, TakeRow};
 use clew_vector::Column;
 use tantivy::directory::OwnedBytes;
 use tantivy::index::SegmentId;
@@ -29,6 +29,25 @@ pub(crate) struct SegmentFiles {
     sources: Arc<Sources>,
     /// Which rows are documents and which are nested objects, when there are any of these.
     blocks: Option<Arc<Blocks>>,
+}
+
+/// The rows of a view's segments, as searches see them.
+pub(super) struct SegmentRows(pub(super) Vec<Arc<SegmentFiles>>);
+
+impl DocumentRows for SegmentRows {
+    fn each(&self, segment: SegmentId, take: &mut TakeRow<'_>) -> tantivy::Result<()> {
+        let mut all = self.0.iter();
+        let Some(files) = all.find(|files| files.id == segment) else {
+            return Ok(());
+        };
+        for doc in 0..files.doc_count {
+            let RowRef {
+                routing, seq_no, ..
+            } = files.rows.get(doc)?;
+            take(doc, DocumentRow { routing, seq_no })?;
+        }
+        Ok(())
+    }
 }
 
 /// A segment as one view shows it: its files, and which of its documents live.

@@ -16,7 +16,7 @@ use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 use super::health::{Remedy, ShardHealth};
 use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
-use super::segment::{SegmentView, empty_searcher};
+use super::segment::{SegmentRows, SegmentView, empty_searcher};
 use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
 use super::{AliveBits, Located, ShardDirectory, View};
@@ -442,7 +442,9 @@ impl Writer {
         };
         let blocks = segments.iter().map(|segment| segment.blocks().cloned());
         let snapshot = snapshot.with_blocks(blocks.collect());
-        let snapshot = snapshot.in_index(name.clone());
+        let files = segments.iter().map(|segment| segment.files.clone());
+        let rows = SegmentRows(files.collect());
+        let snapshot = snapshot.in_index(name.clone()).with_rows(Arc::new(rows));
         Ok(Some(View { snapshot, segments }))
     }
 }

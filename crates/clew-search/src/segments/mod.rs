@@ -5,6 +5,7 @@ mod blocks;
 mod columns;
 mod filter_cache;
 mod ids;
+mod rows;
 mod span;
 mod top;
 
@@ -14,5 +15,6 @@ pub(crate) use columns::Columns;
 pub use filter_cache::{FilterCache, FilterCacheFigures};
 pub use ids::Ids;
 pub(crate) use ids::KeptIds;
+pub use rows::{DocumentRow, DocumentRows, TakeRow};
 pub(crate) use span::{ColumnOf, RANGE, Span};
 pub(crate) use top::TopScores;

@@ -26,7 +26,8 @@ impl Compiler<'_> {
         let value = match mapped.map(|mapped| &mapped.kind) {
             Some(FieldKind::Constant { value }) => value.as_deref(),
             None if query.field() == INDEX_FIELD => snapshot.index_name(),
-            _ => return Ok(None),
+            None => return self.on_rows(query, factor),
+            Some(_) => return Ok(None),
         };
         let (matches, boost) = match value {
             Some(value) => matches(query, value)?,
@@ -89,7 +90,7 @@ fn is_expression(pattern: &Pattern, have: &str) -> Result<bool, QueryError> {
     Ok(expression.matches(have))
 }
 
-fn is_between(range: &Range, have: &str) -> bool {
+pub(super) fn is_between(range: &Range, have: &str) -> bool {
     let holds = |end: &Option<Value>, fits: fn(&str, &str) -> bool| {
         let end = end.as_ref().filter(|end| !end.is_null());
         end.is_none_or(|end| fits(have, &text_of(end)))

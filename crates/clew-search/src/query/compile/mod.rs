@@ -20,6 +20,7 @@ mod predicate;
 mod range;
 mod reads;
 mod relatives;
+mod rows;
 mod scored;
 mod script;
 mod similar;

@@ -295,7 +295,7 @@ fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {
 /// something that no document has.
 pub(super) fn check_searched(path: &str) -> Result<(), QueryError> {
     match path {
-        "_routing" | "_seq_no" | "_version" => Err(QueryError::create(format!(
+        "_seq_no" | "_version" => Err(QueryError::create(format!(
             "The {path} field is not searchable"
         ))),
         _ => Ok(()),
