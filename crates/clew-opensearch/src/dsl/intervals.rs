@@ -2,12 +2,14 @@
 
 use clew_query::{
     Fuzziness, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query,
+    ScriptPurpose,
 };
 use serde_json::Value;
 
 use super::DslError;
 use super::leaf::fuzziness;
 use super::object::{Parameters, one_field, plain};
+use super::script::Written;
 
 const RULES: &str = "[match, any_of, all_of, prefix, wildcard, regexp, fuzzy]";
 /// How deep rules may be nested.
@@ -251,9 +253,12 @@ fn filtered(
         ));
     };
     if name == "script" {
-        return Err(DslError::illegal(
-            "cannot execute [filter] scripts of interval queries",
-        ));
+        let script = Written::of("script", inner)?.read(ScriptPurpose::Interval)?;
+        filter.finish()?;
+        return Ok(IntervalRule::Scripted {
+            rule: Box::new(rule),
+            script: Box::new(script),
+        });
     }
     let Some((_, relation)) = RELATIONS.iter().find(|(have, _)| *have == name) else {
         return Err(DslError::parsing(format!(

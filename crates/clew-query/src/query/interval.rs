@@ -1,5 +1,6 @@
 //! What a protocol asks for: a rule over the words of a field.
 
+use super::program::Script;
 use super::words::Fuzziness;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +121,13 @@ pub enum IntervalRule {
         relation: IntervalRelation,
         /// What gives the other intervals.
         filter: Box<IntervalRule>,
+    },
+    /// A rule's intervals that a script holds of.
+    Scripted {
+        /// The rule.
+        rule: Box<IntervalRule>,
+        /// The script, for [`ScriptPurpose::Interval`](super::ScriptPurpose::Interval).
+        script: Box<Script>,
     },
     /// A rule's intervals, made longer at both ends.
     Extended {

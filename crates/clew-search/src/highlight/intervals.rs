@@ -74,6 +74,7 @@ impl Reader<'_> {
             }
             IntervalRule::Normalized { rule, .. }
             | IntervalRule::Extended { rule, .. }
+            | IntervalRule::Scripted { rule, .. }
             | IntervalRule::First { rule, .. } => self.rule(field, rule, inside),
             IntervalRule::InField { field, rule } => self.rule(field, rule, inside),
         }

@@ -98,6 +98,9 @@ pub enum ScriptPurpose {
     /// It makes a number of the numbers of the buckets around, which it sees as `values`: they are the one field of
     /// [`ScriptDocument`].
     Window,
+    /// It says whether an interval of words counts, which it sees as `interval`: where that begins and ends and its gaps
+    /// are the fields `start`, `end` and `gaps` of [`ScriptDocument`].
+    Interval,
     /// It makes a value to show: it sees the document's source.
     Field,
     /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]).
@@ -119,6 +122,7 @@ impl ScriptPurpose {
             self,
             ScriptPurpose::Change
                 | ScriptPurpose::Window
+                | ScriptPurpose::Interval
                 | ScriptPurpose::State
                 | ScriptPurpose::States
                 | ScriptPurpose::Alone

@@ -23,6 +23,7 @@ impl Parser<'_> {
             Script::GIVEN if self.purpose == ScriptPurpose::Values => {
                 return Ok(Node::Value(self.field(Script::GIVEN)));
             }
+            "interval" if self.purpose == ScriptPurpose::Interval => return self.interval(),
             "values" if self.purpose == ScriptPurpose::Window => {
                 return Ok(Node::Values(self.field(word)));
             }
@@ -160,6 +161,9 @@ impl Parser<'_> {
             ScriptPurpose::Bucket | ScriptPurpose::Window => Err(self.wrong(
                 "the time is not there for scripts of buckets: hand it over as a parameter",
             )),
+            ScriptPurpose::Interval => Err(self.wrong(
+                "the time is not there for scripts of intervals: hand it over as a parameter",
+            )),
             _ => Ok(Node::Now),
         }
     }
@@ -192,6 +196,23 @@ impl Parser<'_> {
                 "member method [{name}] of doc is not supported"
             ))),
         }
+    }
+
+    /// `interval.start` or `interval.getStart()`, and the like.
+    fn interval(&mut self) -> Result<Node, String> {
+        self.expect(".")?;
+        let name = self.word()?;
+        let part = match name.as_str() {
+            "start" | "getStart" => "start",
+            "end" | "getEnd" => "end",
+            "gaps" | "getGaps" => "gaps",
+            _ => return Err(self.wrong(format_args!("member field [{name}] not found"))),
+        };
+        if name != part {
+            self.expect("(")?;
+            self.expect(")")?;
+        }
+        Ok(Node::Value(self.field(part)))
     }
 
     /// The place of a field among those that are read.

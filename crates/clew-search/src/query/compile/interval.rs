@@ -188,6 +188,11 @@ impl<'a> Compiler<'a> {
             IntervalRule::First { rule, end } => self
                 .interval_rule(rule, scope)?
                 .each(|source| IntervalSource::First(Box::new(source), *end)),
+            IntervalRule::Scripted { rule, script } => {
+                let script = Arc::new((**script).clone());
+                self.interval_rule(rule, scope)?
+                    .each(|source| IntervalSource::Scripted(Box::new(source), Arc::clone(&script)))
+            }
             IntervalRule::InField { field, rule } => {
                 match self.interval_field(field, scope.scoring, scope.depth)? {
                     Some(scope) => self.interval_rule(rule, scope)?,

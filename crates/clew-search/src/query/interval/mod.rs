@@ -10,6 +10,7 @@
 pub(crate) mod algebra;
 pub(crate) mod joined;
 pub(crate) mod query;
+mod scripted;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;

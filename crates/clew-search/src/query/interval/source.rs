@@ -1,12 +1,15 @@
 //! A rule over terms, and the same rule over one segment's postings.
 
+use std::sync::Arc;
+
 use clew_platform::{Pace, stopped};
-use clew_query::{IntervalRelation, go_on_in_set};
+use clew_query::{IntervalRelation, Script, go_on_in_set};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::algebra::{self, Interval};
+use super::scripted;
 use crate::query::constant::knows;
 use crate::query::phrase::MANY;
 
@@ -39,6 +42,8 @@ pub(crate) enum IntervalSource<L> {
         after: u32,
     },
     First(Box<IntervalSource<L>>, u32),
+    /// Those that a script holds of.
+    Scripted(Box<IntervalSource<L>>, Arc<Script>),
 }
 
 /// A rule over terms.
@@ -79,6 +84,7 @@ impl<L> IntervalSource<L> {
             IntervalSource::Repeated(source, _)
             | IntervalSource::MaxGaps(source, _)
             | IntervalSource::Related(source, ..)
+            | IntervalSource::Scripted(source, _)
             | IntervalSource::First(source, _) => source.extent_min(),
         }
     }
@@ -127,6 +133,9 @@ impl<L> IntervalSource<L> {
             },
             IntervalSource::First(source, end) => {
                 IntervalSource::First(Box::new(source.try_map(leaf)?), *end)
+            }
+            IntervalSource::Scripted(source, script) => {
+                IntervalSource::Scripted(Box::new(source.try_map(leaf)?), Arc::clone(script))
             }
         })
     }
@@ -180,6 +189,7 @@ impl TermSource {
             IntervalSource::Repeated(source, _)
             | IntervalSource::MaxGaps(source, _)
             | IntervalSource::Extended { source, .. }
+            | IntervalSource::Scripted(source, _)
             | IntervalSource::First(source, _) => source.size(),
         }
     }
@@ -213,6 +223,7 @@ impl TermSource {
             IntervalSource::Repeated(source, _)
             | IntervalSource::MaxGaps(source, _)
             | IntervalSource::Extended { source, .. }
+            | IntervalSource::Scripted(source, _)
             | IntervalSource::First(source, _) => source.gather(terms),
         }
     }
@@ -304,6 +315,7 @@ impl SegmentSource {
             | IntervalSource::MaxGaps(source, _)
             | IntervalSource::Related(source, ..)
             | IntervalSource::Extended { source, .. }
+            | IntervalSource::Scripted(source, _)
             | IntervalSource::First(source, _) => source.candidate(target),
         }
     }
@@ -368,6 +380,11 @@ impl SegmentSource {
             IntervalSource::First(source, end) => {
                 let mut list = source.intervals(doc);
                 list.retain(|interval| interval.end < *end);
+                list
+            }
+            IntervalSource::Scripted(source, script) => {
+                let mut list = source.intervals(doc);
+                scripted::keep(script, &mut list);
                 list
             }
         }
