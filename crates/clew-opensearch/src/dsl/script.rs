@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::object::{Parameters, plain};
 use super::{DslError, DslErrorKind};
+use crate::state::stored_scripts;
 
 pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("script_score", body)?;
@@ -185,17 +186,26 @@ impl Written {
         }
         let mut script = Parameters::new(query, script)?;
         script.ignore(&["options"]);
+        let id = script.text("id")?;
         let inline = script.text("inline")?;
-        let Some(source) = script.text("source")?.or(inline) else {
-            return Err(DslError::illegal(if script.has("id") {
-                "illegally specified <lang> or <source> for a stored script"
-            } else {
-                "must specify either [source] for an inline script or [id] for a stored script"
-            }));
-        };
+        let source = script.text("source")?.or(inline);
         let lang = script.text("lang")?;
         let params = script.take("params").cloned().unwrap_or(Value::Null);
         script.finish()?;
+        let (source, lang) = match (id, source, lang) {
+            (None, Some(source), lang) => (source, lang),
+            (Some(id), None, None) => kept(&id)?,
+            (Some(_), ..) => {
+                return Err(DslError::illegal(
+                    "illegally specified <lang> or <source> for a stored script",
+                ));
+            }
+            (None, None, _) => {
+                return Err(DslError::illegal(
+                    "must specify either [source] for an inline script or [id] for a stored script",
+                ));
+            }
+        };
         Ok(Written {
             source,
             lang,
@@ -257,6 +267,14 @@ impl Written {
             .ok_or_else(|| DslError::illegal(format!("script_lang not supported [{lang}]")))?;
         Script::read(&self.source, language, &self.params, purpose).map_err(compile_error)
     }
+}
+
+/// The text and the language of a script that is kept.
+fn kept(id: &str) -> Result<(String, Option<String>), DslError> {
+    let kept = stored_scripts::named_in_body(id)
+        .ok_or_else(|| DslError::illegal(format!("unable to find script [{id}]")))?;
+    let text = |name: &str| kept.get(name).and_then(Value::as_str).map(String::from);
+    Ok((text("source").unwrap_or_default(), text("lang")))
 }
 
 fn compile_error(error: ScriptError) -> DslError {

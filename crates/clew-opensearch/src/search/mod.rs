@@ -111,8 +111,9 @@ pub async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    stored_scripts::fill(&call.api.engine, &mut body)?;
-    let mut spec = Spec::parse(&body, &call.body, &call.params)?;
+    let mut spec = stored_scripts::reading(&call.api.engine, || {
+        Spec::parse(&body, &call.body, &call.params)
+    })?;
     lookup::resolve(call, expression, &mut spec).await?;
     let spec = Arc::new(spec);
     Spent::is_of_kind(|| spec.kind());
@@ -354,8 +355,7 @@ fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     Spent::is_of_kind(|| "count");
-    let mut body = call.json()?.unwrap_or_else(|| json!({}));
-    stored_scripts::fill(&call.api.engine, &mut body)?;
+    let body = call.json()?.unwrap_or_else(|| json!({}));
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()
@@ -368,11 +368,13 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
             format!("request does not support [{other}]"),
         ));
     }
-    let mut query = match (body.get("query"), query_of_params(&call.params)?) {
-        (_, Some(query)) => dsl::parse_query(&query)?,
-        (Some(query), None) => dsl::parse_search_query(query)?.0,
-        (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
+    let of_params = query_of_params(&call.params)?;
+    let read = || match (body.get("query"), of_params) {
+        (_, Some(query)) => dsl::parse_query(&query),
+        (Some(query), None) => dsl::parse_search_query(query).map(|(query, _)| query),
+        (None, None) => dsl::parse_query(&json!({"match_all": {}})),
     };
+    let mut query = stored_scripts::reading(&call.api.engine, read)?;
     lookup::resolve(&call, call.index_expression(), &mut query).await?;
     let min_score = uri_query::min_score_of_params(&call.params)?;
     let options = call.resolve_options()?;

@@ -13,8 +13,7 @@ use crate::state::stored_scripts;
 
 /// `GET|POST /_scripts/painless/_execute`.
 pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
-    let mut body = call.json_object()?;
-    stored_scripts::fill(&call.api.engine, &mut body)?;
+    let body = call.json_object()?;
     let known = ["script", "context", "context_setup"];
     let mut members = body.as_object().into_iter().flatten();
     if let Some((other, _)) = members.find(|(name, _)| !known.contains(&name.as_str())) {
@@ -26,7 +25,8 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
     let context = body.get("context").and_then(Value::as_str);
     let result = match context.unwrap_or("painless_test") {
         "painless_test" => {
-            let script = WrittenScript::of("script", script)?.read(ScriptPurpose::Alone)?;
+            let read = || WrittenScript::of("script", script)?.read(ScriptPurpose::Alone);
+            let script = stored_scripts::reading(&call.api.engine, read)?;
             let now_ms = call.api.engine.now_ms();
             let run = move || script.alone(now_ms).map_err(QueryError::Script);
             Value::from(call.blocking(move |_| Ok(run()?)).await?)
@@ -60,7 +60,7 @@ async fn score_of(call: &Call, body: &Value, query: &Value) -> Result<Option<f32
             "[context_setup] needs an [index] and a [document] for this context".to_string(),
         ));
     };
-    let query = dsl::parse_query(query)?;
+    let query = stored_scripts::reading(&call.api.engine, || dsl::parse_query(query))?;
     let opened = call.opened(index, Purpose::Read).await?;
     let [found] = &opened[..] else {
         return Err(ApiError::illegal_argument(format!(

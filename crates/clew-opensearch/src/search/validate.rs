@@ -30,10 +30,9 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
     if let Some(query) = query_of_params(&call.params)? {
         return Ok(Some(dsl::parse_query(&query)?));
     }
-    let Some(mut body) = call.json()? else {
+    let Some(body) = call.json()? else {
         return Ok(None);
     };
-    stored_scripts::fill(&call.api.engine, &mut body)?;
     let members = body.as_object();
     if let Some((other, _)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
         return Err(ApiError::bad_request(
@@ -43,7 +42,11 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
     }
     match body.get("query") {
         None => Ok(None),
-        Some(query) => Ok(Some(dsl::parse_search_query(query)?.0)),
+        Some(query) => {
+            let read = || dsl::parse_search_query(query);
+            let (query, _) = stored_scripts::reading(&call.api.engine, read)?;
+            Ok(Some(query))
+        }
     }
 }
 

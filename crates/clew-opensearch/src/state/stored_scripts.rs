@@ -1,5 +1,7 @@
-//! Scripts that are kept by name, and put in the places of those that name them.
+//! Scripts that are kept by name. Who reads a script of a search asks for it by its name; in pipelines, whose scripts are read
+//! further below, they are put in the places of those that name them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,30 +14,10 @@ use crate::http::error::{ApiError, Cause};
 /// What they are kept as.
 pub(crate) const KIND: &str = "script";
 
-/// Members whose values are scripts.
-const PLACES: [&str; 7] = [
-    "script",
-    "if",
-    "minimum_should_match_script",
-    "init_script",
-    "map_script",
-    "combine_script",
-    "reduce_script",
-];
-/// Members that hold documents, or what scripts are given: nothing in them is a script.
-const DATA: [&str; 9] = [
-    "doc",
-    "docs",
-    "document",
-    "documents",
-    "like",
-    "params",
-    "unlike",
-    "upsert",
-    "value",
-];
-/// Members whose own members have names that somebody chose: what is named as data is none there.
-const NAMED: [&str; 3] = ["aggregations", "aggs", "script_fields"];
+/// Members of pipelines whose values are scripts.
+const PLACES: [&str; 2] = ["script", "if"];
+/// Members of pipelines that hold documents, or what scripts are given: nothing in them is a script.
+const DATA: [&str; 3] = ["docs", "params", "value"];
 /// What may stand beside the name of a kept script, in a step of a pipeline as well.
 const BESIDE: [&str; 7] = [
     "params",
@@ -62,7 +44,66 @@ fn reason_missing(id: &str) -> String {
     format!("unable to find script [{id}] in cluster state")
 }
 
-/// Puts kept scripts in the places of a body that name them; bodies without any are only gone through.
+thread_local! {
+    /// Bodies that are being read on this thread, the innermost last.
+    static READING: RefCell<Vec<Reading>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A body that is being read.
+struct Reading {
+    engine: Engine,
+    /// The first name in it that no script has.
+    missing: Option<String>,
+}
+
+/// Ends the reading of the innermost body.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        READING.with_borrow_mut(|all| all.pop());
+    }
+}
+
+/// Reads a body, or a part of one, whose scripts may be named: their reader finds those that are kept, wherever they stand.
+///
+/// # Errors
+/// A name that no script has; else those of the reader.
+pub(crate) fn reading<T, E: Into<ApiError>>(
+    engine: &Engine,
+    read: impl FnOnce() -> Result<T, E>,
+) -> Result<T, ApiError> {
+    let begun = Reading {
+        engine: engine.clone(),
+        missing: None,
+    };
+    READING.with_borrow_mut(|all| all.push(begun));
+    let ends = Ends;
+    let done = read();
+    let absent = READING.with_borrow_mut(|all| all.last_mut()?.missing.take());
+    drop(ends);
+    match absent {
+        Some(id) => Err(missing(&id)),
+        None => done.map_err(Into::into),
+    }
+}
+
+/// The kept script of a name, with `lang` and `source`, for the body that is being read; none where there is no such body,
+/// or no such script, which its reader is told at the end.
+pub(crate) fn named_in_body(id: &str) -> Option<Value> {
+    let engine = READING.with_borrow(|all| Some(all.last()?.engine.clone()))?;
+    let found = find(&engine, id);
+    if found.is_none() {
+        READING.with_borrow_mut(|all| {
+            if let Some(reading) = all.last_mut() {
+                reading.missing.get_or_insert_with(|| id.to_string());
+            }
+        });
+    }
+    found
+}
+
+/// Puts kept scripts in the places of a pipeline that name them; those without any are only gone through.
 ///
 /// # Errors
 /// A name that no script has.
@@ -78,11 +119,7 @@ fn has_any(body: &Value) -> bool {
         Value::Array(items) => items.iter().any(has_any),
         Value::Object(members) => members.iter().any(|(name, value)| {
             let is_script = PLACES.contains(&name.as_str()) && named(value).is_some();
-            let is_inside = || match value {
-                Value::Object(each) if NAMED.contains(&name.as_str()) => each.values().any(has_any),
-                value => has_any(value),
-            };
-            is_script || !DATA.contains(&name.as_str()) && is_inside()
+            is_script || !DATA.contains(&name.as_str()) && has_any(value)
         }),
         _ => false,
     }
@@ -128,12 +165,7 @@ impl StoredScripts {
                 if DATA.contains(&name.as_str()) {
                     return Ok(());
                 }
-                match value {
-                    Value::Object(each) if NAMED.contains(&name.as_str()) => {
-                        each.values_mut().try_for_each(|one| self.fill_all(one))
-                    }
-                    value => self.fill_all(value),
-                }
+                self.fill_all(value)
             }),
             _ => Ok(()),
         }
@@ -181,23 +213,18 @@ mod tests {
     fn kept_scripts_take_the_places_of_their_names() {
         let kept = json!({"lang": "painless", "source": "1"});
         let all = StoredScripts(Arc::new(BTreeMap::from([("one".to_string(), kept)])));
-        let mut body = json!({
-            "query": {"script_score": {"script": {"id": "one", "params": {"a": 1}}}},
-            "other": {"terms": {"script": {"index": "i", "id": "one", "path": "p"}}},
-        });
+        let mut body = json!({"processors": [
+            {"script": {"id": "one", "params": {"a": 1}, "if": {"id": "one"}}},
+            {"set": {"field": "f", "value": {"script": {"id": "two"}}}},
+        ]});
         assert!(has_any(&body));
         all.fill_all(&mut body).unwrap();
-        let script = &body["query"]["script_score"]["script"];
-        assert_eq!(
-            *script,
-            json!({"source": "1", "lang": "painless", "params": {"a": 1}})
-        );
-        assert_eq!(body["other"]["terms"]["script"]["id"], "one");
-        let mut chosen = json!({"aggs": {"value": {"sum": {"script": {"id": "one"}}}}});
-        assert!(has_any(&chosen));
-        all.fill_all(&mut chosen).unwrap();
-        assert_eq!(chosen["aggs"]["value"]["sum"]["script"]["source"], "1");
-        let documents = json!({"percolate": {"document": {"script": {"id": "two"}}}});
+        let script = &body["processors"][0]["script"];
+        assert_eq!(script["source"], "1");
+        assert_eq!(script["params"], json!({"a": 1}));
+        assert_eq!(script["if"]["source"], "1");
+        assert_eq!(body["processors"][1]["set"]["value"]["script"]["id"], "two");
+        let documents = json!({"docs": [{"_source": {"script": {"id": "two"}}}]});
         assert!(!has_any(&documents));
         assert!(all.fill_all(&mut documents.clone()).is_ok());
         let error = all

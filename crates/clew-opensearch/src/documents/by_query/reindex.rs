@@ -35,9 +35,8 @@ struct Asked {
 /// `POST /_reindex`.
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     check_slices(&call)?;
-    let mut body = call.json_object()?;
-    stored_scripts::fill(&call.api.engine, &mut body)?;
-    let mut asked = read(&body)?;
+    let body = call.json_object()?;
+    let mut asked = stored_scripts::reading(&call.api.engine, || read(&body))?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;

@@ -12,7 +12,7 @@ use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
 use crate::http::error_table::script_cause;
 
-/// Reads `script` of a body in which kept scripts have their places.
+/// Reads `script` of a body.
 pub(super) fn read(script: &Value) -> Result<Arc<Script>, ApiError> {
     let written = WrittenScript::of("script", script)?;
     let script = written.understood(ScriptPurpose::Change).map_err(failed)?;

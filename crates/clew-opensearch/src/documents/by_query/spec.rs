@@ -81,18 +81,24 @@ impl Job {
     /// A job on the indexes of the path.
     pub(super) async fn of_index(call: &Call, verb: Verb) -> Result<Self, ApiError> {
         check_slices(call)?;
-        let mut body = call.json()?.unwrap_or_else(|| json!({}));
-        stored_scripts::fill(&call.api.engine, &mut body)?;
+        let engine = &call.api.engine;
+        let body = call.json()?.unwrap_or_else(|| json!({}));
         let (mut query, mut script) = (None, None);
         let mut docs_max = docs_max_of(call)?;
         let mut proceed = proceeds(call.params.get("conflicts"))?;
         for (key, value) in body.as_object().into_iter().flatten() {
             match key.as_str() {
-                "query" => query = Some(dsl::parse_query(value)?),
+                "query" => {
+                    let read = || dsl::parse_query(value);
+                    query = Some(stored_scripts::reading(engine, read)?);
+                }
                 "max_docs" | "size" => docs_max = value.as_i64(),
                 "conflicts" => proceed = proceeds(value.as_str())?,
                 "slice" | "sort" => {}
-                "script" if verb == Verb::Update => script = Some(scripted::read(value)?),
+                "script" if verb == Verb::Update => {
+                    let read = || scripted::read(value);
+                    script = Some(stored_scripts::reading(engine, read)?);
+                }
                 other => {
                     return Err(ApiError::bad_request(
                         "parsing_exception",
