@@ -57,6 +57,23 @@ class ScriptedValuesTest(ClewTest):
         self.assertEqual((found["flags"]["value"], found["mean"]["value"]), (1, 5))
         self.assertEqual(found["latest"]["value"], 1730764800000)
 
+    def test_moving_functions_are_scripts(self):
+        def moving(script, window=3, **more):
+            inner = {"price": {"sum": {"field": "price"}}, "moving": {"moving_fn": {
+                "buckets_path": "price", "window": window, "script": script, **more}}}
+            found = self.aggregate(x={"histogram": {"field": "n", "interval": 1, "min_doc_count": 0}, "aggs": inner})
+            return {bucket["key"]: bucket["moving"]["value"] for bucket in found["x"]["buckets"] if "moving" in bucket}
+
+        added = "double s = 0; for (double v : values) { s += v } return s + params.by"
+        self.assertEqual(moving({"source": added, "params": {"by": 0.5}}), {4: 0.5, 7: 11.5})
+        self.assertEqual(moving("values.length > 0 ? MovingFunctions.max(values) - 1 : -1"), {4: -1, 7: 10})
+        self.assertEqual(moving("MovingFunctions.min(values)", shift=1), {4: 11, 7: 2.5})
+        seasons = "if (values.length > 1) { MovingFunctions.holtWinters(values, 0.5, 0.5, 0.5, 1, false) }"
+        self.assertEqual(moving(seasons, shift=1)[4], 0)
+        self.assertEqual(moving("MovingFunctions.max(values)"), {4: None, 7: 11})
+        with self.refused(400, "script_exception", "compile error"):
+            moving("doc['n'].value")
+
     def test_values_of_fields_are_given_to_scripts(self):
         found = self.aggregate(
             sum={"sum": {"field": "n", "script": {"source": "_value * params.f", "params": {"f": 10}}}},

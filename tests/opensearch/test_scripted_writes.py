@@ -229,6 +229,23 @@ class StoredScriptsTest(ClewTest):
         self.client.index(index="i", id="2", body={}, params={"pipeline": "p"})
         self.assertEqual(self.client.get(index="i", id="2")["_source"], {"n": 3})
 
+    def test_scripts_are_named_wherever_scripts_stand(self):
+        self.put("score", "doc['n'].value > params.by")
+        self.client.index(index="i", id="1", body={"n": 7, "script": {"id": "score"}}, refresh=True)
+        test = {"script": {"script": {"id": "score", "params": {"by": 3}}}}
+        kinds = {"doc": test, "value": {"bool": {"must_not": test}}, "params": {"nested": {"path": "no", "query": test, "ignore_unmapped": True}}}
+        aggs = {"documents": {"filters": {"filters": kinds}}}
+        reply = self.client.search(index="i", body={"size": 0, "aggs": aggs})
+        buckets = reply["aggregations"]["documents"]["buckets"]
+        self.assertEqual({name: bucket["doc_count"] for name, bucket in buckets.items()}, {"doc": 1, "value": 0, "params": 0})
+        self.assertEqual(self.client.count(index="i", body={"query": test})["count"], 1)
+        self.assertTrue(self.client.indices.validate_query(index="i", body={"query": test})["valid"])
+        with self.refused(404, "resource_not_found_exception", "unable to find script [gone] in cluster state"):
+            gone = {"script": {"script": {"id": "gone"}}}
+            self.client.search(index="i", body={"aggs": {"doc": {"filters": {"filters": {"doc": gone}}}}})
+        with self.refused(400, "illegal_argument_exception", "illegally specified <lang> or <source>"):
+            self.client.search(index="i", body={"query": {"script": {"script": {"id": "score", "source": "true"}}}})
+
     def test_names_without_a_script_are_refused(self):
         self.client.index(index="i", id="1", body={"n": 1}, refresh=True)
         query = {"script": {"script": {"id": "gone"}}}

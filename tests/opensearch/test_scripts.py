@@ -108,8 +108,81 @@ class ScriptsTest(ClewTest):
         self.assertEqual([(hit["_id"], hit["sort"]) for hit in hits], [("c", [100.0]), ("a", [3.5]), ("b", [2.0])])
         after = self.search(sort={"_script": key}, search_after=[3.5])
         self.assertEqual([hit["_id"] for hit in after], ["b"])
-        with self.refused(400, "illegal_argument_exception", "[type] must be [number]"):
-            self.search(sort={"_script": {"type": "string", "script": "doc['tag'].value"}})
+        with self.refused(400, "illegal_argument_exception", "Unknown ScriptSortType [text]"):
+            self.search(sort={"_script": {"type": "text", "script": "doc['tag'].value"}})
+
+    def test_orders_by_texts(self):
+        source = "doc['tag'].size() == 0 ? null : params.before + doc['tag'].value"
+        script = {"source": source, "params": {"before": "is "}}
+        for order, expected in [("asc", ["a", "b", "c"]), ("desc", ["b", "a", "c"])]:
+            hits = self.search(sort={"_script": {"type": "string", "script": script, "order": order}})
+            self.assertEqual([hit["_id"] for hit in hits], expected)
+            shown = {hit["_id"]: hit["sort"] for hit in hits}
+            self.assertEqual(shown, {"a": ["is x"], "b": ["is z"], "c": [None]})
+        key = {"type": "string", "script": script}
+        after = self.search(sort=[{"_script": key}], search_after=["is y"])
+        self.assertEqual([hit["_id"] for hit in after], ["b", "c"])
+        with self.refused(400, "search_phase_execution_exception"):
+            self.search(sort={"_script": {"type": "string", "script": "doc['price'].value"}})
+
+    def test_many_texts_are_put_in_order(self):
+        self.client.indices.create(index="many", body={"mappings": {"properties": {"n": {"type": "integer"}}}})
+        # Each half comes between the texts of the other.
+        numbers = {str(at): {"n": at * 7919 % 1009} for at in range(600)}
+        self.index_all("many", numbers)
+        script = "String n = '' + doc['n'].value; for (int i = n.length(); i < 4; i++) { n = '0' + n } return n"
+        for order in ["asc", "desc"]:
+            key = {"type": "string", "order": order, "script": script}
+            found = self.client.search(index="many", body={"size": 40, "sort": {"_script": key}})["hits"]["hits"]
+            texts = sorted((f"{document['n']:04}" for document in numbers.values()), reverse=order == "desc")
+            self.assertEqual([hit["sort"][0] for hit in found], texts[:40])
+
+    def test_regular_expressions(self):
+        for script, expected in [
+            ("params.t =~ /Wor/", [True]),
+            ("params.t ==~ /Wor/", [False]),
+            ("params.t ==~ /hello.*/i", [True]),
+            ("!(params.t =~ /x/) && 8 / 2 / 2 == 2", [True]),
+            ("def m = /(\\w+) (?<last>\\w+)/.matcher(params.t); m.find() ? m.group(1) + m.group('last') : ''", ["HelloWorld"]),
+            ("def m = /o/.matcher(params.t); int n = 0; while (m.find()) { n = n * 100 + m.start() } return n", [407]),
+            ("/[A-Z].*/.matcher(params.t).matches()", [True]),
+            ("Matcher m = /l+/.matcher(params.t); m.find(); return [m.start(), m.end(), m.groupCount()]", [2, 4, 0]),
+            ("params.t.replaceAll(/[aeiou]/, m -> m.group().toUpperCase() + '!')", ["HE!llO! WO!rld-12"]),
+            ("params.t.replaceFirst(/o/, m -> '0')", ["Hell0 World-12"]),
+            ("/(l)(o)/.matcher(params.t).replaceAll('$2$1')", ["Helol World-12"]),
+            ("/[ -]/.split(params.t)", ["Hello", "World", "12"]),
+            ("/o/.split(params.t, 2)", ["Hell", " World-12"]),
+            ("Pattern p = /a\\/b/; return p.pattern() + ('a/b' ==~ p)", ["a\\/btrue"]),
+            ("params.t.splitOnToken('o', 2)", ["Hell", " World-12"]),
+            ("params.t.indexOf('o', 5)", [7]),
+        ]:
+            field = {"script": {"source": script, "params": {"t": "Hello World-12"}}}
+            hit = self.search(query={"ids": {"values": ["a"]}}, script_fields={"x": field})[0]
+            self.assertEqual(hit["fields"]["x"], expected, script)
+        self.assertEqual(self.matching("doc['tag'].size() > 0 && doc['tag'].value =~ /^[xz]$/"), ["a", "b"])
+
+    def test_regular_expressions_are_bounded(self):
+        self.assertIn("Error compiling regex", self.failure("/(/.matcher('a').matches()")["caused_by"]["reason"])
+        self.assertIn("no end", self.failure("return /ab")["caused_by"]["reason"])
+        slow = "String a = 'a'; for (int i = 0; i < 12; i++) { a = a + a } return (a + '!') =~ /(a+)\\1+b/"
+        self.assertIn("considered too many characters", self.failure(slow)["caused_by"]["reason"])
+        often = "int n = 0; for (int i = 0; i < 40000; i++) { if ('abc' =~ /b/) { n++ } } return n"
+        self.assertIn("steps", self.failure(often)["caused_by"]["reason"])
+
+    def test_intervals_that_a_script_holds_of(self):
+        def found(script, **rule):
+            rule = {"query": "red", **rule, "filter": {"script": script}}
+            hits = self.search(query={"intervals": {"text": {"match": rule}}})
+            return sorted(hit["_id"] for hit in hits)
+
+        self.assertEqual(found("interval.start > 0"), ["b"])
+        self.assertEqual(found("interval.getEnd() == 0 && interval.gaps == 0"), ["a", "b"])
+        self.assertEqual(found({"source": "interval.start > params.at", "params": {"at": 1}}), [])
+        self.assertEqual(found("interval.gaps >= 1", query="red hen"), [])
+        with self.refused(400, "script_exception", "compile error"):
+            found("doc['n'].value > 1")
+        with self.refused(400, "search_phase_execution_exception"):
+            found("interval.start / 0 > 1")
 
     def test_values_of_hits(self):
         fields = {

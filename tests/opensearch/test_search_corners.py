@@ -344,3 +344,74 @@ class SearchCorners(ClewTest):
 
     def ids_of(self, reply):
         return sorted(hit["_id"] for hit in reply["hits"]["hits"])
+
+    def test_queries_on_routing_keys(self):
+        self.make("routed", {"n": {"type": "integer"}}, settings={"number_of_shards": 3})
+        for at, routing in enumerate([None, "r1", "r1", "r2", "other"]):
+            params = {"routing": routing} if routing else {}
+            self.client.index(index="routed", id=str(at), body={"n": at}, params=params)
+        self.client.indices.refresh(index="routed")
+        for query, expected in [
+            ({"term": {"_routing": "r1"}}, ["1", "2"]),
+            ({"term": {"_routing": {"value": "R1", "case_insensitive": True}}}, ["1", "2"]),
+            ({"terms": {"_routing": ["r1", "r2"]}}, ["1", "2", "3"]),
+            ({"match": {"_routing": "r2"}}, ["3"]),
+            ({"exists": {"field": "_routing"}}, ["1", "2", "3", "4"]),
+            ({"bool": {"must_not": {"exists": {"field": "_routing"}}}}, ["0"]),
+            ({"prefix": {"_routing": "r"}}, ["1", "2", "3"]),
+            ({"wildcard": {"_routing": "*h*"}}, ["4"]),
+            ({"regexp": {"_routing": "r[2-9]"}}, ["3"]),
+            ({"range": {"_routing": {"lt": "r"}}}, ["4"]),
+            ({"term": {"_routing": "r"}}, []),
+        ]:
+            self.assertEqual(sorted(self.ids("routed", query=query)), expected, query)
+        self.client.update(index="routed", id="1", body={"doc": {"n": 9}}, params={"routing": "r1", "refresh": "true"})
+        self.client.delete(index="routed", id="2", params={"routing": "r1", "refresh": "true"})
+        self.assertEqual(self.ids("routed", query={"term": {"_routing": "r1"}}), ["1"])
+
+    def test_queries_on_numbers_of_changes(self):
+        self.make("numbered", {"n": {"type": "integer"}}, {str(at): {"n": at} for at in range(5)})
+        for query, expected in [
+            ({"range": {"_seq_no": {"gte": 2}}}, ["2", "3", "4"]),
+            ({"range": {"_seq_no": {"gt": 1, "lt": 4}}}, ["2", "3"]),
+            ({"term": {"_seq_no": 3}}, ["3"]),
+            ({"terms": {"_seq_no": [0, 4, 9]}}, ["0", "4"]),
+            ({"exists": {"field": "_seq_no"}}, ["0", "1", "2", "3", "4"]),
+        ]:
+            self.assertEqual(sorted(self.ids("numbered", query=query)), expected, query)
+        with self.refused(400, "search_phase_execution_exception"):
+            self.ids("numbered", query={"term": {"_seq_no": "many"}})
+
+    def test_numbers_are_ordered_as_one_type(self):
+        self.make("millis", {"at": {"type": "date"}, "x": {"type": "double"}, "k": {"type": "keyword"}},
+                  {"1": {"at": "2024-01-02T00:00:00Z", "x": 2.9}, "2": {"x": -2.9}})
+        self.make("nanos", {"at": {"type": "date_nanos"}, "x": {"type": "long"}, "k": {"type": "keyword"}},
+                  {"3": {"at": "2024-01-01T00:00:00.123456789Z", "x": 2}, "4": {"at": "2024-01-03T00:00:00Z", "x": 3}})
+        def order(field, **settings):
+            hits = self.hits("millis,nanos", sort=[{field: settings}])
+            return [(hit["_id"], hit["sort"][0]) for hit in hits]
+
+        most, day = 2 ** 63 - 1, 86_400_000
+        first = 1_704_067_200_000
+        self.assertEqual(order("at", numeric_type="date"),
+                         [("3", first + 123), ("1", first + day), ("4", first + 2 * day), ("2", most)])
+        self.assertEqual(order("at", numeric_type="date_nanos"), [
+            ("3", first * 1_000_000 + 123_456_789), ("1", (first + day) * 1_000_000),
+            ("4", (first + 2 * day) * 1_000_000), ("2", most),
+        ])
+        self.assertEqual(order("x", numeric_type="long"), [("2", -2), ("1", 2), ("3", 2), ("4", 3)])
+        self.assertEqual(order("x", numeric_type="double", order="desc"), [("4", 3.0), ("1", 2.9), ("3", 2.0), ("2", -2.9)])
+        after = self.hits("millis,nanos", sort=[{"at": {"numeric_type": "date"}}], search_after=[first + day])
+        self.assertEqual([hit["_id"] for hit in after], ["4", "2"])
+        with self.refused(400, "search_phase_execution_exception"):
+            order("k", numeric_type="long")
+
+    def test_texts_stand_for_missing_numbers_and_addresses(self):
+        self.make("lacking", {"n": {"type": "long"}, "x": {"type": "double"}, "ip": {"type": "ip"}},
+                  {"1": {"n": 1, "x": 1.5, "ip": "1.0.0.1"}, "2": {"n": 3, "x": 3.5, "ip": "1.0.0.3"}, "3": {}})
+        for field, missing, shown in [("n", "2", 2), ("x", "2", 2.0), ("ip", "1.0.0.2", "1.0.0.2")]:
+            hits = self.hits("lacking", sort=[{field: {"missing": missing}}])
+            self.assertEqual([hit["_id"] for hit in hits], ["1", "3", "2"], field)
+            self.assertEqual(hits[1]["sort"], [shown])
+        with self.refused(400, "search_phase_execution_exception"):
+            self.hits("lacking", sort=[{"n": {"missing": "few"}}])

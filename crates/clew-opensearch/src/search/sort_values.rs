@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::Index;
-use clew_query::{SortKey, SortValue};
+use clew_query::{SortKey, SortNumeric, SortValue};
 use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
 use serde_json::Value;
 
@@ -131,13 +131,31 @@ fn read_one(value: &Value, key: &SortKey, index: &Index) -> Result<SortValue, Ap
         }
         (Value::Number(_), _) => number(value).ok_or_else(refused),
         (Value::Bool(value), Some(field)) => of_field(field, flag(value)),
-        (Value::String(text), Some(field)) => of_field(field, text),
+        (Value::String(text), Some(field)) => {
+            of_field(field, text).map(|value| in_unit(value, field, key))
+        }
         (Value::Bool(value), None) => Ok(SortValue::I64(i64::from(*value))),
         (Value::String(text), None) if matches!(key, SortKey::GeoDistance(_)) => {
             endless(text).ok_or_else(refused)
         }
         (Value::String(text), None) => Ok(SortValue::Str(text.clone())),
         (Value::Array(_) | Value::Object(_), _) => Err(refused()),
+    }
+}
+
+/// A date in the unit that dates are ordered in.
+fn in_unit(value: SortValue, field: &MappedField, key: &SortKey) -> SortValue {
+    let SortKey::Field { numeric, .. } = key else {
+        return value;
+    };
+    match (value, &field.kind, numeric) {
+        (SortValue::I64(date), FieldKind::Date { .. }, Some(SortNumeric::DateNanos)) => {
+            SortValue::I64(date.saturating_mul(1_000_000))
+        }
+        (SortValue::I64(date), FieldKind::DateNanos { .. }, Some(SortNumeric::Date)) => {
+            SortValue::I64(date.div_euclid(1_000_000))
+        }
+        (value, ..) => value,
     }
 }
 

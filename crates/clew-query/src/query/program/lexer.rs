@@ -73,29 +73,23 @@ fn stands_before_value(before: Option<&Token>) -> bool {
     }
 }
 
-/// `/a+/i`: a backslash takes the next letter with it, which stays as it is written but for a slash.
+/// `/a+/i`: a backslash takes the next letter with it, and both stay as they are written.
 fn regex(text: &str) -> Option<(Token, usize)> {
-    let mut written = String::new();
     let mut letters = text.char_indices().skip(1);
     let end = loop {
         match letters.next()? {
             (_, '\n') => return None,
-            (_, '\\') => match letters.next()?.1 {
-                '\n' => return None,
-                '/' => written.push('/'),
-                other => {
-                    written.push('\\');
-                    written.push(other);
-                }
-            },
-            (at, '/') => break at + 1,
-            (_, other) => written.push(other),
+            (_, '\\') if letters.next()?.1 == '\n' => return None,
+            (at, '/') => break at,
+            _ => {}
         }
     };
+    let written = text.get(1..end)?;
+    let end = end + 1;
     let rest = text.get(end..)?;
     let flags = rest.find(|letter: char| !letter.is_ascii_alphabetic());
     let flags = rest.get(..flags.unwrap_or(rest.len()))?;
-    let token = Token::Regex(written, flags.to_string());
+    let token = Token::Regex(written.to_string(), flags.to_string());
     Some((token, end + flags.len()))
 }
 
