@@ -415,3 +415,31 @@ class SearchCorners(ClewTest):
             self.assertEqual(hits[1]["sort"], [shown])
         with self.refused(400, "search_phase_execution_exception"):
             self.hits("lacking", sort=[{"n": {"missing": "few"}}])
+
+    def test_completions_begin_with_a_match(self):
+        self.make("completed", {"c": {"type": "completion"}},
+                  {"1": {"c": "lazy dog"}, "2": {"c": {"input": ["quick fox", "Brown"], "weight": 4}}})
+        def texts(expression, **settings):
+            suggest = {"s": {"regex": expression, "completion": {"field": "c", **settings}}}
+            found = self.client.search(index="completed", body={"suggest": suggest})["suggest"]["s"][0]["options"]
+            return [(option["text"], option["_score"]) for option in found]
+
+        self.assertEqual(texts("[lq].*"), [("quick fox", 4), ("lazy dog", 1)])
+        self.assertEqual(texts("br(a|o)"), [("Brown", 4)])
+        self.assertEqual(texts("azy"), [])
+        self.assertEqual(texts("l~a", regex={"flags": "NONE", "max_determinized_states": 1000}), [])
+        with self.refused(400):
+            texts("l(a")
+        hits = self.hits("completed", fields=["*"], _source=False)
+        self.assertEqual([hit["fields"] for hit in hits], [
+            {"c": ["lazy dog"]}, {"c": [{"input": ["quick fox", "Brown"], "weight": 4}]},
+        ])
+        with self.refused(400, "illegal_argument_exception", "Fielddata is not supported on field [c] of type [completion]"):
+            self.hits("completed", docvalue_fields=["c"])
+
+    def test_columns_of_words_take_no_format(self):
+        self.make("plain", {"k": {"type": "keyword"}}, {"1": {"k": "a"}})
+        plain = [{"field": "k", "format": "use_field_mapping"}]
+        self.assertEqual(self.hits("plain", docvalue_fields=plain)[0]["fields"], {"k": ["a"]})
+        with self.refused(400, "illegal_argument_exception", "Field [k] of type [keyword] does not support custom formats"):
+            self.hits("plain", docvalue_fields=[{"field": "k", "format": "yyyy"}])

@@ -1,12 +1,14 @@
 //! Inputs that begin with what somebody has typed.
 
 use clew_platform::Pace;
-use clew_query::{Fuzziness, QueryError, unless_stopped};
+use clew_query::{Fuzziness, QueryError, RegexpOptions, unless_stopped};
 use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR, FieldKind};
 use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
+use tantivy_fst::Automaton;
 
+use crate::query::Regexp;
 use crate::snapshot::Snapshot;
 
 /// Inputs that one search in a shard looks at.
@@ -23,6 +25,8 @@ pub struct CompletionWish {
     pub field: String,
     /// What was typed.
     pub typed: String,
+    /// How it is read as a regular expression, where inputs are to begin with what that matches.
+    pub expression: Option<RegexpOptions>,
     /// How wrong it may be typed.
     pub fuzziness: Option<Fuzziness>,
     /// What inputs must be told apart by; all of these contexts that are named.
@@ -59,16 +63,19 @@ pub fn complete(
     };
     let typed = mapping.normal(&wish.typed);
     // Something of which nothing is left begins nothing.
-    if typed.is_empty() && !wish.typed.is_empty() {
+    if typed.is_empty() && !wish.typed.is_empty() && wish.expression.is_none() {
         return Ok(Vec::new());
     }
-    let prefix = Prefix::new(&typed, wish.fuzziness.as_ref());
+    let wanted = match wish.expression {
+        Some(options) => Wanted::Expression(Regexp::new(&wish.typed, options)?),
+        None => Wanted::Beginning(Prefix::new(&typed, wish.fuzziness.as_ref())),
+    };
     let mut found = Vec::new();
     let mut left = LOOKED_AT_MAX;
     let mut pace = Pace::of_blocks();
     for (segment, reader) in snapshot.readers.iter().enumerate() {
         let inverted = reader.inverted_index(field)?;
-        let start = prefix.certain();
+        let start = wanted.certain();
         let mut terms = inverted
             .terms()
             .range()
@@ -88,7 +95,7 @@ pub fn complete(
             let Some(entry) = CompletionEntry::read(term) else {
                 continue;
             };
-            let Some(likeness) = prefix.likeness(entry.normal) else {
+            let Some(likeness) = wanted.likeness(entry.normal) else {
                 continue;
             };
             let info = terms.value();
@@ -193,6 +200,43 @@ fn letters(count: usize) -> f32 {
     count as f32
 }
 
+/// How inputs are to begin.
+enum Wanted<'a> {
+    Beginning(Prefix<'a>),
+    /// With a match.
+    Expression(Regexp),
+}
+
+impl Wanted<'_> {
+    /// The letters that all inputs begin with.
+    fn certain(&self) -> &str {
+        match self {
+            Wanted::Beginning(prefix) => prefix.certain(),
+            Wanted::Expression(_) => "",
+        }
+    }
+
+    /// The factor of a text that begins so.
+    fn likeness(&self, text: &str) -> Option<f32> {
+        match self {
+            Wanted::Beginning(prefix) => prefix.likeness(text),
+            Wanted::Expression(expression) => begins(expression, text).then_some(1.0),
+        }
+    }
+}
+
+/// Whether a text begins with a match.
+fn begins(expression: &Regexp, text: &str) -> bool {
+    let mut state = expression.start();
+    for byte in text.bytes() {
+        if expression.is_match(&state) || !expression.can_match(&state) {
+            break;
+        }
+        state = expression.accept(&state, byte);
+    }
+    expression.is_match(&state)
+}
+
 /// The beginning that is wanted.
 struct Prefix<'a> {
     typed: &'a str,
@@ -270,6 +314,19 @@ impl<'a> Prefix<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn beginnings_may_be_matches() {
+        let expression = Regexp::new("(l|q)[a-z]+z", RegexpOptions::default()).unwrap();
+        for (text, fits) in [
+            ("lazy dog", true),
+            ("quiz", true),
+            ("la", false),
+            ("clazy", false),
+        ] {
+            assert_eq!(begins(&expression, text), fits, "{text}");
+        }
+    }
 
     #[test]
     fn beginnings_may_be_wrong_as_far_as_wanted() {

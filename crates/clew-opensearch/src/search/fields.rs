@@ -129,6 +129,9 @@ impl FieldList {
             {
                 return Err(ApiError::illegal_argument(reason.clone()));
             }
+            if wanted.asked == FieldsForm::DocValues {
+                check_column(field, wanted)?;
+            }
             let is_place = matches!(field.kind, FieldKind::GeoPoint);
             let places = wanted.format.as_ref().and_then(|format| format.place);
             if wanted.format.is_some()
@@ -140,19 +143,6 @@ impl FieldList {
                     "Field [{}] of type [{}] doesn't support formats.",
                     wanted.pattern,
                     field.kind.type_name()
-                )));
-            }
-            if wanted.asked == FieldsForm::DocValues
-                && matches!(field.kind, FieldKind::Text { .. })
-                && !field.is_aggregatable()
-            {
-                return Err(ApiError::illegal_argument(format!(
-                    "Text fields are not optimised for operations that require per-document \
-                     field data like aggregations and sorting, so these operations are disabled \
-                     by default. Please use a keyword field instead. Alternatively, set \
-                     fielddata=true on [{}] in order to load field data by uninverting the \
-                     inverted index. Note that this can use significant memory.",
-                    wanted.pattern
                 )));
             }
         }
@@ -290,7 +280,7 @@ impl Wanted {
             !field.settings.hidden
                 && match self.asked {
                     FieldsForm::Fields => is_fetched(field),
-                    FieldsForm::DocValues => field.is_aggregatable(),
+                    FieldsForm::DocValues => field.is_aggregatable() && !is_completed(field),
                     FieldsForm::Stored => field.settings.store,
                 }
         };
@@ -403,6 +393,43 @@ fn address(value: &Value) -> Option<Ipv6Addr> {
 /// Counts of tokens are not in the source: without a column they are nowhere.
 fn is_fetched(field: &MappedField) -> bool {
     field.settings.doc_values || field.settings.count_analyzer.is_none()
+}
+
+/// Completions are in no column, and shown as they are in the source.
+fn is_completed(field: &MappedField) -> bool {
+    matches!(field.kind, FieldKind::Completion(_))
+}
+
+/// Refuses a field that has no column of values, and a format that its values do not take.
+fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
+    let (name, kind) = (&wanted.pattern, field.kind.type_name());
+    if matches!(field.kind, FieldKind::Text { .. }) && !field.is_aggregatable() {
+        return Err(ApiError::illegal_argument(format!(
+            "Text fields are not optimised for operations that require per-document field data like \
+             aggregations and sorting, so these operations are disabled by default. Please use a \
+             keyword field instead. Alternatively, set fielddata=true on [{name}] in order to load \
+             field data by uninverting the inverted index. Note that this can use significant memory."
+        )));
+    }
+    if is_completed(field) {
+        return Err(ApiError::illegal_argument(format!(
+            "Fielddata is not supported on field [{name}] of type [{kind}]"
+        )));
+    }
+    let has_own_form = matches!(
+        field.kind,
+        FieldKind::Keyword { .. }
+            | FieldKind::Ip
+            | FieldKind::Boolean
+            | FieldKind::GeoPoint
+            | FieldKind::Binary { .. }
+    );
+    match wanted.format.is_some() && has_own_form {
+        true => Err(ApiError::illegal_argument(format!(
+            "Field [{name}] of type [{kind}] does not support custom formats"
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn order(a: &Value, b: &Value) -> Ordering {

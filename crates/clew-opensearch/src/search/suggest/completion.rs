@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use clew_engine::{Completion, Completions, EngineError, Pinned};
 use clew_platform::stopped;
-use clew_query::{Fuzziness, FuzzyDistance, QueryError};
+use clew_query::{Fuzziness, FuzzyDistance, QueryError, RegexpOptions, RegexpSyntax};
 use clew_schema::ContextWish;
 use clew_search::CompletionWish;
 use serde_json::{Map, Value};
 
-use super::OPTION_BYTES;
+use super::{Given, OPTION_BYTES};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::RequestMemory;
@@ -27,11 +27,11 @@ struct Asked {
 /// Proposes texts for what was typed; as JSON.
 pub(super) fn suggest(
     pinned: &Pinned,
-    typed: &str,
+    (typed, given): (&str, Given),
     (body, filter): (&Map<String, Value>, &SourceFilter),
     memory: &RequestMemory,
 ) -> Result<Vec<u8>, ApiError> {
-    let asked = read(typed, body)?;
+    let asked = read(typed, given, body)?;
     let mut found = Completions::default();
     let mut held = Vec::new();
     for shard in pinned.shards() {
@@ -104,7 +104,7 @@ fn write_option(
     Ok(())
 }
 
-fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
+fn read(typed: &str, given: Given, body: &Map<String, Value>) -> Result<Asked, ApiError> {
     let field = body
         .get("field")
         .and_then(Value::as_str)
@@ -113,6 +113,7 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
         wish: CompletionWish {
             field: field.to_string(),
             typed: typed.to_string(),
+            expression: (given == Given::Expression).then(RegexpOptions::default),
             fuzziness: None,
             contexts: Vec::new(),
         },
@@ -125,6 +126,11 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
             ("size", value) => {
                 let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
                 asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
+            }
+            ("regex", Value::Object(members)) => {
+                if given == Given::Expression {
+                    asked.wish.expression = Some(expression(members)?);
+                }
             }
             ("skip_duplicates", Value::Bool(flag)) => asked.skip_duplicates = *flag,
             ("fuzzy", Value::Bool(true)) => {
@@ -149,6 +155,31 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
         }
     }
     Ok(asked)
+}
+
+/// How a regular expression is to be read.
+fn expression(members: &Map<String, Value>) -> Result<RegexpOptions, ApiError> {
+    let mut options = RegexpOptions::default();
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("flags", Value::String(names)) => {
+                options.syntax = RegexpSyntax::parse(names).map_err(ApiError::illegal_argument)?;
+            }
+            ("max_determinized_states", value) => {
+                let most = value.as_u64().and_then(|most| usize::try_from(most).ok());
+                options.states_max = most.ok_or_else(|| {
+                    ApiError::illegal_argument("maxDeterminizedStates must not be negative")
+                })?;
+            }
+            (other, _) => {
+                return Err(ApiError::bad_request(
+                    "parsing_exception",
+                    format!("[regex] unknown field [{other}]"),
+                ));
+            }
+        }
+    }
+    Ok(options)
 }
 
 fn fuzziness(typed: &str, members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {

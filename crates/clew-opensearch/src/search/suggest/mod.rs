@@ -23,10 +23,18 @@ const OPTION_BYTES: usize = 768;
 /// length, and as long to be given back.
 pub(super) type Suggestions = Vec<(String, Vec<u8>)>;
 
+/// What a text is that suggestions are wanted for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    Text,
+    Expression,
+}
+
 /// One suggestion that a request asks for.
 struct Asked<'a> {
     name: &'a str,
     text: String,
+    given: Given,
     kind: &'a str,
     body: &'a Map<String, Value>,
 }
@@ -49,7 +57,8 @@ pub(super) async fn run(
                 "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory).map(written),
                 "completion" => {
                     let how = (asked.body, &source);
-                    completion::suggest(&pinned, &asked.text, how, &memory)
+                    let typed = (asked.text.as_str(), asked.given);
+                    completion::suggest(&pinned, typed, how, &memory)
                 }
                 other => {
                     return Err(ApiError::illegal_argument(format!(
@@ -95,11 +104,15 @@ fn one<'a>(name: &'a str, value: &'a Value, shared: Option<&str>) -> Result<Aske
     let members = value
         .as_object()
         .ok_or_else(|| malformed(&format!("expected an object for suggestion [{name}]")))?;
-    let mut text = shared;
+    let (mut text, mut given) = (shared, Given::Text);
     let mut found = None;
     for (key, value) in members {
         match (key.as_str(), value) {
-            ("text" | "prefix" | "regex", Value::String(given)) => text = Some(given),
+            ("text" | "prefix", Value::String(own)) => text = Some(own),
+            ("regex", Value::String(own)) => {
+                text = Some(own);
+                given = Given::Expression;
+            }
             (kind @ ("term" | "phrase" | "completion"), Value::Object(body)) => {
                 found = Some((kind, body));
             }
@@ -122,6 +135,7 @@ fn one<'a>(name: &'a str, value: &'a Value, shared: Option<&str>) -> Result<Aske
     Ok(Asked {
         name,
         text: text.to_string(),
+        given,
         kind,
         body,
     })
