@@ -137,6 +137,27 @@ class ScriptsTest(ClewTest):
             texts = sorted((f"{document['n']:04}" for document in numbers.values()), reverse=order == "desc")
             self.assertEqual([hit["sort"][0] for hit in found], texts[:40])
 
+    def test_values_of_hits_inside_others(self):
+        fields = {"double": {"script": {"source": "doc['n'].size() == 0 ? 0 : doc['n'].value * params.by", "params": {"by": 2}}}}
+        top = {"terms": {"field": "tag"}, "aggs": {"first": {"top_hits": {"size": 1, "script_fields": fields, "sort": ["n"]}}}}
+        reply = self.client.search(index="s", body={"size": 0, "aggs": {"tags": top}})
+        buckets = reply["aggregations"]["tags"]["buckets"]
+        shown = {bucket["key"]: bucket["first"]["hits"]["hits"][0]["fields"] for bucket in buckets}
+        self.assertEqual(shown, {"x": {"double": [14]}, "y": {"double": [14]}, "z": {"double": [8]}})
+        collapse = {"field": "flag_of", "inner_hits": {"name": "same", "script_fields": fields}}
+        self.client.indices.put_mapping(index="s", body={"properties": {
+            "flag_of": {"type": "keyword"}, "parts": {"type": "nested", "properties": {"n": {"type": "integer"}}}}})
+        self.index_all("s", {"d": {"n": 5, "flag_of": "on", "parts": [{"n": 3}, {"n": 4}]}})
+        hits = self.search(query={"term": {"flag_of": "on"}}, collapse=collapse)
+        self.assertEqual(hits[0]["inner_hits"]["same"]["hits"]["hits"][0]["fields"], {"double": [10]})
+        inner = {"script_fields": {"part": {"script": "doc['parts.n'].value + 1"}}}
+        nested = {"nested": {"path": "parts", "query": {"match_all": {}}, "inner_hits": inner}}
+        found = self.search(query=nested)[0]["inner_hits"]["parts"]["hits"]["hits"]
+        self.assertEqual([part["fields"]["part"] for part in found], [[4], [5]])
+        many = {str(at): fields["double"] for at in range(40)}
+        with self.refused(400, "illegal_argument_exception", "too many script_fields"):
+            self.search(query={"nested": {**nested["nested"], "inner_hits": {"script_fields": many}}})
+
     def test_regular_expressions(self):
         for script, expected in [
             ("params.t =~ /Wor/", [True]),

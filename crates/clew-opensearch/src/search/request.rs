@@ -19,7 +19,7 @@ use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
-use super::script_fields::ScriptFields;
+use super::script_fields::{SCRIPTS_MAX, SCRIPTS_SETTING, ScriptFields};
 use super::sort_values;
 use super::top_hits::{Around, ShownTopHits};
 use super::uri_query::{min_score_of_params, query_of_params};
@@ -32,9 +32,6 @@ use crate::http::source_filter::SourceFilter;
 const SIZE_DEFAULT: usize = 10;
 /// Matches are counted exactly up to here unless the request says otherwise.
 const TRACK_TOTAL_DEFAULT: u64 = 10_000;
-/// Scripts that one search may have for values of hits, unless its index says otherwise.
-const SCRIPTS_MAX: usize = 32;
-const SCRIPTS_SETTING: &str = "index.max_script_fields";
 
 /// What the answer shall look like.
 #[derive(Clone, Debug)]
@@ -302,8 +299,9 @@ impl Spec {
         if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
             self.check_scroll(params)?;
         }
-        if params.is_none() && !self.output.scripts.is_empty() {
-            return Err(unsupported("script_fields"));
+        // Those of a search are held against the settings of its indexes.
+        if params.is_none() {
+            self.output.scripts.check(SCRIPTS_MAX)?;
         }
         self.control.check(self.sort.is_empty())?;
         self.output.explain = self.control.explain;
@@ -400,18 +398,9 @@ impl Spec {
 
     /// Refuses more scripts than an index allows.
     pub(super) fn check_scripts(&self, index: &Index) -> Result<(), ApiError> {
-        let (count, max) = (
-            self.output.scripts.len(),
-            limit(index, SCRIPTS_SETTING, SCRIPTS_MAX),
-        );
-        if count > max {
-            return Err(ApiError::illegal_argument(format!(
-                "Trying to retrieve too many script_fields. Must be less than or equal to: [{max}] \
-                 but was [{count}]. This limit can be set by changing the [{SCRIPTS_SETTING}] index \
-                 level setting."
-            )));
-        }
-        Ok(())
+        self.output
+            .scripts
+            .check(limit(index, SCRIPTS_SETTING, SCRIPTS_MAX))
     }
 
     /// Whether it goes on behind a page.

@@ -403,7 +403,8 @@ impl<'a> HitWriter<'a> {
         }
         percolated::add_slots(hit, &mut values);
         if !spec.scripts.is_empty() {
-            let scripts = || spec.scripts.add(hit, &mut values);
+            let whole = inner::with_whole_source(hit);
+            let scripts = || spec.scripts.add(&whole, &mut values);
             self.phase(hit, FetchPhase::Scripts, scripts)?;
         }
         if !values.is_empty() {

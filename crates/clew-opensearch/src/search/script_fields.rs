@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::Hit;
+use clew_engine::{EngineError, Hit};
+use clew_platform::{CancellationToken, Stop};
 use clew_query::{
-    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
+    QueryError, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
@@ -16,6 +17,10 @@ use super::fields::FieldList;
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
 use crate::http::error_table::script_cause;
+
+/// Scripts that one search may have for values of hits, unless its index says otherwise.
+pub(super) const SCRIPTS_MAX: usize = 32;
+pub(super) const SCRIPTS_SETTING: &str = "index.max_script_fields";
 
 /// Values that a search wants of each hit, by name.
 #[derive(Clone, Debug, Default)]
@@ -60,18 +65,30 @@ impl ScriptFields {
         Ok(ScriptFields(Arc::new(fields)))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    /// Refuses more scripts than are allowed.
+    pub(super) fn check(&self, max: usize) -> Result<(), ApiError> {
+        let count = self.0.len();
+        if count <= max {
+            return Ok(());
+        }
+        Err(ApiError::illegal_argument(format!(
+            "Trying to retrieve too many script_fields. Must be less than or equal to: [{max}] but \
+             was [{count}]. This limit can be set by changing the [{SCRIPTS_SETTING}] index level \
+             setting."
+        )))
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds the values of a hit.
+    /// Adds the values of a hit, whose source is that of a whole document.
     pub(super) fn add(&self, hit: &Hit, values: &mut Map<String, Value>) -> Result<(), ApiError> {
-        if self.is_empty() {
-            return Ok(());
+        // There may be many hits, in buckets and in hits, and a script takes a while. What the time is up for is left out.
+        match CancellationToken::current().stopped() {
+            None => {}
+            Some(Stop::TimedOut) => return Ok(()),
+            Some(Stop::Cancelled) => return Err(EngineError::from(QueryError::Stopped).into()),
         }
         let source = hit.source.as_deref();
         let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());
