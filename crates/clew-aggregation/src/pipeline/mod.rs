@@ -8,8 +8,8 @@ mod summary;
 
 pub(crate) use run::apply;
 
-use clew_query::{AggError, QueryError, ScriptError};
 use clew_query::aggregation::{AggSpec, NamedAgg, PipelineKind, PipelineSpec};
+use clew_query::{AggError, QueryError, ScriptError};
 
 use crate::value::format::ValueFormat;
 

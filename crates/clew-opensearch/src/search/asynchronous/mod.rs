@@ -201,8 +201,9 @@ fn check(call: &Call, expression: &str, body: &Value) -> Result<(), ApiError> {
     let _tried = call.memory.hold(json_bytes(&call.body))?;
     let mut tried = body.clone();
     search_pipeline::begin(call, expression, &mut tried)?;
-    stored_scripts::fill(&call.api.engine, &mut tried)?;
-    let spec = Spec::parse(&tried, &call.body, &call.params)?;
+    let spec = stored_scripts::reading(&call.api.engine, || {
+        Spec::parse(&tried, &call.body, &call.params)
+    })?;
     let mut failures = Vec::new();
     let asks_more = ["query", "aggs", "aggregations"];
     if body.get("suggest").is_some() && asks_more.iter().all(|name| body.get(name).is_none()) {

@@ -89,9 +89,18 @@ fn painless_is_understood() {
         ("_score * Math.log10(100)", json!(4.0)),
         ("Math.max(1, 2) + Math.pow(2, 3)", json!(10.0)),
         ("Math.round(2.5)", json!(3)),
-        ("8 / 2 / 2 == 2 && 'abc' =~ /b/ && !('abc' ==~ /b/)", json!(true)),
-        ("/(.)(?<n>.)/.matcher('xy').replaceAll('${n}$1')", json!("yx")),
-        ("'a1b22'.replaceAll(/\\d+/, m -> '<' + m.group() + '>')", json!("a<1>b<22>")),
+        (
+            "8 / 2 / 2 == 2 && 'abc' =~ /b/ && !('abc' ==~ /b/)",
+            json!(true),
+        ),
+        (
+            "/(.)(?<n>.)/.matcher('xy').replaceAll('${n}$1')",
+            json!("yx"),
+        ),
+        (
+            "'a1b22'.replaceAll(/\\d+/, m -> '<' + m.group() + '>')",
+            json!("a<1>b<22>"),
+        ),
         ("/,/.split('a,b,,')", json!(["a", "b"])),
         ("Long.bitCount(doc['price'].value ^ -1)", json!(61)),
         ("(int) 2.9 + (double) 1", json!(3.0)),

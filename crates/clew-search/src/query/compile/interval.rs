@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clew_analysis::Token;
 use clew_query::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, QueryError,
-    RegexpOptions, unless_stopped,
+    RegexpOptions, Script, unless_stopped,
 };
 use clew_schema::{FieldKind, MappedField, TextStyle};
 use tantivy::Term as IndexTerm;
@@ -188,11 +188,7 @@ impl<'a> Compiler<'a> {
             IntervalRule::First { rule, end } => self
                 .interval_rule(rule, scope)?
                 .each(|source| IntervalSource::First(Box::new(source), *end)),
-            IntervalRule::Scripted { rule, script } => {
-                let script = Arc::new((**script).clone());
-                self.interval_rule(rule, scope)?
-                    .each(|source| IntervalSource::Scripted(Box::new(source), Arc::clone(&script)))
-            }
+            IntervalRule::Scripted { rule, script } => self.scripted(rule, script, scope)?,
             IntervalRule::InField { field, rule } => {
                 match self.interval_field(field, scope.scoring, scope.depth)? {
                     Some(scope) => self.interval_rule(rule, scope)?,
@@ -206,6 +202,18 @@ impl<'a> Compiler<'a> {
             }
             word => IntervalSource::Words(self.interval_words(word, scope.field)?),
         })
+    }
+
+    /// The intervals of a rule that a script holds of; it is asked of each alternative.
+    fn scripted(
+        &mut self,
+        rule: &IntervalRule,
+        script: &Script,
+        scope: Scope<'a>,
+    ) -> Result<TermSource, QueryError> {
+        let script = Arc::new(script.clone());
+        let held = |source| IntervalSource::Scripted(Box::new(source), Arc::clone(&script));
+        Ok(self.interval_rule(rule, scope)?.each(held))
     }
 
     /// The terms that a pattern stands for.

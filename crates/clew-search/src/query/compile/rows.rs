@@ -68,7 +68,7 @@ fn routed(query: FieldQuery<'_>) -> Result<(Wanted<'_>, f32), QueryError> {
             (keyed(move |key| key.starts_with(&beginning)), phrase.boost)
         }
         FieldQuery::Term(term) if term.case_insensitive => {
-            let wanted = Wildcard::literal(&text_of(&term.value), false, true)?;
+            let wanted = Wildcard::in_any_case(&text_of(&term.value))?;
             (keyed(move |key| wanted.matches(key)), term.boost)
         }
         FieldQuery::Term(term) => (is(text_of(&term.value)), term.boost),
@@ -78,7 +78,7 @@ fn routed(query: FieldQuery<'_>) -> Result<(Wanted<'_>, f32), QueryError> {
         }
         FieldQuery::Exists(_, boost) => (keyed(|_| true), boost),
         FieldQuery::Prefix(pattern) => {
-            let wanted = Wildcard::literal(&pattern.value, true, pattern.case_insensitive)?;
+            let wanted = Wildcard::prefix(&pattern.value, pattern.case_insensitive)?;
             (keyed(move |key| wanted.matches(key)), pattern.boost)
         }
         FieldQuery::Wildcard(pattern) => {
