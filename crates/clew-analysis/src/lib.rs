@@ -29,7 +29,8 @@ pub use custom::{
     Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, with_filters,
 };
 pub use java_pattern::{
-    Found, JavaPattern, NotReplaced, PatternError, Places, Replacement, TooManySteps, java_pattern,
+    Found, InOneTurn, JavaPattern, NotReplaced, PatternError, Places, Replacement, TooManySteps,
+    in_one_turn, java_pattern,
 };
 pub use murmur3::murmur3;
 

@@ -9,6 +9,7 @@ use tantivy::tokenizer::Token;
 use super::filter::Filter;
 use super::kept::Words;
 use super::part::Part;
+use super::room::Room;
 use super::unicode::ascii_folded;
 use super::{Chain, Term};
 use crate::java_pattern::{JavaPattern, each_match, java_pattern};
@@ -126,9 +127,11 @@ fn with_parts(
     parts: impl Fn(&str) -> Vec<Range<usize>>,
 ) -> Vec<Term> {
     let mut out = Vec::with_capacity(terms.len());
+    let mut room = Room::for_terms(&terms);
     for term in terms {
         let found = parts(&term.token.text).into_iter();
         let found: Vec<Term> = found
+            .take_while(|range| room.takes(range.len()))
             .map(|range| with_text(&term, term.token.text[range].to_string()))
             .collect();
         if keeps_term || found.is_empty() {
@@ -326,6 +329,7 @@ impl Groups {
             found.extend(groups.filter(|range| {
                 !(range.is_empty() || self.keeps_term && range.len() == text.len())
             }));
+            true
         });
         found
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::entities::ENTITIES;
 use super::part::Part;
+use super::room::MADE_BYTES_MAX;
 use crate::java_pattern::{JavaPattern, Replacement, each_match};
 
 /// A text that filters have changed.
@@ -125,11 +126,17 @@ impl CharFilter {
             CharFilter::Pattern(pattern, replacement) => {
                 let text = &input.text;
                 let mut stretches = Vec::new();
-                // What takes too many steps is left as it is, from where that shows.
+                let mut left = MADE_BYTES_MAX;
+                // What takes too many steps, or becomes too long, is left as it is, from where that shows.
                 let _ = each_match(text, pattern, usize::MAX, |range, places| {
+                    let Some(rest) = left.checked_sub(replacement.bytes(places)) else {
+                        return false;
+                    };
+                    left = rest;
                     let mut new = String::new();
                     replacement.push(text, places, &mut new);
                     stretches.push((range, new));
+                    true
                 });
                 stretches
             }
@@ -180,9 +187,14 @@ type Stretches = Vec<(std::ops::Range<usize>, String)>;
 fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
     let mut found = Vec::new();
     let mut at = 0;
+    let mut left = MADE_BYTES_MAX;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         match pairs.iter().find(|(from, _)| rest.starts_with(from)) {
             Some((from, to)) => {
+                let Some(rest) = left.checked_sub(to.len()) else {
+                    break;
+                };
+                left = rest;
                 found.push((at..at + from.len(), to.clone()));
                 at += from.len();
             }
@@ -230,11 +242,12 @@ pub fn strip_html(text: &str) -> String {
 fn html(text: &str) -> Stretches {
     let mut found: Stretches = Vec::new();
     let mut at = 0;
+    let mut ends = Ends::default();
     while let Some(place) = text.get(at..).and_then(|rest| rest.find(['<', '&'])) {
         let start = at + place;
         let rest = &text[start..];
         let stretch = if rest.starts_with('<') {
-            tag(rest)
+            tag(rest, &mut ends)
         } else {
             entity(rest)
         };
@@ -249,25 +262,59 @@ fn html(text: &str) -> Stretches {
     found
 }
 
+/// What a text does not have any more behind the place that was reached: it is not looked for again from each tag on, which
+/// would be a walk over all of the text for each.
+#[derive(Debug, Default)]
+struct Ends(Vec<&'static str>);
+
+impl Ends {
+    /// Where an end is, unless it is known not to be there.
+    fn place(&mut self, end: &'static str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        if self.0.contains(&end) {
+            return None;
+        }
+        let found = look();
+        if found.is_none() {
+            self.0.push(end);
+        }
+        found
+    }
+}
+
+/// Where the end of an element is, which begins with `</`, in letters of any case.
+fn find_ignoring_case(rest: &str, close: &str) -> Option<usize> {
+    let is_it = |at: usize| {
+        let written = rest.as_bytes().get(at..at + close.len());
+        written.is_some_and(|written| written.eq_ignore_ascii_case(close.as_bytes()))
+    };
+    let mut slashes = rest.match_indices("</");
+    slashes.find_map(|(at, _)| is_it(at).then_some(at))
+}
+
 /// The length of a tag or comment, and what stands for it.
-fn tag(rest: &str) -> Option<(usize, String)> {
+fn tag(rest: &str, ends: &mut Ends) -> Option<(usize, String)> {
     if rest.starts_with("<!--") {
-        let end = rest.find("-->")?;
+        let end = ends.place("-->", || rest.find("-->"))?;
         return Some((end + 3, String::new()));
     }
     let name = rest[1..].trim_start_matches('/');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
         return None;
     }
-    let end = rest.find('>')? + 1;
+    let end = ends.place(">", || rest.find('>'))? + 1;
     let name: String = name
         .chars()
         .take_while(char::is_ascii_alphanumeric)
         .collect();
     let name = name.to_ascii_lowercase();
     if name == "script" || name == "style" {
-        let close = format!("</{name}");
-        let length = rest.to_ascii_lowercase().find(&close).and_then(|from| {
+        let close = if name == "script" {
+            "</script"
+        } else {
+            "</style"
+        };
+        let length = ends.place(close, || {
+            let from = find_ignoring_case(rest, close)?;
             let end = rest.get(from..)?.find('>')?;
             Some(from + end + 1)
         });
@@ -283,7 +330,8 @@ fn tag(rest: &str) -> Option<(usize, String)> {
 
 /// The length of an entity, and the character it means.
 fn entity(rest: &str) -> Option<(usize, String)> {
-    let end = rest.find(';').filter(|end| *end <= 10)?;
+    // Names are short.
+    let end = rest.bytes().take(11).position(|byte| byte == b';')?;
     let name = rest.get(1..end)?;
     let character = match name.strip_prefix('#') {
         None => {

@@ -15,6 +15,8 @@ use super::letters::Letters;
 use super::light::{self, Light};
 use super::min_hash::MinHash;
 use super::part::Part;
+use super::replaced::replaced;
+use super::room::Room;
 use super::shingle::Shingle;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
@@ -295,6 +297,14 @@ impl Filter {
                 }
                 terms
             }
+            Filter::Replace {
+                pattern,
+                replacement,
+                all,
+            } => {
+                let most = if *all { usize::MAX } else { 1 };
+                replaced(terms, (pattern, replacement), most)
+            }
             each => {
                 for term in &mut terms {
                     if let Some(text) = each.rewritten(term) {
@@ -335,16 +345,6 @@ impl Filter {
             Filter::Trim => text.trim().to_string(),
             Filter::Truncate(most) => text.chars().take(*most).collect(),
             Filter::Reverse => text.chars().rev().collect(),
-            Filter::Replace {
-                pattern,
-                replacement,
-                all,
-            } => {
-                let most = if *all { usize::MAX } else { 1 };
-                // What takes too many steps is left as it is, from where that shows.
-                let (replaced, _) = replacement.replaced(text, pattern, most);
-                replaced?
-            }
             Filter::Elision {
                 articles,
                 ignore_case,
@@ -469,12 +469,16 @@ impl StopWords {
 
 fn cut(terms: &[Term], lengths: &Range<usize>, only_first: bool, keep: bool) -> Vec<Term> {
     let mut out = Vec::new();
+    let mut room = Room::for_terms(terms);
     for term in terms {
         let found = pieces(&term.token.text, lengths, only_first);
         let has_whole = found
             .iter()
             .any(|piece| piece.len() == term.token.text.len());
         for piece in found {
+            if !room.takes(piece.len()) {
+                return out;
+            }
             let mut part = term.clone();
             part.token.text = term.token.text[piece].to_string();
             out.push(part);

@@ -17,7 +17,9 @@ mod letters;
 mod light;
 mod min_hash;
 mod part;
+mod replaced;
 mod required;
+mod room;
 mod settings;
 mod shingle;
 mod stop_words;
@@ -43,7 +45,10 @@ use char_filter::{CharFilter, Filtered};
 use filter::Filter;
 use language::LANGUAGES;
 use part::Part;
+use room::Room;
 use tokenizer::Cutter;
+
+use crate::java_pattern::in_one_turn;
 
 /// Between an analyzer's name and its parts.
 const SEPARATOR: char = '\0';
@@ -95,6 +100,7 @@ impl Chain {
 
     /// The terms of a text.
     pub(super) fn run(&self, text: &str) -> Vec<Term> {
+        let _turn = in_one_turn();
         let mut filtered = Filtered::new(text);
         for filter in &self.char_filters {
             filtered = filter.apply(filtered);
@@ -109,8 +115,10 @@ impl Chain {
                 is_keyword: false,
             })
             .collect();
+        let room = Room::for_bytes(text.len());
         for filter in &self.filters {
             terms = filter.apply(terms);
+            terms.truncate(room.terms());
         }
         // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
         let place = |place: usize| text.floor_char_boundary(filtered.origin(place));

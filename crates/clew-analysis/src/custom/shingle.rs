@@ -43,6 +43,7 @@ impl Shingle {
         let places = self.places(terms);
         let is_lone = self.keeps_lone_words && places.len() < self.sizes.start;
         let mut out = Vec::new();
+        let mut room = Room::for_terms(terms);
         for (at, place) in places.iter().enumerate() {
             if (self.keeps_words || is_lone) && !place.is_filler {
                 let mut word = place.term.clone();
@@ -50,7 +51,8 @@ impl Shingle {
                 out.push(word);
             }
             for size in self.sizes.clone() {
-                out.extend(self.joined(&places[at..], at, size));
+                let joined = self.joined(&places[at..], at, size);
+                out.extend(joined.filter(|term| room.takes(term.token.text.len())));
             }
         }
         out

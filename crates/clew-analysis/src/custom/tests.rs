@@ -709,3 +709,50 @@ fn places_are_never_inside_of_letters() {
         assert!("⑽² x".get(from..to).is_some(), "{from} {to}");
     }
 }
+
+#[test]
+fn what_settings_make_of_a_text_is_bounded() {
+    let long = "z".repeat(10_000);
+    let bytes = |parts: Value, text: &str| -> usize {
+        words(parts, text).iter().map(|(word, _)| word.len()).sum()
+    };
+    let grow = json!({"type": "pattern_replace", "pattern": "x", "replacement": long});
+    let text = "x".repeat(10_000);
+    // The rest stays as it is.
+    for parts in [
+        json!({"char_filter": [grow], "tokenizer": {"type": "keyword"}}),
+        json!({"tokenizer": {"type": "keyword"}, "filter": [grow]}),
+    ] {
+        let made = bytes(parts, &text);
+        assert!((15 << 20..=(16 << 20) + 20_000).contains(&made), "{made}");
+    }
+    let mapping = json!({"type": "mapping", "mappings": [format!("x => {long}")]});
+    let parts = json!({"char_filter": [mapping], "tokenizer": {"type": "keyword"}});
+    let made = bytes(parts, &text);
+    assert!((15 << 20..=(16 << 20) + 20_000).contains(&made), "{made}");
+    let grams = json!({"type": "ngram", "min_gram": 1, "max_gram": 255});
+    let made = bytes(json!({"tokenizer": grams}), &text);
+    assert!(made <= (16 << 20) + 64 * text.len(), "{made}");
+    let separated = json!({"type": "shingle", "token_separator": long});
+    let made = bytes(filtered(separated), &"a ".repeat(5_000));
+    assert!(made <= (16 << 20) + 65 * 5_000, "{made}");
+    // What is usual is not.
+    check(
+        filtered(json!({"type": "pattern_replace", "pattern": "x", "replacement": "yy"})),
+        "axb c",
+        &[("ayyb", 0), ("c", 1)],
+    );
+}
+
+#[test]
+fn tags_and_entities_without_an_end_are_looked_for_once() {
+    // A second for each letter of these if the rest of the text is looked through from each on.
+    for part in ["<a ", "<!-- ", "<script>", "<STYLE>", "&", "&amp"] {
+        let text = part.repeat(300_000);
+        let stripped = strip_html(&text);
+        assert!(stripped.len() <= text.len(), "{part}");
+    }
+    assert_eq!(strip_html("a<script>x</b></ScRiPt >b"), "a\nb");
+    assert_eq!(strip_html("<style>x<style>y</STYLE>b"), "\nb");
+    assert_eq!(strip_html("a <b>&lt;&#x41; < & <!-- c"), "a <A < & <!-- c");
+}

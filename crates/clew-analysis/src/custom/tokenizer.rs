@@ -7,6 +7,7 @@ use serde_json::Value;
 use tantivy::tokenizer::Token;
 
 use super::part::Part;
+use super::room::Room;
 use crate::TOKEN_LENGTH_MAX;
 use crate::java_pattern::{JavaPattern, each_match};
 use crate::stream::piece_within;
@@ -266,6 +267,7 @@ impl Cutter {
                 // Behind what takes too many steps nothing is found.
                 let _ = each_match(text, pattern, usize::MAX, |_, places| {
                     ranges.extend(places.get(*group));
+                    true
                 });
                 numbered(text, ranges)
             }
@@ -286,7 +288,11 @@ impl Cutter {
                         .into_iter()
                         .map(move |piece| from + piece.start..from + piece.end)
                 });
-                numbered(text, cut.collect())
+                let mut room = Room::for_bytes(text.len());
+                numbered(
+                    text,
+                    cut.take_while(|piece| room.takes(piece.len())).collect(),
+                )
             }
             Cutter::Paths { .. } => self.paths(text),
             Cutter::Short { cutter, most } => shortened(cutter.cut(text), *most),
@@ -387,10 +393,12 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
     places.push(word.len());
     let starts = if only_first { 1 } else { places.len() };
     let mut found = Vec::new();
+    let mut room = Room::for_bytes(word.len());
     for start in 0..starts.min(places.len()) {
         for length in lengths.clone() {
             match places.get(start + length) {
-                Some(end) => found.push(places[start]..*end),
+                Some(end) if room.takes(end - places[start]) => found.push(places[start]..*end),
+                Some(_) => return found,
                 None => break,
             }
         }

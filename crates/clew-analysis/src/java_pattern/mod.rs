@@ -8,6 +8,7 @@
 
 mod flags;
 mod letters;
+mod patience;
 mod replacement;
 #[cfg(test)]
 mod tests;
@@ -15,22 +16,24 @@ mod translate;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use regex::{CaptureLocations, Regex};
 
+pub use patience::{InOneTurn, in_one_turn};
 pub(crate) use replacement::each_match;
 pub use replacement::{NotReplaced, Replacement};
 
 use flags::Flags;
+use patience::{LONG_MAX, Patience, TIME_MAX};
 use translate::{Target, Wrong, translate};
 
-/// Steps back that one attempt may take before it counts as a long one.
-const SHORT_STEPS_MAX: usize = 10_000;
+/// Steps back that attempts may take, one after the other: the first that is enough counts.
+const STEPS: [usize; 4] = [200, 8_000, 50_000, LONG_STEPS_MAX];
 /// Steps back that a long attempt may take.
 const LONG_STEPS_MAX: usize = 1_000_000;
-/// Long attempts in one text.
-const LONG_MAX: u32 = 64;
+/// Bytes that an attempt may go over where each of its steps may go over all of the text.
+const FAR_BYTES_MAX: usize = 1_000_000_000;
 /// Longest text that is looked around in, in bytes.
 const LOOKED_AT_MAX: usize = 1 << 20;
 
@@ -48,11 +51,14 @@ enum Engine {
     Looking(Arc<Looking>),
 }
 
-/// The same expression twice: by how far it may go back.
+/// The same expression several times: by how far it may go back.
 #[derive(Debug)]
 struct Looking {
-    short: fancy_regex::Regex,
-    long: fancy_regex::Regex,
+    text: String,
+    /// For each of `STEPS`; the later ones are made when they are wanted.
+    built: [OnceLock<Option<fancy_regex::Regex>>; STEPS.len()],
+    /// Whether one step may go over any length of a text.
+    goes_far: bool,
 }
 
 /// Why a text is not an expression, in Java's words where they are few.
@@ -92,8 +98,10 @@ impl fmt::Display for TooManySteps {
         write!(
             formatter,
             "the regular expression takes too many steps on a text of {} bytes: it may take {LONG_STEPS_MAX} steps back \
-             at a time, {LONG_MAX} times, and look around in {LOOKED_AT_MAX} bytes",
-            self.text_bytes
+             at a time, {LONG_MAX} times, fewer where one may go over the whole text, {} ms of the processor in all, and look \
+             around in {LOOKED_AT_MAX} bytes",
+            self.text_bytes,
+            TIME_MAX.as_millis()
         )
     }
 }
@@ -119,7 +127,9 @@ impl JavaPattern {
         let mut translated = translate(written, flags, Target::Linear).map_err(wrong)?;
         let engine = if translated.looks {
             translated = translate(written, flags, Target::Looking).map_err(wrong)?;
-            Engine::Looking(Arc::new(Looking::build(&translated.text)?))
+            let goes_far = translated.goes_far;
+            let text = std::mem::take(&mut translated.text);
+            Engine::Looking(Arc::new(Looking::build(text, goes_far)?))
         } else {
             let built = Regex::new(&translated.text);
             Engine::Linear(built.map_err(|error| PatternError(error.to_string()))?)
@@ -162,15 +172,14 @@ impl JavaPattern {
     /// # Errors
     /// When that takes too many steps.
     pub fn find_at(&self, text: &str, from: usize) -> Result<Option<Range<usize>>, TooManySteps> {
-        let mut long_left = LONG_MAX;
-        self.find_counted(text, from, &mut long_left)
+        self.find_counted(text, from, &mut Patience::new())
     }
 
     fn find_counted(
         &self,
         text: &str,
         from: usize,
-        long_left: &mut u32,
+        patience: &mut Patience,
     ) -> Result<Option<Range<usize>>, TooManySteps> {
         if !text.is_char_boundary(from) {
             return Ok(None);
@@ -178,7 +187,7 @@ impl JavaPattern {
         match &self.engine {
             Engine::Linear(regex) => Ok(regex.find_at(text, from).map(|found| found.range())),
             Engine::Looking(looking) => {
-                let found = looking.attempt(text, long_left, |regex| {
+                let found = looking.attempt((text, from), patience, |regex| {
                     regex.find_from_pos(text, from).ok()
                 })?;
                 Ok(found.map(|found| found.range()))
@@ -192,7 +201,7 @@ impl JavaPattern {
             pattern: self,
             text,
             from: Some(0),
-            long_left: LONG_MAX,
+            patience: Patience::new(),
         }
     }
 
@@ -224,23 +233,20 @@ impl JavaPattern {
 }
 
 impl Looking {
-    fn build(text: &str) -> Result<Self, PatternError> {
-        let build = |steps: usize| {
-            let mut builder = fancy_regex::RegexBuilder::new(text);
-            let built = builder.backtrack_limit(steps).build();
-            built.map_err(|error| PatternError(error.to_string()))
-        };
+    fn build(text: String, goes_far: bool) -> Result<Self, PatternError> {
+        let first = OnceLock::from(Some(built(&text, STEPS[0])?));
         Ok(Looking {
-            short: build(SHORT_STEPS_MAX)?,
-            long: build(LONG_STEPS_MAX)?,
+            text,
+            built: [first, OnceLock::new(), OnceLock::new(), OnceLock::new()],
+            goes_far,
         })
     }
 
-    /// Tries with few steps, then with many; what finds nothing for want of steps answers `None`.
+    /// Tries in a text from a place on with few steps, then with more; what finds nothing for want of steps answers `None`.
     fn attempt<T>(
         &self,
-        text: &str,
-        long_left: &mut u32,
+        (text, from): (&str, usize),
+        patience: &mut Patience,
         find: impl Fn(&fancy_regex::Regex) -> Option<T>,
     ) -> Result<T, TooManySteps> {
         let too_many = TooManySteps {
@@ -249,12 +255,28 @@ impl Looking {
         if text.len() > LOOKED_AT_MAX {
             return Err(too_many);
         }
-        if let Some(found) = find(&self.short) {
-            return Ok(found);
+        let rest = text.len().saturating_sub(from);
+        for (place, (steps, built_once)) in STEPS.iter().zip(&self.built).enumerate() {
+            let is_too_far = self.goes_far && rest.saturating_mul(*steps) > FAR_BYTES_MAX;
+            if is_too_far || patience.is_over(place > 0) {
+                break;
+            }
+            if *steps == LONG_STEPS_MAX {
+                patience.long_left = patience.long_left.checked_sub(1).ok_or(too_many)?;
+            }
+            let regex = built_once.get_or_init(|| built(&self.text, *steps).ok());
+            if let Some(found) = find(regex.as_ref().ok_or(too_many)?) {
+                return Ok(found);
+            }
         }
-        *long_left = long_left.checked_sub(1).ok_or(too_many)?;
-        find(&self.long).ok_or(too_many)
+        Err(too_many)
     }
+}
+
+fn built(text: &str, steps: usize) -> Result<fancy_regex::Regex, PatternError> {
+    let mut builder = fancy_regex::RegexBuilder::new(text);
+    let built = builder.backtrack_limit(steps).build();
+    built.map_err(|error| PatternError(error.to_string()))
 }
 
 /// Where the groups of a match lie.
@@ -284,7 +306,7 @@ pub struct Found<'p, 't> {
     text: &'t str,
     /// Where the next one may begin; nowhere once there is no more.
     from: Option<usize>,
-    long_left: u32,
+    patience: Patience,
 }
 
 impl Found<'_, '_> {
@@ -303,7 +325,7 @@ impl Found<'_, '_> {
                 found.map(|found| found.range())
             }
             (Engine::Looking(looking), Kept::Looking(ranges)) => {
-                let captures = looking.attempt(text, &mut self.long_left, |regex| {
+                let captures = looking.attempt((text, from), &mut self.patience, |regex| {
                     regex.captures_from_pos(text, from).ok()
                 })?;
                 ranges.clear();
@@ -346,7 +368,7 @@ impl Iterator for Found<'_, '_> {
         let from = self.from.take()?;
         match self
             .pattern
-            .find_counted(self.text, from, &mut self.long_left)
+            .find_counted(self.text, from, &mut self.patience)
         {
             Ok(found) => {
                 self.goes_on(found.as_ref());

@@ -88,10 +88,10 @@ impl Replacement {
     }
 
     /// The text with it in place of the first matches, at most so many, or `None` where nothing matches; and whether matches
-    /// were looked for to the end, or that took too many steps.
+    /// were looked for to the end, or that took too many steps. From where it would have more bytes than are given, it stays as it is.
     pub fn replaced(
         &self,
-        text: &str,
+        (text, bytes_max): (&str, usize),
         pattern: &JavaPattern,
         most: usize,
     ) -> (Option<String>, Result<(), TooManySteps>) {
@@ -99,10 +99,17 @@ impl Replacement {
         let mut at = 0;
         let mut count = 0;
         let ended = each_match(text, pattern, most, |range, places| {
+            let rest = text.len().saturating_sub(range.end);
+            let between = range.start.saturating_sub(at);
+            let bytes = out.len() + between + self.bytes(places) + rest;
+            if bytes > bytes_max {
+                return false;
+            }
             out.push_str(text.get(at..range.start).unwrap_or_default());
             self.push(text, places, &mut out);
             at = range.end;
             count += 1;
+            true
         });
         if count == 0 {
             return (None, ended);
@@ -161,7 +168,7 @@ impl Replacement {
     }
 
     /// How long what stands for a match is.
-    fn bytes(&self, places: &Places) -> usize {
+    pub(crate) fn bytes(&self, places: &Places) -> usize {
         let of_piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.len(),
             Piece::Group(group) => places.get(*group).map_or(0, |range| range.len()),
@@ -170,7 +177,7 @@ impl Replacement {
     }
 }
 
-/// Hands over the first matches, at most so many: where each lies, and its groups.
+/// Hands over the first matches, at most so many, as long as more are wanted: where each lies, and its groups.
 ///
 /// # Errors
 /// When that takes too many steps; those before have been handed over.
@@ -178,7 +185,7 @@ pub(crate) fn each_match(
     text: &str,
     pattern: &JavaPattern,
     most: usize,
-    mut sink: impl FnMut(Range<usize>, &Places),
+    mut sink: impl FnMut(Range<usize>, &Places) -> bool,
 ) -> Result<(), TooManySteps> {
     let mut places = pattern.places();
     let mut found = pattern.find_all(text);
@@ -186,8 +193,10 @@ pub(crate) fn each_match(
         if !found.next_places(&mut places)? {
             break;
         }
-        if let Some(range) = places.get(0) {
-            sink(range, &places);
+        if let Some(range) = places.get(0)
+            && !sink(range, &places)
+        {
+            break;
         }
     }
     Ok(())

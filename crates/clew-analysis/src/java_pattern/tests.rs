@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use super::*;
 
 /// The text with a dot for each match.
 fn dotted(pattern: &JavaPattern, text: &str) -> String {
     let dot = Replacement::read(".", pattern).unwrap();
-    let (replaced, ended) = dot.replaced(text, pattern, usize::MAX);
+    let (replaced, ended) = dot.replaced((text, usize::MAX), pattern, usize::MAX);
     ended.unwrap();
     replaced.unwrap_or_else(|| text.to_string())
 }
@@ -144,7 +146,8 @@ fn replacements_name_groups() {
     let check = |written: &str, replacement: &str, text: &str, expected: Result<&str, &str>| {
         let pattern = java_pattern(written).unwrap();
         let read = Replacement::read(replacement, &pattern);
-        let replaced = read.map(|read| read.replaced(text, &pattern, usize::MAX).0.unwrap());
+        let whole = (text, usize::MAX);
+        let replaced = read.map(|read| read.replaced(whole, &pattern, usize::MAX).0.unwrap());
         assert_eq!(
             replaced.as_deref().map_err(String::as_str),
             expected,
@@ -173,4 +176,45 @@ fn replacements_name_groups() {
         Err("capturing group name {1} starts with digit character"),
     );
     check("(a)", "${y}", "a", Err("No group with name {y}"));
+}
+
+#[test]
+fn steps_that_may_go_over_the_whole_text_are_told_from_short_ones() {
+    for (written, expected) in [
+        (r"(?<=\D)(?=\d)|([^\p{L}\d]+)|(?<=[a-z])(?=[A-Z])", false),
+        (r"(?<=token=)\S+", false),
+        (r"(?<!x)y{1,8}z", false),
+        (r"x(?=.*y)", true),
+        (r"x(?=[^y]{0,500}y)", true),
+        (r"(?<=a)b+c", true),
+        (r"(?:(?<=a)b+|d)c", true),
+        (r"(?:(?<=a)b+)+", true),
+        (r"x*+y", true),
+        (r"(?>x+)y", true),
+        (r"(\w+) \1", true),
+    ] {
+        let Engine::Looking(looking) = java_pattern(written).unwrap().engine else {
+            panic!("{written} does not look around");
+        };
+        assert_eq!(looking.goes_far, expected, "{written}");
+    }
+}
+
+#[test]
+fn what_goes_over_a_long_text_from_each_place_is_refused_in_time() {
+    let far = java_pattern(r"x(?=.*y)").unwrap();
+    assert!(!far.is_match(&"x".repeat(2_000)).unwrap());
+    assert!(far.is_match(&format!("{}y", "x".repeat(500_000))).unwrap());
+    let text = "x".repeat(500_000);
+    let before = clew_platform::thread_cpu_time();
+    assert!(far.is_match(&text).is_err());
+    // All matches of a text, and all texts of a turn, have a time together. One attempt is not broken off.
+    let _turn = in_one_turn();
+    let slow = java_pattern(r"(?=((?:x|x(?!z)){1,11}q)?)x").unwrap();
+    for _ in 0..3 {
+        assert!(slow.find_all(&text).any(|found| found.is_err()));
+    }
+    let spent = clew_platform::thread_cpu_time().saturating_sub(before);
+    // A minute and more without an end.
+    assert!(spent < Duration::from_secs(30), "{spent:?}");
 }

@@ -17,4 +17,5 @@ pub(crate) mod settings;
 pub(crate) mod signal;
 pub(crate) mod slow;
 pub(crate) mod slow_line;
+pub(crate) mod waiting;
 pub(crate) mod write_request;

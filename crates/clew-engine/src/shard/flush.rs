@@ -17,6 +17,7 @@ use super::merge_job::SAVEPOINT_SUFFIX;
 use super::sums::is_sound;
 use super::{AliveBits, SegmentView, Shard};
 use crate::base::error::{EngineError, io_error};
+use crate::base::waiting::lock_aside;
 
 /// What the last flush left on disk.
 #[derive(Debug, Default)]
@@ -37,8 +38,8 @@ impl Shard {
     /// has been flushed since its last write. A damaged shard keeps the whole log, one that has to be rebuilt
     /// what it is rebuilt from.
     pub(crate) fn checkpoint(&self) -> Option<Glsn> {
-        let flushed = self.flushing.lock().checkpoint;
-        let applied = self.writer.lock().applied;
+        let flushed = lock_aside(&self.flushing).checkpoint;
+        let applied = lock_aside(&self.writer).applied;
         match self.health.remedy() {
             Some(Remedy::Repair) => Some(Glsn::ZERO),
             Some(Remedy::Rebuild) => Some(flushed),
@@ -48,27 +49,27 @@ impl Shard {
 
     /// Number of the newest manifest.
     pub(crate) fn commit(&self) -> u64 {
-        self.flushing.lock().number
+        lock_aside(&self.flushing).number
     }
 
     /// Whether the newest manifest names a segment.
     pub(crate) fn has_flushed(&self, segment: SegmentId) -> bool {
-        self.flushing.lock().segments.contains_key(&segment)
+        lock_aside(&self.flushing).segments.contains_key(&segment)
     }
 
     /// The position from which the log must be replayed into the shard.
     pub(crate) fn recovered_from(&self) -> Glsn {
-        self.flushing.lock().checkpoint
+        lock_aside(&self.flushing).checkpoint
     }
 
     /// Bytes of operations since the last flush.
     pub(crate) fn unflushed_bytes(&self) -> u64 {
-        self.writer.lock().unflushed_bytes
+        lock_aside(&self.writer).unflushed_bytes
     }
 
     /// Number and bytes of the operations since the last flush.
     pub(crate) fn unflushed(&self) -> (u64, u64) {
-        let writer = self.writer.lock();
+        let writer = lock_aside(&self.writer);
         (writer.unflushed_operations, writer.unflushed_bytes)
     }
 
@@ -250,7 +251,7 @@ impl Shard {
         let Some(_not_merging) = self.merging.try_lock() else {
             return;
         };
-        let writer = self.writer.lock();
+        let writer = lock_aside(&self.writer);
         let living: HashSet<String> = writer
             .segments
             .iter()

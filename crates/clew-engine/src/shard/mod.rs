@@ -55,6 +55,7 @@ use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
 use crate::base::index_name::IndexName;
 use crate::base::signal::Signal;
+use crate::base::waiting::lock_aside;
 
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{ShardAction, ShardWrite, Target, Text};
@@ -171,7 +172,7 @@ impl Shard {
 
     /// Takes the write lock; fails when the shard has failed or its index was deleted.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>, EngineError> {
-        let writer = self.writer.lock();
+        let writer = lock_aside(&self.writer);
         if self.health.is_retired() {
             let index = self.place.index.to_string();
             return Err(EngineError::IndexNotFound { index });
@@ -251,7 +252,7 @@ impl Shard {
 
     /// Finds the living version of a document, whether searches see it already or not.
     pub(crate) fn locate(&self, id: &str) -> Result<Option<Located>, EngineError> {
-        let writer = self.writer.lock();
+        let writer = lock_aside(&self.writer);
         // Under the lock: whoever has held it until now may have failed the shard, and lost its buffer.
         self.check_readable()?;
         let found = writer.locate(id);
@@ -289,30 +290,29 @@ impl Shard {
 
     /// Operations that the shard has ever had: their numbers have no gaps.
     pub(crate) fn operations(&self) -> u64 {
-        self.writer.lock().next_seq_no
+        lock_aside(&self.writer).next_seq_no
     }
 
     /// Whether searches see everything up to a position.
     pub(crate) fn is_visible(&self, glsn: Glsn) -> bool {
-        self.writer
-            .lock()
+        lock_aside(&self.writer)
             .first_invisible()
             .is_none_or(|first| first > glsn)
     }
 
     /// The first position that searches do not see yet; `None` when they see everything.
     pub(crate) fn first_invisible(&self) -> Option<Glsn> {
-        self.writer.lock().first_invisible()
+        lock_aside(&self.writer).first_invisible()
     }
 
     /// Whether there is something a refresh would show.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.remedy().is_none() && self.writer.lock().first_invisible().is_some()
+        self.remedy().is_none() && lock_aside(&self.writer).first_invisible().is_some()
     }
 
     /// Stops the shard: it serves nothing until it has been rebuilt from its files and the log.
     pub(crate) fn fail(&self, cause: &dyn std::fmt::Display) {
-        self.writer.lock().fail(cause);
+        lock_aside(&self.writer).fail(cause);
     }
 
     /// Stops the shard for good: its files do not hold what was written.
@@ -331,7 +331,7 @@ impl Shard {
     /// Stops the shard when it has applied what the log has lost: a position beyond what is durable, in a log that
     /// has failed.
     pub(crate) fn forget_beyond(&self, durable: Glsn) {
-        let writer = self.writer.lock();
+        let writer = lock_aside(&self.writer);
         if writer.applied > durable {
             let reason = "the log's disk failed before all that was written was durable";
             self.health.fail(Remedy::Rebuild, reason);
@@ -345,7 +345,7 @@ impl Shard {
 
     /// Bytes of the documents that are in no segment yet.
     pub(crate) fn buffer_bytes(&self) -> usize {
-        self.writer.lock().buffer_bytes()
+        lock_aside(&self.writer).buffer_bytes()
     }
 
     /// Makes a segment of the buffer, which gives up its memory; searches see it from the next refresh on.
@@ -361,7 +361,7 @@ impl Shard {
     pub(crate) fn retire(&self) {
         self.stop_merging();
         // Under the lock: what is being written is written, nothing more.
-        let _writer = self.writer.lock();
+        let _writer = lock_aside(&self.writer);
         self.health.retire();
     }
 

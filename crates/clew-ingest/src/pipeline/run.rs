@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use clew_analysis::in_one_turn;
 use serde_json::Value;
 
 use super::counts::{Counter, RunCounts};
@@ -98,6 +99,7 @@ impl Pipeline {
         document: &mut Document,
         around: &mut dyn Surroundings,
     ) -> Result<Flow, Failure> {
+        let _turn = in_one_turn();
         let watcher = None;
         Run {
             around,
@@ -117,6 +119,7 @@ impl Pipeline {
         around: &mut dyn Surroundings,
         watcher: &mut dyn FnMut(&StepEnd<'_>),
     ) -> Result<Flow, Failure> {
+        let _turn = in_one_turn();
         let watcher = Some(watcher);
         Run {
             around,
@@ -136,6 +139,7 @@ pub fn run_named(
     document: &mut Document,
     around: &mut dyn Surroundings,
 ) -> Result<Flow, Failure> {
+    let _turn = in_one_turn();
     let watcher = None;
     let mut run = Run {
         around,

@@ -13,6 +13,7 @@ mod tests;
 
 use std::io::Write;
 
+use clew_analysis::in_one_turn;
 use tantivy::directory::{CompositeWrite, Directory, WritePtr};
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer};
@@ -109,6 +110,8 @@ impl SegmentBuilder {
     /// # Errors
     /// When a value is not of its field's type, or the segment is full; the segment is of no use any more.
     pub fn add<D: Document>(&mut self, document: &D) -> tantivy::Result<()> {
+        // Whoever adds holds up others: all texts of a document have the time of one.
+        let _turn = in_one_turn();
         let doc = self.doc_count;
         for (field, value) in document.iter_fields_and_values() {
             let at = field.field_id() as usize;

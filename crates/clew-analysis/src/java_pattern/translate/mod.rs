@@ -4,11 +4,13 @@
 //! What is refused by name: `\G`, `\X`, `\N{…}` and `\b{g}`.
 
 mod escape;
+mod reach;
 
 use super::flags::Flags;
 use super::letters;
 
 use escape::Meant;
+use reach::Reach;
 
 /// Most groups inside one another, and most classes.
 const DEPTH_MAX: usize = 50;
@@ -30,6 +32,8 @@ pub(super) struct Translated {
     pub(super) names: Vec<Option<String>>,
     /// Whether it looks around or back, which the linear engine cannot.
     pub(super) looks: bool,
+    /// Whether one step of the looking one may go over any length of a text.
+    pub(super) goes_far: bool,
 }
 
 /// What is wrong with an expression, and at which of its characters.
@@ -57,6 +61,7 @@ pub(super) fn translate(written: &str, flags: Flags, target: Target) -> Result<T
         out: String::with_capacity(written.len()),
         names: vec![None],
         looks: false,
+        reach: Reach::default(),
     };
     if is_literal {
         while let Some(letter) = translator.next() {
@@ -69,6 +74,7 @@ pub(super) fn translate(written: &str, flags: Flags, target: Target) -> Result<T
         text: translator.out,
         names: translator.names,
         looks: translator.looks,
+        goes_far: translator.reach.goes_far(),
     })
 }
 
@@ -111,6 +117,7 @@ struct Translator {
     out: String,
     names: Vec<Option<String>>,
     looks: bool,
+    reach: Reach,
 }
 
 impl Translator {
@@ -157,6 +164,9 @@ impl Translator {
             if self.skips(letter) {
                 continue;
             }
+            if !matches!(letter, '(' | ')' | '|' | '?' | '*' | '+' | '{') {
+                self.reach.part();
+            }
             match letter {
                 '(' => {
                     can_repeat = !self.group(&mut open)? && can_repeat;
@@ -165,11 +175,13 @@ impl Translator {
                 ')' => match open.pop() {
                     Some(before) => {
                         self.flags = before;
+                        self.reach.closed();
                         self.out.push(')');
                     }
                     None => return self.wrong("Unmatched closing ')'"),
                 },
                 '|' => {
+                    self.reach.branched();
                     self.out.push('|');
                     can_repeat = false;
                     continue;
@@ -263,6 +275,7 @@ impl Translator {
         if !self.takes("?") {
             self.names.push(None);
             self.out.push('(');
+            self.reach.opened(false);
             open.push(before);
             return Ok(true);
         }
@@ -271,6 +284,7 @@ impl Translator {
                 self.looks = true;
                 self.out.push_str("(?");
                 self.out.push_str(start);
+                self.reach.opened(true);
                 open.push(before);
                 return Ok(true);
             }
@@ -279,6 +293,7 @@ impl Translator {
             let name = self.group_name()?;
             self.names.push(Some(name));
             self.out.push('(');
+            self.reach.opened(false);
             open.push(before);
             return Ok(true);
         }
@@ -288,6 +303,7 @@ impl Translator {
                 Some('-') if is_on => is_on = false,
                 Some(':') => {
                     self.out.push_str("(?:");
+                    self.reach.opened(false);
                     open.push(before);
                     return Ok(true);
                 }
@@ -326,6 +342,7 @@ impl Translator {
 
     /// How often the last one may come.
     fn repeated(&mut self, sign: char, can_repeat: bool) -> Result<(), Wrong> {
+        let mut most = if sign == '?' { 1 } else { u32::MAX };
         if sign == '{' {
             let start = self.at;
             let counts = self.until('}');
@@ -334,6 +351,7 @@ impl Translator {
                 self.at = start + 1;
                 return self.wrong("Illegal repetition");
             };
+            most = most_of(&counts);
             self.out.push('{');
             self.out.push_str(&counts);
             self.out.push('}');
@@ -342,13 +360,16 @@ impl Translator {
         } else {
             return self.wrong(format!("Dangling meta character '{sign}'"));
         }
+        let mut keeps = false;
         if self.takes("?") {
             self.out.push('?');
         } else if self.takes("+") {
             // It does not give back what it has.
+            keeps = true;
             self.looks = true;
             self.out.push('+');
         }
+        self.reach.repeated(most, keeps);
         Ok(())
     }
 
@@ -445,6 +466,12 @@ fn is_repetition(counts: &str) -> bool {
             _ => false,
         },
     }
+}
+
+/// How often at most something comes by such counts.
+fn most_of(counts: &str) -> u32 {
+    let most = counts.rsplit(',').next().unwrap_or_default();
+    most.parse().unwrap_or(u32::MAX)
 }
 
 /// A character that means itself, in a class or outside.
