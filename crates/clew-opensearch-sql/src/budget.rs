@@ -8,6 +8,8 @@ use super::error::SqlError;
 
 /// For all rows of a stage.
 const ROWS_BYTES_MAX: usize = 256 << 20;
+/// As many lists as one value or row counts for: it may take functions that go over megabytes of text.
+const SLOW: usize = 8;
 /// Rows are booked in pieces of this.
 const BOOKED_BYTES: usize = 256 << 10;
 
@@ -27,7 +29,7 @@ impl<'m> Budget<'m> {
             bytes: 0,
             booked: 0,
             memory,
-            pace: Pace::default(),
+            pace: Pace::of_lists(SLOW),
         }
     }
 
@@ -54,12 +56,13 @@ impl<'m> Budget<'m> {
     }
 }
 
-/// The way through many rows, as long as somebody wants it. What is done to a row may take a regular expression.
+/// The way through many rows, as long as somebody wants it. What is done to a row may take a regular expression,
+/// or texts of megabytes.
 pub(super) struct Walk(Pace);
 
 impl Walk {
     pub(super) fn begin() -> Self {
-        Walk(Pace::of_blocks())
+        Walk(Pace::of_lists(SLOW))
     }
 
     /// Goes on to the next row.
