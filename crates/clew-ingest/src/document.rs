@@ -12,7 +12,11 @@ const PATH_PARTS_MAX: usize = 100;
 /// What steps may set in one document, all together, in bytes: steps that copy what others copied double it each time.
 const SET_BYTES_MAX: usize = 256 << 20;
 /// What a value takes beside its text.
-const VALUE_BYTES: usize = 32;
+const VALUE_BYTES: usize = size_of::<Value>();
+/// What an object takes beside its members, which come with room for more.
+const OBJECT_BYTES: usize = 256;
+/// What a member takes beside its name and its value.
+const MEMBER_BYTES: usize = 64;
 
 /// A document.
 #[derive(Clone, Debug)]
@@ -252,8 +256,9 @@ fn bytes_of(value: &Value) -> usize {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(bytes_of).sum(),
         Value::Object(members) => {
-            let of_member = |(name, value): (&String, &Value)| name.len() + bytes_of(value);
-            members.iter().map(of_member).sum()
+            let of_member =
+                |(name, value): (&String, &Value)| MEMBER_BYTES + name.len() + bytes_of(value);
+            OBJECT_BYTES + members.iter().map(of_member).sum::<usize>()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };
@@ -410,6 +415,13 @@ mod tests {
         let reason = failed.unwrap().to_string();
         assert!(reason.contains("[268435456] bytes"), "{reason}");
         assert!(document.names().len() < 10);
+        // Objects take far more than the texts in them.
+        let mut document = self::document(json!({"o": {"x": 1}}));
+        let copies = (0..40).take_while(|copy| {
+            let before = document.get("o").unwrap();
+            document.set(&format!("o.c{copy}"), before).is_ok()
+        });
+        assert!(copies.count() < 20);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
+use clew_platform::Pace;
 use clew_query::AggError;
 use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar};
 use clew_schema::geo::GeoPoint;
@@ -22,6 +23,9 @@ use crate::result::{AggResult, RangeBucket, RangeEnd};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 use crate::value::zone::parse_zone;
+
+/// Ranges that a value is held against in a microsecond, about.
+const PACE_RANGES: usize = 256;
 
 /// Whether a value lies in a range.
 enum Test {
@@ -58,6 +62,7 @@ pub(crate) struct Ranges {
     origin: Option<DistanceOrigin>,
     places: Places,
     hits: Vec<u64>,
+    pace: Pace,
 }
 
 impl Ranges {
@@ -72,6 +77,7 @@ impl Ranges {
             .iter()
             .map(|range| Test::of(range.ends, &column));
         Ok(Ranges {
+            pace: Pace::of_lists(range.ranges.len() / PACE_RANGES),
             tests: tests.collect(),
             origin: range.origin,
             column,
@@ -90,7 +96,8 @@ impl Collect for Ranges {
         self.column
             .read(block.docs, Repeats::Dropped, &mut self.rows)?;
         let mut at = 0;
-        while at < self.rows.entries.len() {
+        // There may be tens of thousands of ranges for each document.
+        while at < self.rows.entries.len() && !self.pace.is_over() {
             let entry = self.rows.entries[at];
             self.hits.clear();
             while self.rows.entries.get(at) == Some(&entry) {

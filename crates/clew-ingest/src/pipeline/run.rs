@@ -16,6 +16,8 @@ use crate::steps::script::Program;
 
 /// Pipelines calling each other.
 const CALLS_MAX: usize = 10;
+/// Steps that a document may take, those for the items of lists and of lists in them together.
+const STEPS_MAX: u32 = 1_000_000;
 /// Documents that went through pipelines by name, once for each that they were sent to.
 static TOTAL: Counter = Counter::new();
 
@@ -105,6 +107,7 @@ impl Pipeline {
             around,
             watcher,
             called: Vec::new(),
+            steps_left: STEPS_MAX,
         }
         .run(self, document, 0)
     }
@@ -125,6 +128,7 @@ impl Pipeline {
             around,
             watcher,
             called: Vec::new(),
+            steps_left: STEPS_MAX,
         }
         .run(self, document, 0)
     }
@@ -145,6 +149,7 @@ pub fn run_named(
         around,
         watcher,
         called: Vec::new(),
+        steps_left: STEPS_MAX,
     };
     TOTAL.around(|| run.run_named(name, document, 0))
 }
@@ -160,6 +165,8 @@ struct Run<'a, 'w> {
     watcher: Option<Watcher<'w>>,
     /// The names of the pipelines that are under way, the innermost last.
     called: Vec<String>,
+    /// Steps that the document may still take.
+    steps_left: u32,
 }
 
 impl Run<'_, '_> {
@@ -228,6 +235,10 @@ impl Run<'_, '_> {
             if self.step(step, document, depth)? == Flow::Dropped {
                 return Ok(Flow::Dropped);
             }
+            // Also where steps are told to ignore that they failed for it.
+            if self.steps_left == 0 {
+                return Err(too_many_steps());
+            }
         }
         Ok(Flow::On)
     }
@@ -239,6 +250,7 @@ impl Run<'_, '_> {
         document: &mut Document,
         depth: usize,
     ) -> Result<Flow, Failure> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or_else(too_many_steps)?;
         // A call is told of before its steps are.
         let is_call = matches!(step.what, Processor::Pipeline { .. });
         let wanted = match &step.condition {
@@ -393,10 +405,20 @@ impl Run<'_, '_> {
             if done? == Flow::Dropped {
                 return Ok(None);
             }
+            // The others would fail alike.
+            if self.steps_left == 0 {
+                return Err(too_many_steps());
+            }
             changed.extend(value);
         }
         Ok(Some(changed))
     }
+}
+
+fn too_many_steps() -> Failure {
+    Failure::unfit(format!(
+        "the processors of a document may take [{STEPS_MAX}] steps, those for items of lists included"
+    ))
 }
 
 #[cfg(test)]
@@ -430,6 +452,17 @@ mod tests {
         let pipeline = Pipeline::parse(&pipeline).unwrap();
         let done = pipeline.run(&mut document, &mut around);
         (done, document.source)
+    }
+
+    #[test]
+    fn lists_in_lists_are_gone_through_only_so_often() {
+        let each = |step: Value| json!({"foreach": {"field": "list", "processor": step, "ignore_failure": true}});
+        let rename = json!({"rename": {"field": "a", "target_field": "b", "ignore_missing": true}});
+        let list: Vec<u32> = (0..1_500).collect();
+        let steps = json!({"processors": [each(each(rename))], "on_failure": [{"remove": {"field": "list"}}]});
+        let (done, _) = run(steps, json!({ "list": list }));
+        let reason = done.unwrap_err().reason;
+        assert!(reason.contains("[1000000] steps"), "{reason}");
     }
 
     #[test]
