@@ -21,7 +21,9 @@ impl MinimumShouldMatch {
         let required = match self {
             MinimumShouldMatch::Count(n) if *n < 0 => all.saturating_add(*n),
             MinimumShouldMatch::Count(n) => *n,
-            MinimumShouldMatch::Percent(p) if *p < 0 => all - all.saturating_mul(-p) / 100,
+            MinimumShouldMatch::Percent(p) if *p < 0 => {
+                all.saturating_sub(all.saturating_mul(p.saturating_neg()) / 100)
+            }
             MinimumShouldMatch::Percent(p) => all.saturating_mul(*p) / 100,
             MinimumShouldMatch::Above(conditions) => {
                 return conditions
@@ -45,7 +47,9 @@ impl FromStr for MinimumShouldMatch {
             let conditions = text
                 .split_whitespace()
                 .map(|part| {
-                    let (above, inner) = part.split_once('<').ok_or_else(wrong)?;
+                    let (above, rest) = part.split_once('<').ok_or_else(wrong)?;
+                    // As in Lucene: there are no conditions inside of one, and what follows another sign says nothing.
+                    let inner = rest.split('<').next().unwrap_or_default();
                     Ok((above.parse().map_err(|_| wrong())?, inner.parse()?))
                 })
                 .collect::<Result<Vec<_>, String>>()?;
@@ -56,5 +60,25 @@ impl FromStr for MinimumShouldMatch {
             None => text.parse().map(MinimumShouldMatch::Count),
         }
         .map_err(|_| wrong())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_not_inside_of_each_other() {
+        let read = |text: &str| text.parse::<MinimumShouldMatch>();
+        let two = MinimumShouldMatch::Count(2);
+        assert_eq!(
+            read("1<2"),
+            Ok(MinimumShouldMatch::Above(vec![(1, two.clone())]))
+        );
+        assert_eq!(read("1<2<3"), Ok(MinimumShouldMatch::Above(vec![(1, two)])));
+        // As many as took the stack of a thread when each was read by the one before it.
+        assert!(read(&("1<".repeat(1_000_000) + "1")).is_ok());
+        assert!(read("1<").is_err());
+        assert_eq!(read(&format!("{}%", i64::MIN)).unwrap().resolve(3), 0);
     }
 }
