@@ -189,10 +189,12 @@ impl Compiler<'_> {
             return Ok(Node::nothing());
         };
         Ok(match mapped.kind {
+            // These have terms, and neither lengths nor columns.
             FieldKind::Text {
                 style: TextStyle::MatchOnly,
                 ..
-            } => self.beginning((field, &[]), score)?,
+            }
+            | FieldKind::Completion(_) => self.beginning((field, &[]), score)?,
             FieldKind::Text { .. } => Node::set(HasTokens(field), score),
             _ => Node::set(HasColumn(mapped.column()), score),
         })
