@@ -79,6 +79,9 @@ impl Shard {
         self.make_parts_durable(goal)?;
         let state = &self.merge_state;
         let is_upkeep = matches!(goal, MergeGoal::Upkeep);
+        if !is_upkeep && self.has_nothing_to_merge(goal)? {
+            return Ok(false);
+        }
         let asked = (!is_upkeep).then(|| state.ask_for_turn());
         let _one_at_a_time = self.merging.lock();
         drop(asked);
@@ -214,6 +217,12 @@ impl Shard {
             return Err(EngineError::MergeMemory { needed, allowed });
         }
         Ok(())
+    }
+
+    /// Whether searches see all that there is, in segments as the goal wants them: no merge of the upkeep has to give way then.
+    fn has_nothing_to_merge(&self, goal: MergeGoal) -> Result<bool, EngineError> {
+        let writer = self.writer()?;
+        Ok(writer.first_invisible().is_none() && self.choose(&writer, goal).is_empty())
     }
 
     /// The positions of the segments to merge now: those whose merge was interrupted, or those that

@@ -214,6 +214,18 @@ mod tests {
     }
 
     #[test]
+    fn a_merge_with_nothing_to_do_waits_for_no_other() {
+        let (engine, index) = engine(&SimDisk::new());
+        put(&engine, "a").unwrap();
+        engine.force_merge(&index, 1).unwrap();
+        let shard = &index.shards[0];
+        // As if another one were running, which had to give way.
+        let _held = shard.merging.lock();
+        engine.force_merge(&index, 1).unwrap();
+        assert!(!shard.merge_state.progress.is_cancelled());
+    }
+
+    #[test]
     fn damage_is_not_rebuilt() {
         let disk = SimDisk::new();
         let (engine, index) = engine(&disk);
