@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Term;
 use super::part::Part;
+use super::room::Room;
 
 /// Longest shingle, in words.
 const SHINGLE_MAX: usize = 16;

@@ -210,7 +210,7 @@ impl JavaPattern {
     pub fn find_shortly<'p, 't>(&'p self, text: &'t str, from: usize) -> Found<'p, 't> {
         Found {
             from: text.is_char_boundary(from).then_some(from),
-            long_left: 0,
+            patience: Patience::without_long(),
             ..self.find_all(text)
         }
     }

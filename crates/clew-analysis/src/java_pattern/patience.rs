@@ -69,6 +69,14 @@ impl Patience {
         }
     }
 
+    /// For what has to be found soon.
+    pub(super) fn without_long() -> Self {
+        Patience {
+            long_left: 0,
+            ..Self::new()
+        }
+    }
+
     /// Whether another attempt may be begun. Looks at the clock for the first, for each one that goes on for longer, and for one of
     /// some others.
     pub(super) fn is_over(&mut self, goes_on: bool) -> bool {

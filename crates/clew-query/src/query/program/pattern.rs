@@ -116,6 +116,6 @@ impl Parser<'_> {
         let pattern = Pattern::try_from(written);
         let pattern = pattern
             .map_err(|reason| self.wrong(format_args!("Error compiling regex: {reason}")))?;
-        Ok(Node::Pattern(pattern))
+        Ok(Node::Pattern(Box::new(pattern)))
     }
 }

@@ -142,7 +142,7 @@ pub(super) enum Node {
     Float(f64),
     Text(String),
     /// A regular expression.
-    Pattern(Pattern),
+    Pattern(Box<Pattern>),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
     Params,
