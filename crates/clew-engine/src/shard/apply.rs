@@ -278,6 +278,10 @@ impl Writer {
                 reason,
             });
         }
+        if self.is_full() {
+            let sealed = self.seal();
+            sealed.map_err(|source| self.tantivy_error(source))?;
+        }
         let current = self.current(operation.id)?;
         self.next_seq_no = seq_no + 1;
         let (id, routing) = (
@@ -372,7 +376,8 @@ impl Writer {
         }
         self.advance(glsn);
         match size_bytes {
-            Some(size_bytes) if size_bytes >= self.buffers.bytes_max => self.seal(),
+            // Who writes a group of documents has it sealed after them, without the lock; nobody else waits for one group.
+            Some(size_bytes) if size_bytes / 2 >= self.buffers.bytes_max => self.seal(),
             _ => Ok(()),
         }
     }
@@ -403,9 +408,20 @@ impl Writer {
             None => {}
             Some(DocumentPlace::Segment { position, doc }) => self.segments[position].kill(doc),
             Some(DocumentPlace::Buffer { first, doc, .. }) => {
-                let buffer = self.buffer.as_mut().expect("the document was found there");
-                buffer.ids.remove(id);
-                buffer.dead.extend(first..=doc);
+                // Of one id at most one document lives.
+                let filling = self
+                    .buffer
+                    .as_mut()
+                    .map(|one| (&mut one.ids, &mut one.dead));
+                let sealing = self
+                    .sealing
+                    .as_mut()
+                    .map(|one| (&mut one.ids, &mut one.dead));
+                for (ids, dead) in filling.into_iter().chain(sealing) {
+                    if ids.remove(id).is_some() {
+                        dead.extend(first..=doc);
+                    }
+                }
             }
         }
     }

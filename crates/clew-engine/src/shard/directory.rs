@@ -156,10 +156,9 @@ impl ShardDirectory {
     }
 
     /// Forgets files of segments that nobody asked for, but for the one being filled.
-    pub(super) fn forget_written(&self, filled: Option<&str>) {
-        self.written
-            .lock()
-            .retain(|id, _| Some(id.as_str()) == filled);
+    pub(super) fn forget_written(&self, unfinished: &HashSet<String>) {
+        let mut written = self.written.lock();
+        written.retain(|id, _| unfinished.contains(id));
     }
 
     /// Tells what a manifest says of a file: the sum of its sums, or nothing when it is of an earlier format.

@@ -95,8 +95,10 @@ impl Shard {
     fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
         // Taken first: what is applied after the log was lost and began again must not pass for this one's.
         let life = self.context.log.life();
+        // Without the writer's lock, as far as that goes.
+        self.refresh()?;
         let (segments, applied, next_seq_no, unflushed) = {
-            let mut writer = self.writer()?;
+            let mut writer = self.settled()?;
             self.publish(&mut writer)?;
             let unflushed = (writer.unflushed_operations, writer.unflushed_bytes);
             let segments = self.view().segments.clone();
@@ -151,7 +153,7 @@ impl Shard {
         (operations, bytes): (u64, u64),
         rewritten: &[SegmentId],
     ) -> Result<(), EngineError> {
-        let mut writer = self.writer()?;
+        let mut writer = self.settled()?;
         writer.unflushed_operations -= operations;
         writer.unflushed_bytes -= bytes;
         if rewritten.is_empty() {
@@ -252,22 +254,21 @@ impl Shard {
             return;
         };
         let writer = lock_aside(&self.writer);
-        let living: HashSet<String> = writer
-            .segments
-            .iter()
+        let unfinished = writer.unfinished_segments();
+        let segments = writer.segments.iter();
+        let living: HashSet<String> = segments
             .map(|segment| segment.view.files.id.uuid_string())
+            .chain(unfinished.iter().cloned())
             .collect();
-        let buffer = writer.buffer_segment();
         self.directory.retain_spilled(&living);
-        self.directory.forget_written(buffer.as_deref());
+        self.directory.forget_written(&unfinished);
         let disk = &self.context.disk;
         for path in disk.list(&self.place.dir).unwrap_or_default() {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
                 continue;
             };
             let segment = name.split('.').next().unwrap_or_default();
-            let in_use = (living.contains(segment) || buffer.as_deref() == Some(segment))
-                && !name.ends_with(ALIVE_SUFFIX)
+            let in_use = living.contains(segment) && !name.ends_with(ALIVE_SUFFIX)
                 // An interrupted merge goes on with it; the next that ends removes it.
                 || name.ends_with(SAVEPOINT_SUFFIX);
             if in_use || !is_shard_file(name) || manifest.names(name) {

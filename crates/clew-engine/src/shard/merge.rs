@@ -47,6 +47,12 @@ impl MergeGoal {
     }
 }
 
+/// The views of some of a writer's segments.
+fn views(writer: &Writer, chosen: &[usize]) -> Vec<SegmentView> {
+    let views = chosen.iter().map(|&at| writer.segments[at].view.clone());
+    views.collect()
+}
+
 /// What a merge has written.
 struct Merged {
     id: SegmentId,
@@ -90,23 +96,24 @@ impl Shard {
         if matches!(upkeep, Some(None)) {
             return Ok(false);
         }
-        let (parts, mapping, life, _room) = {
-            let mut writer = self.writer()?;
-            let views = |writer: &Writer, chosen: &[usize]| -> Vec<SegmentView> {
-                let views = chosen.iter().map(|&at| writer.segments[at].view.clone());
-                views.collect()
-            };
+        let _room = {
+            let writer = self.writer()?;
             let wanted = views(&writer, &self.choose(&writer, goal));
             // Upkeep shows nothing early: it publishes only when it is going to merge, and then
             // because readers must know all deletes of the segments that are merged.
             if is_upkeep && wanted.is_empty() {
                 return Ok(false);
             }
-            let room = self.claim_disk(&wanted, (goal, order))?;
+            self.claim_disk(&wanted, (goal, order))?
+        };
+        // Most of it without the writer's lock.
+        self.refresh()?;
+        let (parts, mapping, life) = {
+            let mut writer = self.settled()?;
             self.publish(&mut writer)?;
             // Publishing made a segment of the buffer, and says which documents of the others live.
             let parts = views(&writer, &self.choose(&writer, goal));
-            (parts, writer.mapping().clone(), writer.life, room)
+            (parts, writer.mapping().clone(), writer.life)
         };
         if parts.is_empty() {
             return Ok(false);
@@ -129,7 +136,7 @@ impl Shard {
                 self.tantivy_error(error)
             }
         })?;
-        let mut writer = self.writer()?;
+        let mut writer = self.settled()?;
         if writer.life != life {
             // The shard was rebuilt meanwhile: it may never have had some of the parts.
             merged.iter().for_each(|merged| self.discard(&merged.id));

@@ -13,6 +13,8 @@ mod directory;
 mod disk_needs;
 mod document;
 mod file_names;
+#[cfg(test)]
+mod fixture;
 mod flush;
 mod health;
 mod inspect;
@@ -28,6 +30,7 @@ mod recovery;
 mod reorder;
 mod repair;
 mod row_plugin;
+mod sealing;
 mod segment;
 mod source_plugin;
 mod sums;
@@ -133,7 +136,7 @@ impl ShardCounters {
     }
 }
 
-/// One shard. Lock order: `flushing`, `merging`, `writer`.
+/// One shard. Lock order: `flushing`, `merging`, `sealing`, `writer`.
 pub(crate) struct Shard {
     pub(crate) place: ShardPlace,
     pub(crate) counters: ShardCounters,
@@ -145,6 +148,8 @@ pub(crate) struct Shard {
     context: ShardContext,
     directory: ShardDirectory,
     writer: Mutex<Writer>,
+    /// Held while a buffer is written without the writer's lock.
+    sealing: Mutex<()>,
     view: ArcSwap<View>,
     /// Rises whenever searches see everything that was written until then.
     published: watch::Sender<u64>,
@@ -259,30 +264,6 @@ impl Shard {
         found.map_err(|source| self.tantivy_error(source))
     }
 
-    /// Makes all writes visible to searches.
-    pub(crate) fn refresh(&self) -> Result<(), EngineError> {
-        let mut writer = self.writer()?;
-        self.publish(&mut writer)
-    }
-
-    /// Seals the buffer and shows searches the writer's segments, when anything has changed.
-    fn publish(&self, writer: &mut Writer) -> Result<(), EngineError> {
-        let started = self.context.clock.monotonic();
-        let view = writer
-            .publish(&self.place.index, &self.context.clock, Some(&self.view()))
-            .map_err(|source| {
-                writer.fail(&source);
-                self.tantivy_error(source)
-            })?;
-        if let Some(view) = view {
-            self.view.store(Arc::new(view));
-            self.counters.refreshes.add(self.since(started));
-        }
-        // Also where a write has changed nothing, as the deletion of what is not there: somebody may wait for it.
-        self.published.send_modify(|count| *count += 1);
-        Ok(())
-    }
-
     /// Time that has passed since a moment of the clock.
     fn since(&self, started: Duration) -> Duration {
         self.context.clock.monotonic().saturating_sub(started)
@@ -348,19 +329,11 @@ impl Shard {
         lock_aside(&self.writer).buffer_bytes()
     }
 
-    /// Makes a segment of the buffer, which gives up its memory; searches see it from the next refresh on.
-    pub(crate) fn seal_buffer(&self) -> Result<(), EngineError> {
-        let mut writer = self.writer()?;
-        writer.seal().map_err(|source| {
-            writer.fail(&source);
-            self.tantivy_error(source)
-        })
-    }
-
     /// Ends the shard's life with its index: writes, flushes and merges fail from now on.
     pub(crate) fn retire(&self) {
         self.stop_merging();
-        // Under the lock: what is being written is written, nothing more.
+        // Under the locks: what is being written is written, nothing more.
+        let _sealing = lock_aside(&self.sealing);
         let _writer = lock_aside(&self.writer);
         self.health.retire();
     }

@@ -21,6 +21,7 @@ impl Shard {
     pub(crate) fn rebuild(&self, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
         // The order of locks; a merge in progress finds out by itself that its parts are of another life.
         let mut flushed = self.flushing.lock();
+        let _sealing = self.sealing.lock();
         let mut writer = self.writer.lock();
         if self.health.remedy() != Some(Remedy::Rebuild) || self.health.is_retired() {
             return Ok(());
@@ -88,52 +89,15 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
-    use std::time::Duration;
 
     use clew_log::Glsn;
-    use clew_platform::{Disk, FixedClock, SimDisk};
-    use serde_json::json;
+    use clew_platform::{Disk, SimDisk};
 
     use super::*;
     use crate::base::access::{Access, Purpose};
-    use crate::base::settings::IndexSettings;
-    use crate::base::write_request::{Action, Freshness, OpType, WriteOperation};
-    use crate::index::handle::Index;
-    use crate::node::engine::Engine;
+    use crate::base::write_request::Freshness;
     use crate::node::options::EngineOptions;
-
-    fn put(engine: &Engine, id: &str) -> Result<(), EngineError> {
-        let operation = WriteOperation {
-            index: "docs".into(),
-            require_alias: false,
-            id: Some(id.into()),
-            routing: None,
-            action: Action::index(json!({"n": 1}).to_string(), OpType::Index),
-            condition: None,
-        };
-        let mut outcome = engine.write(&Access::everything(), vec![operation]);
-        outcome.results.pop().unwrap().map(|_| ())
-    }
-
-    fn engine(disk: &SimDisk) -> (Engine, Arc<Index>) {
-        engine_with(disk, EngineOptions::new("/data"))
-    }
-
-    fn engine_with(disk: &SimDisk, options: EngineOptions) -> (Engine, Arc<Index>) {
-        let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
-        let engine = Engine::start(options, Arc::new(disk.clone()), clock);
-        let engine = engine.unwrap();
-        let settings = IndexSettings {
-            refresh_interval: None,
-            ..IndexSettings::default()
-        };
-        let mapping =
-            clew_opensearch_mapping::mapping(json!({"properties": {"n": {"type": "long"}}}));
-        let (index, _) = engine
-            .create_index(&Access::everything(), "docs", settings, mapping)
-            .unwrap();
-        (engine, index)
-    }
+    use crate::shard::fixture::{engine, engine_with, put};
 
     #[test]
     fn a_shard_that_has_failed_answers_nothing_until_it_was_rebuilt_from_the_log() {

@@ -84,6 +84,7 @@ impl Shard {
             health,
             directory,
             writer: Mutex::new(writer),
+            sealing: Mutex::new(()),
             view: ArcSwap::from_pointee(view),
             published: watch::channel(0).0,
             flushing: Mutex::new(flushed),

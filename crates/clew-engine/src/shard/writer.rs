@@ -1,7 +1,7 @@
 //! The write side of a shard: the buffer, the segments, and where a document's current version
 //! lies, found by its id in the buffer's map or in the id postings of the segments.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 use super::health::{Remedy, ShardHealth};
 use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
+use super::sealing::Sealing;
 use super::segment::{SegmentRows, SegmentView, empty_searcher};
 use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
@@ -52,12 +53,16 @@ impl WriterSegment {
             .as_ref()
             .map_or(self.view.doc_count(), AliveBits::alive_count)
     }
+    /// Kills a document with its nested objects.
     pub(super) fn kill(&mut self, doc: DocId) {
+        for row in self.view.rows_of(doc) {
+            self.kill_row(row);
+        }
+    }
+    pub(super) fn kill_row(&mut self, row: DocId) {
         let count = self.view.doc_count();
         let alive = self.alive.get_or_insert_with(|| AliveBits::full(count));
-        for row in self.view.rows_of(doc) {
-            self.dirty |= alive.kill(row);
-        }
+        self.dirty |= alive.kill(row);
     }
     fn find(&self, id: &str) -> tantivy::Result<Option<DocId>> {
         self.view.find_where(id, |doc| {
@@ -134,6 +139,9 @@ pub(crate) struct Writer {
     /// Opens segments under the mapping's schema.
     pub(super) index: Index,
     pub(super) buffer: Option<Buffer>,
+    pub(super) sealing: Option<Sealing>,
+    /// Buffers that were sealed under the lock.
+    pub(super) seals: u64,
     pub(super) segments: Vec<WriterSegment>,
     pub(super) tombstones: ById<Tombstone>,
     pub(super) next_seq_no: u64,
@@ -213,6 +221,8 @@ impl Writer {
             mapping,
             index,
             buffer: None,
+            sealing: None,
+            seals: 0,
             segments: Vec::new(),
             tombstones: ById::default(),
             next_seq_no: 0,
@@ -232,7 +242,9 @@ impl Writer {
         self.health.fail(Remedy::Rebuild, &cause.to_string());
     }
     pub(super) fn first_invisible(&self) -> Option<Glsn> {
-        self.first_invisible
+        let sealing = self.sealing.as_ref();
+        let sealing = sealing.and_then(|sealing| sealing.first_invisible);
+        sealing.or(self.first_invisible)
     }
     /// Segments, those included that searches do not see yet.
     pub(crate) fn segment_count(&self) -> usize {
@@ -258,7 +270,9 @@ impl Writer {
     }
 
     fn find(&self, id: &str) -> tantivy::Result<Option<Current>> {
-        if let Some(found) = self.buffer.as_ref().and_then(|buffer| buffer.ids.get(id)) {
+        let filling = self.buffer.as_ref().and_then(|buffer| buffer.ids.get(id));
+        let sealing = || self.sealing.as_ref()?.ids.get(id);
+        if let Some(found) = filling.or_else(sealing) {
             let Buffered {
                 first,
                 doc,
@@ -286,17 +300,26 @@ impl Writer {
         Ok(None)
     }
 
-    /// The id of the segment being filled, whose store file is on disk already.
-    pub(super) fn buffer_segment(&self) -> Option<String> {
-        self.buffer
-            .as_ref()
-            .map(|buffer| buffer.segment.id().uuid_string())
+    /// The ids of the segments that are being filled and written, of which files are on the disk already.
+    pub(super) fn unfinished_segments(&self) -> HashSet<String> {
+        let filling = self.buffer.as_ref().map(|buffer| buffer.segment.id());
+        let sealing = self.sealing.as_ref().map(|sealing| sealing.id);
+        let both = filling.into_iter().chain(sealing);
+        both.map(|id| id.uuid_string()).collect()
     }
 
-    /// Memory of the segment being filled.
+    /// Memory of the segments being filled and written.
     pub(crate) fn buffer_bytes(&self) -> usize {
+        let filling = self.buffer.as_ref();
+        let sealing = self.sealing.as_ref();
+        filling.map_or(0, |buffer| buffer.builder.mem_usage())
+            + sealing.map_or(0, |sealing| sealing.memory.bytes())
+    }
+
+    /// Whether the buffer is due to become a segment, as far as it was looked at.
+    pub(crate) fn is_full(&self) -> bool {
         let buffer = self.buffer.as_ref();
-        buffer.map_or(0, |buffer| buffer.builder.mem_usage())
+        buffer.is_some_and(|buffer| buffer.memory.bytes() >= self.buffers.bytes_max)
     }
 
     /// Where a document's living version lies.
@@ -375,34 +398,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Turns the buffer into a segment that the next published view shows.
-    pub(super) fn seal(&mut self) -> tantivy::Result<()> {
-        let Some(Buffer {
-            segment,
-            builder,
-            dead,
-            // Until the segment is written.
-            memory: _memory,
-            ..
-        }) = self.buffer.take()
-        else {
-            return Ok(());
-        };
-        let doc_count = builder.doc_count();
-        builder.finish()?;
-        let alive = (!dead.is_empty()).then(|| {
-            let mut alive = AliveBits::full(doc_count);
-            for doc in dead {
-                alive.kill(doc);
-            }
-            Arc::new(alive)
-        });
-        let bytes = self.directory.written_bytes(&segment.id());
-        let view = SegmentView::open(&self.index, segment.id(), doc_count, alive, bytes)?;
-        self.segments.push(WriterSegment::new(view));
-        // While the log is replayed nothing is published, and every id is looked for in all segments.
-        self.segments.retain(|segment| segment.alive_count() > 0);
-        self.changed = true;
+    /// Documents that have died by now are dead in the next view.
+    pub(super) fn settle_deletes(&mut self, clock: &Arc<dyn Clock>) -> tantivy::Result<()> {
+        let now = clock.monotonic();
+        self.tombstones
+            .retain(|_, stone| now.saturating_sub(stone.at) < TOMBSTONE_LIFE);
+        for segment in self.segments.iter_mut().filter(|segment| segment.dirty) {
+            let alive = segment.alive.clone().map(Arc::new);
+            segment.view = segment.view.reopen(&self.index, alive)?;
+            segment.dirty = false;
+            self.changed = true;
+        }
         Ok(())
     }
 
@@ -415,20 +421,22 @@ impl Writer {
         before: Option<&View>,
     ) -> tantivy::Result<Option<View>> {
         self.seal()?;
-        let now = clock.monotonic();
-        self.tombstones
-            .retain(|_, stone| now.saturating_sub(stone.at) < TOMBSTONE_LIFE);
-        for segment in self.segments.iter_mut().filter(|segment| segment.dirty) {
-            let alive = segment.alive.clone().map(Arc::new);
-            segment.view = segment.view.reopen(&self.index, alive)?;
-            segment.dirty = false;
-            self.changed = true;
-        }
+        self.settle_deletes(clock)?;
         self.first_invisible = None;
+        self.show(name, before)
+    }
+
+    /// The view that shows what the segments' own views do; `None` when nothing changed.
+    pub(super) fn show(
+        &mut self,
+        name: &Arc<IndexName>,
+        before: Option<&View>,
+    ) -> tantivy::Result<Option<View>> {
         if !std::mem::take(&mut self.changed) {
             return Ok(None);
         }
-        self.segments.retain(|segment| segment.alive_count() > 0);
+        self.segments
+            .retain(|segment| segment.view.alive_count() > 0);
         let segments: Vec<SegmentView> = self.segments.iter().map(|s| s.view.clone()).collect();
         let readers = segments
             .iter()

@@ -21,11 +21,8 @@ use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::engine::{Engine, Inner};
 use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
+use crate::write::batches::{Chunk, ShardBatch, next_free};
 use crate::write::watched::Watch;
-use crate::write::write_memory::{CHUNK_BYTES, operation_bytes};
-
-/// Operations that are parsed before they are applied: bounds the memory of a large request.
-const CHUNK_OPERATIONS: usize = 512;
 
 /// From so many writes on the buffer is asked how large it is; of fewer that is estimated.
 const EXACT_OPERATIONS_MIN: u64 = 32;
@@ -35,41 +32,6 @@ const EXACT_OPERATIONS_MIN: u64 = 32;
 enum Missing {
     Created,
     AnError,
-}
-
-/// How much is in the part of a request that is parsed before it is applied.
-#[derive(Default)]
-struct Chunk {
-    operations: usize,
-    bytes: usize,
-}
-
-impl Chunk {
-    /// Counts an operation in, if there is room for it; a large one has a chunk of its own.
-    fn takes(&mut self, operation: &WriteOperation) -> bool {
-        let bytes = self.bytes.saturating_add(operation_bytes(operation));
-        if self.operations == CHUNK_OPERATIONS || (self.operations > 0 && bytes > CHUNK_BYTES) {
-            return false;
-        }
-        self.operations += 1;
-        self.bytes = bytes;
-        true
-    }
-}
-
-/// The operations of one shard, with their places in the request.
-type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite, Watch)>);
-
-/// The next of them: one whose shard nobody writes to just now, so that requests of many shards that come at once do not wait for
-/// each other at each of them.
-fn next_free(
-    batches: &mut Vec<((String, u32), ShardBatch)>,
-) -> Option<((String, u32), ShardBatch)> {
-    let is_free = |((_, shard), (index, _)): &((String, u32), ShardBatch)| {
-        !index.shards[*shard as usize].is_written_to()
-    };
-    let free = batches.iter().position(is_free).unwrap_or(0);
-    (!batches.is_empty()).then(|| batches.swap_remove(free))
 }
 
 impl Engine {
@@ -307,19 +269,13 @@ impl Inner {
             Ok(writer) => writer,
             Err(error) => {
                 let reason = error.to_string();
-                for (position, ..) in writes {
-                    results[position] = Some(Err(refused(index, shard, &reason)));
-                }
-                return;
+                return refuse(writes, results, || refused(index, shard, &reason));
             }
         };
         // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
         if self.log.life() != life {
             let reason = "the log has failed while the request was read; send it again";
-            for (position, ..) in writes {
-                results[position] = Some(Err(shard.failed(reason)));
-            }
-            return;
+            return refuse(writes, results, || shard.failed(reason));
         }
         let _applying = shard.applying();
         let mut log_refused = false;
@@ -369,6 +325,12 @@ impl Inner {
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         if much || writer.segment_count() != segments {
+            self.wake_upkeep();
+        }
+        let is_full = writer.is_full();
+        drop(writer);
+        // What was written is in the log: should this fail, the shard is rebuilt from there.
+        if is_full && shard.seal_full_buffer().is_ok() {
             self.wake_upkeep();
         }
     }
@@ -484,6 +446,17 @@ fn outcome(
         life,
         touched,
         durability,
+    }
+}
+
+/// Tells the same of all writes to a shard.
+fn refuse(
+    writes: Vec<(usize, ShardWrite, Watch)>,
+    results: &mut [Option<Result<Written, EngineError>>],
+    error: impl Fn() -> EngineError,
+) {
+    for (position, ..) in writes {
+        results[position] = Some(Err(error()));
     }
 }
 
