@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use clew_platform::{process_cpu_time, thread_cpu_time};
 use parking_lot::Mutex;
 
 use self::handler::{Seen, Slot};
@@ -21,11 +22,15 @@ use crate::stack::Code;
 use crate::symbols::Stacks;
 
 /// The time between two rounds of fetching what was seen and of looking for new threads. A thread that lives shorter may be
-/// missed; what a slot holds suffices for the highest rate.
+/// missed, which the profile then says; what a slot holds suffices for the highest rate.
 const ROUND: Duration = Duration::from_millis(50);
 /// The first rounds are shorter: a thread that runs all the time tells where its stack is by its first sample, which has no
 /// callers for that reason.
 const FIRST_ROUND: Duration = Duration::from_millis(4);
+
+/// What is in no sample is told from this part of all on: each thread has used up to a period since its last sample.
+const UNSEEN_PART: u32 = 10;
+const UNSEEN_SAMPLES_MIN: u32 = 20;
 
 /// Slots that no thread has at present. They are never freed, as a signal may arrive after its timer has gone.
 static FREE: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
@@ -54,6 +59,9 @@ pub struct Capture {
     took: Duration,
     stacks: Stacks,
     lost: u64,
+    /// Processor time of the process, but for the capture's own, and what of it was in no sample.
+    used: Duration,
+    unseen: Duration,
 }
 
 impl Capture {
@@ -68,6 +76,8 @@ impl Capture {
     ) -> Result<Self, ProfileError> {
         handler::install()?;
         let (began, clock) = (SystemTime::now(), Instant::now());
+        let others = || process_cpu_time().saturating_sub(thread_cpu_time());
+        let before = others();
         let mut watch = Watch::new(rate)?;
         // What sees little fills little: long captures at low rates may leave it for longer.
         let longest = ROUND.max(rate.period() * 4);
@@ -77,13 +87,16 @@ impl Capture {
             thread::sleep(pause.min(length.saturating_sub(clock.elapsed())));
             pause = (pause * 3 / 2).min(longest);
         }
-        let (stacks, lost) = watch.end()?;
+        let used = others().saturating_sub(before);
+        let (stacks, lost, seen) = watch.end()?;
         Ok(Capture {
             rate,
             began,
             took: clock.elapsed(),
             stacks,
             lost,
+            used,
+            unseen: used.saturating_sub(seen),
         })
     }
 
@@ -101,12 +114,14 @@ impl Capture {
                     took,
                     stacks,
                     lost,
+                    used,
+                    unseen,
                 } = capture;
-                (stacks, (rate, began, took, lost))
+                (stacks, (rate, began, took, lost, (used, unseen)))
             })
             .unzip();
         let mut profiles = Stacks::resolve_all(stacks, Kind::OnCpu)?;
-        for (profile, (rate, began, took, lost)) in profiles.iter_mut().zip(about) {
+        for (profile, (rate, began, took, lost, (used, unseen))) in profiles.iter_mut().zip(about) {
             (profile.began, profile.took, profile.period) = (began, took, rate.period_ns());
             let per_second = 1_000_000_000 / rate.period_ns();
             profile.comments.push(format!(
@@ -114,6 +129,14 @@ impl Capture {
             ));
             if lost > 0 {
                 profile.comments.push(format!("{lost} samples were lost"));
+            }
+            if unseen > used / UNSEEN_PART && unseen > rate.period() * UNSEEN_SAMPLES_MIN {
+                profile.comments.push(format!(
+                    "{} ms of {} ms of processor time are in no sample: threads that lived for less than {} ms have none",
+                    unseen.as_millis(),
+                    used.as_millis(),
+                    ROUND.as_millis()
+                ));
             }
         }
         Ok(profiles)
@@ -128,6 +151,8 @@ struct Watch {
     threads: HashMap<Tid, Watched>,
     stacks: Stacks,
     lost: u64,
+    /// Processor time of the samples.
+    seen: Duration,
 }
 
 struct Watched {
@@ -145,6 +170,7 @@ impl Watch {
             threads: HashMap::new(),
             stacks: Stacks::new(),
             lost: 0,
+            seen: Duration::ZERO,
         })
     }
 
@@ -220,11 +246,12 @@ impl Watch {
 
     fn fetch(&mut self, watched: &Watched) {
         let period = self.rate.period_ns();
-        let (code, stacks) = (&self.code, &mut self.stacks);
+        let (code, stacks, all) = (&self.code, &mut self.stacks, &mut self.seen);
         watched.slot.fetch(|seen: Seen<'_>| {
             let stack = code.join(seen.code, seen.top, seen.chain);
             let times = i64::from(seen.times);
             let nanos = times.saturating_mul(i64::try_from(period).unwrap_or(i64::MAX));
+            *all += Duration::from_nanos(u64::try_from(nanos).unwrap_or(0));
             stacks.add(&watched.name, stack, &[times, nanos]);
         });
         if let Some(stack) = watched.slot.wants_bound() {
@@ -233,12 +260,12 @@ impl Watch {
     }
 
     /// Stops the timers, and fetches the last.
-    fn end(mut self) -> Result<(Stacks, u64), ProfileError> {
+    fn end(mut self) -> Result<(Stacks, u64, Duration), ProfileError> {
         self.round()?;
         for watched in std::mem::take(&mut self.threads).into_values() {
             self.release(watched);
         }
-        Ok((self.stacks, self.lost))
+        Ok((self.stacks, self.lost, self.seen))
     }
 
     /// Fetches the last of a thread, stops its timer and gives back its slot.
@@ -331,5 +358,30 @@ mod tests {
         let rate = Rate::per_second(99).unwrap();
         let profile = on_cpu(rate, Duration::from_secs(3600), &stop).unwrap();
         assert!(profile.took < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn what_threads_did_that_lived_too_briefly_is_told() {
+        static MAKES_THREADS: AtomicBool = AtomicBool::new(true);
+        let makes = thread::spawn(|| {
+            while MAKES_THREADS.load(Ordering::Relaxed) {
+                let brief = thread::spawn(|| {
+                    let mut work = 1;
+                    for _ in 0..40 {
+                        three_quarters(&mut work);
+                    }
+                });
+                brief.join().unwrap();
+            }
+        });
+        let is_told = |profile: &Profile| {
+            let mut comments = profile.comments.iter();
+            comments.any(|comment| comment.contains("are in no sample"))
+        };
+        let rate = Rate::per_second(199).unwrap();
+        // Other tests of this process may have most of the time for a while.
+        while !is_told(&on_cpu(rate, Duration::from_secs(1), &|| false).unwrap()) {}
+        MAKES_THREADS.store(false, Ordering::Relaxed);
+        makes.join().unwrap();
     }
 }
