@@ -83,9 +83,14 @@ pub(super) fn histogram_body(
 ) -> Result<(), ApiError> {
     let one = |bucket: &Bucket| {
         let text = histogram.format.text_of_key(&bucket.key);
-        let mut object = Map::new();
-        if let Some(text) = &text {
-            object.insert("key_as_string".to_string(), json!(text));
+        let name = match (histogram.keyed, &text) {
+            (false, _) => String::new(),
+            (true, Some(text)) => text.clone(),
+            (true, None) => bucket.key.to_string(),
+        };
+        let mut object = Map::with_capacity(3 + bucket.subs.len());
+        if let Some(text) = text {
+            object.insert("key_as_string".to_string(), Value::String(text));
         }
         if let BucketExtra::Extent { min, .. } = bucket.extra {
             object.insert("min".to_string(), json!(min));
@@ -96,7 +101,6 @@ pub(super) fn histogram_body(
         }
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
         add_all(&mut object, &bucket.subs, how)?;
-        let name = text.unwrap_or_else(|| bucket.key.to_string());
         Ok((name, Value::Object(object)))
     };
     let buckets = while_wanted(&histogram.buckets).map(one);

@@ -57,23 +57,46 @@ pub(super) fn format(at: Instant, zone: &TimeZone) -> String {
     let local = to_local(millis, zone);
     let (year, month, day) = civil_from_days(local.div_euclid(DAY_MS));
     let time = local.rem_euclid(DAY_MS);
-    let offset = match offset_ms(millis, zone) {
-        0 => "Z".to_string(),
-        offset => write_offset(offset, true),
-    };
-    let beyond = format!("{:06}", at.sub_nanos);
-    let beyond = beyond.trim_end_matches('0');
-    let sign = match year {
+    // Without the machinery of formats: buckets of histograms and columns of dates have thousands of these.
+    let mut text = String::with_capacity(24);
+    text.push_str(match year {
         ..0 => "-",
         0..=9999 => "",
         _ => "+",
-    };
-    format!(
-        "{sign}{:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}{beyond}{offset}",
-        year.abs(),
-        time / 3_600_000,
-        time / 60_000 % 60,
-        time / 1000 % 60,
-        time % 1000
-    )
+    });
+    let year = year.abs();
+    push_digits(
+        &mut text,
+        year,
+        year.checked_ilog10().map_or(4, |top| 4.max(top + 1)),
+    );
+    for (before, part) in [
+        ('-', month),
+        ('-', day),
+        ('T', time / 3_600_000),
+        (':', time / 60_000 % 60),
+        (':', time / 1000 % 60),
+    ] {
+        text.push(before);
+        push_digits(&mut text, part, 2);
+    }
+    text.push('.');
+    push_digits(&mut text, time % 1000, 3);
+    if at.sub_nanos > 0 {
+        push_digits(&mut text, at.sub_nanos, 6);
+        text.truncate(text.trim_end_matches('0').len());
+    }
+    match offset_ms(millis, zone) {
+        0 => text.push('Z'),
+        offset => text.push_str(&write_offset(offset, true)),
+    }
+    text
+}
+
+/// So many decimal digits of a number that is not negative.
+fn push_digits(text: &mut String, number: i64, width: u32) {
+    for place in (0..width).rev() {
+        let digit = u32::try_from(number / 10_i64.pow(place) % 10);
+        text.extend(digit.ok().and_then(|digit| char::from_digit(digit, 10)));
+    }
 }
