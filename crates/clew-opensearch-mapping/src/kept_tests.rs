@@ -261,6 +261,27 @@ fn what_is_no_kept_mapping_is_refused() {
     }
 }
 
+#[test]
+fn what_is_read_in_the_place_of_another_is_later_where_its_analyzers_are_others() {
+    let mut before = with_analysis();
+    let body = json!({"properties": {"t": {"type": "text", "analyzer": "mine"}}});
+    merge(&mut before, &body).unwrap();
+    let again = |mapping: &Mapping| decode(&mapping.encode()).unwrap().in_place_of(&before);
+    assert!(!again(&before).is_later_than(&before));
+    let upper = json!({"type": "custom", "tokenizer": "standard", "filter": ["uppercase"]});
+    let analysis = Analysis::read(&json!({"analyzer": {"mine": upper}})).unwrap();
+    let other = before.with_analysis(analysis.source().clone()).unwrap();
+    let later = again(&other);
+    assert!(later.is_later_than(&before));
+    // And what comes after it is no later.
+    assert!(
+        !decode(&other.encode())
+            .unwrap()
+            .in_place_of(&later)
+            .is_later_than(&later)
+    );
+}
+
 /// Everything that fits into one mapping.
 fn everything() -> Mapping {
     let mut mapping = with_analysis();

@@ -90,6 +90,8 @@ impl Index {
     ) -> Result<(), EngineError> {
         let settings = record.typed_settings(options.settings_reader)?;
         let mapping = record.decode_mapping(&settings, options.mapping_reader)?;
+        // What its shards have under the one before is read anew where that says something else.
+        let mapping = mapping.in_place_of(&self.mapping());
         self.mapping.store(Arc::new(mapping));
         self.settings.store(Arc::new(settings));
         self.aliases.store(Arc::new(record.aliases.clone()));

@@ -301,6 +301,37 @@ fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_writ
 }
 
 #[test]
+fn what_was_written_after_a_field_got_another_space_is_searched_in_it_after_a_crash() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    let mapping = node.index().mapping();
+    let FieldKind::Vector(before) = mapping.field("v").unwrap().kind.clone() else {
+        panic!("v is a vector");
+    };
+    let mut column = before.column;
+    column.space = Space::InnerProduct;
+    let spec = MappingSpec {
+        columns: vec![("v".to_string(), VectorMapping { column, ..before })],
+        ..MappingSpec::default()
+    };
+    node.engine
+        .put_mapping(&everything(), "docs", spec)
+        .unwrap();
+    for n in 0..30 {
+        node.put(&n.to_string(), &source(n));
+    }
+    // No flush: all of it is read from the log again.
+    let node = Node::open(&disk.crashed(1)).unwrap();
+    let probe = vector(9000);
+    let product = |n: &u64| -> f32 { probe.iter().zip(vector(*n)).map(|(a, b)| a * b).sum() };
+    let mut want: Vec<u64> = (0..30).collect();
+    want.sort_by(|a, b| product(b).total_cmp(&product(a)));
+    let want: Vec<String> = want.iter().take(10).map(ToString::to_string).collect();
+    let found = nearest(&node, request(&node, vec![probe.clone()])).unwrap();
+    assert_eq!(ids(&found[0]), want);
+}
+
+#[test]
 fn columns_hold_what_documents_do() {
     let (node, living) = filled(&SimDisk::new());
     let pinned = node.engine.pin(&[node.index()]).unwrap();

@@ -85,7 +85,7 @@ pub struct Mapping {
     pub(crate) tree: ObjectNode,
     /// Whether documents cannot make it grow.
     is_frozen: bool,
-    /// How often a vector field has got another column since this was read.
+    /// How often a vector field has got another column, or texts other analyzers, since this was read.
     pub(super) column_changes: u64,
     schema: Schema,
 }
@@ -185,6 +185,23 @@ impl Mapping {
         self.fields.len() > other.fields.len()
             || self.size() > other.size()
             || self.column_changes > other.column_changes
+    }
+
+    /// The same, read from the catalog in the place of what its index had before: later than that where vector fields have
+    /// other columns, or texts other analyzers.
+    #[must_use]
+    pub fn in_place_of(mut self, before: &Mapping) -> Self {
+        let differs = |(now, was): (&MappedField, &MappedField)| match (&now.kind, &was.kind) {
+            (FieldKind::Vector(now), FieldKind::Vector(was)) => now.column != was.column,
+            (FieldKind::Text { analyzer: now, .. }, FieldKind::Text { analyzer: was, .. }) => {
+                now != was
+            }
+            _ => false,
+        };
+        let is_other = self.analysis.source() != before.analysis.source()
+            || self.fields.iter().zip(&before.fields).any(differs);
+        self.column_changes = before.column_changes + u64::from(is_other);
+        self
     }
 
     /// What happens to fields it lacks.
