@@ -205,6 +205,11 @@ impl JavaPattern {
         }
     }
 
+    /// Whether it looks around or back: a look for a match may take far longer than its text is long.
+    pub fn looks(&self) -> bool {
+        matches!(self.engine, Engine::Looking(_))
+    }
+
     /// The matches from a place on, of which none may be a long attempt: what is asked for again and again has to be found
     /// soon. None where the place is no border of characters.
     pub fn find_shortly<'p, 't>(&'p self, text: &'t str, from: usize) -> Found<'p, 't> {

@@ -181,6 +181,9 @@ impl<'a> Machine<'a, '_> {
         from: usize,
     ) -> Result<Option<Groups>, ScriptError> {
         self.steps(LOOK_STEPS + text.len() / LOOK_BYTES)?;
+        if pattern.looks() {
+            self.in_time()?;
+        }
         let mut places = pattern.places();
         let found = pattern.find_shortly(text, from).next_places(&mut places);
         let is_found = found.map_err(of.too_hard())?;

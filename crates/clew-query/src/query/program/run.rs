@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clew_analysis::in_one_turn;
 use serde_json::Value;
 
 use super::operators::{apply, compared, fitted, holds, is_of, lenient};
@@ -149,6 +150,8 @@ impl<'a, 'd> Machine<'a, 'd> {
     /// `None` where the script says nothing of a document.
     pub(super) fn run(&mut self) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let script = self.script;
+        // One look around a text may take a second, and its steps allow thousands: all of them have a time together.
+        let _turn = in_one_turn();
         let done = self.block(&script.body);
         match done.map_err(|error| error.placed(self.at))? {
             Flow::Return(value) => Ok(Some(value)),
@@ -171,12 +174,18 @@ impl<'a, 'd> Machine<'a, 'd> {
         }
         if self.steps - self.steps_looked >= STEPS_LOOK {
             self.steps_looked = self.steps;
-            if clew_platform::overdue(GRACE) {
-                return Err(ScriptError::new(
-                    ScriptErrorKind::Limit,
-                    "the script was at work when the time of its request was up",
-                ));
-            }
+            self.in_time()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the script when nobody waits for it any more.
+    pub(super) fn in_time(&self) -> Result<(), ScriptError> {
+        if clew_platform::overdue(GRACE) {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                "the script was at work when the time of its request was up",
+            ));
         }
         Ok(())
     }

@@ -342,6 +342,24 @@ fn what_goes_wrong_is_told() {
 }
 
 #[test]
+fn looks_around_a_text_have_a_time_together() {
+    // Each finds something, after it went over the whole text from each of its places.
+    let source = "String t = 'x'; for (int i = 0; i < 14; i++) { t = t + t } t = t + 'z'; \
+                  for (int i = 0; i < 400; i++) { if (!(t =~ /x(?=.*y)|z/)) { return 1 } } return 2";
+    let before = clew_platform::thread_cpu_time();
+    let error = made(source, ScriptLanguage::Painless).unwrap_err();
+    assert_eq!(error.kind, ScriptErrorKind::Limit, "{}", error.reason);
+    assert!(
+        error.reason.contains("too many characters"),
+        "{}",
+        error.reason
+    );
+    let spent = clew_platform::thread_cpu_time().saturating_sub(before);
+    // Minutes without an end. One look is not broken off.
+    assert!(spent < std::time::Duration::from_secs(30), "{spent:?}");
+}
+
+#[test]
 fn what_says_nothing_of_a_document_is_zero_and_no_match() {
     let source = "if (params.containsKey('x')) { return 1 }";
     let purpose = ScriptPurpose::Score;
