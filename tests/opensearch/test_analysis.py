@@ -243,3 +243,20 @@ class Analysis(ClewTest):
         wrong = {"settings": {"analysis": {"analyzer": {"a": {"tokenizer": "standard", "filter": ["nothing"]}}}}}
         with self.refused(400, reason="nothing"):
             self.client.indices.create(index="wrong", body=wrong)
+
+    def test_what_was_written_after_analyzers_changed_is_cut_by_these_after_a_kill(self):
+        def own(name):
+            return {"analysis": {"analyzer": {"own": {"tokenizer": "standard", "filter": [name]}}}}
+
+        field = {"type": "text", "analyzer": "own", "fielddata": True}
+        body = {"settings": own("lowercase"), "mappings": {"properties": {"t": field}}}
+        self.client.indices.create(index="changed", body=body)
+        self.client.indices.close(index="changed")
+        self.client.indices.put_settings(index="changed", body=own("uppercase"))
+        self.client.indices.open(index="changed")
+        self.client.index(index="changed", id="1", body={"t": "Fox"}, refresh=True)
+        self.restart()
+        body = {"size": 0, "aggs": {"terms": {"terms": {"field": "t"}}}}
+        found = self.client.search(index="changed", body=body)["aggregations"]["terms"]["buckets"]
+        self.assertEqual([bucket["key"] for bucket in found], ["FOX"])
+
