@@ -13,9 +13,9 @@ const SOURCE_MAX: usize = 2_000;
 const DEPTH_MAX: usize = 50;
 
 /// Signs, those first that begin like others.
-const SIGNS: [&str; 21] = [
-    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "!", "(", ")", ".", ",", "+", "-",
-    "*", "/", "%", ";",
+const SIGNS: [&str; 22] = [
+    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", ".", ",", "+",
+    "-", "*", "/", "%", ";",
 ];
 
 /// A script that is true or false of a term.

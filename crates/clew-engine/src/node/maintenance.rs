@@ -94,7 +94,10 @@ fn run_refresher(inner: &Inner) {
 
 fn refresh(index: &Index) {
     for shard in index.shards.iter().filter(|shard| shard.is_dirty()) {
-        if let Err(error) = shard.refresh() {
+        // One that was deleted meanwhile has nothing to show.
+        if let Err(error) = shard.refresh()
+            && !shard.is_retired()
+        {
             tracing::error!(index = index.name(), shard = shard.place.number, %error, "refresh failed");
         }
     }
