@@ -2,8 +2,9 @@
 //! restart. For inputs that cannot wait or go back; files are their own buffer.
 //!
 //! Everything goes through the disk: one way, in the same order, whether the sink is there or not. What was delivered when the
-//! process dies may be delivered once more, under the same ids. A buffer that is there for the other outputs' sake
-//! ([`BufferOptions::only_after`]) is passed by for as long as its sink takes what it is given.
+//! process dies may be delivered once more, under the same ids; one that is closed when all was sent leaves nothing behind. A
+//! buffer that is there for the other outputs' sake ([`BufferOptions::only_after`]) is passed by for as long as its sink takes
+//! what it is given, and is empty as soon as it has taken everything.
 
 mod block;
 mod files;
@@ -81,6 +82,8 @@ pub struct BufferSink {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    /// Whether there is something on disk only while the sink takes nothing.
+    only_while_away: bool,
 }
 
 #[derive(Debug)]
@@ -141,6 +144,7 @@ impl BufferSink {
                 has_left_off: false,
             }),
             changed: Condvar::new(),
+            only_while_away: options.only_after.is_some(),
         });
         // What is kept there is kept by the thread that sends, which holds no lock meanwhile.
         let patient = Arc::new(PatientDisk::new(disk, stop.clone()));
@@ -371,6 +375,10 @@ impl Shared {
         if let Some(unread) = unread {
             state.files.pass(&unread).map_err(failed)?;
         }
+        if self.only_while_away && !state.files.has_unread() {
+            // The next batch may be long in coming, and a process that dies until then would send all of this again.
+            state.files.remove_all().map_err(failed)?;
+        }
         state.counts.delivered += delivery.acked + delivery.duplicates;
         state.counts.rejected += delivery.rejected.len() as u64;
         Ok(())
@@ -400,7 +408,11 @@ impl Shared {
                 Ok(Some((unread, events))) => {
                     return Some(Ok(Work::Block(unread, events)));
                 }
-                Ok(None) if state.closed => return None,
+                Ok(None) if state.closed => {
+                    // All of it was sent: after a restart it must not be sent again.
+                    let removed = state.files.remove_all();
+                    return removed.err().map(|error| Err(unusable(&error.to_string())));
+                }
                 Ok(None) => self.changed.wait(&mut state),
                 Err(error) => return Some(Err(unusable(&error.to_string()))),
             }

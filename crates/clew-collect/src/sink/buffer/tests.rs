@@ -371,7 +371,8 @@ fn what_is_for_a_sink_that_is_away_waits_on_disk_and_is_sent_once_and_in_order()
     while scene.buffer.counts().delivered < 3 {
         std::thread::yield_now();
     }
-    // The first that goes past the disk again takes away what was sent.
+    // Whenever the process dies from here on, nothing of that is sent again.
+    assert_eq!(scene.buffer.counts().bytes, 0);
     scene.put("4", b"{}");
     scene.expect("4");
     scene.close();
@@ -394,5 +395,24 @@ fn what_a_stop_found_on_its_way_past_the_disk_is_on_the_disk() {
         scene.expect(id);
         scene.gate.send(Ok(())).unwrap();
     }
+    scene.close();
+}
+
+#[test]
+fn a_buffer_that_is_closed_when_all_was_sent_sends_nothing_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    for id in ["1", "2"] {
+        scene.put(id, b"{}");
+        scene.expect(id);
+        scene.gate.send(Ok(())).unwrap();
+    }
+    while scene.buffer.counts().delivered < 2 {
+        std::thread::yield_now();
+    }
+    scene.close();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    scene.put("3", b"{}");
+    scene.expect("3");
     scene.close();
 }
