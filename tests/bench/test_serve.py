@@ -167,6 +167,17 @@ class ServeTest(BenchTest):
         self.assertEqual(self.indexes(), [])
         self.assertEqual([row["name"] for row in self.read("out.json")["rows"]], ["load"])
 
+    def test_who_stops_a_run_while_it_loads_leaves_no_index(self):
+        # What is under way then would make the index anew.
+        for _ in range(5):
+            command = self.command("serve", "search", "--url", self.server.address, "--load-clients", "8")
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            while not self.indexes():
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            self.assertIn("stopped before the end", process.communicate(timeout=SECONDS_MAX)[1])
+            self.assertEqual(self.indexes(), [])
+
     def test_a_time_in_which_nothing_ends_says_so(self):
         self.bench("serve", "bulk", "--url", self.server.url, "--concurrency", "1", "--batch", "20000", "--warm-up", "0", "--seconds", "0.001")
         self.assertIn("no request that began in these", self.errors)

@@ -23,6 +23,8 @@ use crate::signals::stop_signal;
 /// Whoever is refused because it is too much asks again after this long, so many times.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 600;
+/// So often, with such pauses, it is looked whether a run that ended early has left its index.
+const LAST_LOOKS: u32 = 4;
 
 /// What is built behind an answer is asked for so often, and so long.
 const PENDING_PAUSE: Duration = Duration::from_millis(100);
@@ -115,9 +117,29 @@ impl Session {
     /// Makes the index by these requests, in order.
     pub(super) async fn create(&mut self, calls: &[Call]) -> anyhow::Result<()> {
         for call in calls {
-            self.ask(call).await?;
-            // Not before: an index of this name that another made meanwhile is not ours to remove.
-            self.is_made = true;
+            // Whoever is stopped before the answer has it made, too.
+            let was_made = std::mem::replace(&mut self.is_made, true);
+            if let Err(error) = self.ask(call).await {
+                // An index of this name that another made meanwhile is not ours to remove.
+                self.is_made = was_made;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the index after a run that ended early. What it had asked for is still being done then, and makes the index, or
+    /// makes it anew: servers make one for documents that have none.
+    async fn delete_at_last(&mut self) -> anyhow::Result<()> {
+        let name = self.options.index.clone();
+        for look in 0..LAST_LOOKS {
+            if look > 0 {
+                tokio::time::sleep(REFUSED_PAUSE).await;
+            }
+            let exists = self.connection.ask(&self.api.exists(&name)).await?;
+            if self.api.read_exists(&exists) {
+                self.delete().await?;
+            }
         }
         Ok(())
     }
@@ -267,6 +289,7 @@ impl Session {
             results.write(path)?;
         }
         let dropped = match self.is_made && !self.options.keep {
+            true if outcome.is_err() => self.delete_at_last().await,
             true => self.delete().await,
             false => Ok(()),
         };
