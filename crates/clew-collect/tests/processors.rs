@@ -147,3 +147,20 @@ outputs: [{{type: stdout}}]
         assert!(is_marked);
     }
 }
+
+#[test]
+fn a_list_of_one_time_is_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.log"), "x\n").unwrap();
+    let text = format!(
+        "registry: {0}/registry.json
+inputs: [{{paths: [{0}/a.log], parse: plain, processors: [{{set: {{field: '@timestamp', value: ['2026-02-03T04:05:06Z']}}}}]}}]
+outputs: [{{type: stdout}}]
+",
+        folder.path().display()
+    );
+    let (report, documents) = ran(&text);
+    assert_eq!(report.counters.parse_errors, 0);
+    let time = &documents[0]["@timestamp"];
+    assert_eq!(time.to_string(), r#"["2026-02-03T04:05:06Z"]"#);
+}

@@ -62,7 +62,7 @@ use crate::pipeline::Flow;
 
 use condition::Condition;
 use failures::Failures;
-use stamps::{Stamps, Written};
+use stamps::{Stamps, Written, only_item};
 use step::{Guarded, Work};
 
 /// A compiled pipeline and the event that it works on.
@@ -170,9 +170,15 @@ impl Plan {
         if self.stamps.is_none() {
             self.stamps = Stamps::new().ok();
         }
+        let is_json = matches!(self.event.get(field), Value::Json(_));
         let text = self.event.text(field);
         let read = self.stamps.as_mut().zip(text);
-        let (ms, is_time) = match read.and_then(|(stamps, text)| stamps.read(self.event.at(text))) {
+        let read = read.and_then(|(stamps, text)| {
+            let text = self.event.at(text);
+            let whole = stamps.read(text);
+            whole.or_else(|| stamps.read(&only_item(text).filter(|_| is_json)?))
+        });
+        let (ms, is_time) = match read {
             Some(Written::AsServersRead(ms)) => return (Some(ms), true),
             Some(Written::Otherwise(ms)) => (ms, true),
             None => (own_ms, false),

@@ -1,6 +1,7 @@
 //! What tells whether a field is a time, as a server reads them: it refuses an event whose `@timestamp` is none.
 
 use jiff::tz::TimeZone;
+use serde_json::Value as Json;
 
 use crate::error::DefinitionError;
 use crate::steps::dates::{EPOCH_YEAR, Readings};
@@ -53,5 +54,15 @@ impl Stamps {
             let other = self.other.read(text, EPOCH_YEAR).ok()?;
             Some(Written::Otherwise(other))
         })
+    }
+}
+
+/// What the only item of a list says: servers read a list of one as that one.
+pub(super) fn only_item(json: &str) -> Option<String> {
+    let [item]: [Json; 1] = serde_json::from_str(json).ok()?;
+    match item {
+        Json::String(text) => Some(text),
+        Json::Number(number) => Some(number.to_string()),
+        _ => None,
     }
 }
