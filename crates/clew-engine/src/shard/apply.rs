@@ -9,7 +9,7 @@ use tantivy::schema::OwnedValue;
 
 use super::document::{Row, SegmentDocument};
 use super::prepared::Prepared;
-use super::writer::{Buffer, Buffered, Current, DocumentPlace, Tombstone, Writer};
+use super::writer::{Buffer, Buffered, Current, DocumentPlace, Fullness, Tombstone, Writer};
 use crate::base::error::EngineError;
 use crate::base::operation::{Body, DocumentOperation, encode_head};
 use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, WriteResult};
@@ -278,7 +278,7 @@ impl Writer {
                 reason,
             });
         }
-        if self.is_full() {
+        if self.fullness() != Fullness::HasRoom {
             let sealed = self.seal();
             sealed.map_err(|source| self.tantivy_error(source))?;
         }

@@ -73,7 +73,7 @@ pub(crate) use prepared::Prepared;
 pub(crate) use repair::ShardRepair;
 pub(crate) use segment::SegmentView;
 pub(crate) use vector_file::VectorFile;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Fullness, Writer};
 
 use directory::ShardDirectory;
 use health::ShardHealth;

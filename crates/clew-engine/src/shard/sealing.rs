@@ -12,7 +12,7 @@ use parking_lot::MutexGuard;
 use tantivy::DocId;
 use tantivy::index::{Segment, SegmentId};
 
-use super::writer::{Buffer, Buffered, ById, Writer, WriterSegment};
+use super::writer::{Buffer, Buffered, ById, Fullness, Writer, WriterSegment};
 use super::{AliveBits, SegmentView, Shard, View};
 use crate::base::error::EngineError;
 use crate::base::waiting::lock_aside;
@@ -272,16 +272,27 @@ impl Shard {
     /// Makes a segment of the buffer, which gives up its memory; searches see it from the next refresh on. Writes go on
     /// meanwhile.
     pub(crate) fn seal_buffer(&self) -> Result<(), EngineError> {
-        self.seal_if(|_| true)
+        self.seal_where(lock_aside(&self.sealing), |_| true)
     }
 
-    /// The same where the buffer is due.
-    pub(crate) fn seal_full_buffer(&self) -> Result<(), EngineError> {
-        self.seal_if(Writer::is_full)
+    /// The same where the buffer is as full as that: who fills it goes on while another one is written, but for so long as it is
+    /// not beyond its measure.
+    pub(crate) fn seal_full_buffer(&self, fullness: Fullness) -> Result<(), EngineError> {
+        let sealing = match fullness {
+            Fullness::HasRoom => None,
+            Fullness::IsDue => self.sealing.try_lock(),
+            Fullness::IsOver => Some(lock_aside(&self.sealing)),
+        };
+        sealing.map_or(Ok(()), |sealing| {
+            self.seal_where(sealing, |writer| writer.fullness() != Fullness::HasRoom)
+        })
     }
 
-    fn seal_if(&self, is_due: impl Fn(&Writer) -> bool) -> Result<(), EngineError> {
-        let sealing = lock_aside(&self.sealing);
+    fn seal_where(
+        &self,
+        sealing: MutexGuard<'_, ()>,
+        is_due: impl Fn(&Writer) -> bool,
+    ) -> Result<(), EngineError> {
         let mut writer = self.writer()?;
         let filled = if is_due(&writer) {
             writer.take_out()

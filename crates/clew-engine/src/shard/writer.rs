@@ -93,6 +93,16 @@ pub(super) struct BufferLimits {
     pub(super) memory: Arc<MemoryAccount>,
 }
 
+/// Whether a buffer has to become a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fullness {
+    HasRoom,
+    /// As soon as nobody makes another one.
+    IsDue,
+    /// Who writes waits for it.
+    IsOver,
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Buffered {
     /// The first of its nested objects, or itself.
@@ -316,10 +326,15 @@ impl Writer {
             + sealing.map_or(0, |sealing| sealing.memory.bytes())
     }
 
-    /// Whether the buffer is due to become a segment, as far as it was looked at.
-    pub(crate) fn is_full(&self) -> bool {
+    /// How full the buffer is, as far as it was looked at.
+    pub(crate) fn fullness(&self) -> Fullness {
         let buffer = self.buffer.as_ref();
-        buffer.is_some_and(|buffer| buffer.memory.bytes() >= self.buffers.bytes_max)
+        let bytes = buffer.map_or(0, |buffer| buffer.memory.bytes());
+        match self.buffers.bytes_max {
+            max if bytes < max => Fullness::HasRoom,
+            max if bytes - max < max / 2 => Fullness::IsDue,
+            _ => Fullness::IsOver,
+        }
     }
 
     /// Where a document's living version lies.

@@ -20,7 +20,7 @@ use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
+use crate::shard::{Fullness, Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
 use crate::write::batches::{Chunk, ShardBatch, next_free};
 use crate::write::watched::Watch;
 
@@ -327,10 +327,10 @@ impl Inner {
         if much || writer.segment_count() != segments {
             self.wake_upkeep();
         }
-        let is_full = writer.is_full();
+        let fullness = writer.fullness();
         drop(writer);
         // What was written is in the log: should this fail, the shard is rebuilt from there.
-        if is_full && shard.seal_full_buffer().is_ok() {
+        if fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok() {
             self.wake_upkeep();
         }
     }
