@@ -36,7 +36,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             number(rest).ok_or_else(|| format!("invalid number at [{at}]"))?
         } else if first == '\'' || first == '"' {
             quoted(rest, first).ok_or_else(|| format!("a text that begins at [{at}] has no end"))?
-        } else if first == '/' && stands_before_value(found.last().map(|(_, token)| token)) {
+        } else if first == '/' && stands_before_value(&found) {
             regex(rest)
                 .ok_or_else(|| format!("a regular expression that begins at [{at}] has no end"))?
         } else if is_letter(first) {
@@ -61,11 +61,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
 /// Words behind which a value stands, and no operator.
 const BEFORE_VALUES: &[&str] = &["return", "else", "do", "in", "throw", "instanceof"];
 
-/// Whether a value may begin behind a token: a slash divides where one has just ended.
-fn stands_before_value(before: Option<&Token>) -> bool {
-    match before {
+/// Whether a value may begin behind tokens: a slash divides where one has just ended.
+fn stands_before_value(tokens: &[(usize, Token)]) -> bool {
+    let mut backwards = tokens.iter().rev().map(|(_, token)| token);
+    match backwards.next() {
         None => true,
-        Some(Token::Word(word)) => BEFORE_VALUES.contains(&word.as_str()),
+        Some(Token::Word(word)) => {
+            // A member may be called like any word.
+            let is_member = matches!(backwards.next(), Some(Token::Sign("." | "?.")));
+            !is_member && BEFORE_VALUES.contains(&word.as_str())
+        }
         Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}" | "++" | "--"),
         Some(
             Token::Whole(_) | Token::Float(_) | Token::Text(_) | Token::Regex(..) | Token::End,

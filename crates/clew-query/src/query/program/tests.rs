@@ -102,6 +102,9 @@ fn painless_is_understood() {
             json!("a<1>b<22>"),
         ),
         ("/,/.split('a,b,,')", json!(["a", "b"])),
+        // Members may be called like words behind which values stand.
+        ("['in': 6].in / 3 / 2", json!(1)),
+        ("['do': 6]?.do / 3", json!(2)),
         ("Long.bitCount(doc['price'].value ^ -1)", json!(61)),
         ("(int) 2.9 + (double) 1", json!(3.0)),
         (
