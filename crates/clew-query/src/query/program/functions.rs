@@ -5,7 +5,7 @@ use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 use super::ScriptLanguage;
 use super::dates;
 use super::operators::{cut, lenient};
-use super::tree::Node;
+use super::tree::{Node, Operator};
 use super::value::ScriptValue;
 use super::windows;
 use crate::error::ScriptError;
@@ -144,8 +144,17 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         ("Long", "MIN_VALUE") => Node::Whole(i64::MIN),
         ("Double", "MAX_VALUE") => Node::Float(f64::MAX),
         ("Float", "MAX_VALUE") => Node::Float(f64::from(f32::MAX)),
+        ("Double" | "Float", "NaN") => quotient(0.0),
+        ("Double" | "Float", "POSITIVE_INFINITY") => quotient(1.0),
+        ("Double" | "Float", "NEGATIVE_INFINITY") => quotient(-1.0),
         _ => return None,
     })
+}
+
+/// A number by zero: scripts are also kept as JSON, which has no such numbers.
+fn quotient(above: f64) -> Node {
+    let [above, below] = [above, 0.0].map(|number| Box::new(Node::Float(number)));
+    Node::Pair(Operator::Divide, above, below)
 }
 
 /// The measure of vectors with this name.

@@ -102,6 +102,11 @@ fn painless_is_understood() {
             json!("a<1>b<22>"),
         ),
         ("/,/.split('a,b,,')", json!(["a", "b"])),
+        ("Double.NaN > 0 || Double.NaN < 0", json!(false)),
+        (
+            "Double.NEGATIVE_INFINITY < 5 && 5 < Float.POSITIVE_INFINITY",
+            json!(true),
+        ),
         // Members may be called like words behind which values stand.
         ("['in': 6].in / 3 / 2", json!(1)),
         ("['do': 6]?.do / 3", json!(2)),
