@@ -228,7 +228,12 @@ pub(super) fn number(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
 fn to_whole(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
     match (whole(args), args.first().and_then(Value::as_f64)) {
         (Some(whole), _) => whole.into(),
-        (None, Some(number)) => of_number(SqlType::Long, change(number)),
+        (None, Some(number)) => match of_number(SqlType::Long, change(number)) {
+            // What is too large stops where whole numbers end, as Java's conversion does.
+            Value::Null if number > 0.0 => i64::MAX.into(),
+            Value::Null => i64::MIN.into(),
+            whole => whole,
+        },
         (None, None) => Value::Null,
     }
 }
@@ -390,6 +395,9 @@ mod tests {
             ("ceil", json!([1.2]), json!(2)),
             ("ceiling", json!([7]), json!(7)),
             ("floor", json!([null]), json!(null)),
+            ("floor", json!([1e30]), json!(i64::MAX)),
+            ("ceil", json!([-1e30]), json!(i64::MIN)),
+            ("ceil", json!([-0.5]), json!(0)),
             (
                 "timestamp",
                 json!(["2020-08-26 13:49:00", "12:15:16"]),
