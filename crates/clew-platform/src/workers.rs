@@ -1,7 +1,7 @@
 //! Threads that do one thing after the other, as many as are at work at once. What turns out to take long can be made to
 //! yield to everything else while it runs: its thread gets a lower priority from the system. Where the system does not give it
 //! back, as to an unprivileged process, the thread ends with its work, and another one takes its place, which costs some
-//! hundred microseconds with all that a thread keeps for itself.
+//! hundred microseconds with all that a thread keeps for itself. So it does when that is little beside its work.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -14,9 +14,13 @@ use std::{io, thread};
 use parking_lot::{Condvar, Mutex};
 
 use crate::task::{ThreadId, lower_priority, niceness, regain_priority};
+use crate::thread_cpu_time;
 
 /// A thread with nothing to do ends after this time.
 const IDLE_MAX: Duration = Duration::from_secs(10);
+/// A thread whose work took so much of a processor's time ends with it. What it has allocated and others free goes back to the system only when it
+/// allocates again or has ended, and a new thread costs little beside that time.
+const LONG_WORK: Duration = Duration::from_millis(20);
 /// Niceness of work that yields: 110 shares of a CPU where others have 1,024, so that it comes on slowly, with what
 /// it holds, also where all CPUs are busy.
 const YIELDING_NICENESS: i32 = 10;
@@ -165,11 +169,13 @@ impl Shared {
         let mut next = Some(first);
         while let Some((work, job)) = next {
             work.begin();
+            let before = thread_cpu_time();
             // The hook has reported it.
             let _ = catch_unwind(AssertUnwindSafe(job));
             work.end();
-            // It may have been lowered for its work, or begun by a thread that was.
-            if !regain_priority(self.niceness) {
+            // Its priority may have been lowered for its work, or that of the thread that began it.
+            let took = thread_cpu_time().saturating_sub(before);
+            if took >= LONG_WORK || !regain_priority(self.niceness) {
                 return;
             }
             next = self.next();
@@ -279,6 +285,20 @@ mod tests {
         assert!(run(&workers, Workers::is_here) && !Workers::is_here());
         until_idle(&workers, 1);
         assert_eq!(run(&workers, || thread::current().id()), first);
+    }
+
+    #[test]
+    fn a_thread_ends_with_long_work() {
+        let workers = Workers::new("test");
+        let long = run(&workers, || {
+            let before = thread_cpu_time();
+            while thread_cpu_time().saturating_sub(before) < LONG_WORK {}
+            thread::current().id()
+        });
+        // It answers before it ends.
+        for _ in 0..3 {
+            assert_ne!(run(&workers, || thread::current().id()), long);
+        }
     }
 
     #[test]
