@@ -199,7 +199,7 @@ mod tests {
             ("MovingFunctions.ewma(values, 0.5)", 5.125),
             ("MovingFunctions.holt(values, 0.5, 0.5)", 5.53125),
             (
-                "MovingFunctions.holtWinters(values, 0, 0, 0, 2, false)",
+                "values.length < 4 ? 0 : MovingFunctions.holtWinters(values, 0, 0, 0, 2, false)",
                 6.65,
             ),
             (
