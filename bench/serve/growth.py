@@ -76,6 +76,7 @@ def measure(given):
         beside = ["taskset", "-c", f"{cores}-{os.cpu_count() - 1}"] if cores < os.cpu_count() else []
         with Server(given.bin, under=["taskset", "-c", f"0-{cores - 1}"], beside=beside) as server:
             machine, rows = server.load(what, *common, *arguments)
+        machine["cores"] = os.cpu_count()  # It counts those that its own command may run on.
         add(found, what, rows, grows="cores", cores=cores)
     return found, machine
 
