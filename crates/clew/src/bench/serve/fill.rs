@@ -2,6 +2,7 @@
 //! takes them. A batch that is refused because it is too much is sent again; any other failure ends it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -32,9 +33,34 @@ pub(super) struct Filled {
     pub(super) refusals: u64,
 }
 
-/// Sends all batches.
+/// Those that send. Each has a handle, so that it can be told when none is left.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Senders(Arc<()>);
+
+impl Senders {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
+    }
+}
+
+/// Clients that end after the request that they are at when nobody waits for them any more: what a server has begun to do it goes
+/// on with, and only its answer tells that it has ended.
+struct Clients {
+    tasks: JoinSet<anyhow::Result<Filled>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Drop for Clients {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.tasks.detach_all();
+    }
+}
+
+/// Sends all batches; dropped, or when a client has failed, the others end soon, as `senders` tells.
 pub(super) async fn fill(
-    server: &Server,
+    (server, senders): (&Server, &Senders),
     clients: usize,
     batches: impl Iterator<Item = Batch> + Send + 'static,
     judge: fn(&Reply) -> Judgement,
@@ -51,19 +77,23 @@ pub(super) async fn fill(
     });
     let receiver = Arc::new(Mutex::new(receiver));
     let start = Instant::now();
-    // Dropped, it ends those that still send when one has failed.
-    let mut tasks = JoinSet::new();
+    let mut all = Clients {
+        tasks: JoinSet::new(),
+        is_over: Arc::default(),
+    };
     for _ in 0..clients {
         let sending = Sending {
             connection: Connection::new(server),
             judge,
             bar: bar.clone(),
+            is_over: all.is_over.clone(),
+            _one: senders.clone(),
         };
-        tasks.spawn(sending.run(receiver.clone()));
+        all.tasks.spawn(sending.run(receiver.clone()));
     }
     drop(receiver);
     let mut filled = Filled::default();
-    while let Some(ended) = tasks.join_next().await {
+    while let Some(ended) = all.tasks.join_next().await {
         let one = ended.context("a client broke down")??;
         filled.documents += one.documents;
         filled.refusals += one.refusals;
@@ -78,6 +108,8 @@ struct Sending {
     connection: Connection,
     judge: fn(&Reply) -> Judgement,
     bar: ProgressBar,
+    is_over: Arc<AtomicBool>,
+    _one: Senders,
 }
 
 impl Sending {
@@ -85,7 +117,7 @@ impl Sending {
         let mut filled = Filled::default();
         loop {
             let batch = batches.lock().await.recv().await;
-            let Some(batch) = batch else {
+            let Some(batch) = batch.filter(|_| !self.is_over.load(Ordering::Relaxed)) else {
                 return Ok(filled);
             };
             filled.refusals += self.send(&batch.call).await?;
@@ -97,6 +129,9 @@ impl Sending {
     /// Sends a batch until it is taken; gives how often it was refused.
     async fn send(&mut self, call: &Call) -> anyhow::Result<u64> {
         for refusals in 0..REFUSALS_MAX {
+            if refusals > 0 && self.is_over.load(Ordering::Relaxed) {
+                break;
+            }
             let reply = self.connection.ask(call).await;
             match (self.judge)(&reply.context("loading")?) {
                 Judgement::Answered => return Ok(refusals.into()),

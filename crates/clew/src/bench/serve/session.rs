@@ -13,7 +13,7 @@ use super::super::columns::{count, figure};
 use super::super::report::row;
 use super::super::results::{self, Results, Row};
 use super::api::Api;
-use super::fill::{Batch, fill};
+use super::fill::{Batch, Senders, fill};
 use super::http::{Call, Connection, Failure, Reply, Server};
 use super::load::{Judgement, Measured, Plan, Workload, drive};
 use super::options::LoadOptions;
@@ -25,6 +25,8 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 600;
 /// So often, with such pauses, it is looked whether a run that ended early has left its index.
 const LAST_LOOKS: u32 = 4;
+/// So long it waits for the answers to what it had asked for.
+const LAST_ANSWERS_MAX: Duration = Duration::from_secs(30);
 
 /// What is built behind an answer is asked for so often, and so long.
 const PENDING_PAUSE: Duration = Duration::from_millis(100);
@@ -40,6 +42,8 @@ pub(super) struct Session {
     version: String,
     /// Whether there is an index of ours.
     is_made: bool,
+    /// Those that load, as far as they are at a request.
+    senders: Senders,
     rows: Vec<Row>,
 }
 
@@ -55,6 +59,7 @@ impl Session {
             connection: Connection::new(&server),
             version: String::new(),
             is_made: false,
+            senders: Senders::default(),
             rows: Vec::new(),
             options,
             api,
@@ -132,6 +137,10 @@ impl Session {
     /// makes it anew: servers make one for documents that have none.
     async fn delete_at_last(&mut self) -> anyhow::Result<()> {
         let name = self.options.index.clone();
+        let began = Instant::now();
+        while self.senders.count() > 0 && began.elapsed() < LAST_ANSWERS_MAX {
+            tokio::time::sleep(REFUSED_PAUSE).await;
+        }
         for look in 0..LAST_LOOKS {
             if look > 0 {
                 tokio::time::sleep(REFUSED_PAUSE).await;
@@ -163,7 +172,8 @@ impl Session {
         bar.set_length(total);
         let judge = self.api.judge();
         let cpu = self.cpu_time();
-        let filled = fill(&self.server, clients, batches, judge, &bar).await;
+        let to = (&self.server, &self.senders);
+        let filled = fill(to, clients, batches, judge, &bar).await;
         bar.finish_and_clear();
         let filled = filled?;
         let cpu_us = cpu_us(cpu, self.cpu_time(), filled.documents);
