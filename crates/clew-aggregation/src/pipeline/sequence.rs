@@ -206,7 +206,10 @@ mod tests {
                 "MovingFunctions.stdDev(values, MovingFunctions.unweightedAvg(values))",
                 7.1875_f64.sqrt(),
             ),
-            ("MovingFunctions.max(values) - values[0]", 7.0),
+            (
+                "values.length == 0 ? 0 : MovingFunctions.max(values) - values[0]",
+                7.0,
+            ),
             (
                 "double s = 0; for (double v : values) { s += v * v } return s",
                 85.0,
