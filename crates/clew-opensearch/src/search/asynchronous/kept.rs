@@ -123,10 +123,11 @@ impl Default for AsynchronousSearches {
 
 impl State {
     fn running(&self) -> usize {
-        let searches = self.searches.values();
-        searches
-            .filter(|search| search.outcome.borrow().is_none())
-            .count()
+        // One that panicked has gone without an outcome.
+        let is_running = |search: &&Search| {
+            search.outcome.has_changed().is_ok() && search.outcome.borrow().is_none()
+        };
+        self.searches.values().filter(is_running).count()
     }
 
     fn kept_bytes(&self) -> usize {
