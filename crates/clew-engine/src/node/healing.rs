@@ -126,7 +126,7 @@ impl Inner {
         let mut all: Vec<Arc<Index>> = indices.values().cloned().collect();
         in_lock_order(&mut all);
         // Nobody changes what an index is while it is compared with what the log says of it.
-        let _changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
+        let changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
         let mut catalog = self.catalog.lock();
         if catalog.applied() <= self.log.durable() {
             return Ok(());
@@ -150,17 +150,17 @@ impl Inner {
             };
             next.insert(index.name().to_string(), index);
         }
-        for index in all
-            .iter()
-            .filter(|index| !durable.indices.contains_key(&index.uuid))
-        {
-            // Its creation was refused. The folder stays until the next start, which finds out about it.
-            index.shards.iter().for_each(|shard| shard.retire());
-        }
+        // Their creation was refused. The folders stay until the next start, which finds out about them.
+        let is_refused = |index: &&Arc<Index>| !durable.indices.contains_key(&index.uuid);
+        let refused: Vec<Arc<Index>> = all.iter().filter(is_refused).cloned().collect();
         self.aliases
             .store(Arc::new(alias_change::table(next.values())));
         (*indices, *catalog) = (next, durable);
         self.look_for_slow_limits(indices.values());
+        drop((indices, changing, catalog));
+        // Not under these: who is about to write to such a shard may wait for one of them.
+        let shards = refused.iter().flat_map(|index| &index.shards);
+        shards.for_each(|shard| shard.retire());
         Ok(())
     }
 
