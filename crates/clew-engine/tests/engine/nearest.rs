@@ -246,16 +246,14 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(nearest(&node, unmapped).unwrap(), [vec![]]);
 }
 
-#[test]
-fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_written_anew() {
-    let disk = SimDisk::new();
-    let (node, living) = filled(&disk);
+/// Gives the field `v` another space, as a later mapping does.
+fn give_space(node: &Node, space: Space) {
     let mapping = node.index().mapping();
     let FieldKind::Vector(before) = mapping.field("v").unwrap().kind.clone() else {
         panic!("v is a vector");
     };
     let mut column = before.column;
-    column.space = Space::InnerProduct;
+    column.space = space;
     let spec = MappingSpec {
         columns: vec![("v".to_string(), VectorMapping { column, ..before })],
         ..MappingSpec::default()
@@ -263,6 +261,13 @@ fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_writ
     node.engine
         .put_mapping(&everything(), "docs", spec)
         .unwrap();
+}
+
+#[test]
+fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_written_anew() {
+    let disk = SimDisk::new();
+    let (node, living) = filled(&disk);
+    give_space(&node, Space::InnerProduct);
     let probe = vector(9000);
     let product = |n: &u64| -> f32 { probe.iter().zip(vector(*n)).map(|(a, b)| a * b).sum() };
     let mut want = living.clone();
@@ -304,19 +309,7 @@ fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_writ
 fn what_was_written_after_a_field_got_another_space_is_searched_in_it_after_a_crash() {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 1);
-    let mapping = node.index().mapping();
-    let FieldKind::Vector(before) = mapping.field("v").unwrap().kind.clone() else {
-        panic!("v is a vector");
-    };
-    let mut column = before.column;
-    column.space = Space::InnerProduct;
-    let spec = MappingSpec {
-        columns: vec![("v".to_string(), VectorMapping { column, ..before })],
-        ..MappingSpec::default()
-    };
-    node.engine
-        .put_mapping(&everything(), "docs", spec)
-        .unwrap();
+    give_space(&node, Space::InnerProduct);
     for n in 0..30 {
         node.put(&n.to_string(), &source(n));
     }
