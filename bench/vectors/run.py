@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE.parent))
 import results  # noqa: E402
 
 TARGETS = [0.90, 0.95, 0.99]
-EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 640, 1280, 2560]
+EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 480, 640, 960, 1280, 2560]
 EFFORTS = {
     "clew": EF,
     "clew, graph": EF,

@@ -62,20 +62,24 @@ impl Choice {
 }
 
 /// Points of lists that stand in for a graph: at each, the effort with which a walk would find as much, by the points of
-/// the graph, or of lists that stood in for it before.
+/// the graph, or of lists that stood in for it before. The greatest effort stands for the most that lists find, as whoever asks
+/// for that wants what can be found; what they find beyond walks is spread over the efforts before it.
 pub(crate) fn points_in_place_of(walks: &[Point], lists: &[Tried]) -> Vec<Point> {
     let stands_for = |one: &Tried| {
         let curve = walks.iter().filter(|point| point.k as usize == one.k);
-        let curve: Vec<(f64, f32)> = curve
+        let mut curve: Vec<(f64, f32)> = curve
             .map(|point| (f64::from(point.ef), point.recall))
             .collect();
+        let most = lists.iter().rfind(|other| other.k == one.k);
+        if let (Some(last), Some(most)) = (curve.last_mut(), most) {
+            last.1 = last.1.max(most.recall);
+        }
         point(one.k, effort_for(&curve, one.recall), one.recall)
     };
     lists.iter().map(stands_for).collect()
 }
 
-/// The effort of a recall on a curve of ascending efforts, which goes on at its lower end as it goes there. What is beyond
-/// its upper end is had for the greatest effort: whoever asks for that wants what can be found.
+/// The effort of a recall on a curve of ascending efforts, which goes on at its lower end as it goes there.
 fn effort_for(curve: &[(f64, f32)], recall: f32) -> f64 {
     let (Some(&first), Some(&last)) = (curve.first(), curve.last()) else {
         return 1.0;
@@ -137,19 +141,21 @@ mod tests {
 
     #[test]
     fn lists_stand_in_for_walks_that_find_as_much() {
-        let walks = tried(&[(10, 0.8, 0.0), (40, 0.95, 0.0)]);
+        let walks = tried(&[(10, 0.8, 0.0), (40, 0.95, 0.0), (80, 0.951, 0.0)]);
         let walks: Vec<Point> = walks.iter().map(Tried::point).collect();
         let lists = tried(&[
             (1, 0.6, 0.0),
             (2, 0.8, 0.0),
             (4, 0.9, 0.0),
             (8, 0.95, 0.0),
-            (16, 0.99, 0.0),
+            (16, 0.98, 0.0),
+            (32, 0.99, 0.0),
         ]);
         let points = points_in_place_of(&walks, &lists);
         let efforts: Vec<u32> = points.iter().map(|point| point.ef).collect();
-        // What is missed halves with each doubling of effort, below what was tried as well.
-        assert_eq!(efforts, [5, 10, 20, 40, 40]);
-        assert_eq!(points[4].recall, 0.99);
+        // What is missed halves with each doubling of effort, below what was tried as well; what no walk finds is spread up to
+        // the greatest one.
+        assert_eq!(efforts, [5, 10, 20, 40, 60, 80]);
+        assert_eq!(points[5].recall, 0.99);
     }
 }
