@@ -74,10 +74,11 @@ async fn run(
         name: is_call(&function).then(|| name.clone()),
     };
     let answering = async {
-        let reply = answer(&door, &function, call).await;
-        reply
-            .unwrap_or_else(|| not_served(door.service(), &name))
-            .unwrap_or_else(Status::into_http)
+        let reply = match answer(&door, &function, call) {
+            Some(reply) => reply.await,
+            None => not_served(door.service(), &name),
+        };
+        reply.unwrap_or_else(Status::into_http)
     };
     door.watch().over(&headers, &called, answering).await
 }

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::error::MilvusError;
 use crate::incoming::{self, Incoming};
-use crate::service::{Caller, Door};
+use crate::service::{Caller, Coming, Door};
 use crate::watch::{Called, Outcome, Way};
 use body::{Body, Refusal};
 pub(crate) use health::is_health;
@@ -189,22 +189,27 @@ fn done() -> Answer {
     Answer::Data(json!({}))
 }
 
-async fn run(door: &Door, (path, caller): (&str, Caller), body: Body) -> Result<Answer, Refusal> {
+fn run<'a>(
+    door: &'a Door,
+    (path, caller): (&'a str, Caller),
+    body: Body,
+) -> Coming<'a, Result<Answer, Refusal>> {
     let (group, action) = path.split_once('/').unwrap_or((path, ""));
+    let call = (action, caller);
     match group {
-        "collections" => collections::run(door, (action, caller), body).await,
-        "entities" => entities::run(door, (action, caller), body).await,
-        "partitions" => others::partitions(door, (action, caller), body).await,
-        "indexes" => others::indexes(door, (action, caller), body).await,
-        "aliases" => others::aliases(door, (action, caller), body).await,
-        "users" => access::users(door, (action, caller), body).await,
-        "roles" => access::roles(door, (action, caller), body).await,
-        "privilege_groups" => access::privilege_groups(door, (action, caller), body).await,
-        "databases" => others::databases(door, (action, caller), body).await,
-        "resource_groups" => node::resource_groups(door, (action, caller), body).await,
-        "segments" => node::segments(door, (action, caller), body).await,
-        "common" => node::common(door, (action, caller), body).await,
-        _ => Err(unknown(path)),
+        "collections" => Box::pin(collections::run(door, call, body)),
+        "entities" => Box::pin(entities::run(door, call, body)),
+        "partitions" => Box::pin(others::partitions(door, call, body)),
+        "indexes" => Box::pin(others::indexes(door, call, body)),
+        "aliases" => Box::pin(others::aliases(door, call, body)),
+        "users" => Box::pin(access::users(door, call, body)),
+        "roles" => Box::pin(access::roles(door, call, body)),
+        "privilege_groups" => Box::pin(access::privilege_groups(door, call, body)),
+        "databases" => Box::pin(others::databases(door, call, body)),
+        "resource_groups" => Box::pin(node::resource_groups(door, call, body)),
+        "segments" => Box::pin(node::segments(door, call, body)),
+        "common" => Box::pin(node::common(door, call, body)),
+        _ => Box::pin(std::future::ready(Err(unknown(path)))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The table of calls: each by the function that answers it, and what it takes to be let through. No call is answered but
 //! by this table, and the functions below take nothing but a [`Call`](super::Call) that was let through.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -13,6 +14,9 @@ use crate::error::Result;
 use crate::grpc::{Reply, unary};
 use crate::proto::{self, *};
 use crate::watch::Watch;
+
+/// What comes of a call, behind a pointer: it is compiled once, where it would be with everything that waits for it.
+pub(crate) type Coming<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// An answer that says by itself how a call went.
 pub(crate) trait Answer: Default {
@@ -108,10 +112,12 @@ impl Door {
 macro_rules! calls {
     ($($name:ident($request:ident) -> $answer:ty, $privilege:expr, $reach:ident;)*) => {
         impl Door {
-            $(pub(crate) async fn $name(&self, caller: Caller, request: $request) -> Result<$answer> {
+            $(pub(crate) fn $name(&self, caller: Caller, request: $request) -> Coming<'_, Result<$answer>> {
                 const RULE: Rule = Rule { privilege: $privilege, reach: Reach::$reach };
-                let call = self.service.admit(caller, RULE, &request)?;
-                self.service.$name(call, request).await
+                Box::pin(async move {
+                    let call = self.service.admit(caller, RULE, &request)?;
+                    self.service.$name(call, request).await
+                })
             })*
         }
 
@@ -120,16 +126,16 @@ macro_rules! calls {
             matches!(name, $(stringify!($name))|*)
         }
 
-        /// Answers the call of a name, as functions are named; nothing where there is no such call.
-        pub(crate) async fn answer(
-            door: &Door,
+        /// The answer to the call of a name, as functions are named; nothing where there is no such call.
+        pub(crate) fn answer<'a>(
+            door: &'a Door,
             name: &str,
             (caller, body): (Caller, Body),
-        ) -> Option<Reply> {
+        ) -> Option<Coming<'a, Reply>> {
             match name {
                 $(stringify!($name) => {
                     let run = |request: $request| Door::$name(door, caller, request);
-                    Some(Box::pin(unary(door.service(), (stringify!($request), body), run)).await)
+                    Some(Box::pin(unary(door.service(), (stringify!($request), body), run)))
                 })*
                 _ => None,
             }

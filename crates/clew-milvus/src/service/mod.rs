@@ -43,7 +43,7 @@ mod write;
 mod tests;
 
 pub(crate) use asked::EMBEDDING_LIST;
-pub(crate) use calls::{Answer, Door, answer, answered, is_call};
+pub(crate) use calls::{Answer, Coming, Door, answer, answered, is_call};
 pub(crate) use field_ops::op_of;
 
 use std::sync::Arc;
