@@ -67,7 +67,7 @@ pub fn rescore(
 ) -> Result<(), QueryError> {
     let since = recorder.map(|recorder| recorder.watch().now());
     let snapshot = context.snapshot;
-    let plan = plan_recorded(&round.query, context, recorder)?;
+    let plan = plan_recorded(&round.query, context, (false, recorder))?;
     let weight = plan
         .query
         .weight(EnableScoring::enabled_from_searcher(snapshot.stub()))?;

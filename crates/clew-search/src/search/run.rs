@@ -133,9 +133,16 @@ fn search_in_time(
     };
     let objects = SortObjects::find(request.sort, &context, None)?;
     let recorder = request.recorder;
+    let plain = request.visitor.is_none()
+        && request.min_score.is_none()
+        && request.only.is_none()
+        && request.collapse.is_none()
+        && request.terminate_after.is_none();
+    let ranks = plain && request.limit > 0 && by_score(request.sort);
+    let of_plan = (ranks, recorder);
     let plan = match request.filter {
-        Some(filter) => plan_recorded(&filtered(request.query, filter), &context, recorder)?,
-        None => plan_recorded(request.query, &context, recorder)?,
+        Some(filter) => plan_recorded(&filtered(request.query, filter), &context, of_plan)?,
+        None => plan_recorded(request.query, &context, of_plan)?,
     };
     if let (Some(recorder), Some(steps)) = (recorder, &plan.steps) {
         recorder.ran(steps.clone(), collector_of(&request));
@@ -147,15 +154,10 @@ fn search_in_time(
         sort: objects.of(request.sort),
         recorder,
     };
-    let plain = request.visitor.is_none()
-        && request.min_score.is_none()
-        && request.only.is_none()
-        && request.collapse.is_none()
-        && request.terminate_after.is_none();
     if plain && request.limit == 0 {
         return count_only(&run, &request);
     }
-    if plain && by_score(request.sort) {
+    if ranks {
         return match run.plan.constant {
             Some(score) => first_matches(&run, &request, score),
             None => best(&run, &request, &context),

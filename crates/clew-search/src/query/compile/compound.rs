@@ -154,7 +154,7 @@ impl Compiler<'_> {
         (must, should): (&[Node], &[Node]),
         minimum: usize,
     ) -> Option<Ranked> {
-        if self.scope.is_some() {
+        if self.scope.is_some() || !self.ranks {
             return None;
         }
         let shape = match (must, should, minimum) {

@@ -84,7 +84,7 @@ pub struct Plan {
     pub(crate) exact: bool,
     /// The score of every match, when it is the same.
     pub(crate) constant: Option<f32>,
-    /// The same query as ranking reads it from the postings, when it can.
+    /// The same query as ranking reads it from the postings, when it can and is to.
     pub(crate) ranked: Option<Ranked>,
     /// The documents themselves, when they all score the same and posting lists make them up.
     pub(crate) set: Option<Arc<dyn DocumentSet>>,
@@ -130,23 +130,25 @@ pub(crate) fn plan_nested(
     context: &CompileContext<'_>,
     scope: Option<&str>,
 ) -> Result<Plan, QueryError> {
-    planned(query, context, (scope, None))
+    planned(query, context, (scope, false), None)
 }
 
-/// The same as [`plan`], whose steps are noted by a recorder if there is one.
+/// The same as [`plan`], whose steps are noted by a recorder if there is one; `ranks` says that its best hits are wanted, which
+/// may be read from the postings.
 pub(crate) fn plan_recorded(
     query: &Query,
     context: &CompileContext<'_>,
-    recorder: Option<&QueryRecorder>,
+    (ranks, recorder): (bool, Option<&QueryRecorder>),
 ) -> Result<Plan, QueryError> {
     let recording = recorder.map(|recorder| Recording::new(recorder.watch().clone()));
-    planned(query, context, (None, recording))
+    planned(query, context, (None, ranks), recording)
 }
 
 fn planned(
     query: &Query,
     context: &CompileContext<'_>,
-    (scope, recording): (Option<&str>, Option<Recording>),
+    (scope, ranks): (Option<&str>, bool),
+    recording: Option<Recording>,
 ) -> Result<Plan, QueryError> {
     let mut compiler = Compiler {
         context: *context,
@@ -155,6 +157,7 @@ fn planned(
         depth: 0,
         scored_fields: BTreeSet::new(),
         scope: scope.map(str::to_string),
+        ranks,
         recording,
     };
     let node = compiler.node(query, 1.0)?;
@@ -247,6 +250,8 @@ pub(super) struct Compiler<'a> {
     scored_fields: BTreeSet<Field>,
     /// The path whose nested objects are searched; `None` at whole documents.
     scope: Option<String>,
+    /// Whether its parts are told as ranking reads them, too, which nobody else asks for.
+    ranks: bool,
     /// The steps of what was compiled so far, where they are wanted.
     recording: Option<Recording>,
 }

@@ -119,7 +119,10 @@ impl<'a> Compiler<'a> {
             field: snapshot.statistics(mapped)?,
             frequencies,
         };
-        let ranked = ranked_phrase((snapshot, mapped), &statistics, (&terms, found), boost)?;
+        let ranked = match self.ranks {
+            true => ranked_phrase((snapshot, mapped), &statistics, (&terms, found), boost)?,
+            false => None,
+        };
         let inner = Box::new(PhraseQuery::new_with_offset(terms));
         Ok(Node {
             ranked,

@@ -170,8 +170,11 @@ impl Compiler<'_> {
         }
         let field = snapshot.statistics(mapped)?;
         let weight = Weight::new(idf(frequency, field.docs.max(frequency)), boost);
-        let ranked = snapshot.ranked_word(mapped, (term.field(), found), weight)?;
-        let ranked = ranked.map(|word| Ranked::new(Shape::Any(vec![word])));
+        let word = match self.ranks {
+            true => snapshot.ranked_word(mapped, (term.field(), found), weight)?,
+            false => None,
+        };
+        let ranked = word.map(|word| Ranked::new(Shape::Any(vec![word])));
         let statistics = LeafStatistics {
             field,
             frequencies: vec![(term.clone(), frequency)],
