@@ -46,7 +46,7 @@ pub use query::{
     Collecting, CompileContext, DocumentMatcher, GivenValue, JoinRelation, KnnResolver, Matched,
     Needs, OpenValueScript, Percolated, Percolations, Plan, QueriesProfile, QueryProfile,
     QueryRecorder, Regexp, RescoreProfile, SegmentHits, Stopwatch, Timing, ValueScript,
-    VectorAnswers, VectorStage, compile, count, describe, matching, matching_within, plan,
+    VectorAnswers, VectorStage, compile, describe, matching, matching_within, may_match, plan,
     postings_max, stored_query, texts_at,
 };
 pub use search::{

@@ -16,8 +16,10 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::segments::{Columns, RANGE, Span};
 
-/// Values that are read before the next document is asked for.
-const PIECE: DocId = 1024;
+/// Values that are read before the next document is asked for: few where others may leap over what is behind them, twice as
+/// many with each piece that is read through.
+const PIECE_MIN: DocId = 64;
+const PIECE_MAX: DocId = 1024;
 
 /// Documents with a value between two numbers, as a query with score 1.
 #[derive(Clone, Debug)]
@@ -51,8 +53,8 @@ struct ColumnRangeWeight {
 }
 
 impl ColumnRangeWeight {
-    /// The column and which of its documents are to be looked at; `None` as long as that is not known.
-    fn parts(&self, reader: &SegmentReader) -> tantivy::Result<Option<ColumnDocs>> {
+    /// The documents that may have a value of the range; `None` where that is not for a column of numbers to say.
+    fn docs(&self, reader: &SegmentReader) -> tantivy::Result<Option<ColumnDocs>> {
         let ColumnRange { low, high, columns } = &self.range;
         let (Bound::Included(term) | Bound::Excluded(term)) = (match low {
             Bound::Unbounded => high,
@@ -60,9 +62,6 @@ impl ColumnRangeWeight {
         }) else {
             return Ok(None);
         };
-        if reader.max_doc() <= RANGE {
-            return Ok(None);
-        }
         let name = reader.schema().get_field_name(term.field());
         let Some(wanted) = places(low, high) else {
             return Ok(None);
@@ -70,25 +69,30 @@ impl ColumnRangeWeight {
         let Some(column) = columns.places(reader, name)? else {
             return Ok(None);
         };
-        let of = (reader.segment_id(), name);
         let docs = reader.max_doc();
-        let known = columns.spans.of(of, docs, || {
-            let begins = (0..docs).step_by(RANGE as usize);
-            let span =
-                |begin: DocId| Span::of(&column, begin..(begin + RANGE).min(docs), |place| place);
-            Some(begins.map(span).collect())
-        });
-        let Some(known) = known else {
-            columns.spans.looked(of, docs.into());
-            return Ok(None);
-        };
-        Ok(Some(ColumnDocs::new(column, wanted, &known, docs)))
+        let whole = Span::of_column(&column, |place| place);
+        let mut parts = Part::all(&wanted, (&[whole], docs.max(1)), docs);
+        if docs > RANGE && parts.iter().any(|part| !part.is_inside) {
+            let of = (reader.segment_id(), name);
+            let known = columns.spans.of(of, docs, || {
+                let begins = (0..docs).step_by(RANGE as usize);
+                let span = |begin: DocId| {
+                    Span::of(&column, begin..(begin + RANGE).min(docs), |place| place)
+                };
+                Some(begins.map(span).collect())
+            });
+            match known {
+                Some(known) => parts = Part::all(&wanted, (&known, RANGE), docs),
+                None => columns.spans.looked(of, docs.into()),
+            }
+        }
+        Ok(Some(ColumnDocs::new(column, wanted, parts)))
     }
 }
 
 impl Weight for ColumnRangeWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let Some(docs) = self.parts(reader)? else {
+        let Some(docs) = self.docs(reader)? else {
             return self.whole.scorer(reader, boost);
         };
         Ok(match &docs.parts[..] {
@@ -133,37 +137,24 @@ struct Part {
     is_inside: bool,
 }
 
-/// The documents with a wanted value, of the parts that may have some.
-struct ColumnDocs {
-    column: Column<u64>,
-    wanted: RangeInclusive<u64>,
-    parts: Vec<Part>,
-    /// The part that comes next.
-    part: usize,
-    /// Matches that were read, and how many of them were handed out.
-    found: Vec<DocId>,
-    handed: usize,
-    doc: DocId,
-}
-
-impl ColumnDocs {
-    fn new(
-        column: Column<u64>,
-        wanted: RangeInclusive<u64>,
-        spans: &[Span],
+impl Part {
+    /// The parts that may have some of what is wanted; each span is of so many documents.
+    fn all(
+        wanted: &RangeInclusive<u64>,
+        (spans, step): (&[Span], DocId),
         max_doc: DocId,
-    ) -> Self {
+    ) -> Vec<Part> {
+        let (low, high) = (u128::from(*wanted.start()), u128::from(*wanted.end()));
         let mut parts: Vec<Part> = Vec::new();
-        for (span, begin) in spans.iter().zip((0..max_doc).step_by(RANGE as usize)) {
+        for (span, begin) in spans.iter().zip((0..max_doc).step_by(step as usize)) {
             let Some((least, most)) = span.places else {
                 continue;
             };
-            let (low, high) = (u128::from(*wanted.start()), u128::from(*wanted.end()));
             if most < low || least > high {
                 continue;
             }
             let is_inside = low <= least && most <= high && !span.has_missing;
-            let end = (begin + RANGE).min(max_doc);
+            let end = begin.saturating_add(step).min(max_doc);
             match parts.last_mut() {
                 Some(last) if last.docs.end == begin && last.is_inside == is_inside => {
                     last.docs.end = end;
@@ -174,6 +165,27 @@ impl ColumnDocs {
                 }),
             }
         }
+        parts
+    }
+}
+
+/// The documents with a wanted value, of the parts that may have some.
+struct ColumnDocs {
+    column: Column<u64>,
+    wanted: RangeInclusive<u64>,
+    parts: Vec<Part>,
+    /// The part that comes next.
+    part: usize,
+    /// Matches that were read, and how many of them were handed out.
+    found: Vec<DocId>,
+    handed: usize,
+    /// Values of the next piece.
+    piece: DocId,
+    doc: DocId,
+}
+
+impl ColumnDocs {
+    fn new(column: Column<u64>, wanted: RangeInclusive<u64>, parts: Vec<Part>) -> Self {
         ColumnDocs {
             column,
             wanted,
@@ -181,6 +193,7 @@ impl ColumnDocs {
             part: 0,
             found: Vec::new(),
             handed: 0,
+            piece: PIECE_MIN,
             doc: TERMINATED,
         }
     }
@@ -235,7 +248,11 @@ impl DocSet for ColumnDocs {
                 part.docs.start += 1;
                 return self.doc;
             } else {
-                let end = part.docs.end.min(part.docs.start.saturating_add(PIECE));
+                let end = part
+                    .docs
+                    .end
+                    .min(part.docs.start.saturating_add(self.piece));
+                self.piece = (2 * self.piece).min(PIECE_MAX);
                 let piece = part.docs.start..end;
                 part.docs.start = end;
                 self.found.clear();
@@ -254,6 +271,7 @@ impl DocSet for ColumnDocs {
             && let Some(part) = self.part_at(target)
         {
             part.docs.start = part.docs.start.max(target);
+            self.piece = PIECE_MIN;
         }
         self.advance()
     }
@@ -318,14 +336,18 @@ mod tests {
         }
     }
 
-    /// One segment, with the values of each document.
-    fn segment(dice: &mut Random, step: i64, several: bool) -> (Index, Field, Vec<Vec<i64>>) {
+    /// One segment of so many documents, with the values of each.
+    fn segment(
+        dice: &mut Random,
+        (docs, step): (DocId, i64),
+        several: bool,
+    ) -> (Index, Field, Vec<Vec<i64>>) {
         let mut schema = Schema::builder();
         let field = schema.add_i64_field("number", FAST);
         let index = Index::create_in_ram(schema.build());
         let mut writer: IndexWriter = index.writer_with_num_threads(1, 20_000_000).unwrap();
         let mut values = Vec::new();
-        for doc in 0..3 * i64::from(RANGE) + 700 {
+        for doc in 0..i64::from(docs) {
             let count: usize = match several {
                 // A stretch without values, and one that has several.
                 true if doc / 500 % 5 == 1 => 0,
@@ -397,8 +419,11 @@ mod tests {
     fn what_the_spans_pass_over_does_not_match_and_what_they_take_does() {
         let seed = 7;
         let mut dice = Random(seed);
-        for (step, several) in [(1, false), (0, false), (3, true), (-2, true)] {
-            let (index, field, values) = segment(&mut dice, step, several);
+        let kinds = [(1, false), (0, false), (3, true), (-2, true)];
+        let large = kinds.map(|kind| (3 * RANGE + 700, kind));
+        let small = kinds.map(|kind| (1500, kind));
+        for (docs, (step, several)) in large.into_iter().chain(small) {
+            let (index, field, values) = segment(&mut dice, (docs, step), several);
             let searcher = index.reader().unwrap().searcher();
             let reader = searcher.segment_reader(0);
             let columns = Arc::<Columns>::default();
@@ -422,7 +447,11 @@ mod tests {
             }
             let of = (reader.segment_id(), "number");
             let made = columns.spans.of(of, reader.max_doc(), || None);
-            assert!(made.is_some(), "ranges were asked for often enough");
+            assert_eq!(
+                made.is_some(),
+                docs > RANGE,
+                "ranges were asked for often enough"
+            );
         }
     }
 }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use clew_platform::Pace;
 use clew_query::{Query, QueryError, unless_stopped};
-use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
+use tantivy::{SegmentReader, TERMINATED};
 
 use super::{CompileContext, Plan, VectorAnswers, each_block, plan, plan_nested};
 use crate::segments::SegmentBits;
@@ -99,16 +99,16 @@ fn segment_bits(
     Ok(bits)
 }
 
-/// How many documents match and are not deleted.
+/// Whether a document may match: where this is false, none does. It may be a deleted one. Costs no more than finding the first.
 ///
 /// # Errors
 /// When the query does not fit the mapping, or reading fails.
-pub fn count(
+pub fn may_match(
     snapshot: &Snapshot,
     query: &Query,
     vectors: &VectorAnswers,
     now_ms: i64,
-) -> Result<u64, QueryError> {
+) -> Result<bool, QueryError> {
     let context = CompileContext {
         snapshot,
         now_ms,
@@ -116,13 +116,14 @@ pub fn count(
     };
     let plan = plan(query, &context)?;
     if let Some(exact) = plan.matches_exactly() {
-        return Ok(exact);
+        return Ok(exact > 0);
     }
     let weight = unscored(snapshot, &plan)?;
-    let mut sum = 0;
     for reader in &snapshot.readers {
-        sum += u64::from(weight.count(reader)?);
         unless_stopped()?;
+        if weight.scorer(reader, 1.0)?.doc() != TERMINATED {
+            return Ok(true);
+        }
     }
-    Ok(sum)
+    Ok(false)
 }

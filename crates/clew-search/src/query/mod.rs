@@ -36,7 +36,7 @@ mod weighed;
 
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use describe::describe;
-pub use matching::{count, matching, matching_within};
+pub use matching::{matching, matching_within, may_match};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use profile::{
     Collecting, QueriesProfile, QueryProfile, QueryRecorder, RescoreProfile, Stopwatch, Timing,

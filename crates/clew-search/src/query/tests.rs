@@ -16,13 +16,21 @@ use crate::snapshot::Snapshot;
 fn found(snapshot: &Snapshot, query: &Query) -> Result<Vec<(usize, u32)>, QueryError> {
     let vectors = VectorAnswers::default();
     let bits = matching(snapshot, query, &vectors, 1_600_000_000_000)?;
-    let counted = crate::query::count(snapshot, query, &vectors, 1_600_000_000_000)?;
     let docs: Vec<(usize, u32)> = bits
         .iter()
         .enumerate()
         .flat_map(|(segment, bits)| bits.iter().map(move |doc| (segment, doc)))
         .collect();
-    assert_eq!(counted, docs.len() as u64, "count of {query:?}");
+    let context = CompileContext {
+        snapshot,
+        now_ms: 1_600_000_000_000,
+        vectors: &vectors,
+    };
+    if let Some(exact) = plan(query, &context)?.matches_exactly() {
+        assert_eq!(exact, docs.len() as u64, "count of {query:?}");
+    }
+    let may = may_match(snapshot, query, &vectors, 1_600_000_000_000)?;
+    assert!(may || docs.is_empty(), "{query:?}");
     Ok(docs)
 }
 

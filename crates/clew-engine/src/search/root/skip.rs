@@ -31,7 +31,7 @@ pub(super) fn skip(
             can_match = true;
             for range in &ranges {
                 let snapshot = &target.view.snapshot;
-                can_match &= clew_search::count(snapshot, range, &no_vectors, now_ms)? > 0;
+                can_match &= clew_search::may_match(snapshot, range, &no_vectors, now_ms)?;
             }
         }
         if can_match {

@@ -7,7 +7,7 @@ use clew_query::{
 use serde_json::json;
 
 use crate::query::VectorAnswers;
-use crate::query::count;
+use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
 
@@ -54,9 +54,10 @@ fn check(query: FunctionScore, want: impl Fn(&Doc) -> f64) {
     let wanted = docs.iter().flatten().filter(|doc| matches(doc)).count();
     assert!(wanted > 5);
     assert_eq!(result.hits.len(), wanted);
+    let all = matching(&snapshot, &query, &VectorAnswers::default(), 0).unwrap();
     assert_eq!(
-        count(&snapshot, &query, &VectorAnswers::default(), 0).unwrap(),
-        wanted as u64
+        all.iter().map(|bits| bits.count() as usize).sum::<usize>(),
+        wanted
     );
     for hit in &result.hits {
         let doc = &docs[hit.segment][hit.doc as usize];
