@@ -1,8 +1,10 @@
 //! The node: its log, its catalog of indexes, and the threads that look after them.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -305,8 +307,8 @@ impl Engine {
 
     /// The same, with what became of each shard.
     pub fn flush_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
-        let flushed = index.shards.iter().map(|shard| shard.flush()).collect();
-        each_unless_deleted(index, flushed)
+        let shards: Vec<&Arc<Shard>> = index.shards.iter().collect();
+        each_unless_deleted(index, flush_shards(&shards))
     }
 
     /// Merges the segments that each shard of an index has now into at most so many without
@@ -425,6 +427,34 @@ pub(crate) fn first_error(
     first
 }
 
+/// Shards that are flushed at once where there are many: what they wait for is the disk, which stores what they give it together.
+const FLUSHES_AT_ONCE: usize = 8;
+/// So few are flushed one after the other.
+const FLUSHED_IN_TURN: usize = 16;
+
+/// Flushes shards, and says for each what became of it.
+fn flush_shards(shards: &[&Arc<Shard>]) -> Vec<Result<(), EngineError>> {
+    fn in_turn(shards: &[&Arc<Shard>]) -> Vec<Result<(), EngineError>> {
+        shards.iter().map(|shard| shard.flush()).collect()
+    }
+    if shards.len() <= FLUSHED_IN_TURN {
+        return in_turn(shards);
+    }
+    thread::scope(|scope| {
+        let begin = |shards| {
+            let named = thread::Builder::new().name("clew-flush".to_string());
+            (shards, named.spawn_scoped(scope, move || in_turn(shards)))
+        };
+        let share = shards.len().div_ceil(FLUSHES_AT_ONCE);
+        let begun: Vec<_> = shards.chunks(share).map(begin).collect();
+        let ended = begun.into_iter().flat_map(|(shards, begun)| match begun {
+            Ok(begun) => begun.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => in_turn(shards),
+        });
+        ended.collect()
+    })
+}
+
 impl Inner {
     /// There may be something to merge or flush.
     pub(crate) fn wake_upkeep(&self) {
@@ -451,8 +481,8 @@ impl Inner {
     /// Flushes every shard and saves the catalog, then trims the log.
     pub(crate) fn flush_all(&self) -> Result<(), EngineError> {
         let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
-        let shards = indices.iter().flat_map(|index| &index.shards);
-        let flushed = first_error(shards.map(|shard| shard.flush()));
+        let shards: Vec<&Arc<Shard>> = indices.iter().flat_map(|index| &index.shards).collect();
+        let flushed = first_error(flush_shards(&shards).into_iter());
         self.trim_log()?;
         flushed
     }
