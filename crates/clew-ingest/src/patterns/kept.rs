@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pattern, Patterns, WILD, WILD_HASH, hash, id};
+use super::{Pattern, Patterns, id, word_hash};
 
 /// A pattern as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,10 +37,10 @@ impl Patterns {
                 continue;
             }
             let number = self.patterns.len();
-            self.leaves.entry(leaf).or_default().push(number);
+            let words = text.split(' ').map(word_hash);
+            self.leaves.entry(leaf).or_default().add(number, words);
             self.patterns.push(Pattern {
                 id: id(&first),
-                words: text.split(' ').map(word_hash).collect(),
                 first: first.into(),
                 text,
             });
@@ -53,13 +53,6 @@ impl Patterns {
         self.line.push_str(line);
         self.words.clear();
         self.words.extend(line.split(' ').map(word_hash));
-    }
-}
-
-fn word_hash(word: &str) -> u64 {
-    match word {
-        WILD => WILD_HASH,
-        word => hash(word.as_bytes()),
     }
 }
 

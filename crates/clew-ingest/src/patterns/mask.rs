@@ -1,4 +1,5 @@
-//! What differs from line to line by its form alone is masked before lines are compared: numbers, addresses, hashes and ids.
+//! What differs from line to line by its form alone is masked before lines are compared: numbers, addresses, hashes and ids. The
+//! line is cut into words on the way.
 
 use std::ops::Range;
 
@@ -6,6 +7,7 @@ use std::ops::Range;
 const DIGIT: u8 = 1;
 const HEX: u8 = 2;
 const LETTER_OR_DIGIT: u8 = 4;
+const BLANK: u8 = 8;
 
 /// What every byte is in.
 const CLASSES: [u8; 256] = {
@@ -22,19 +24,33 @@ const CLASSES: [u8; 256] = {
         if letter.is_ascii_digit() {
             bits |= DIGIT;
         }
+        if letter.is_ascii_whitespace() {
+            bits |= BLANK;
+        }
         classes[letter as usize] = bits;
         letter += 1;
     }
     classes
 };
 
-/// Appends a text with its variable parts masked: `took 15ms from 10.0.0.1` becomes `took <num>ms from <ip>`. What stands
-/// behind letters, as the digit of `eth0`, is left.
-pub(super) fn mask(text: &str, out: &mut String) {
+/// Appends the words of a text with their variable parts masked, one blank between them: `took 15ms from 10.0.0.1` becomes
+/// `took <num>ms from <ip>`. What stands behind letters, as the digit of `eth0`, is left. `ends` gets where each word ends.
+pub(super) fn mask(text: &str, out: &mut String, ends: &mut Vec<usize>) {
     let bytes = text.as_bytes();
     // What is left as it is, is copied in one piece up to the next part that is not.
     let (mut at, mut copied) = (0, 0);
+    let mut begun = out.len();
     while at < bytes.len() {
+        if CLASSES[usize::from(bytes[at])] & BLANK != 0 {
+            out.push_str(&text[copied..at]);
+            (at, copied) = (at + 1, at + 1);
+            if out.len() > begun {
+                ends.push(out.len());
+                out.push(' ');
+                begun = out.len();
+            }
+            continue;
+        }
         let (word, is_any, is_all) = word_at(bytes, at);
         let found = match word.is_empty() {
             true if bytes[at] == b':' && bytes.get(at + 1) == Some(&b':') => colons(bytes, at),
@@ -51,6 +67,10 @@ pub(super) fn mask(text: &str, out: &mut String) {
         }
     }
     out.push_str(&text[copied..]);
+    match out.len() > begun {
+        true => ends.push(out.len()),
+        false => out.truncate(ends.last().copied().unwrap_or(begun)),
+    }
 }
 
 /// The letters and digits from a place on, what any of them is, and what all of them are.
@@ -193,12 +213,17 @@ mod tests {
     #[test]
     fn what_varies_by_its_form_is_masked_and_words_are_left() {
         let check = |text: &str, expected: &str| {
-            let mut out = String::new();
-            mask(text, &mut out);
+            let (mut out, mut ends) = (String::new(), Vec::new());
+            mask(text, &mut out, &mut ends);
             assert_eq!(out, expected, "{text}");
+            let blanks = out.match_indices(' ').map(|(at, _)| at);
+            let expected = blanks.chain(Some(out.len()).filter(|end| *end > 0));
+            assert_eq!(ends, expected.collect::<Vec<_>>(), "{text}");
         };
         check("", "");
         check("all is well", "all is well");
+        check("  all\tis \r\n 7  ", "all is <num>");
+        check("   ", "");
         check(
             "took 15ms, 1.5 s or 1,234",
             "took <num>ms, <num> s or <num>",

@@ -8,19 +8,23 @@
 //! more patterns are kept, a line that belongs to none is its own, and is not remembered.
 
 mod kept;
+mod leaf;
 mod mask;
 
 use std::collections::HashMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
 pub use kept::KeptPattern;
+use leaf::Leaf;
 
 /// What stands for a word that differs.
 const WILD: &str = "<*>";
-/// Its place among hashes of words: a word whose hash it would be is taken for it.
-const WILD_HASH: u64 = 0;
+/// What it is among the hashes of a pattern's words; no word has it.
+const WILD_HASH: u32 = 0;
+/// What it is among those of a line: it is like no word of a pattern.
+const VARIES_HASH: u32 = 1;
 /// Bytes and words of a line that are looked at.
 const LINE_BYTES_MAX: usize = 4 << 10;
 const WORDS_MAX: usize = 100;
@@ -48,20 +52,20 @@ pub(crate) struct Patterns {
     /// How often one came or changed.
     changes: u64,
     /// By the number of words and the first of them that are constant.
-    leaves: HashMap<u64, Vec<usize>, FixedState>,
+    leaves: HashMap<u64, Leaf, FixedState>,
     /// How many different words follow what a key stands for.
     children: HashMap<u64, u32, FixedState>,
     /// The present line, masked, its words apart by one blank.
     line: String,
-    masked: String,
+    /// Where its words end.
+    ends: Vec<usize>,
     /// Their hashes.
-    words: Vec<u64>,
+    words: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Pattern {
     id: u64,
-    words: Box<[u64]>,
     /// The line that it began with.
     first: Box<str>,
     text: String,
@@ -87,7 +91,7 @@ impl Patterns {
             leaves: HashMap::default(),
             children: HashMap::default(),
             line: String::new(),
-            masked: String::new(),
+            ends: Vec::new(),
             words: Vec::new(),
         }
     }
@@ -105,12 +109,17 @@ impl Patterns {
     /// Finds the pattern of a line, or makes it one. Allocates only where a pattern is new or changes.
     pub(crate) fn place(&mut self, line: &str) -> Placed<'_> {
         self.cut(line);
-        let leaf = self.leaf();
-        let known = self.leaves.get(&leaf).map_or(&[][..], Vec::as_slice);
-        if let Some(number) = self.nearest(known) {
-            let has_changed = self.patterns[number].take(&self.words, &self.line);
-            self.changes += u64::from(has_changed);
-            let pattern = &self.patterns[number];
+        let (key, enough) = (self.leaf(), self.enough());
+        let leaf = self.leaves.get_mut(&key);
+        let neighbours = leaf.as_ref().map_or(0, |leaf| leaf.len());
+        if let Some(leaf) = leaf
+            && let Some(at) = leaf.nearest(&self.words, enough)
+        {
+            let pattern = &mut self.patterns[leaf.number(at)];
+            if leaf.take(at, &self.words) {
+                self.changes += 1;
+                pattern.rewrite(&self.line, leaf.words(at));
+            }
             return Placed {
                 id: pattern.id,
                 text: &pattern.text,
@@ -119,14 +128,13 @@ impl Patterns {
         }
         let id = id(&self.line);
         let is_room = self.patterns.len() < self.options.patterns_max;
-        let is_new = is_room && known.len() < LEAF_PATTERNS_MAX;
+        let is_new = is_room && neighbours < LEAF_PATTERNS_MAX;
         if is_new {
             self.changes += 1;
-            let number = self.patterns.len();
-            self.leaves.entry(leaf).or_default().push(number);
+            let leaf = self.leaves.entry(key).or_default();
+            leaf.add(self.patterns.len(), self.words.iter().copied());
             self.patterns.push(Pattern {
                 id,
-                words: self.words.as_slice().into(),
                 first: self.line.as_str().into(),
                 text: self.line.clone(),
             });
@@ -140,26 +148,24 @@ impl Patterns {
 
     /// Masks a line and cuts it into words.
     fn cut(&mut self, line: &str) {
-        self.masked.clear();
         self.line.clear();
+        self.ends.clear();
         self.words.clear();
         let end = line.floor_char_boundary(LINE_BYTES_MAX);
-        mask::mask(&line[..end], &mut self.masked);
-        for (number, word) in self.masked.split_ascii_whitespace().enumerate() {
-            if number > 0 {
-                self.line.push(' ');
-            }
+        mask::mask(&line[..end], &mut self.line, &mut self.ends);
+        if let Some(last) = self.ends.get(WORDS_MAX - 2).copied()
+            && self.ends.len() >= WORDS_MAX
+        {
             // What is behind so many words differs.
-            let is_last = number + 1 == WORDS_MAX;
-            let word = if is_last { WILD } else { word };
-            self.line.push_str(word);
-            self.words.push(match word {
-                WILD => WILD_HASH,
-                word => hash(word.as_bytes()),
-            });
-            if is_last {
-                break;
-            }
+            self.ends.truncate(WORDS_MAX - 1);
+            self.line.truncate(last + 1);
+            self.line.push_str(WILD);
+            self.ends.push(self.line.len());
+        }
+        let mut begin = 0;
+        for end in &self.ends {
+            self.words.push(word_hash(&self.line[begin..*end]));
+            begin = end + 1;
         }
     }
 
@@ -184,25 +190,6 @@ impl Patterns {
         key
     }
 
-    /// The pattern among these that has most words in common with the present line, if they are enough; among equals the
-    /// one that has fewest words that are known.
-    fn nearest(&self, known: &[usize]) -> Option<usize> {
-        let mut best: Option<(usize, usize, usize)> = None;
-        for &number in known {
-            let words = self.patterns[number].words.iter().zip(&self.words);
-            let (mut alike, mut wild) = (0, 0);
-            for (of_pattern, of_line) in words {
-                wild += usize::from(*of_pattern == WILD_HASH);
-                alike += usize::from(of_pattern == of_line && *of_line != WILD_HASH);
-            }
-            if best.is_none_or(|(most, wildest, _)| (alike, wild) > (most, wildest)) {
-                best = Some((alike, wild, number));
-            }
-        }
-        let (alike, _, number) = best?;
-        (alike >= self.enough()).then_some(number)
-    }
-
     /// How many words the present line must have in common with its pattern. One word of three or more may always differ.
     fn enough(&self) -> usize {
         let words = self.words.len();
@@ -221,27 +208,16 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// Leaves out the words that differ in a line that belongs to it; returns whether there are some that did not before.
-    fn take(&mut self, words: &[u64], line: &str) -> bool {
-        let mut differs = false;
-        for (own, other) in self.words.iter_mut().zip(words) {
-            if *own != *other && *own != WILD_HASH {
-                *own = WILD_HASH;
-                differs = true;
-            }
-        }
-        if !differs {
-            return false;
-        }
+    /// Its text anew, by a line that belongs to it and the hashes of the words that it still has.
+    fn rewrite(&mut self, line: &str, words: &[u32]) {
         self.text.clear();
-        for (number, (word, hash)) in line.split(' ').zip(&self.words).enumerate() {
+        for (number, (word, hash)) in line.split(' ').zip(words).enumerate() {
             if number > 0 {
                 self.text.push(' ');
             }
             self.text
                 .push_str(if *hash == WILD_HASH { WILD } else { word });
         }
-        true
     }
 }
 
@@ -257,11 +233,23 @@ fn id(line: &str) -> u64 {
     line.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-fn hash(bytes: &[u8]) -> u64 {
-    FixedState::default().hash_one(bytes)
+/// The hash of a word of a line. Thirty-two bits are compared four at a time by every processor, and one in billions of words is
+/// taken for another.
+fn word_hash(word: &str) -> u32 {
+    if word == WILD {
+        return VARIES_HASH;
+    }
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write(word.as_bytes());
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "half of a hash is one, too"
+    )]
+    let hash = hasher.finish() as u32;
+    hash.max(VARIES_HASH + 1)
 }
 
-fn mixed(key: u64, word: u64) -> u64 {
+fn mixed(key: u64, word: u32) -> u64 {
     FixedState::default().hash_one((key, word))
 }
 
