@@ -63,13 +63,13 @@ struct Counters {
 }
 
 impl Counters {
-    /// Runs something that was asked for at a moment, and counts it.
+    /// Runs something that was asked for at a moment, and counts it; beside what came of it, how long it ran.
     fn of_run<T>(
         &self,
         clock: &dyn Clock,
         asked: Duration,
         work: impl FnOnce() -> T,
-    ) -> Result<T, EngineError> {
+    ) -> (Result<T, EngineError>, Duration) {
         let started = clock.monotonic();
         // What the work held is dropped, and nothing that outlives it is changed by searches but
         // counters and caches behind locks of their own.
@@ -80,7 +80,7 @@ impl Counters {
         self.queue_wait_us.fetch_add(waited, Ordering::Relaxed);
         self.run_us.fetch_add(micros(ran), Ordering::Relaxed);
         self.searches.fetch_add(1, Ordering::Relaxed);
-        result.map_err(|_| EngineError::Panicked)
+        (result.map_err(|_| EngineError::Panicked), ran)
     }
 }
 
@@ -207,7 +207,8 @@ impl SearchPool {
     pub(crate) fn run_here<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         self.make_way();
         let clock = &*self.clock;
-        self.counters.of_run(clock, clock.monotonic(), work)
+        let (result, _) = self.counters.of_run(clock, clock.monotonic(), work);
+        result
     }
 
     async fn run_at<T: Send + 'static>(
@@ -221,9 +222,8 @@ impl SearchPool {
         let (clock, counters) = (self.clock.clone(), self.counters.clone());
         let turns = self.turns.clone();
         let search = move || {
-            let began = clock.monotonic();
-            let result = counters.of_run(&*clock, asked, work);
-            turns.usual.count(clock.monotonic().saturating_sub(began));
+            let (result, ran) = counters.of_run(&*clock, asked, work);
+            turns.usual.count(ran);
             result
         };
         self.on_thread((turn, place), waiting, search).await?
