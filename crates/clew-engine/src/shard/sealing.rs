@@ -28,43 +28,31 @@ pub(super) struct Sealing {
     pub(super) memory: Reservation,
 }
 
-/// What somebody writes as a segment who does not have the writer.
-pub(super) struct Filled {
+/// What a buffer was when it was taken out, which the writer is told again when it is written.
+pub(super) struct TakenOut {
     segment: Segment,
-    builder: SegmentBuilder,
     doc_count: u32,
-    /// So many of the rows that have died were dead when it was taken out.
+    /// So many of the rows that have died were dead then.
     dead: usize,
     /// Of the writer, then.
     seals: u64,
+}
+
+/// What somebody writes as a segment who does not have the writer.
+pub(super) struct Filled {
+    taken_out: TakenOut,
+    builder: SegmentBuilder,
     pub(super) first_invisible: Option<Glsn>,
 }
 
 /// A segment that was written.
-pub(super) struct Written {
-    segment: Segment,
-    doc_count: u32,
-    dead: usize,
-    seals: u64,
-}
+pub(super) struct Written(TakenOut);
 
 impl Filled {
     /// Writes the segment: most of the work of a refresh.
     pub(super) fn write(self) -> tantivy::Result<Written> {
         self.builder.finish()?;
-        let Filled {
-            segment,
-            doc_count,
-            dead,
-            seals,
-            ..
-        } = self;
-        Ok(Written {
-            segment,
-            doc_count,
-            dead,
-            seals,
-        })
+        Ok(Written(self.taken_out))
     }
 }
 
@@ -148,16 +136,19 @@ impl Writer {
             dead,
             memory,
         } = self.buffer.take()?;
-        let filled = Filled {
+        let taken_out = TakenOut {
+            segment,
             doc_count: builder.doc_count(),
             dead: dead.len(),
             seals: self.seals,
-            segment,
+        };
+        let filled = Filled {
+            taken_out,
             builder,
             first_invisible: self.first_invisible.take(),
         };
         self.sealing = Some(Sealing {
-            id: filled.segment.id(),
+            id: filled.taken_out.segment.id(),
             ids,
             dead,
             first_invisible: filled.first_invisible,
@@ -167,13 +158,13 @@ impl Writer {
     }
 
     /// Takes in what was taken out. Whether what was seen by then can be shown without what came later.
-    pub(super) fn take_in(&mut self, written: &Written) -> tantivy::Result<bool> {
+    pub(super) fn take_in(&mut self, Written(taken_out): &Written) -> tantivy::Result<bool> {
         let Some(sealing) = self.sealing.take() else {
             return Ok(false);
         };
-        let is_alone = self.seals == written.seals;
-        let dead = (&sealing.dead[..], written.dead);
-        self.push(&written.segment, written.doc_count, dead)?;
+        let is_alone = self.seals == taken_out.seals;
+        let dead = (&sealing.dead[..], taken_out.dead);
+        self.push(&taken_out.segment, taken_out.doc_count, dead)?;
         Ok(is_alone)
     }
 
