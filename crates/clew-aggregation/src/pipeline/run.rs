@@ -6,7 +6,6 @@
 use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
 use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
-use serde_json::Value;
 
 use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
 use crate::pipeline::sequence::{Place, sequence};
@@ -222,28 +221,6 @@ impl<'a> ScriptDocument<'a> for BucketNumbers {
 
     fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         Ok(Some(self.value(field)))
-    }
-
-    // Scripts that ask for what a bucket has not are refused when they are read.
-
-    fn score(&mut self) -> f64 {
-        f64::NAN
-    }
-
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
-    fn chance(&mut self, _seed: i64) -> f64 {
-        f64::NAN
-    }
-
-    fn now_ms(&self) -> i64 {
-        0
     }
 }
 

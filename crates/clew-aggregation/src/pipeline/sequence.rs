@@ -5,7 +5,6 @@
 use clew_platform::Pace;
 use clew_query::aggregation::Sequence;
 use clew_query::{AggError, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
-use serde_json::Value;
 
 use crate::pipeline::failed;
 
@@ -93,26 +92,6 @@ impl<'a> ScriptDocument<'a> for Window<'_> {
         let numbers = self.0.iter();
         Ok(numbers.map(|number| ScriptValue::Float(*number)).collect())
     }
-
-    fn score(&mut self) -> f64 {
-        f64::NAN
-    }
-
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
-    fn chance(&mut self, _seed: i64) -> f64 {
-        f64::NAN
-    }
-
-    fn now_ms(&self) -> i64 {
-        0
-    }
 }
 
 fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
@@ -132,6 +111,7 @@ fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
 mod tests {
     use super::*;
     use clew_query::{Script, ScriptLanguage, ScriptPurpose};
+    use serde_json::Value;
 
     fn places(numbers: &[Option<f64>]) -> Vec<Place> {
         let keys = (0_u32..).map(|at| f64::from(at) * 10.0);

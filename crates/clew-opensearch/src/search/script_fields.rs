@@ -162,20 +162,8 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
             .collect())
     }
 
-    fn score(&mut self) -> f64 {
-        0.0
-    }
-
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
     fn source(&self) -> Option<&'a Value> {
         Some(self.source)
-    }
-
-    fn chance(&mut self, _seed: i64) -> f64 {
-        0.0
     }
 
     fn now_ms(&self) -> i64 {

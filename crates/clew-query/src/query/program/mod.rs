@@ -392,22 +392,6 @@ impl<'a> ScriptDocument<'a> for NoDocument {
         Ok(Vec::new())
     }
 
-    fn score(&mut self) -> f64 {
-        0.0
-    }
-
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
-    fn chance(&mut self, _seed: i64) -> f64 {
-        0.0
-    }
-
     fn now_ms(&self) -> i64 {
         self.0
     }

@@ -46,20 +46,32 @@ pub trait ScriptDocument<'a> {
         Ok(self.values(field)?.into_iter().next())
     }
 
+    // What is there for some purposes alone. Scripts of the others are refused when they are read, or see this.
+
     /// The score so far.
-    fn score(&mut self) -> f64;
+    fn score(&mut self) -> f64 {
+        0.0
+    }
 
     /// How near its vector is, by a measure; `None` where it has none.
-    fn measure(&mut self, measure: usize) -> Option<f64>;
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        None
+    }
 
     /// Its source, where scripts may see that.
-    fn source(&self) -> Option<&'a Value>;
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
 
     /// A number from 0 up to, but not, 1, which the document and a seed decide.
-    fn chance(&mut self, seed: i64) -> f64;
+    fn chance(&mut self, _seed: i64) -> f64 {
+        0.0
+    }
 
     /// When the request came, in milliseconds since the epoch.
-    fn now_ms(&self) -> i64;
+    fn now_ms(&self) -> i64 {
+        0
+    }
 }
 
 /// What a statement leads to.

@@ -31,10 +31,6 @@ impl<'a> ScriptDocument<'a> for Document<'a> {
         Some(0.5)
     }
 
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
     fn chance(&mut self, _seed: i64) -> f64 {
         0.25
     }

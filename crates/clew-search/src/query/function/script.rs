@@ -8,7 +8,6 @@ use clew_query::{
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
-use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
@@ -414,10 +413,6 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_> {
 
     fn measure(&mut self, measure: usize) -> Option<f64> {
         self.near(measure)
-    }
-
-    fn source(&self) -> Option<&'a Value> {
-        None
     }
 
     #[allow(

@@ -2,7 +2,6 @@
 
 use clew_platform::CancellationToken;
 use clew_query::{Script, ScriptDocument, ScriptError, ScriptValue};
-use serde_json::Value;
 
 use super::algebra::Interval;
 
@@ -40,25 +39,5 @@ impl<'a> ScriptDocument<'a> for OneInterval<'_> {
             Some("end") => self.interval.end.into(),
             _ => self.interval.gaps,
         })])
-    }
-
-    fn score(&mut self) -> f64 {
-        0.0
-    }
-
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
-    fn chance(&mut self, _seed: i64) -> f64 {
-        0.0
-    }
-
-    fn now_ms(&self) -> i64 {
-        0
     }
 }
