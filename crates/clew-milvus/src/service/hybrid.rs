@@ -146,6 +146,7 @@ impl Service {
                 count,
             ));
         }
+        let guarantee = Guarantee::from(&request);
         let params = pairs(request.rank_params);
         let ranker = Ranker::read(
             collection,
@@ -155,11 +156,6 @@ impl Service {
         let (limit, offset) = window(&params)?;
         let limit = limit.unwrap_or(10);
         let wanted = Wanted::read(collection, &request.output_fields)?.told_by(&params)?;
-        let guarantee = Guarantee {
-            timestamp: request.guarantee_timestamp,
-            level: request.consistency_level,
-            by_default: request.use_default_consistency,
-        };
         let mut all = Vec::with_capacity(count);
         for mut one in request.requests {
             if one.partition_names.is_empty() {

@@ -63,11 +63,7 @@ impl Service {
                 "empty expression should be used with limit: invalid parameter",
             ));
         }
-        let guarantee = Guarantee {
-            timestamp: request.guarantee_timestamp,
-            level: request.consistency_level,
-            by_default: request.use_default_consistency,
-        };
+        let guarantee = Guarantee::from(&request);
         let (fields_data, output_fields) = match grouping {
             Some(grouping) => {
                 let asked = (query, &grouping, (limit, offset));

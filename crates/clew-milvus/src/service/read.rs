@@ -11,7 +11,7 @@ use crate::collection::{TERM_BYTES_MAX, long_rows};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::held;
-use crate::proto::FieldData;
+use crate::proto::{self, FieldData};
 use crate::rows::Wanted;
 
 /// How long a read waits for what was written before it.
@@ -26,11 +26,28 @@ const STRONG: i32 = 0;
 /// What a read has to see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guarantee {
-    pub(super) timestamp: u64,
-    pub(super) level: i32,
+    timestamp: u64,
+    level: i32,
     /// Whether the level is the collection's.
-    pub(super) by_default: bool,
+    by_default: bool,
 }
+
+/// All messages that ask for it say it alike.
+macro_rules! said_by {
+    ($($message:ident),*) => {$(
+        impl From<&proto::$message> for Guarantee {
+            fn from(request: &proto::$message) -> Self {
+                Guarantee {
+                    timestamp: request.guarantee_timestamp,
+                    level: request.consistency_level,
+                    by_default: request.use_default_consistency,
+                }
+            }
+        }
+    )*};
+}
+
+said_by!(SearchRequest, HybridSearchRequest, QueryRequest);
 
 /// The next page of the documents that match, in the order of the index.
 pub(super) struct Page {

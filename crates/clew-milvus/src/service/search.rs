@@ -50,11 +50,7 @@ impl Service {
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
         let collection = &opened.named.collection;
-        let guarantee = Guarantee {
-            timestamp: request.guarantee_timestamp,
-            level: request.consistency_level,
-            by_default: request.use_default_consistency,
-        };
+        let guarantee = Guarantee::from(&request);
         check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;
