@@ -294,7 +294,7 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         false => asked,
     };
     for index in &indexes {
-        super::others::create_index(door, caller.clone(), (&name, index)).await?;
+        super::indexes::create(door, caller.clone(), (&name, index)).await?;
     }
     let request = LoadCollectionRequest {
         collection_name: name,

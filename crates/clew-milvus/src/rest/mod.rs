@@ -2,14 +2,19 @@
 //! the calls do not do.
 
 mod access;
+mod aliases;
+mod analyzer;
 mod answers;
 mod body;
 mod collections;
+mod databases;
 mod entities;
 mod health;
-mod node;
-mod others;
+mod indexes;
+mod partitions;
+mod resource_groups;
 mod rows;
+mod segments;
 mod structs;
 mod wide;
 
@@ -199,16 +204,16 @@ fn run<'a>(
     match group {
         "collections" => Box::pin(collections::run(door, call, body)),
         "entities" => Box::pin(entities::run(door, call, body)),
-        "partitions" => Box::pin(others::partitions(door, call, body)),
-        "indexes" => Box::pin(others::indexes(door, call, body)),
-        "aliases" => Box::pin(others::aliases(door, call, body)),
+        "partitions" => Box::pin(partitions::run(door, call, body)),
+        "indexes" => Box::pin(indexes::run(door, call, body)),
+        "aliases" => Box::pin(aliases::run(door, call, body)),
         "users" => Box::pin(access::users(door, call, body)),
         "roles" => Box::pin(access::roles(door, call, body)),
         "privilege_groups" => Box::pin(access::privilege_groups(door, call, body)),
-        "databases" => Box::pin(others::databases(door, call, body)),
-        "resource_groups" => Box::pin(node::resource_groups(door, call, body)),
-        "segments" => Box::pin(node::segments(door, call, body)),
-        "common" => Box::pin(node::common(door, call, body)),
+        "databases" => Box::pin(databases::run(door, call, body)),
+        "resource_groups" => Box::pin(resource_groups::run(door, call, body)),
+        "segments" => Box::pin(segments::run(door, call, body)),
+        "common" => Box::pin(analyzer::run(door, call, body)),
         _ => Box::pin(std::future::ready(Err(unknown(path)))),
     }
 }

@@ -1,15 +1,15 @@
-//! `/resource_groups/…`, `/segments/…` and `/common/…`
+//! `/resource_groups/…`
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::body::{Body, Refusal, Result, pairs_of, text_of, wrong};
+use super::body::{Body, Refusal, Result, pairs_of, wrong};
 use super::{Answer, done, unknown};
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
-pub(super) async fn resource_groups(
+pub(super) async fn run(
     door: &Door,
     (action, caller): (&str, Caller),
     body: Body,
@@ -138,91 +138,4 @@ fn group(group: ResourceGroup) -> Value {
         },
         "nodes": nodes.collect::<Vec<Value>>(),
     })
-}
-
-pub(super) async fn segments(
-    door: &Door,
-    (action, caller): (&str, Caller),
-    body: Body,
-) -> Result<Answer> {
-    if action != "describe" {
-        return Err(unknown(&format!("segments/{action}")));
-    }
-    let described = DescribeCollectionRequest {
-        collection_name: body.text_or("collectionName", "")?,
-        collection_id: body.number("collectionID")?.unwrap_or_default(),
-        ..DescribeCollectionRequest::default()
-    };
-    if described.collection_name.is_empty() && described.collection_id == 0 {
-        let said = "Key: 'collectionID' is required".to_string();
-        return Err(Refusal::Missing(said));
-    }
-    let wanted = body.list("segmentIDs");
-    let wanted: Vec<Option<i64>> = wanted.into_iter().map(Value::as_i64).collect();
-    let named = door.describe_collection(caller.clone(), described).await?;
-    let request = SegmentInfoRequest {
-        collection_name: named.collection_name,
-        ..SegmentInfoRequest::default()
-    };
-    let found = door.get_persistent_segment_info(caller, request).await?;
-    let infos = found.infos.into_iter();
-    let infos = infos.filter(|info| wanted.is_empty() || wanted.contains(&Some(info.segment_id)));
-    let told = infos.map(|info| {
-        json!({
-            "segmentID": info.segment_id,
-            "collectionID": info.collection_id,
-            "partitionID": info.partition_id,
-            "numRows": info.num_rows,
-            "state": info.state,
-            "level": info.level,
-            "isSorted": info.is_sorted,
-        })
-    });
-    let told: Vec<Value> = told.collect();
-    Ok(Answer::Data(json!({"segmentInfos": told})))
-}
-
-pub(super) async fn common(
-    door: &Door,
-    (action, caller): (&str, Caller),
-    body: Body,
-) -> Result<Answer> {
-    if action != "run_analyzer" {
-        return Err(unknown(&format!("common/{action}")));
-    }
-    let texts = body.texts("text")?;
-    if texts.is_empty() {
-        return Err(Refusal::Missing("Key: 'text' is required".to_string()));
-    }
-    let request = RunAnalyzerRequest {
-        analyzer_params: body.get("analyzerParams").map(text_of).unwrap_or_default(),
-        placeholder: texts.into_iter().map(bytes::Bytes::from).collect(),
-        with_detail: body.flag("withDetail")?.unwrap_or_default(),
-        with_hash: body.flag("withHash")?.unwrap_or_default(),
-        collection_name: body.text_or("collectionName", "")?,
-        field_name: body.text_or("fieldName", "")?,
-        analyzer_names: body.texts("analyzerNames")?,
-        ..RunAnalyzerRequest::default()
-    };
-    let (details, hashes) = (request.with_detail, request.with_hash);
-    let found = door.run_analyzer(caller, request).await?;
-    let token = |token: &AnalyzerToken| {
-        let mut told = json!({"token": token.token});
-        if details {
-            told["start_offset"] = token.start_offset.into();
-            told["end_offset"] = token.end_offset.into();
-            told["position"] = token.position.into();
-            told["position_length"] = token.position_length.into();
-        }
-        if hashes {
-            told["hash"] = token.hash.into();
-        }
-        told
-    };
-    let results = found.results.iter().map(|one| {
-        let tokens: Vec<Value> = one.tokens.iter().map(token).collect();
-        json!({"tokens": tokens})
-    });
-    let results: Vec<Value> = results.collect();
-    Ok(Answer::Data(json!(results)))
 }
