@@ -328,6 +328,8 @@ pub struct ShardFailure {
 /// The answer to a search.
 #[derive(Debug)]
 pub struct SearchResponse {
+    /// The moment that `now` is in dates and scripts, in milliseconds since the epoch.
+    pub now_ms: i64,
     /// How many documents match.
     pub total: Option<Total>,
     /// The best score of all matches, when scores were asked for.

@@ -269,7 +269,7 @@ pub(super) fn write(
     json: &mut JsonWriter,
     specs: &[InnerSpec],
     around: &Hit,
-    (outer, fetching): (&Output, Option<Fetching<'_>>),
+    (outer, now_ms, fetching): (&Output, i64, Option<Fetching<'_>>),
 ) -> Result<(), ApiError> {
     if specs.is_empty() || around.inner.is_empty() {
         return Ok(());
@@ -300,7 +300,7 @@ pub(super) fn write(
         json.key("max_score");
         write_score(json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(&spec.spec.output, outer, "").noting(inside);
+        let writer = HitWriter::new(&spec.spec.output, outer, "", now_ms).noting(inside);
         for hit in &result.hits {
             writer.write(json, hit)?;
         }

@@ -118,7 +118,8 @@ impl Answer {
         json.key("hits").begin_array();
         let notes = self.spec.profile.then(FetchNotes::default);
         let fetching = notes.as_ref().map(|notes| notes.of("fetch"));
-        let writer = HitWriter::new(&self.spec, &self.spec, &self.node).noting(fetching);
+        let now_ms = self.response.now_ms;
+        let writer = HitWriter::new(&self.spec, &self.spec, &self.node, now_ms).noting(fetching);
         let writer = writer.over(&self.memory);
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
@@ -160,9 +161,9 @@ impl Answer {
             return Ok(());
         }
         json.key("aggregations");
-        let (shown, documents) = (&self.spec.top_hits, &self.response.top_hits);
+        let (shown, response) = (&self.spec.top_hits, &self.response);
         let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
-            shown.render(path, result, documents, notes)
+            shown.render(path, result, response, notes)
         };
         let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
         let shown = render_aggs(&self.response.aggs, how)?;
@@ -235,6 +236,8 @@ pub(super) struct HitWriter<'a> {
     /// The search's own, which says how totals are shown.
     outer: &'a Output,
     node: &'a str,
+    /// What scripts have as the time.
+    now_ms: i64,
     highlights: Highlights<'a>,
     /// What texts are booked on while they are looked through.
     memory: Option<&'a RequestMemory>,
@@ -243,11 +246,12 @@ pub(super) struct HitWriter<'a> {
 }
 
 impl<'a> HitWriter<'a> {
-    pub(super) fn new(spec: &'a Output, outer: &'a Output, node: &'a str) -> Self {
+    pub(super) fn new(spec: &'a Output, outer: &'a Output, node: &'a str, now_ms: i64) -> Self {
         HitWriter {
             spec,
             outer,
             node,
+            now_ms,
             highlights: Highlights::new(spec.highlight.as_ref()),
             memory: None,
             fetching: None,
@@ -325,7 +329,8 @@ impl<'a> HitWriter<'a> {
         if let Some(explanation) = &hit.explanation {
             json.key("_explanation").value(&explained(explanation));
         }
-        inner::write(json, &spec.inner, hit, (self.outer, self.fetching))?;
+        let around = (self.outer, self.now_ms, self.fetching);
+        inner::write(json, &spec.inner, hit, around)?;
         json.end_object();
         Ok(())
     }
@@ -404,7 +409,7 @@ impl<'a> HitWriter<'a> {
         percolated::add_slots(hit, &mut values);
         if !spec.scripts.is_empty() {
             let whole = inner::with_whole_source(hit);
-            let scripts = || spec.scripts.add(&whole, &mut values);
+            let scripts = || spec.scripts.add(&whole, self.now_ms, &mut values);
             self.phase(hit, FetchPhase::Scripts, scripts)?;
         }
         if !values.is_empty() {

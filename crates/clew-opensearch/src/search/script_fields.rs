@@ -82,8 +82,13 @@ impl ScriptFields {
         self.0.is_empty()
     }
 
-    /// Adds the values of a hit, whose source is that of a whole document.
-    pub(super) fn add(&self, hit: &Hit, values: &mut Map<String, Value>) -> Result<(), ApiError> {
+    /// Adds the values of a hit, whose source is that of a whole document, at a time in milliseconds since the epoch.
+    pub(super) fn add(
+        &self,
+        hit: &Hit,
+        now_ms: i64,
+        values: &mut Map<String, Value>,
+    ) -> Result<(), ApiError> {
         // There may be many hits, in buckets and in hits, and a script takes a while. What the time is up for is left out.
         match CancellationToken::current().stopped() {
             None => {}
@@ -99,6 +104,7 @@ impl ScriptFields {
                 mapping: &mapping,
                 source: &source,
                 paths: field.script.fields(),
+                now_ms,
             };
             let made = field.script.run(&mut document).map(|made| made.to_json());
             match made {
@@ -123,6 +129,7 @@ struct SourceDocument<'a> {
     mapping: &'a Mapping,
     source: &'a Value,
     paths: &'a [String],
+    now_ms: i64,
 }
 
 impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
@@ -167,7 +174,7 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
     }
 
     fn now_ms(&self) -> i64 {
-        jiff::Timestamp::now().as_millisecond()
+        self.now_ms
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_aggregation::TopHitsResult;
-use clew_engine::Hit;
+use clew_engine::SearchResponse;
 use clew_query::Query;
 use clew_search::{Relation, Total};
 use serde_json::{Map, Value};
@@ -57,12 +57,12 @@ impl ShownTopHits {
         self.0.values().any(|output| output.highlight.is_some())
     }
 
-    /// The `hits` of the result at a path; `documents` are those of all results. What they cost is noted where somebody asks.
+    /// The `hits` of the result at a path of an answer, which has the documents of all results. What they cost is noted where somebody asks.
     pub(super) fn render(
         &self,
         path: &AggPath<'_>,
         result: &TopHitsResult,
-        documents: &[Hit],
+        response: &SearchResponse,
         notes: Option<&FetchNotes>,
     ) -> Result<Value, ApiError> {
         let purpose = notes.map(|_| format!("fetch_top_hits_aggregation[{}]", path.name()));
@@ -73,7 +73,7 @@ impl ShownTopHits {
         let output = output.ok_or_else(|| {
             ApiError::internal(format!("nothing says how the hits of [{path}] are shown"))
         })?;
-        let hits = documents.get(result.hits.clone()).ok_or_else(|| {
+        let hits = response.top_hits.get(result.hits.clone()).ok_or_else(|| {
             ApiError::internal(format!("the hits of [{path}] are not in the answer"))
         })?;
         let mut json = JsonWriter::with_capacity(1024);
@@ -86,7 +86,7 @@ impl ShownTopHits {
         json.key("max_score");
         write_score(&mut json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(output, output, "").noting(fetching);
+        let writer = HitWriter::new(output, output, "", response.now_ms).noting(fetching);
         for hit in hits {
             writer.write(&mut json, hit)?;
         }

@@ -240,6 +240,7 @@ impl Inner {
         let (aggs, top_hits) = aggs.unwrap_or_default();
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
+            now_ms,
             total: (request.track_total != clew_search::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
             hits,

@@ -309,6 +309,7 @@ mod tests {
             profile: SearchProfile::default(),
         };
         let response = SearchResponse {
+            now_ms: 0,
             total: None,
             max_score: None,
             hits: Vec::new(),
