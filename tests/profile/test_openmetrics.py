@@ -59,6 +59,36 @@ class OpenMetricsTest(ClewTest):
                  if sample.labels["endpoint"] == "search"}
         self.assertGreaterEqual(asked["ok"], 1)
 
+    def test_each_figure_is_described_once_and_is_what_its_name_says(self):
+        self.ask("/_search")
+        _, page = self.page("text/plain")
+        helps, types = (re.findall(rf"(?m)^# {word} (\S+) (.+)$", page) for word in ("HELP", "TYPE"))
+        self.assertEqual([name for name, _ in helps], [name for name, _ in types])
+        self.assertEqual(len(dict(types)), len(types))
+        for name, kind in types:
+            self.assertEqual(kind == "counter", name.endswith("_total"), name)
+            self.assertRegex(page, rf"(?m)^{name}(_bucket)?[{{ ]", name)
+        # One alone is understood: none says what the one before it was about.
+        texts = [text for _, text in helps]
+        self.assertEqual(len(set(texts)), len(texts))
+        for text in texts:
+            self.assertNotRegex(text, r"(?i)^those|\bthey\b|\bthis took\b|\bof it\b")
+
+    def test_the_process_tells_what_the_clients_of_prometheus_do(self):
+        def figures():
+            names = re.findall(r"(?m)^(process_\w+) (\S+)$", self.page("text/plain")[1])
+            return {name: float(value) for name, value in names}
+        first = figures()
+        self.assertLess(abs(time.time() - first["process_start_time_seconds"]), 600)
+        self.assertGreater(first["process_cpu_seconds_total"], 0)
+        self.assertGreater(first["process_resident_memory_bytes"], 1 << 20)
+        self.assertGreater(first["process_virtual_memory_bytes"], first["process_resident_memory_bytes"])
+        self.assertGreater(first["process_threads"], 1)
+        self.assertGreater(first["process_max_fds"], first["process_open_fds"])
+        second = figures()
+        self.assertEqual(second["process_start_time_seconds"], first["process_start_time_seconds"])
+        self.assertGreaterEqual(second["process_cpu_seconds_total"], first["process_cpu_seconds_total"])
+
     def test_buckets_bear_a_slow_request_of_late_with_its_trace(self):
         before = time.time()
         self.ask("/_search", TRACE)

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use clew_log::{Histogram, Log};
+use prometheus::Registry;
 use prometheus::proto::{self, MetricFamily, MetricType};
-use prometheus::{IntGaugeVec, Opts, Registry};
+
+use crate::figure::Figure;
 
 /// What the log counts by itself, as it is now.
 pub(crate) fn families(log: &Log) -> anyhow::Result<Vec<MetricFamily>> {
@@ -12,26 +14,34 @@ pub(crate) fn families(log: &Log) -> anyhow::Result<Vec<MetricFamily>> {
     let mut families = vec![
         histogram(
             "log_append_us",
-            "Time from an append's order to its acknowledgement.",
+            "Time from an append's order to its acknowledgement, in microseconds.",
             &stats.append_latency,
         ),
-        histogram("log_sync_us", "Time of an fdatasync.", &stats.sync_latency),
+        histogram(
+            "log_sync_us",
+            "Time of an fdatasync, in microseconds.",
+            &stats.sync_latency,
+        ),
         histogram(
             "log_group_entries",
             "Entries that went to the disk with one write.",
             &stats.group_entries,
         ),
     ];
-    families.extend(gauges(log)?.gather());
+    families.extend(figures(log)?.gather());
     Ok(families)
 }
 
-fn gauges(log: &Log) -> anyhow::Result<Registry> {
+fn figures(log: &Log) -> anyhow::Result<Registry> {
     let registry = Registry::new();
     let stats = log.stats();
     let subscribers = log.subscribers();
     for (name, help, value) in [
-        ("log_first_glsn", "Lowest position kept.", log.first().get()),
+        (
+            "log_first_glsn",
+            "Lowest position that the log keeps.",
+            log.first().get(),
+        ),
         ("log_bytes", "Bytes of all log files.", log.bytes()),
         ("log_files", "Log files.", stats.files as u64),
         (
@@ -51,13 +61,11 @@ fn gauges(log: &Log) -> anyhow::Result<Registry> {
         ),
         (
             "log_subscribers",
-            "Open subscriptions.",
+            "Subscriptions of the log that are open.",
             subscribers.len() as u64,
         ),
     ] {
-        let gauge = prometheus::IntGauge::new(name, help)?;
-        gauge.set(i64::try_from(value)?);
-        registry.register(Box::new(gauge))?;
+        Figure::new(&registry, name, help, &[])?.tell(&[], value);
     }
     // Several may have one name; what matters is the one that is furthest behind.
     let mut lags = BTreeMap::new();
@@ -66,12 +74,9 @@ fn gauges(log: &Log) -> anyhow::Result<Registry> {
         *lag = subscriber.lag.max(*lag);
     }
     let help = "Entries between a subscription and the end of the log.";
-    let lag_gauge = IntGaugeVec::new(Opts::new("log_subscriber_lag_entries", help), &["name"])?;
-    registry.register(Box::new(lag_gauge.clone()))?;
+    let all = Figure::new(&registry, "log_subscriber_lag_entries", help, &["name"])?;
     for (name, lag) in lags {
-        lag_gauge
-            .with_label_values(&[name])
-            .set(i64::try_from(lag)?);
+        all.tell(&[&name], lag);
     }
     Ok(registry)
 }

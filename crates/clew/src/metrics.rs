@@ -12,10 +12,11 @@ use clew_engine::{Access, Engine, EngineStats, IndexStats, NodeHealth};
 use clew_platform::MemoryPurpose;
 use clew_profile::{ExemplarBook, SpanFigures};
 use prometheus::proto::MetricFamily;
-use prometheus::{IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{Registry, TextEncoder};
 
 use crate::collect::Figures;
-use crate::{log_metrics, openmetrics, spans};
+use crate::figure::Figure;
+use crate::{log_metrics, openmetrics, process_metrics, spans};
 
 /// What the page shows.
 #[derive(Clone)]
@@ -64,6 +65,7 @@ impl Shown {
         let mut families = self.registry.gather();
         families.extend(engine_families(&self.engine)?);
         families.extend(log_metrics::families(self.engine.log())?);
+        families.extend(process_metrics::families()?);
         if let Some(figures) = &self.collect {
             families.extend(figures.families()?);
         }
@@ -80,28 +82,22 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
     let health = engine.health();
     let figures = node_figures(&engine.stats()).into_iter();
     for (name, help, value) in figures.chain(health_figures(&health)) {
-        let gauge = gauge(&registry, name, help, &[])?;
-        gauge
-            .with_label_values::<&str>(&[])
-            .set(i64::try_from(value)?);
+        Figure::new(&registry, name, help, &[])?.tell(&[], value);
     }
     memory_families(&registry, engine)?;
     let help = "1 for each shard that has failed, and serves nothing until it is mended.";
-    let failed = gauge(&registry, "shards_failed", help, &["index", "shard"])?;
+    let failed = Figure::new(&registry, "shards_failed", help, &["index", "shard"])?;
     for shard in &health.shards {
-        let number = shard.shard.to_string();
-        failed.with_label_values(&[&shard.index, &number]).set(1);
+        failed.tell(&[&shard.index, &shard.shard.to_string()], 1);
     }
-    let label = &["index"];
-    let mut gauges = Vec::new();
+    let mut figures = Vec::new();
     for (name, help, of) in INDEX_FIGURES {
-        gauges.push((gauge(&registry, name, help, label)?, of));
+        figures.push((Figure::new(&registry, name, help, &["index"])?, of));
     }
     for index in engine.indices(&Access::everything()) {
         let stats = index.stats();
-        for (gauge, of) in &gauges {
-            let value = i64::try_from(of(&stats))?;
-            gauge.with_label_values(&[index.name()]).set(value);
+        for (figure, of) in &figures {
+            figure.tell(&[index.name()], of(&stats));
         }
     }
     Ok(registry.gather())
@@ -109,24 +105,26 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
 
 /// What memory is taken for, and how much of it may be.
 fn memory_families(registry: &Registry, engine: &Engine) -> anyhow::Result<()> {
-    let label = &["purpose"];
-    let gauge = |name, help| gauge(registry, name, help, label);
-    let reserved = gauge("memory_reserved_bytes", "Memory that is taken.")?;
-    let limit = gauge("memory_limit_bytes", "Memory that may be taken.")?;
-    let refused = gauge(
+    let figure = |name, help| Figure::new(registry, name, help, &["purpose"]);
+    let reserved = figure(
+        "memory_reserved_bytes",
+        "Memory that is taken for a purpose.",
+    )?;
+    let limit = figure(
+        "memory_limit_bytes",
+        "Memory that may be taken for a purpose.",
+    )?;
+    let refused = figure(
         "memory_refused_total",
-        "Times that it was refused by this limit.",
+        "Times that memory was refused by the limit of its purpose.",
     )?;
     let account = engine.memory();
     let purposes = MemoryPurpose::ALL.map(|one| (one.name(), account.figures(one)));
     let totals = [("all", account.total()), ("process", account.real())];
     for (name, figures) in purposes.into_iter().chain(totals) {
-        // What is not limited has a limit that no gauge can show.
-        let bytes = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-        reserved.with_label_values(&[name]).set(bytes(figures.used));
-        limit.with_label_values(&[name]).set(bytes(figures.limit));
-        let times = i64::try_from(figures.refused).unwrap_or(i64::MAX);
-        refused.with_label_values(&[name]).set(times);
+        reserved.tell(&[name], figures.used as u64);
+        limit.tell(&[name], figures.limit as u64);
+        refused.tell(&[name], figures.refused);
     }
     Ok(())
 }
@@ -143,7 +141,7 @@ fn health_figures(health: &NodeHealth) -> [(&'static str, &'static str, u64); 3]
         ),
         (
             "disk_free_bytes",
-            "Bytes of it that may still be written.",
+            "Bytes of the data folder's disk that may still be written.",
             disk.free,
         ),
         ("disk_blocked", blocked, disk.is_blocked().into()),
@@ -158,39 +156,28 @@ type IndexFigure = fn(&IndexStats) -> u64;
 const INDEX_FIGURES: [(&str, &str, IndexFigure); 23] = [
     ("index_docs", "Documents that searches see.", |stats| stats.docs),
     ("index_bytes", "Bytes of segment files.", |stats| stats.bytes),
-    ("index_segments", "Segments.", |stats| stats.segments),
+    ("index_segments", "Segments of the index's shards.", |stats| stats.segments),
     ("index_failed_shards", "Shards that serve nothing until they are mended.", |stats| stats.failed_shards.into()),
     ("index_buffer_bytes", "Memory of documents that are in no segment yet.", |stats| stats.buffer_bytes),
     ("index_merges_running", "Merges that are running.", |stats| stats.merges_running),
     ("index_merge_rows_done", "Vectors that running merges are through with in their present phase.", |stats| stats.merge_rows_done),
-    ("index_merge_rows", "Vectors of that phase.", |stats| stats.merge_rows_total),
+    ("index_merge_rows", "Vectors of the present phase of running merges.", |stats| stats.merge_rows_total),
     ("index_graphs_refused_total", "Graphs that merges left out for want of memory.", |stats| stats.graphs_refused_total),
     ("index_graphs_resumed_total", "Graphs whose building went on after a restart.", |stats| stats.graphs_resumed_total),
-    ("index_searches_total", "Searches of its shards.", |stats| stats.searches.queries.total),
-    ("index_search_us_total", "Time that they took, in microseconds.", |stats| stats.searches.queries.ns / 1000),
+    ("index_searches_total", "Searches of the index's shards.", |stats| stats.searches.queries.total),
+    ("index_search_us_total", "Time that searches of shards took, in microseconds.", |stats| stats.searches.queries.ns / 1000),
     ("index_fetches_total", "Answers whose hits were read.", |stats| stats.searches.fetches.total),
-    ("index_fetch_us_total", "Time that this took, in microseconds.", |stats| stats.searches.fetches.ns / 1000),
+    ("index_fetch_us_total", "Time that reading hits took, in microseconds.", |stats| stats.searches.fetches.ns / 1000),
     ("index_indexed_total", "Documents that were written.", |stats| stats.indexed_total),
     ("index_writes_total", "Groups of writes to a shard.", |stats| stats.writes.total),
-    ("index_write_us_total", "Time that they took, in microseconds.", |stats| stats.writes.ns / 1000),
+    ("index_write_us_total", "Time that groups of writes took, in microseconds.", |stats| stats.writes.ns / 1000),
     ("index_refreshes_total", "Refreshes that showed something new.", |stats| stats.refreshes.total),
-    ("index_refresh_us_total", "Time that they took, in microseconds.", |stats| stats.refreshes.ns / 1000),
+    ("index_refresh_us_total", "Time that refreshes took, in microseconds.", |stats| stats.refreshes.ns / 1000),
     ("index_flushes_total", "Flushes, which sync segments.", |stats| stats.flushes.total),
-    ("index_merges_total", "Merges.", |stats| stats.merges.total),
-    ("index_merge_us_total", "Time that they took, in microseconds.", |stats| stats.merges.ns / 1000),
-    ("index_merged_bytes_total", "Bytes of the segments that they replaced.", |stats| stats.merged_bytes),
+    ("index_merges_total", "Merges that were done.", |stats| stats.merges.total),
+    ("index_merge_us_total", "Time that merges took, in microseconds.", |stats| stats.merges.ns / 1000),
+    ("index_merged_bytes_total", "Bytes of the segments that merges replaced.", |stats| stats.merged_bytes),
 ];
-
-fn gauge(
-    registry: &Registry,
-    name: &str,
-    help: &str,
-    labels: &[&str],
-) -> anyhow::Result<IntGaugeVec> {
-    let gauge = IntGaugeVec::new(Opts::new(name, help), labels)?;
-    registry.register(Box::new(gauge.clone()))?;
-    Ok(gauge)
-}
 
 /// Name, help and value of each figure that the node has once.
 #[rustfmt::skip]
@@ -198,20 +185,20 @@ fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 15] 
     let EngineStats { log, search, .. } = stats;
     let sync_us = u64::try_from(log.sync_time.as_micros()).unwrap_or(u64::MAX);
     [
-        ("log_last_glsn", "Last position given.", stats.last.get()),
-        ("log_durable_glsn", "Last durable position.", stats.durable.get()),
-        ("log_entries_total", "Entries appended since the start.", log.entries),
+        ("log_last_glsn", "Last position that the log has given.", stats.last.get()),
+        ("log_durable_glsn", "Last position of the log that is durable.", stats.durable.get()),
+        ("log_entries_total", "Entries appended to the log since the start.", log.entries),
         ("log_written_bytes_total", "Bytes written to the log since the start.", log.bytes),
-        ("log_groups_total", "Groups written since the start.", log.groups),
+        ("log_groups_total", "Groups of entries written to the log since the start.", log.groups),
         ("log_syncs_total", "fdatasync calls since the start.", log.syncs),
-        ("log_sync_us_total", "Time in fdatasync.", sync_us),
+        ("log_sync_us_total", "Time in fdatasync since the start, in microseconds.", sync_us),
         ("log_poisoned", "1 after a failed write or sync: writes are refused.", log.poisoned.into()),
         ("search_requests_total", "Searches done.", search.searches_total),
         ("search_rejected_total", "Searches refused: the queue was full.", search.rejected_total),
         ("search_active", "Searches running or waiting.", search.active),
-        ("search_queue_wait_us_total", "Time searches waited for a thread.", search.queue_wait_us_total),
-        ("search_run_us_total", "Time searches ran.", search.run_us_total),
+        ("search_queue_wait_us_total", "Time that searches waited for a thread, in microseconds.", search.queue_wait_us_total),
+        ("search_run_us_total", "Time that searches ran, in microseconds.", search.run_us_total),
         ("merge_memory_bytes", "Memory that running merges have taken for vectors and graphs.", stats.merge_memory_bytes),
-        ("merge_memory_bytes_max", "Memory that they may take.", stats.merge_memory_bytes_max),
+        ("merge_memory_bytes_max", "Memory that running merges may take for vectors and graphs.", stats.merge_memory_bytes_max),
     ]
 }

@@ -61,15 +61,15 @@ fn write_all(page: &mut String, families: &[MetricFamily], book: &ExemplarBook) 
         for metric in family.get_metric() {
             match kind {
                 Kind::Counter => {
-                    let value = match family.get_field_type() {
-                        MetricType::COUNTER => metric.get_counter().get_value(),
-                        _ => metric.get_gauge().get_value(),
-                    };
+                    let value = metric.get_counter().get_value();
                     write_sample(page, (name, "_total"), (metric, None), Number(value))?;
                     page.push('\n');
                 }
                 Kind::Gauge => {
-                    let value = metric.get_gauge().get_value();
+                    let value = match family.get_field_type() {
+                        MetricType::COUNTER => metric.get_counter().get_value(),
+                        _ => metric.get_gauge().get_value(),
+                    };
                     write_sample(page, (name, ""), (metric, None), Number(value))?;
                     page.push('\n');
                 }
@@ -93,14 +93,12 @@ enum Kind {
 }
 
 impl Kind {
-    /// Figures that only grow are counters by their names, also those that are read where others count them; but for those
-    /// whose name without its end is another family's, as a sum that stands beside its histogram.
+    /// A counter whose name without its end is another family's, as a sum that stands beside its histogram, can be none here.
     fn of(family: &MetricFamily, names: &BTreeSet<&str>) -> Kind {
         let bare = family.name().strip_suffix("_total");
-        let is_counter = bare.is_some_and(|bare| !names.contains(bare));
         match family.get_field_type() {
+            MetricType::COUNTER if bare.is_some_and(|bare| names.contains(bare)) => Kind::Gauge,
             MetricType::COUNTER => Kind::Counter,
-            MetricType::GAUGE if is_counter => Kind::Counter,
             MetricType::GAUGE => Kind::Gauge,
             MetricType::HISTOGRAM => Kind::Histogram,
             MetricType::SUMMARY | MetricType::UNTYPED => Kind::Unknown,
@@ -230,7 +228,7 @@ mod tests {
     use std::time::Duration;
 
     use clew_profile::{RequestMetrics, RequestNames, Spent, TraceParent};
-    use prometheus::{IntCounterVec, IntGauge, Opts, Registry};
+    use prometheus::{IntCounter, IntCounterVec, IntGauge, Opts, Registry};
 
     use super::*;
 
@@ -263,8 +261,8 @@ mod tests {
         let (registry, book) = (Registry::new(), std::sync::Arc::<ExemplarBook>::default());
         let counter = IntCounterVec::new(Opts::new("a_total", "Of \"a\"."), &["k"]).unwrap();
         counter.with_label_values(&["x\\\n\"y\""]).inc_by(3);
-        let read = IntGauge::new("b_total", "B.").unwrap();
-        let beside = IntGauge::new("d_seconds_total", "D.").unwrap();
+        let read = IntCounter::new("b_total", "B.").unwrap();
+        let beside = IntCounter::new("d_seconds_total", "D.").unwrap();
         let open = IntGauge::new("c_open", "Open.").unwrap();
         open.set(-2);
         let names = RequestNames {

@@ -67,7 +67,7 @@ impl Progress for Figures {
 fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 9] {
     [
         ("collect_lines_read_total", "Lines, and documents that were sent, taken from inputs.", counters.lines_read),
-        ("collect_bytes_read_total", "Bytes of them.", counters.bytes_read),
+        ("collect_bytes_read_total", "Bytes taken from inputs.", counters.bytes_read),
         ("collect_parse_errors_total", "Lines their parser or processors could not take.", counters.parse_errors),
         ("collect_lines_truncated_total", "Lines that were cut because they were too long.", counters.lines_truncated),
         ("collect_lines_dropped_total", "Lines that came as datagrams while there was no room.", counters.lines_dropped),

@@ -127,17 +127,17 @@ pub(crate) fn families(figures: &SpanFigures) -> anyhow::Result<Vec<MetricFamily
         ),
         (
             "trace_spans_sent_total",
-            "Those that their receiver took.",
+            "Spans that their receiver took.",
             &figures.sent,
         ),
         (
             "trace_spans_dropped_total",
-            "Those that found no room in the queue.",
+            "Spans that found no room in the queue.",
             &figures.dropped,
         ),
         (
             "trace_spans_failed_total",
-            "Those that could not be sent.",
+            "Spans that could not be sent.",
             &figures.failed,
         ),
     ];
