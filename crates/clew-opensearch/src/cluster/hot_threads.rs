@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use clew_profile::{OffCpuMode, Profile, Rate, Sample};
+use clew_profile::{Capture, OffCpuCapture, OffCpuMode, Profile, ProfileError, Rate, Sample};
 
 use crate::cluster::machine::cpu_ms;
 use crate::cluster::nodes::names_this_node;
@@ -28,6 +28,24 @@ const RATE_MIN: u32 = 99;
 const CALLS_MAX: usize = 60;
 /// Stacks that are shown of a thread.
 const STACKS_MAX: usize = 3;
+/// Where threads stand that have nothing to do, of what is not the standard library's. Some builds name a method without its type.
+const IDLE: [&str; 13] = [
+    "clew_engine::base::signal::",
+    "clew_log::queue::Queue::take",
+    "clew_log::queue::take",
+    "clew_platform::workers::Shared::next",
+    "clew_platform::workers::next",
+    "clew_profile::off_cpu::",
+    "clew_profile::on_cpu::",
+    "clew_profile::trace::queue::",
+    "tokio::runtime::blocking::pool::",
+    "tokio::runtime::io::driver::",
+    "tokio::runtime::park::",
+    "tokio::runtime::scheduler::multi_thread::park::",
+    "tokio::runtime::scheduler::multi_thread::worker::Context::park",
+];
+/// Calls of ours that are looked at for that, from the inner end on: what is inlined may come first.
+const IDLE_CALLS: usize = 3;
 
 /// A thread, and the processor time it has had since it began.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +72,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         before,
         after,
         took,
-        profile,
+        mut profile,
     } = watched.map_err(|error| ApiError::internal(error.to_string()))?;
+    // What idle threads use is told as any other's is.
+    if kind == ThreadKind::Block && asked.ignore_idle {
+        drop_idle(&mut profile);
+    }
     let options = &api.options;
     let (name, id, address) = (&options.node_name, &api.node_id, &options.publish_address);
     let mut text = format!(
@@ -111,25 +133,48 @@ struct Watched {
     profile: Profile,
 }
 
-fn watch(
-    kind: ThreadKind,
-    rate: Rate,
-    interval: Duration,
-) -> Result<Watched, clew_profile::ProfileError> {
+fn watch(kind: ThreadKind, rate: Rate, interval: Duration) -> Result<Watched, ProfileError> {
     let (before, started) = (thread_times(), Instant::now());
-    let profile = match kind {
-        ThreadKind::Cpu => clew_profile::on_cpu(rate, interval, &|| false),
-        ThreadKind::Block => clew_profile::off_cpu(OffCpuMode::Sampled(rate), interval, &|| false),
+    // What threads have used is looked at before names are found, which takes more than most threads do.
+    let end = || (thread_times(), started.elapsed());
+    let (profile, (after, took)) = match kind {
+        ThreadKind::Cpu => {
+            let seen = Capture::take(rate, interval, &|| false)?;
+            let end = end();
+            let named = Capture::name_all(vec![seen])?;
+            (named.into_iter().next().unwrap_or_default(), end)
+        }
+        ThreadKind::Block => {
+            let mode = OffCpuMode::Sampled(rate);
+            let seen = OffCpuCapture::take(mode, interval, &|| false)?;
+            let end = end();
+            (seen.name()?, end)
+        }
     };
-    let profile = profile?;
-    // Naming what was found took some time as well.
-    let took = profile.took.max(started.elapsed().min(interval));
     Ok(Watched {
         before,
-        after: thread_times(),
+        after,
         took,
         profile,
     })
+}
+
+/// Leaves out where threads wait for something to do.
+fn drop_idle(profile: &mut Profile) {
+    let mut samples = std::mem::take(&mut profile.samples);
+    samples.retain(|sample| {
+        // The thread's name stands in front of its calls.
+        let calls: Vec<&str> = profile.names(sample).skip(1).collect();
+        !is_idle(calls.into_iter().rev())
+    });
+    profile.samples = samples;
+}
+
+/// Whether calls, the inner ones first, are those of a thread that waits for something to do.
+fn is_idle<'c>(calls: impl Iterator<Item = &'c str>) -> bool {
+    let own = calls.filter(|call| call.starts_with("clew_") || call.starts_with("tokio::"));
+    own.take(IDLE_CALLS)
+        .any(|call| IDLE.iter().any(|idle| call.starts_with(*idle)))
 }
 
 /// Threads by how long they were blocked, those of one name together, the longest first.
@@ -304,6 +349,44 @@ mod tests {
         assert_eq!(names(9, true), ["search 70", "merge 30", "new 5"]);
         assert_eq!(names(9, false).last().unwrap(), "main 0");
         assert!(names(0, true).is_empty());
+    }
+
+    #[test]
+    fn who_waits_for_something_to_do_is_told_from_who_waits_for_others() {
+        let waits = "syscall parking_lot::condvar::Condvar::wait_until_internal";
+        for (idle, calls) in [
+            (true, "clew_log::queue::take clew_log::writer::run"),
+            (true, "clew_log::queue::Queue::take clew_log::writer::run"),
+            (
+                true,
+                "clew_engine::base::signal::Signal::sleep clew_engine::node::run",
+            ),
+            // What is inlined may have another's name.
+            (
+                true,
+                "clew_engine::node::indices clew_engine::base::signal::sleep",
+            ),
+            (
+                true,
+                "clew_platform::workers::next clew_platform::workers::work_on",
+            ),
+            (
+                true,
+                "tokio::runtime::park::Inner::park tokio::runtime::block_on",
+            ),
+            (
+                false,
+                "clew_log::queue::Queue::push clew_engine::shard::apply::append",
+            ),
+            (
+                false,
+                "clew_engine::shard::writer clew_platform::workers::work_on",
+            ),
+            (false, ""),
+        ] {
+            let all = waits.split(' ').chain(calls.split(' '));
+            assert_eq!(is_idle(all), idle, "{calls}");
+        }
     }
 
     #[test]
