@@ -488,6 +488,21 @@ class Cluster(ClewTest):
         told = self.client.cluster.reroute(body={}, metric="none")
         self.assertEqual(told, {"acknowledged": True})
 
+    def test_what_goes_on_after_its_answer_bears_its_clients_name(self):
+        self.index_all("named", {str(n): {"n": n} for n in range(20)})
+        body = {"source": {"index": "named", "size": 1}, "dest": {"index": "copied"}}
+        started = self.raw("POST", "/_reindex", body, {"X-Opaque-Id": "mine"},
+                           {"wait_for_completion": "false", "requests_per_second": "0.01"})
+        named = {"headers": {"X-Opaque-Id": "mine"}}
+        for told in (self.raw("GET", f"/_tasks/{started['task']}")["task"],
+                     self.raw("GET", "/_tasks", params={"actions": "*reindex", "group_by": "none"})["tasks"][0]):
+            self.assertEqual(told | named, told)
+        row = self.raw("GET", "/_cat/tasks", params={"actions": "*reindex", "h": "x_opaque_id", "format": "json"})
+        self.assertEqual(row, [{"x_opaque_id": "mine"}])
+        self.client.tasks.cancel(task_id=started["task"])
+        done = self.client.tasks.get(task_id=started["task"], wait_for_completion=True)
+        self.assertEqual(done["task"] | named, done["task"])
+
     def test_busy_threads_are_named(self):
         text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)
         self.assertTrue(text.startswith("::: {clew-0}{"), text)

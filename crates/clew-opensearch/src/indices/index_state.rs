@@ -27,7 +27,7 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&body).at(glsn));
     }
     let description = format!("open indices [{expression}]");
-    let number = call.api.tasks.begin("indices:admin/open", description)?;
+    let number = call.begin_task("indices:admin/open", description)?;
     let task = format!("{}:{number}", call.api.node_id);
     let api = call.api.clone();
     tokio::task::spawn_blocking(move || {

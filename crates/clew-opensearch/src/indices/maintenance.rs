@@ -85,10 +85,7 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
         return each_shard(&call, indices, merge).await;
     }
     let description = format!("Force-merge indices {names:?}, maxSegments[{segments_max}]");
-    let number = call
-        .api
-        .tasks
-        .begin("indices:admin/forcemerge", description)?;
+    let number = call.begin_task("indices:admin/forcemerge", description)?;
     let api = call.api.clone();
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {

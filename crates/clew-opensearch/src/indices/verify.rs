@@ -38,7 +38,7 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
         .iter()
         .map(|index| index.name().to_string())
         .collect();
-    let number = call.api.tasks.begin(
+    let number = call.begin_task(
         "indices:admin/verify",
         format!("Verify indices {names:?}, bytes_per_second[{rate}]"),
     )?;

@@ -19,7 +19,7 @@ use crate::http::params::Params;
 use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
 use crate::state::api::Api;
-use crate::state::tasks::RunningTask;
+use crate::state::tasks::{NewTask, RunningTask};
 
 /// How long a read with `after_glsn` waits for the position.
 const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
@@ -106,6 +106,41 @@ impl Call {
     /// This request as a task that is running.
     pub(crate) fn task(&self, action: &'static str) -> RunningTask {
         self.api.tasks.request(action, self.opaque_id.clone())
+    }
+
+    /// Notes a task of this request that begins, and goes on to its end.
+    ///
+    /// # Errors
+    /// 429 while as many run as may.
+    pub(crate) fn begin_task(
+        &self,
+        action: &'static str,
+        description: String,
+    ) -> Result<u64, ApiError> {
+        self.api.tasks.begin(NewTask {
+            action,
+            description,
+            opaque_id: self.opaque_id.clone(),
+            token: None,
+        })
+    }
+
+    /// The same for one that asks the token whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::begin_task`].
+    pub(crate) fn begin_cancellable_task(
+        &self,
+        action: &'static str,
+        description: String,
+        token: CancellationToken,
+    ) -> Result<u64, ApiError> {
+        self.api.tasks.begin(NewTask {
+            action,
+            description,
+            opaque_id: self.opaque_id.clone(),
+            token: Some(token),
+        })
     }
 
     /// The index expression; empty means all.

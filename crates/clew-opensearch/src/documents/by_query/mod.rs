@@ -44,8 +44,7 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
         return Ok(Reply::json(&outcome.body).with_status(outcome.status));
     }
     let token = CancellationToken::new();
-    let tasks = &call.api.tasks;
-    let number = tasks.begin_cancellable(action, job.description.clone(), token.clone())?;
+    let number = call.begin_cancellable_task(action, job.description.clone(), token.clone())?;
     let id = format!("{}:{number}", call.api.node_id);
     let speeds = call.api.parts.get::<Speeds>();
     speeds.insert(number, job.speed.clone());

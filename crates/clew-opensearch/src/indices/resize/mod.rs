@@ -58,7 +58,7 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&answer));
     }
     let description = format!("{} from [{}] to [{target}]", kind.name(), source.name());
-    let number = call.api.tasks.begin("indices:admin/resize", description)?;
+    let number = call.begin_task("indices:admin/resize", description)?;
     let (api, access) = (call.api.clone(), call.access.clone());
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {

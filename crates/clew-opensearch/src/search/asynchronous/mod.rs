@@ -58,9 +58,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let searches = api.parts.get::<AsynchronousSearches>();
     let token = CancellationToken::new();
     let described = described(&expression, &call.body);
-    let task = api
-        .tasks
-        .begin_cancellable(ACTION, described, token.clone())?;
+    let task = call.begin_cancellable_task(ACTION, described, token.clone())?;
     let wanted = Wanted {
         keep_alive,
         keeps,

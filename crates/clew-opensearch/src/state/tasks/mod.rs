@@ -40,14 +40,22 @@ struct State {
     tasks: BTreeMap<u64, Task>,
 }
 
+/// A task that goes on after its request was answered.
+#[derive(Clone)]
+pub(crate) struct NewTask {
+    pub(crate) action: &'static str,
+    pub(crate) description: String,
+    /// What its client calls the request.
+    pub(crate) opaque_id: Option<String>,
+    /// Stops it, where that is possible.
+    pub(crate) token: Option<CancellationToken>,
+}
+
 #[derive(Clone)]
 pub(crate) struct Task {
-    action: &'static str,
-    description: String,
+    what: NewTask,
     started: Instant,
     started_ms: u64,
-    /// Stops it, where that is possible.
-    token: Option<CancellationToken>,
     /// How far it is, when it tells.
     status: Option<Value>,
     /// Running time and answer, once it has ended.
@@ -71,14 +79,14 @@ pub(crate) struct RunningTask {
 impl Task {
     pub(crate) fn shown(&self, number: u64) -> RunningTask {
         let ended = self.ended.as_ref().map(|(ns, _)| *ns);
-        let token = self.token.as_ref();
+        let token = self.what.token.as_ref();
         RunningTask {
             number,
-            action: self.action,
-            description: self.description.clone(),
+            action: self.what.action,
+            description: self.what.description.clone(),
             started_ms: self.started_ms,
             running_ns: ended.unwrap_or_else(|| nanos_since(self.started)),
-            opaque_id: None,
+            opaque_id: self.what.opaque_id.clone(),
             cancellable: token.is_some(),
             cancelled: token.is_some_and(|token| token.stopped().is_some()),
             status: self.status.clone(),
@@ -120,7 +128,7 @@ impl Tasks {
             return Some(cancelled);
         }
         let task = self.find(number).filter(|task| task.ended.is_none())?;
-        if let Some(token) = &task.token {
+        if let Some(token) = &task.what.token {
             token.cancel(reason);
         }
         Some(task.shown(number))
@@ -134,7 +142,7 @@ impl Tasks {
             .lock()
             .tasks
             .values()
-            .filter_map(|task| task.token.as_ref())
+            .filter_map(|task| task.what.token.as_ref())
         {
             token.cancel("node is closing");
         }
@@ -163,27 +171,11 @@ impl Tasks {
         }
     }
 
-    /// Notes a task that begins, and goes on to its end.
-    pub(crate) fn begin(&self, action: &'static str, description: String) -> Result<u64, ApiError> {
-        self.note(action, description, None)
-    }
-
-    /// Notes a task that begins, and that asks the token whether to go on.
-    pub(crate) fn begin_cancellable(
-        &self,
-        action: &'static str,
-        description: String,
-        token: CancellationToken,
-    ) -> Result<u64, ApiError> {
-        self.note(action, description, Some(token))
-    }
-
-    fn note(
-        &self,
-        action: &'static str,
-        description: String,
-        token: Option<CancellationToken>,
-    ) -> Result<u64, ApiError> {
+    /// Notes a task that begins; its number.
+    ///
+    /// # Errors
+    /// 429 while as many run as may.
+    pub(crate) fn begin(&self, what: NewTask) -> Result<u64, ApiError> {
         let mut state = self.state.lock();
         if state
             .tasks
@@ -209,11 +201,9 @@ impl Tasks {
         }
         let number = self.next();
         let task = Task {
-            action,
-            description,
+            what,
             started: Instant::now(),
             started_ms: self.now_ms(),
-            token,
             status: None,
             ended: None,
         };
