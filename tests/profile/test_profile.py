@@ -134,10 +134,17 @@ class ProfileTest(ClewTest):
                 url = f"{self.server.url}/debug/pprof{path}{'&' if '?' in path else '?'}format={form}&gc=1"
                 with urllib.request.urlopen(url, timeout=120) as answer:
                     self.assertIn(told, answer.headers["x-clew-profile"])
-        arguments = [os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--mode", "heap", "-o", str(self.folder / "heap.folded")]
+        arguments = [os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--mode", "heap", "-o", str(self.folder / "heap.FOLDED")]
         done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
-        self.assertEqual((done.returncode, done.stdout), (0, f"{self.folder / 'heap.folded'}\n"))
+        self.assertEqual((done.returncode, done.stdout), (0, f"{self.folder / 'heap.FOLDED'}\n"))
         self.assertIn("512 KiB", done.stderr)
+        self.assertNotIn("nothing was seen", done.stderr)
+
+    def test_a_capture_of_a_server_that_did_nothing_says_so(self):
+        # It may have done something; then its time is told.
+        with urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=1&format=collapsed", timeout=120) as answer:
+            told, stacks = answer.headers["x-clew-profile"], answer.read()
+        self.assertEqual("nothing was seen" in told, not stacks, told)
 
     def test_waits_are_told_and_which_way_found_them(self):
         stacks = self.stacks("/offcpu?seconds=1&format=collapsed")
@@ -341,6 +348,16 @@ class SpentTest(ClewTest):
             found = re.search(rf'index_{figure}{{index="load"}} (\d+)', page)
             self.assertIsNotNone(found, figure)
             self.assertGreater(int(found[1]), 0, figure)
+
+
+class UnsampledTest(ClewTest):
+    env = {"CLEW_PROFILE__HEAP": "false"}
+
+    def test_what_is_off_is_told_by_its_key(self):
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=60)
+        self.assertEqual(caught.exception.code, 501)
+        self.assertIn("[profile.heap] is off", caught.exception.read().decode())
 
 
 class ProtectedTest(ClewTest):

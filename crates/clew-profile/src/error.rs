@@ -26,8 +26,8 @@ pub enum ProfileError {
          less, or the capability CAP_PERFMON, would allow it"
     )]
     NotPermitted(io::Error),
-    /// The program was not built with an allocator that samples.
-    #[error("this program's allocator does not sample allocations")]
+    /// The program was not built with an allocator that samples, or that has not begun.
+    #[error("no allocations of this program are sampled")]
     NoSampling,
     /// What a build that counts has counted was asked of one that does not.
     #[error("this build counts nothing to train another by: `make pgo-server` makes one that does")]

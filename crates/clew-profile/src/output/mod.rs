@@ -26,9 +26,9 @@ pub enum Format {
 }
 
 impl Format {
-    /// By what a request or a file's name says.
+    /// By what a request or a file's name says, in letters of either size.
     pub fn by_name(name: &str) -> Option<Self> {
-        match name {
+        match name.to_ascii_lowercase().as_str() {
             "pprof" | "pb" | "gz" => Some(Format::Pprof),
             "collapsed" | "folded" | "txt" => Some(Format::Collapsed),
             "svg" => Some(Format::Svg),

@@ -177,10 +177,11 @@ impl Written {
     fn of(profile: &Profile, asked: &Asked) -> Result<Self, ProfileError> {
         let mut body = Vec::new();
         profile.write_value(asked.format, asked.value, &mut body)?;
-        Ok(Written {
-            body,
-            how: profile.comments.join("; "),
-        })
+        let mut how = profile.comments.join("; ");
+        if profile.total(asked.value) == 0 {
+            how.push_str("; nothing was seen");
+        }
+        Ok(Written { body, how })
     }
 }
 
@@ -188,16 +189,19 @@ fn failed(reason: String) -> Refusal {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason)
 }
 
+fn not_there(reason: String) -> Refusal {
+    let status = StatusCode::NOT_IMPLEMENTED;
+    refusal(status, "unsupported_operation_exception", reason)
+}
+
 fn not_captured(error: &ProfileError) -> Refusal {
     match error {
-        ProfileError::NotPermitted(_)
-        | ProfileError::Unsupported
-        | ProfileError::NoSampling
-        | ProfileError::NotTraining => refusal(
-            StatusCode::NOT_IMPLEMENTED,
-            "unsupported_operation_exception",
-            error.to_string(),
-        ),
+        ProfileError::NotPermitted(_) | ProfileError::Unsupported | ProfileError::NotTraining => {
+            not_there(error.to_string())
+        }
+        ProfileError::NoSampling => {
+            not_there("no allocations are sampled: [profile.heap] is off".to_string())
+        }
         error => failed(error.to_string()),
     }
 }
