@@ -100,6 +100,8 @@ def given(parser, *programs, arguments=None):
     for program in filter(None, (getattr(told, name) for name in programs)):
         if not shutil.which(str(program)):
             parser.error(f"no such program: {program}")
+    if getattr(told, "rounds", 1) < 1:
+        parser.error(f"--rounds is {told.rounds}, and has to be 1 or more")
     for path in (getattr(told, name, None) for name in ("json", "results", "out")):
         if path and str(path) != "-" and not pathlib.Path(path).absolute().parent.is_dir():
             parser.error(f"cannot write {path}: there is no such folder")

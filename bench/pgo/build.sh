@@ -30,6 +30,12 @@ if [ -z "$merge" ] && [ "${1:-}" != --counting ]; then
 	exit 1
 fi
 
+python=${PYTHON:-python3}
+if [ $# = 0 ] && ! command -v "$python" >/dev/null; then
+	echo "$python is needed for the work that it is trained by" >&2
+	exit 1
+fi
+
 if [ $# = 0 ] || [ "$1" = --counting ]; then
 	# A process that is asked to end also writes what it has counted, beside where it was started.
 	RUSTFLAGS="$frames -Cprofile-generate --cfg clew_training" "${build[@]}"
@@ -43,7 +49,7 @@ if [ $# = 0 ]; then
 	counted=$CARGO_TARGET_DIR/counted
 	rm -rf "$counted"
 	mkdir -p "$counted"
-	"${PYTHON:-python3}" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/clew-counting" --out "$counted"
+	"$python" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/clew-counting" --out "$counted"
 	set -- "$counted"/*.profraw
 fi
 "$merge" merge -o "$profile" "$@"

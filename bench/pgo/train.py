@@ -11,7 +11,9 @@ import random
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "opensearch"))
+BENCH = pathlib.Path(__file__).parents[1]
+sys.path[:0] = [str(BENCH), str(BENCH / "opensearch")]
+import results  # noqa: E402
 from corpus import batches, drawn, words  # noqa: E402
 from servers import Clew  # noqa: E402
 
@@ -145,7 +147,8 @@ def main():
     arguments.add_argument("--bin", required=True, help="built to count (build.sh)")
     arguments.add_argument("--out", required=True, type=pathlib.Path, help="folder for what it counts")
     arguments.add_argument("--documents", type=int, default=40_000)
-    given = arguments.parse_args()
+    given = results.given(arguments, "bin")
+    given.out.mkdir(exist_ok=True)
     # What the server counts is asked of it; what it would write at its end is the same once more.
     os.environ["LLVM_PROFILE_FILE"] = os.devnull
     server = Clew(given.bin, "0-1")

@@ -27,6 +27,12 @@ class Given(BenchTest):
             self.refused("cannot write", *part, "--dir", self.folder, "--json", none / "out.json")
         self.assertFalse(none.exists())
 
+    def test_lines_of_which_there_are_none_are_not_measured(self):
+        lines = self.folder / "lines"
+        for text in ("", "one without its end"):
+            lines.write_text(text)
+            self.refused("has no whole line", "collect", lines, "--dir", self.folder)
+
     def test_a_processor_that_is_none_is_told_without_a_file(self):
         lines = self.folder / "lines"
         lines.write_text("one\n")

@@ -112,6 +112,10 @@ class Scripts(BenchTest):
             ("text/run.py", ["--worker", none], f"no such program: {none}"),
             ("reports.py", ["--bin", binary, "--pgo", none], f"no such program: {none}"),
             ("turns.py", ["--old", binary, "--new", none, *load], f"no such program: {none}"),
+            ("turns.py", ["--old", binary, "--new", binary, "--rounds", "0", *load], "--rounds is 0"),
+            ("pgo/run.py", ["--old", binary, "--new", binary, "--rounds", "-1"], "--rounds is -1"),
+            ("pgo/train.py", ["--bin", none, "--out", str(self.folder)], f"no such program: {none}"),
+            ("pgo/train.py", ["--bin", binary, "--out", f"{none}/counted"], f"cannot write {none}/counted"),
             ("serve/growth.py", ["--bin", binary, "--json", f"{none}/rows.json"], f"cannot write {none}/rows.json"),
             ("collect/run.py", ["--bin", binary, "--results", f"{none}/RESULTS.md"], f"cannot write {none}/RESULTS.md"),
         ]:

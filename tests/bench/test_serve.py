@@ -119,7 +119,8 @@ class ServeTest(BenchTest):
         self.assertEqual(hits["range"], 20)
 
     def test_what_was_acknowledged_by_bulk_is_there(self):
-        self.serve("bulk", "--batch", "50", "--concurrency", "1,3", "--keep", "--shards", "2", "--pid", self.server.process.pid)
+        lines = self.serve("bulk", "--batch", "50", "--concurrency", "1,3", "--keep", "--shards", "2", "--pid", self.server.process.pid).splitlines()
+        self.assertEqual(lines[0].split(), "batch concurrency QPS avg ms p50 ms p99 ms cpu us docs/s MB/s failures refusals".split())
         rows = self.rows("bulk")
         self.assertEqual([row["params"]["concurrency"] for row in rows], [1, 3])
         for row in rows:

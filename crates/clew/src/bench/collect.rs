@@ -47,7 +47,6 @@ pub(crate) struct CollectBench {
 
 /// What one round found.
 struct Round {
-    lines: u64,
     failed: u64,
     cpu: Duration,
     allocations: u64,
@@ -61,6 +60,8 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     let processors: Vec<Value> = serde_yaml_ng::from_str(&bench.processors)
         .context("the processors are not a list of YAML")?;
     let processors: Vec<Definition> = processors.into_iter().map(Definition::unnamed).collect();
+    let lines = lines_of(&bench.file)?;
+    ensure!(lines > 0, "{} has no whole line", bench.file.display());
     let mut taken = Vec::new();
     for _ in 0..bench.rounds {
         taken.push(round(bench, parse, &processors)?);
@@ -68,7 +69,7 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     let Some(first) = taken.first() else {
         bail!("there was no round")
     };
-    let mut rates: Vec<f64> = taken.iter().map(rate).collect();
+    let mut rates: Vec<f64> = taken.iter().map(|round| rate(lines, round)).collect();
     let Spread { median, min, max } = Spread::of(&mut rates);
     let mut report = Report::default();
     report.add(
@@ -77,7 +78,7 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
             "file": bench.file, "parse": bench.parse, "multiline": bench.multiline, "processors": bench.processors,
         }),
         json!({
-            "lines": first.lines, "failed": first.failed, "document_bytes": first.document_bytes,
+            "lines": lines, "failed": first.failed, "document_bytes": first.document_bytes,
             "lines_per_cpu_s": median, "min": min, "max": max, "allocations": first.allocations,
         }),
     )?;
@@ -103,9 +104,9 @@ fn lines_of(path: &Path) -> anyhow::Result<u64> {
     }
 }
 
-fn rate(round: &Round) -> f64 {
+fn rate(lines: u64, round: &Round) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a figure for people")]
-    let lines = round.lines as f64;
+    let lines = lines as f64;
     lines / round.cpu.as_secs_f64()
 }
 
@@ -149,7 +150,6 @@ fn round(
     std::fs::remove_dir_all(&folder)
         .with_context(|| format!("cannot remove {}", folder.display()))?;
     Ok(Round {
-        lines: lines_of(&bench.file)?,
         failed: report.counters.parse_errors,
         cpu,
         allocations,

@@ -37,6 +37,7 @@ async fn measure(given: &BulkLoad, session: &mut Session) -> anyhow::Result<()> 
         lead: "batch",
         found: &["docs/s", "MB/s"],
         is_open_loop: given.load.is_open_loop(),
+        tells_cpu: given.load.pid.is_some(),
     };
     say(&table.head())?;
     let plans = given.load.plans();

@@ -50,6 +50,8 @@ pub(super) struct LoadTable {
     /// What was found, beside what all have.
     pub(super) found: &'static [&'static str],
     pub(super) is_open_loop: bool,
+    /// Whether the server's processor time is measured.
+    pub(super) tells_cpu: bool,
 }
 
 impl LoadTable {
@@ -59,6 +61,9 @@ impl LoadTable {
             titles.push("rate");
         }
         titles.extend(["QPS", "avg ms", "p50 ms", "p99 ms"]);
+        if self.tells_cpu {
+            titles.push("cpu us");
+        }
         titles.extend(self.found);
         titles.extend(["failures", "refusals"]);
         if self.is_open_loop {
@@ -82,6 +87,9 @@ impl LoadTable {
             figure(quantile_ms(measured, 0.5)),
             figure(quantile_ms(measured, 0.99)),
         ]);
+        if self.tells_cpu {
+            cells.push(figure(measured.cpu_us.unwrap_or(f64::NAN)));
+        }
         cells.extend_from_slice(found);
         cells.extend([measured.failures, measured.refusals].map(|count| count.to_string()));
         if self.is_open_loop {

@@ -46,6 +46,7 @@ async fn measure(given: &SearchLoad, session: &mut Session) -> anyhow::Result<()
         lead: "kind",
         found: &["hits"],
         is_open_loop: given.load.is_open_loop(),
+        tells_cpu: given.load.pid.is_some(),
     };
     say(&table.head())?;
     let kinds = match given.kind.as_slice() {

@@ -101,6 +101,7 @@ async fn measure(given: &VectorsLoad, session: &mut Session) -> anyhow::Result<(
         lead: "ef_search",
         found: &["recall"],
         is_open_loop: given.load.is_open_loop(),
+        tells_cpu: given.load.pid.is_some(),
     };
     say(&table.head())?;
     for &ef_search in &given.ef_search {
