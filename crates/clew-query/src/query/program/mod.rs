@@ -12,6 +12,7 @@ mod asked;
 mod assign;
 mod changes;
 mod dates;
+mod document;
 mod failures;
 mod functions;
 mod gathered;
@@ -39,12 +40,13 @@ use serde_json::{Map, Value};
 
 use super::script::{ScoreFormula, VectorMeasure};
 use crate::error::{ScriptError, ScriptErrorKind};
+use document::NoDocument;
 use parser::Parser;
 use run::Machine;
 use tree::{Node, Operator, Own, Statement};
 
+pub use document::ScriptDocument;
 pub use gathered::ScriptState;
-pub use run::ScriptDocument;
 pub use value::{ScriptValue, json_bytes};
 
 /// How long the text of a script may be.
@@ -378,23 +380,6 @@ fn too_much(bytes_max: usize) -> ScriptError {
         ScriptErrorKind::Limit,
         format!("what the script makes would be longer than [{bytes_max}] bytes"),
     )
-}
-
-/// What a script sees of documents where there is none, at a time in milliseconds since the epoch.
-struct NoDocument(i64);
-
-impl<'a> ScriptDocument<'a> for NoDocument {
-    fn is_mapped(&self, _field: usize) -> bool {
-        false
-    }
-
-    fn values(&mut self, _field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
-        Ok(Vec::new())
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.0
-    }
 }
 
 impl Script {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clew_analysis::in_one_turn;
 use serde_json::Value;
 
+use super::document::ScriptDocument;
 use super::operators::{apply, compared, fitted, holds, is_of, lenient};
 use super::tree::{Node, Operator, Statement, Type};
 use super::value::ScriptValue;
@@ -26,53 +27,6 @@ const HELD_BYTES_MAX: usize = 16 << 20;
 const VALUE_BYTES: usize = 32;
 /// So many items are gone through in one step.
 pub(super) const STEP_ITEMS: usize = 16;
-
-/// A document as a script sees it. Fields and measures are named by their places in the script.
-pub trait ScriptDocument<'a> {
-    /// Whether the mapping has a field.
-    fn is_mapped(&self, field: usize) -> bool;
-
-    /// The values of a field, in order.
-    ///
-    /// # Errors
-    /// When there is no such field, or its values cannot be had.
-    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError>;
-
-    /// The first value of a field.
-    ///
-    /// # Errors
-    /// As [`ScriptDocument::values`].
-    fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-        Ok(self.values(field)?.into_iter().next())
-    }
-
-    // What is there for some purposes alone. Scripts of the others are refused when they are read, or see this.
-
-    /// The score so far.
-    fn score(&mut self) -> f64 {
-        0.0
-    }
-
-    /// How near its vector is, by a measure; `None` where it has none.
-    fn measure(&mut self, _measure: usize) -> Option<f64> {
-        None
-    }
-
-    /// Its source, where scripts may see that.
-    fn source(&self) -> Option<&'a Value> {
-        None
-    }
-
-    /// A number from 0 up to, but not, 1, which the document and a seed decide.
-    fn chance(&mut self, _seed: i64) -> f64 {
-        0.0
-    }
-
-    /// When the request came, in milliseconds since the epoch.
-    fn now_ms(&self) -> i64 {
-        0
-    }
-}
 
 /// What a statement leads to.
 pub(super) enum Flow<'a> {
