@@ -73,6 +73,49 @@ pub(crate) fn find(sections: &[Section], kind: u32) -> Option<&Section> {
     sections.iter().find(|section| section.kind == kind)
 }
 
+/// What the header of an image knows of its sections, which are of kinds that have numbers.
+macro_rules! sections_of_header {
+    ($header:ident, $kind:ident) => {
+        impl $header {
+            pub(super) fn section(&self, kind: $kind) -> $crate::image::Section {
+                let found = $crate::image::find(&self.sections, kind as u32);
+                found.copied().unwrap_or_default()
+            }
+
+            /// True when the image has a section of this kind with anything in it.
+            pub(super) fn has(&self, kind: $kind) -> bool {
+                self.section(kind).len_bytes > 0
+            }
+
+            pub(super) fn offset_bytes(&self, kind: $kind) -> u64 {
+                self.section(kind).offset_bytes
+            }
+
+            /// Where a section lies; the bounds were checked by `decode`.
+            pub(super) fn range(&self, kind: $kind) -> std::ops::Range<usize> {
+                self.section(kind).range()
+            }
+
+            /// Compares the checksum of every section.
+            pub(super) fn verify(&self, image: &[u8]) -> Result<(), $crate::VectorError> {
+                let mut sections = self.sections.iter();
+                sections.try_for_each(|section| section.verify(image))
+            }
+
+            /// Compares the checksum of one kind of section; one that is not there is as it should be.
+            pub(super) fn verify_section(
+                &self,
+                image: &[u8],
+                kind: $kind,
+            ) -> Result<(), $crate::VectorError> {
+                let found = $crate::image::find(&self.sections, kind as u32);
+                found.map_or(Ok(()), |section| section.verify(image))
+            }
+        }
+    };
+}
+pub(crate) use sections_of_header;
+
 /// The table of sections that follow a header, and where the image ends: sums up all their bytes.
 pub(crate) fn laid_out<'s>(
     header_bytes: usize,

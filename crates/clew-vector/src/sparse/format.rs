@@ -2,11 +2,9 @@
 //! `docs/formats/sparse.md` is the specification; numbers are little-endian.
 #![deny(clippy::indexing_slicing)]
 
-use std::ops::Range;
-
 use crate::image::{
-    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, find,
-    header_checksum,
+    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, header_checksum,
+    sections_of_header,
 };
 use crate::sparse::integrity::SUM_BYTES;
 use crate::sparse::postings::Block;
@@ -182,39 +180,6 @@ impl Header {
             SectionKind::Sums => (sums(entries) + sums(counts.postings_bytes)).saturating_mul(4),
         }
     }
-
-    fn section(&self, kind: SectionKind) -> Section {
-        let found = find(&self.sections, kind as u32);
-        found.copied().unwrap_or_default()
-    }
-
-    /// True when the image has a section of this kind with anything in it.
-    pub(super) fn has(&self, kind: SectionKind) -> bool {
-        self.section(kind).len_bytes > 0
-    }
-
-    pub(super) fn offset_bytes(&self, kind: SectionKind) -> u64 {
-        self.section(kind).offset_bytes
-    }
-
-    /// Where a section lies; the bounds were checked by `decode`.
-    pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
-        self.section(kind).range()
-    }
-
-    /// Compares the checksum of every section.
-    pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
-        let mut sections = self.sections.iter();
-        sections.try_for_each(|section| section.verify(image))
-    }
-
-    /// Compares the checksum of one kind of section; one that is not there is as it should be.
-    pub(super) fn verify_section(
-        &self,
-        image: &[u8],
-        kind: SectionKind,
-    ) -> Result<(), VectorError> {
-        let found = find(&self.sections, kind as u32);
-        found.map_or(Ok(()), |section| section.verify(image))
-    }
 }
+
+sections_of_header!(Header, SectionKind);

@@ -5,12 +5,10 @@
 mod check;
 mod section;
 
-use std::ops::Range;
-
 use crate::graph::{EntryPoint, NONE};
 use crate::image::{
-    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, find,
-    header_checksum,
+    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, header_checksum,
+    sections_of_header,
 };
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
@@ -191,42 +189,9 @@ impl Header {
                 )),
         }
     }
-
-    pub(super) fn section(&self, kind: SectionKind) -> Section {
-        let found = find(&self.sections, kind as u32);
-        found.copied().unwrap_or_default()
-    }
-
-    /// True when the image has a section of this kind with anything in it.
-    pub(super) fn has(&self, kind: SectionKind) -> bool {
-        self.section(kind).len_bytes > 0
-    }
-
-    pub(super) fn offset_bytes(&self, kind: SectionKind) -> u64 {
-        self.section(kind).offset_bytes
-    }
-
-    /// Where a section lies; the bounds were checked by `decode`.
-    pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
-        self.section(kind).range()
-    }
-
-    /// Compares the checksum of every section.
-    pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
-        let mut sections = self.sections.iter();
-        sections.try_for_each(|section| section.verify(image))
-    }
-
-    /// Compares the checksum of one kind of section; one that is not there is as it should be.
-    pub(super) fn verify_section(
-        &self,
-        image: &[u8],
-        kind: SectionKind,
-    ) -> Result<(), VectorError> {
-        let found = find(&self.sections, kind as u32);
-        found.map_or(Ok(()), |section| section.verify(image))
-    }
 }
+
+sections_of_header!(Header, SectionKind);
 
 fn stored_lists(lists: u32, codes: ListCodes) -> Method {
     Method::Lists(IvfOptions { lists, codes })
