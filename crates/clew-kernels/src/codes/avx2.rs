@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use crate::codes::rows::quarters;
+use crate::distances::avx2::int8::total;
 
 const LANES: usize = 32;
 /// Sums of two products of a 4-bit code and a signed byte are at most 3,840 in size, so eight of
@@ -34,17 +35,6 @@ impl Byte for i8 {}
 #[target_feature(enable = "avx2")]
 fn widen(narrow: __m256i) -> __m256i {
     _mm256_madd_epi16(narrow, _mm256_set1_epi16(1))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn total(sum: __m256i) -> i32 {
-    let half = _mm_add_epi32(
-        _mm256_castsi256_si128(sum),
-        _mm256_extracti128_si256::<1>(sum),
-    );
-    let pair = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
-    _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32::<1>(pair)))
 }
 
 #[inline]

@@ -116,9 +116,10 @@ pub(crate) mod int8 {
         unsafe { _mm256_loadu_si256(block.as_ptr().cast()) }
     }
 
+    /// The sum of eight.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn total(sum: __m256i) -> i32 {
+    pub(crate) fn total(sum: __m256i) -> i32 {
         let half = _mm_add_epi32(
             _mm256_castsi256_si128(sum),
             _mm256_extracti128_si256::<1>(sum),
