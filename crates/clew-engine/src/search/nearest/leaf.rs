@@ -1,10 +1,14 @@
 //! What one shard has that is nearest; it sees no other shard.
 
+use std::sync::Arc;
+
 use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldId, FieldKind, VectorMapping};
-use clew_search::SegmentBits;
-use clew_vector::{Column, HitPlace, Horizon, SearchOutcome, SearchRequest, VectorError};
+use clew_search::{Blocks, SegmentBits};
+use clew_vector::{
+    Column, ColumnOptions, Hit, HitPlace, Horizon, SearchOutcome, SearchRequest, VectorError,
+};
 
 use super::objects::ObjectField;
 use super::{Found, NearestRequest, ObjectHits, Probes};
@@ -21,8 +25,31 @@ use crate::shard::SegmentView;
 /// The documents, or nested objects, of each segment that may be hits; `None` for all that live.
 pub(super) type Admitted = Option<Vec<SegmentBits>>;
 
-/// What is asked of a shard: the request, the documents of each segment that pass its filter, and how many are wanted.
-pub(super) type Bounds<'a> = (&'a NearestRequest, Option<&'a [SegmentBits]>, usize);
+/// What is asked of a shard, whichever vectors its field has.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds<'a> {
+    pub(super) request: &'a NearestRequest,
+    /// The documents, or nested objects, of each segment that may be hits; none where all may.
+    filter: Option<&'a [SegmentBits]>,
+    /// So many hits for each vector.
+    pub(super) wanted: usize,
+}
+
+impl<'a> Bounds<'a> {
+    /// What may be a hit in a segment; none where all may.
+    pub(super) fn bits(&self, segment: usize) -> Option<&'a SegmentBits> {
+        self.filter?.get(segment)
+    }
+}
+
+/// A field of dense vectors.
+#[derive(Clone, Copy)]
+struct DenseField<'a> {
+    id: FieldId,
+    vector: &'a VectorMapping,
+    /// The nested objects that it lies in.
+    around: Option<&'a str>,
+}
 
 /// What the shards of a search tell each other, for each vector that is searched for; none where each is searched alone.
 pub(super) fn horizons(request: &NearestRequest, wanted: usize) -> Vec<Horizon> {
@@ -115,24 +142,30 @@ impl Inner {
             Some(_) => None,
             None => self.admitted_in(target, request)?,
         };
-        let filter = admitted.unwrap_or(&own).as_deref();
+        let bounds = Bounds {
+            request,
+            filter: admitted.unwrap_or(&own).as_deref(),
+            wanted,
+        };
         match (&field.kind, &request.probes) {
             (FieldKind::Vector(vector), Probes::Dense(probes))
                 if request.objects == ObjectHits::MaxSim =>
             {
                 let field = ObjectField::new(target, (field.id, vector), request)?;
-                self.max_sim_in(target, probes, field, &(request, filter, wanted))
+                self.max_sim_in(target, probes, field, bounds)
             }
             (FieldKind::Vector(vector), Probes::Dense(probes)) => {
                 check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
-                let asked = (request, filter, wanted);
-                let of_field = (field.id, vector, around);
-                self.dense(target, of_field, (probes, horizons), &asked)
+                let field = DenseField {
+                    id: field.id,
+                    vector,
+                    around,
+                };
+                self.dense(target, field, (probes, horizons), bounds)
             }
             (FieldKind::SparseVector, Probes::Sparse(probes)) if around.is_none() => {
                 check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
-                let asked = (request, filter, wanted);
-                self.sparse(target, field.id, probes, &asked)
+                self.sparse(target, field.id, probes, bounds)
             }
             (other, _) => Err(EngineError::InvalidRequest {
                 reason: format!(
@@ -146,20 +179,21 @@ impl Inner {
     fn dense(
         &self,
         target: &PinnedShard,
-        (field, vector, around): (FieldId, &VectorMapping, Option<&str>),
+        field: DenseField<'_>,
         (probes, horizons): (&[Vec<f32>], &[Horizon]),
-        (request, filter, wanted): &Bounds<'_>,
+        bounds: Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
-        let (ef_search, lists) = effort(target, vector, request);
+        let request = bounds.request;
+        let (ef_search, lists) = effort(target, field.vector, request);
         let segments = target.view.segments.iter().enumerate();
         let parts = segments.filter_map(|(at, segment)| {
-            let column = segment.vectors().column(field)?;
-            let bits = filter.as_ref().and_then(|bits| bits.get(at));
+            let column = segment.vectors().column(field.id)?;
+            let bits = bounds.bits(at);
             let rows = bits.map_or(column.len(), |bits| bits.count() as usize);
             Some(((at, segment, bits), (column, rows)))
         });
         let (parts, columns): (Vec<_>, Vec<_>) = parts.unzip();
-        let whole = Depth::new(*wanted, ef_search);
+        let whole = Depth::new(bounds.wanted, ef_search);
         let is_shared = request.range.is_none() && !request.effort.exact;
         let depths = whole.of_columns(&columns, is_shared);
         let own = match horizons {
@@ -180,37 +214,41 @@ impl Inner {
                 bits,
                 lists,
             };
-            if column.options().space == vector.column.space {
-                return self.search_column(column, (&asked, questions));
-            }
-            let bytes = in_space_bytes(column, &vector.column);
-            let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
-            let again = in_space(column, vector.column)
-                .map_err(|error| search_error(segment.vectors(), error))?;
-            self.search_column(&again, (&asked, questions))
+            self.search_in_space(column, &field.vector.column, (&asked, questions))
         })?;
         let mut all: Vec<Vec<Found>> = vec![Vec::new(); probes.len()];
         for ((at, segment, ..), found) in parts.iter().zip(found) {
-            let blocks = around.and_then(|_| segment.blocks());
-            for (list, hits) in all.iter_mut().zip(found) {
-                let told = |hit: &clew_vector::Hit| {
-                    let root = match blocks {
-                        Some(blocks) => blocks.root_of(hit.doc)?,
-                        None => hit.doc,
-                    };
-                    Some(Found {
-                        distance: hit.distance,
-                        place: DocPlace::new(target.at, *at, root),
-                        object: blocks.map(|_| hit.doc),
-                    })
-                };
-                list.extend(hits.hits.iter().filter_map(told));
+            let blocks = field.around.and_then(|_| segment.blocks());
+            let place = DocPlace::new(target.at, *at, 0);
+            for (list, outcome) in all.iter_mut().zip(found) {
+                let told = |hit: &Hit| placed(hit, place, blocks.map(Arc::as_ref));
+                list.extend(outcome.hits.iter().filter_map(told));
             }
         }
         if stopped() {
             return Err(QueryError::Stopped.into());
         }
         Ok(all)
+    }
+
+    /// What a column finds in the space that its field has by now, in which it may not be written yet.
+    fn search_in_space<B>(
+        &self,
+        column: &Column<B>,
+        options: &ColumnOptions,
+        (asked, questions): (&Asked<'_>, &[PartQuestion<'_>]),
+    ) -> Result<Vec<SearchOutcome>, EngineError>
+    where
+        B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
+    {
+        if column.options().space == options.space {
+            return self.search_column(column, (asked, questions));
+        }
+        let bytes = in_space_bytes(column, options);
+        let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
+        let again = in_space(column, *options)
+            .map_err(|error| search_error(asked.segment.vectors(), error))?;
+        self.search_column(&again, (asked, questions))
     }
 
     /// What a column finds for each vector: one after the other if they are few, else shared out among threads.
@@ -243,6 +281,19 @@ impl Inner {
             .map(|one| one.map_err(told))
             .collect()
     }
+}
+
+/// A hit of a segment at a place, of which the document is filled in: where `blocks` are, the one that the hit lies in, if any.
+fn placed(hit: &Hit, place: DocPlace, blocks: Option<&Blocks>) -> Option<Found> {
+    let doc = match blocks {
+        Some(blocks) => blocks.root_of(hit.doc)?,
+        None => hit.doc,
+    };
+    Some(Found {
+        distance: hit.distance,
+        place: DocPlace { doc, ..place },
+        object: blocks.map(|_| hit.doc),
+    })
 }
 
 /// Candidates that a walk keeps, and inverted lists that are read: as the request says, or the mapping, or the index.

@@ -145,7 +145,7 @@ impl Inner {
         target: &PinnedShard,
         probes: &[Vec<f32>],
         field: ObjectField<'_>,
-        (request, bits, wanted): &Bounds<'_>,
+        bounds: Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let queries = probes.iter().map(|probe| query_of(probe, field.column));
         let queries: Vec<MaxSimQuery> = queries.collect::<Result<_, _>>()?;
@@ -155,10 +155,10 @@ impl Inner {
                 unless_stopped()?;
                 let part = Part {
                     field,
-                    request,
+                    request: bounds.request,
                     segment,
-                    bits: bits.as_ref().and_then(|bits| bits.get(number)),
-                    wanted: *wanted,
+                    bits: bounds.bits(number),
+                    wanted: bounds.wanted,
                     place: DocPlace::new(target.at, number, 0),
                 };
                 let mut memory = self.memory.open(MemoryPurpose::Searches);

@@ -21,7 +21,7 @@ impl Inner {
         target: &PinnedShard,
         field: FieldId,
         probes: &[Vec<SparseEntry>],
-        bounds: &Bounds<'_>,
+        bounds: Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let search = |at: usize| nearest_to(&probes[at], target, field, bounds);
         let found = match probes.len() {
@@ -36,19 +36,22 @@ fn nearest_to(
     probe: &[SparseEntry],
     target: &PinnedShard,
     field: FieldId,
-    (request, filter, wanted): &Bounds<'_>,
+    bounds: Bounds<'_>,
 ) -> Result<Vec<Found>, EngineError> {
+    let Bounds {
+        request, wanted, ..
+    } = bounds;
     let mut best: Vec<Found> = Vec::new();
     for (at, segment) in target.view.segments.iter().enumerate() {
         let Some(column) = segment.vectors().sparse_column(field) else {
             continue;
         };
-        let bits = filter.as_ref().and_then(|bits| bits.get(at));
+        let bits = bounds.bits(at);
         let asked = SparseSearchRequest {
             filter: filter_of(segment, bits),
             drop_ratio: request.effort.drop_ratio,
-            range: scores(request.range, &best, *wanted),
-            ..SparseSearchRequest::new(probe, *wanted)
+            range: scores(request.range, &best, wanted),
+            ..SparseSearchRequest::new(probe, wanted)
         };
         let found = column.search(&asked);
         let found = found.map_err(|error| search_error(segment.vectors(), error))?;
@@ -58,7 +61,7 @@ fn nearest_to(
             object: None,
         }));
         best.sort_unstable_by(Found::order);
-        best.truncate(*wanted);
+        best.truncate(wanted);
         // What was left half done has not seen the nearest.
         if stopped() {
             return Err(QueryError::Stopped.into());
