@@ -6,9 +6,10 @@ import threading
 
 
 class StubServer:
-    """`answer(path)` gives the status of a request, or nothing for one that gets no answer; a context manager."""
+    """`answer(path)` gives the status of a request, or nothing for one that gets no answer, `is_there()` whether there is what
+    is looked for; a context manager."""
 
-    def __init__(self, answer):
+    def __init__(self, answer, is_there=lambda: False):
         outer = self
         self.over = threading.Event()
 
@@ -17,7 +18,7 @@ class StubServer:
 
             def handle_one(self):
                 self.rfile.read(int(self.headers.get("content-length", 0)))
-                status = 404 if self.command == "HEAD" else answer(self.path)
+                status = (200 if is_there() else 404) if self.command == "HEAD" else answer(self.path)
                 if status is None:
                     outer.over.wait()
                     self.close_connection = True

@@ -251,6 +251,18 @@ class Weather(BenchTest):
         self.assertGreater(metrics["refusals"], 0)
         self.assertLess(abs(metrics["refusals"] - metrics["failures"]), 3)
 
+    def test_an_index_whose_making_was_not_answered_in_time_is_removed(self):
+        asked = []
+
+        def answer(path):
+            if path == "/clew_bench":
+                asked.append("made" if not asked else "removed")
+            return None if asked == ["made"] else 200
+
+        with StubServer(answer, is_there=lambda: asked == ["made"]) as server:
+            self.refused("no answer within 0.5 s", "serve", "search", "--url", server.url, "--rows", "20", *SHORT, "--time-out", "0.5")
+        self.assertEqual(asked, ["made", "removed"])
+
     def test_a_server_that_stands_still_costs_everybody_who_was_due(self):
         searches, lock = itertools.count(), threading.Lock()
         # Those that recall is counted by, and some of the load.

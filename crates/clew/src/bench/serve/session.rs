@@ -125,8 +125,11 @@ impl Session {
             // Whoever is stopped before the answer has it made, too.
             let was_made = std::mem::replace(&mut self.is_made, true);
             if let Err(error) = self.ask(call).await {
-                // An index of this name that another made meanwhile is not ours to remove.
-                self.is_made = was_made;
+                // Without an answer it may be made; one of this name that another made meanwhile, which the answer tells, is not
+                // ours to remove.
+                let failure = error.downcast_ref::<Failure>();
+                let is_open = matches!(failure, Some(Failure::Broken(_) | Failure::Late(_)));
+                self.is_made = was_made || is_open;
                 return Err(error);
             }
         }
