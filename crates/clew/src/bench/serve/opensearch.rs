@@ -33,7 +33,14 @@ impl Api for OpenSearch {
         let version = told.get("version")?;
         let number = version.get("number")?.as_str()?;
         let name = version.get("distribution").and_then(Value::as_str);
-        Some(format!("{} {number}", name.unwrap_or("elasticsearch")))
+        let name = name.unwrap_or("elasticsearch");
+        // Clew tells the version of the API that it speaks, and itself here.
+        let tagline = told.get("tagline").and_then(Value::as_str);
+        let own = match tagline.is_some_and(|tagline| tagline.starts_with("Clew ")) {
+            true => "clew as ",
+            false => "",
+        };
+        Some(format!("{own}{name} {number}"))
     }
 
     fn exists(&self, name: &str) -> Call {
