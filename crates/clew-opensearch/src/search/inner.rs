@@ -10,10 +10,10 @@ use clew_search::{Kin, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;
+use super::hits::{HitWriter, write_score, write_total};
 use super::lookup::{Queries, Visit};
 use super::profile::Fetching;
 use super::request::{Output, Spec};
-use super::response::{HitWriter, write_score, write_total};
 use super::shown_source;
 use crate::dsl;
 use crate::http::error::ApiError;

@@ -8,6 +8,7 @@ mod default_fields;
 mod fields;
 mod guard;
 mod highlight;
+mod hits;
 mod hybrid;
 mod inner;
 mod kind;
@@ -55,6 +56,7 @@ use slow::{WatchedRequest, WatchedSearch};
 
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;
+pub(crate) use hits::explained;
 pub(crate) use lookup::resolve as resolve_documents;
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
@@ -62,7 +64,6 @@ pub(crate) use pit::{
     named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
-pub(crate) use response::explained;
 pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use template::{render_template, search_template};
 pub(crate) use uri_query::query_of_params;

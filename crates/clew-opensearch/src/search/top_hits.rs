@@ -10,11 +10,11 @@ use clew_query::Query;
 use clew_search::{Relation, Total};
 use serde_json::{Map, Value};
 
+use super::hits::{HitWriter, write_score, write_total};
 use super::inner::InnerSpec;
 use super::lookup::{Queries, Visit};
 use super::profile::FetchNotes;
 use super::request::{Output, Spec};
-use super::response::{HitWriter, write_score, write_total};
 use crate::aggs::AggPath;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
