@@ -44,8 +44,9 @@ const IDLE: [&str; 13] = [
     "tokio::runtime::scheduler::multi_thread::park::",
     "tokio::runtime::scheduler::multi_thread::worker::Context::park",
 ];
-/// Calls of ours that are looked at for that, from the inner end on: what is inlined may come first.
-const IDLE_CALLS: usize = 3;
+/// Calls of ours and of the runtime that are looked at for that, from the inner end on: what is inlined, or was there before, may
+/// come first.
+const IDLE_CALLS: usize = 5;
 
 /// A thread, and the processor time it has had since it began.
 #[derive(Clone, Debug, PartialEq)]
