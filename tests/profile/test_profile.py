@@ -225,6 +225,8 @@ class ProfileTest(ClewTest):
             self.command("diff", old, old, "-o", output, fails=True)
         self.assertEqual((old.read_text(), [path.name for path in self.folder.iterdir()]), ("kept", ["old.svg"]))
         self.assertIn("no format by its name", self.command(*url, "-o", self.folder / "x.png", fails=True))
+        for mode in ("on", "heap"):
+            self.assertIn("--exact goes with --mode off", self.command(*url, "--exact", "--mode", mode, "-o", self.folder / "x.svg", fails=True))
         self.assertIn("cannot ask", self.command("--url", "http://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
         self.assertIn("http:// alone", self.command("--url", "https://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
         for seconds in [301, 2**64 - 1]:

@@ -120,6 +120,9 @@ pub(crate) fn run(arguments: &ProfileArguments) -> anyhow::Result<()> {
 
 fn capture(arguments: &CaptureArguments) -> anyhow::Result<()> {
     let format = format_of(&arguments.output)?;
+    if arguments.exact && arguments.mode != Mode::Off {
+        bail!("--exact goes with --mode off");
+    }
     fetched(&arguments.output, || remote::capture(arguments, format))
 }
 
