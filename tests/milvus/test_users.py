@@ -184,6 +184,7 @@ class Users(ClientsTest):
             "Connect", "GetVersion", "CheckHealth", "GetComponentStates", "AllocTimestamp", "ListDatabases",
             "HasCollection", "ShowCollections", "GetFlushAllState", "GetPersistentSegmentInfo", "GetQuerySegmentInfo",
             "GetCompactionState", "GetCompactionStateWithPlans", "GetReplicas", "RunAnalyzer", "GetMetrics",
+            "GetImportState", "ListImportTasks",
             # What everybody may until somebody takes it away.
             "DescribeCollection", "BatchDescribeCollection", "ListAliases", "DescribeIndex", "GetIndexStatistics",
             "GetIndexState", "GetIndexBuildProgress"})

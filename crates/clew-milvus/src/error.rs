@@ -117,6 +117,9 @@ pub(crate) enum MilvusError {
     FieldNotFound(String),
     #[error("Invalid field name: {0}. {1}: field name invalid[field={0}]")]
     InvalidFieldName(String, String),
+    /// A bulk import that cannot be, or cannot go on.
+    #[error("{0}: importing data failed")]
+    Import(String),
     #[error("{0} is not supported")]
     Unsupported(String),
     #[error("{0}")]
@@ -187,6 +190,7 @@ impl MilvusError {
             MilvusError::AliasExists { .. } => 1602,
             MilvusError::FieldNotFound(_) => 1700,
             MilvusError::InvalidFieldName(..) => 1701,
+            MilvusError::Import(_) => 2100,
             MilvusError::Unsupported(_) => 3000,
             MilvusError::NotLetIn(_) => 1800,
             MilvusError::Denied(_) | MilvusError::Unexpected(_) => 65535,

@@ -33,10 +33,13 @@ mod instant;
 
 mod rows;
 
+mod bulk;
+
 mod service;
 
 mod rest;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -65,6 +68,8 @@ pub struct MilvusOptions {
     pub exemplars: Arc<ExemplarBook>,
     /// Where spans of calls go; `None` records none.
     pub tracer: Option<Tracer>,
+    /// The folder that files of bulk imports lie in; `None` refuses imports.
+    pub imports: Option<PathBuf>,
     /// Becomes true when the server is to stop: calls that only read are left off then. `None` never does.
     pub stopped: Option<tokio::sync::watch::Receiver<bool>>,
 }
@@ -77,6 +82,7 @@ impl Default for MilvusOptions {
             registry: None,
             exemplars: Arc::default(),
             tracer: None,
+            imports: None,
             stopped: None,
         }
     }
@@ -116,5 +122,5 @@ pub fn routes(
     let service = Service::new(engine, access, options);
     let door = Door::new(service.clone(), watch);
     let routes = grpc::router(door.clone()).merge(rest::router(door));
-    (routes.into(), service.expire())
+    (routes.into(), service.upkeep())
 }

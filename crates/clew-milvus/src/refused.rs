@@ -25,7 +25,7 @@ const OF_STATUS: [&str; 16] = [
 ];
 
 /// Calls whose answer has a status in its first field.
-const WITH_STATUS: [&str; 35] = [
+const WITH_STATUS: [&str; 32] = [
     "BackupRBAC",
     "CalcDistance",
     "ComputePhraseMatchSlop",
@@ -38,16 +38,13 @@ const WITH_STATUS: [&str; 35] = [
     "DumpMessages",
     "ExportSnapshot",
     "GetExportSnapshotState",
-    "GetImportState",
     "GetNamespaceStats",
     "GetRefreshExternalCollectionProgress",
     "GetReplicateConfiguration",
     "GetRestoreSnapshotState",
     "GetUserTags",
     "HasNamespace",
-    "Import",
     "ListFileResources",
-    "ListImportTasks",
     "ListIndexedSegment",
     "ListNamespaces",
     "ListRefreshExternalCollectionJobs",

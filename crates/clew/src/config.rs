@@ -44,6 +44,8 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
     /// Where snapshots may be kept.
     pub(crate) snapshots: SnapshotsConfig,
+    /// Where files of bulk imports may lie.
+    pub(crate) imports: ImportsConfig,
     /// Profiles of the server itself.
     pub(crate) profile: ProfileConfig,
     /// Spans of requests.
@@ -83,6 +85,14 @@ impl Default for ProfileConfig {
 pub(crate) struct SnapshotsConfig {
     /// Folders that repositories may lie in; none means `repositories` in the data folder.
     pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Where files of bulk imports may lie.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ImportsConfig {
+    /// The folder; without one there are no imports.
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// The gRPC server.
@@ -243,6 +253,7 @@ impl Default for Config {
             disk: DiskConfig::default(),
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),
+            imports: ImportsConfig::default(),
             profile: ProfileConfig::default(),
             tracing: TracingConfig::default(),
             logging: LoggingConfig::default(),

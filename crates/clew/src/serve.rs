@@ -313,6 +313,7 @@ fn serve_grpc(
         registry: Some(told.registry),
         exemplars: told.exemplars,
         tracer: told.tracer,
+        imports: config.imports.path.clone(),
         stopped: Some(stopped.clone()),
     };
     let (others, upkeep) = clew_milvus::routes(engine.clone(), access.clone(), &milvus);

@@ -42,7 +42,7 @@ pub(super) fn message_bytes(name: &str, data: &[u8]) -> usize {
 }
 
 /// Memory that a JSON text takes when it is read, in bytes: what separates values tells how many there are.
-pub(super) fn json_bytes(text: &[u8]) -> usize {
+pub(crate) fn json_bytes(text: &[u8]) -> usize {
     let of_byte = |byte: &u8| match byte {
         b',' | b'[' => JSON_VALUE_BYTES,
         b'{' => JSON_OBJECT_BYTES,

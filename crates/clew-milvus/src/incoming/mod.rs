@@ -12,6 +12,8 @@ use http_body_util::BodyExt;
 
 use crate::error::MilvusError;
 
+pub(crate) use measure::json_bytes;
+
 /// Requests up to this are not booked.
 const FREE_BYTES: usize = 16 << 10;
 /// A message is there as it came and once more as it is taken apart.
@@ -121,7 +123,7 @@ pub(crate) async fn json(mut body: Body, limits: &Limits) -> Result<Incoming, Re
         while let Some(data) = next(&mut body).await? {
             growing.push(&data)?;
         }
-        let becomes = measure::json_bytes(&growing.bytes);
+        let becomes = json_bytes(&growing.bytes);
         growing.book(becomes)
     };
     let Err(refused) = read.await else {

@@ -3,9 +3,10 @@
 use prost::Message;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, rows};
+use super::Answer;
 use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::proto::*;
+use crate::rows;
 
 /// What a byte of a column becomes in a tree of JSON and in its text: a number of a vector has four, and takes 44 there.
 const JSON_FACTOR: usize = 12;

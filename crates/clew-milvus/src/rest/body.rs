@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::error::MilvusError;
 use crate::proto::KeyValuePair;
+use crate::rows::WrongRows;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,12 @@ impl Refusal {
             Refusal::WebPage => 1401,
             Refusal::Call(error) => error.code(),
         }
+    }
+}
+
+impl From<WrongRows> for Refusal {
+    fn from(WrongRows(why): WrongRows) -> Self {
+        Refusal::Rows(why)
     }
 }
 

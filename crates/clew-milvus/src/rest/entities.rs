@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
 use super::collections::level_of;
-use super::{Answer, answers, rows, unknown, wide};
+use super::{Answer, answers, unknown, wide};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
 use crate::proto::*;
+use crate::rows;
 use crate::service::{Caller, Door, EMBEDDING_LIST, Service, op_of};
 
 /// The parameter that says by what fields rows or hits are brought into an order.
@@ -447,17 +448,19 @@ fn placeholders(field: &Field, data: &[&Value]) -> Result<bytes::Bytes> {
     };
     // Of structs a list of vectors may be looked for.
     let are_lists = field.is_part() && data.iter().all(is_list);
-    let values = data
-        .iter()
-        .map(|one| match one.as_str().filter(|_| are_texts) {
+    let values = data.iter().map(|one| -> Result<bytes::Bytes> {
+        match one.as_str().filter(|_| are_texts) {
             Some(text) => Ok(bytes::Bytes::from(text.to_string())),
             None if are_lists => {
                 let vectors = one.as_array().into_iter().flatten();
-                let vectors = vectors.map(|vector| rows::vector_bytes(field, vector));
+                let vectors = vectors.map(|vector| -> Result<bytes::Bytes> {
+                    Ok(rows::vector_bytes(field, vector)?)
+                });
                 Ok(vectors.collect::<Result<Vec<_>>>()?.concat().into())
             }
-            None => rows::vector_bytes(field, one),
-        });
+            None => Ok(rows::vector_bytes(field, one)?),
+        }
+    });
     let group = PlaceholderGroup {
         placeholders: vec![PlaceholderValue {
             tag: "$0".to_string(),

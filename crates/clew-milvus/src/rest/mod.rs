@@ -11,9 +11,9 @@ mod databases;
 mod entities;
 mod health;
 mod indexes;
+mod jobs;
 mod partitions;
 mod resource_groups;
-mod rows;
 mod segments;
 mod structs;
 mod wide;
@@ -35,7 +35,7 @@ use body::{Body, Refusal};
 pub(crate) use health::is_health;
 
 /// What the paths begin with.
-const GROUPS: [&str; 12] = [
+const GROUPS: [&str; 13] = [
     "collections",
     "entities",
     "partitions",
@@ -48,6 +48,7 @@ const GROUPS: [&str; 12] = [
     "resource_groups",
     "segments",
     "common",
+    "jobs",
 ];
 
 /// Rows beyond this, which may have vectors, are written on a thread where that may take its time.
@@ -153,7 +154,7 @@ async fn told(door: &Door, answer: Answer) -> Result<Response, Refusal> {
 /// Whether a path may be one of the API's: of its groups, and short enough to be told. What it is not is told with its answer.
 fn is_known(path: &str) -> bool {
     let (group, action) = path.split_once('/').unwrap_or((path, ""));
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'/');
     GROUPS.contains(&group) && action.len() <= ACTION_BYTES_MAX && action.bytes().all(is_plain)
 }
 
@@ -214,6 +215,7 @@ fn run<'a>(
         "resource_groups" => Box::pin(resource_groups::run(door, call, body)),
         "segments" => Box::pin(segments::run(door, call, body)),
         "common" => Box::pin(analyzer::run(door, call, body)),
+        "jobs" => Box::pin(jobs::run(door, call, body)),
         _ => Box::pin(std::future::ready(Err(unknown(path)))),
     }
 }

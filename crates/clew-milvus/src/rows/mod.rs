@@ -1,8 +1,11 @@
-//! Rows on their way in, from columns to documents, and on their way out, from documents to columns.
+//! Rows on their way in, from JSON to columns and from columns to documents, and on their way out, from documents to
+//! columns and from columns to JSON.
 
 mod answer;
 mod column;
 mod document;
+mod json;
+mod json_structs;
 mod sparse;
 mod structs;
 mod value;
@@ -10,6 +13,7 @@ mod wanted;
 
 pub(crate) use answer::{filled, group_column, group_texts, keys, told_column};
 pub(crate) use column::numbers;
-pub(crate) use document::{Ids, documents, not_given};
+pub(crate) use document::{Ids, NewRow, documents, not_given};
+pub(crate) use json::{WrongRows, columns, objects, vector_bytes};
 pub(crate) use sparse::sparse_row;
 pub(crate) use wanted::Wanted;

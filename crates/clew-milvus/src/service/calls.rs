@@ -57,6 +57,7 @@ answers! {
     ManualCompactionResponse GetCompactionStateResponse GetCompactionPlansResponse GetReplicasResponse RunAnalyzerResponse
     ListCredUsersResponse SelectUserResponse SelectRoleResponse SelectGrantResponse ListPrivilegeGroupsResponse
     ListResourceGroupsResponse DescribeResourceGroupResponse
+    ImportResponse GetImportStateResponse ListImportTasksResponse
 }
 
 /// What a client gets: errors of calls are answers, too, since clients try those of the transport again.
@@ -227,6 +228,10 @@ calls! {
     get_compaction_state_with_plans(GetCompactionPlansRequest) -> GetCompactionPlansResponse, ANYBODY, Show;
     get_replicas(GetReplicasRequest) -> GetReplicasResponse, ANYBODY, Show;
     run_analyzer(RunAnalyzerRequest) -> RunAnalyzerResponse, ANYBODY, Show;
+
+    import(ImportRequest) -> ImportResponse, "Import", Write;
+    get_import_state(GetImportStateRequest) -> GetImportStateResponse, ANYBODY, Nothing;
+    list_import_tasks(ListImportTasksRequest) -> ListImportTasksResponse, ANYBODY, Show;
 
     create_credential(CreateCredentialRequest) -> Status, "CreateOwnership", Nothing;
     update_credential(UpdateCredentialRequest) -> Status, "UpdateUser", Nothing;

@@ -19,6 +19,7 @@ mod grants;
 mod groups;
 mod highlight;
 mod hybrid;
+mod imports;
 mod indexes;
 mod iterators;
 mod loading;
@@ -45,6 +46,7 @@ mod tests;
 pub(crate) use asked::EMBEDDING_LIST;
 pub(crate) use calls::{Answer, Coming, Door, answer, answered, is_call};
 pub(crate) use field_ops::op_of;
+pub(crate) use imports::DETAILS as IMPORT_DETAILS;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -60,6 +62,7 @@ use crate::held;
 use crate::incoming::{Limits, Refused};
 use crate::privilege;
 use crate::timestamp::HybridClock;
+use imports::Imports;
 use iterators::Iterators;
 
 pub(crate) use admit::Caller;
@@ -81,6 +84,7 @@ struct Shared {
     login: Login,
     clock: HybridClock,
     iterators: Iterators,
+    imports: Imports,
     /// The last number that was given to something.
     last_id: AtomicI64,
 }
@@ -116,6 +120,12 @@ impl Call {
         self.who.as_ref().map_or(ROOT, Principal::name)
     }
 
+    /// Whether the caller sees a collection, by its database and its name, in lists.
+    fn sees_collection(&self, place: (&str, &str)) -> bool {
+        let sees = |who: &Principal| who.may_everything() || privilege::sees(who, place);
+        self.who.as_ref().is_none_or(sees)
+    }
+
     /// Whether the caller sees a database in lists.
     fn sees_database(&self, name: &str) -> bool {
         let sees = |who: &Principal| who.may_everything() || privilege::sees_database(who, name);
@@ -140,6 +150,7 @@ impl Service {
                     bytes_max: options.message_bytes_max,
                     memory: engine.memory().clone(),
                 },
+                imports: Imports::open(&engine, options.imports.clone()),
                 collections: Collections::new(engine),
                 access,
                 login: options.login,
@@ -160,6 +171,16 @@ impl Service {
 
     fn iterators(&self) -> &Iterators {
         &self.shared.iterators
+    }
+
+    fn imports(&self) -> &Imports {
+        &self.shared.imports
+    }
+
+    /// What is done by itself beside the calls, for as long as it is polled.
+    pub(crate) async fn upkeep(self) {
+        let expiring = self.clone().expire();
+        tokio::join!(expiring, self.run_imports());
     }
 
     fn login(&self) -> Login {

@@ -58,6 +58,7 @@ named! {
     CreateIndexRequest AlterIndexRequest IndexRequest DescribeIndexRequest GetIndexStatisticsRequest
     InsertRequest UpsertRequest DeleteRequest SearchRequest HybridSearchRequest QueryRequest
     GetFlushStateRequest SegmentInfoRequest RunAnalyzerRequest TransferReplicaRequest
+    ImportRequest ListImportTasksRequest
 }
 
 macro_rules! of_database {
@@ -89,7 +90,7 @@ of_nothing! {
     OperatePrivilegeRequest OperatePrivilegeV2Request
     CreatePrivilegeGroupRequest DropPrivilegeGroupRequest ListPrivilegeGroupsRequest OperatePrivilegeGroupRequest
     CreateResourceGroupRequest DropResourceGroupRequest UpdateResourceGroupsRequest TransferNodeRequest
-    ListResourceGroupsRequest DescribeResourceGroupRequest
+    ListResourceGroupsRequest DescribeResourceGroupRequest GetImportStateRequest
 }
 
 macro_rules! or_numbered {

@@ -19,7 +19,7 @@ use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
 use crate::proto::*;
-use crate::rows::{Ids, documents, keys, not_given};
+use crate::rows::{Ids, NewRow, documents, keys, not_given};
 use crate::timestamp;
 
 /// Documents whose ids are read before they are deleted.
@@ -102,16 +102,12 @@ impl Service {
         })
     }
 
-    async fn write_rows(
-        &self,
-        call: &Call,
-        (request, mode): (InsertRequest, Mode),
-        ops: &[FieldPartialUpdateOp],
-    ) -> Result<IDs> {
+    /// Where the rows of a request go: the collection, and the partition.
+    fn place_of(&self, call: &Call, request: &InsertRequest) -> Result<(Opened, String)> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(call, place, Purpose::Write)?;
         check_namespace(&request.namespace)?;
-        let collection = opened.named.collection.clone();
+        let collection = &opened.named.collection;
         let packed_for = request.schema_timestamp;
         if packed_for != 0 && packed_for != timestamp::of_millis(collection.updated_ms) {
             let name = opened.named.name.clone();
@@ -132,6 +128,35 @@ impl Service {
         if request.num_rows == 0 {
             return Err(MilvusError::expected("need long int more than 0", 0));
         }
+        Ok((opened, partition))
+    }
+
+    /// Reads rows as an insert does, and writes nothing.
+    ///
+    /// # Errors
+    /// What an insert of them would be refused for before anything is written.
+    pub(super) async fn check_rows(&self, call: &Call, request: InsertRequest) -> Result<()> {
+        let (opened, partition) = self.place_of(call, &request)?;
+        self.beside(move |service| {
+            let rows = RowsToWrite {
+                request: &request,
+                partition: &partition,
+                mode: Mode::Insert,
+                lists: &[],
+            };
+            service.made_rows(&opened, &rows).map(|_| ())
+        })
+        .await
+    }
+
+    async fn write_rows(
+        &self,
+        call: &Call,
+        (request, mode): (InsertRequest, Mode),
+        ops: &[FieldPartialUpdateOp],
+    ) -> Result<IDs> {
+        let (opened, partition) = self.place_of(call, &request)?;
+        let collection = opened.named.collection.clone();
         let lists = list_changes(&collection, &request.fields_data, ops)?;
         let changes_lists = !lists.is_empty();
         let call = call.clone();
@@ -165,17 +190,13 @@ impl Service {
         }
     }
 
-    fn apply_rows(
-        &self,
-        call: &Call,
-        opened: &Opened,
-        rows: &RowsToWrite<'_>,
-    ) -> Result<(IDs, WriteOutcome)> {
+    /// The rows of a request as documents, and their keys.
+    fn made_rows(&self, opened: &Opened, rows: &RowsToWrite<'_>) -> Result<(Vec<NewRow>, IDs)> {
         let &RowsToWrite {
             request,
             partition,
             mode,
-            lists,
+            ..
         } = rows;
         let collection = &opened.named.collection;
         let mapping = opened.handle.mapping();
@@ -186,8 +207,6 @@ impl Service {
         } else {
             Ids::Given
         };
-        // A row that is not there yet is made of what is given, where that is all it must have.
-        let may_be_new = collection.left_out(&request.fields_data).is_none();
         let relaxed;
         let read_as = match mode {
             Mode::Partial => {
@@ -206,6 +225,25 @@ impl Service {
             check_vectors(&mapping, &row.vectors)?;
         }
         let keys = keys(collection, made.iter().map(|row| row.id.as_str()))?;
+        Ok((made, keys))
+    }
+
+    fn apply_rows(
+        &self,
+        call: &Call,
+        opened: &Opened,
+        rows: &RowsToWrite<'_>,
+    ) -> Result<(IDs, WriteOutcome)> {
+        let (made, keys) = self.made_rows(opened, rows)?;
+        let &RowsToWrite {
+            request,
+            mode,
+            lists,
+            ..
+        } = rows;
+        // A row that is not there yet is made of what is given, where that is all it must have.
+        let collection = &opened.named.collection;
+        let may_be_new = collection.left_out(&request.fields_data).is_none();
         let index = opened.handle.name();
         let operations: Vec<WriteOperation> = made
             .into_iter()

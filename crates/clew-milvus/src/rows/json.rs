@@ -6,16 +6,22 @@ use bytes::Bytes;
 use half::{bf16, f16};
 use serde_json::{Map, Value, json};
 
-use super::body::{Refusal, Result};
-use super::structs;
+use super::column::numbers;
+use super::json_structs;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::proto::*;
-use crate::rows::numbers;
 
 type Object = Map<String, Value>;
 
-fn wrong(row: usize, field: &Field, why: &str) -> Refusal {
-    Refusal::Rows(format!(
+/// Why JSON is no rows of a collection.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct WrongRows(pub(crate) String);
+
+pub(super) type Result<T> = std::result::Result<T, WrongRows>;
+
+fn wrong(row: usize, field: &Field, why: &str) -> WrongRows {
+    WrongRows(format!(
         "row {row}, field {} of type {}: {why}",
         field.name,
         field.data_type.name()
@@ -26,7 +32,7 @@ fn wrong(row: usize, field: &Field, why: &str) -> Refusal {
 ///
 /// # Errors
 /// When a row is no object, or a value is not what its field takes.
-pub(super) fn columns(
+pub(crate) fn columns(
     collection: &Collection,
     rows: &[Value],
     with_keys: bool,
@@ -35,7 +41,7 @@ pub(super) fn columns(
     for (number, row) in rows.iter().enumerate() {
         let object = row
             .as_object()
-            .ok_or_else(|| Refusal::Rows(format!("row {number} is no object")))?;
+            .ok_or_else(|| WrongRows(format!("row {number} is no object")))?;
         objects.push(object);
     }
     let mut columns = Vec::new();
@@ -49,7 +55,7 @@ pub(super) fn columns(
     }
     for field in &collection.structs {
         if objects.iter().any(|row| row.contains_key(&field.name)) {
-            columns.push(structs::column(field, &objects)?);
+            columns.push(json_structs::column(field, &objects)?);
         }
     }
     let is_known =
@@ -77,7 +83,7 @@ pub(super) fn columns(
         .flat_map(|row| row.keys())
         .find(|name| !is_known(name))
     {
-        return Err(Refusal::Rows(format!(
+        return Err(WrongRows(format!(
             "has pass more field without dynamic schema, please check it: {name}"
         )));
     }
@@ -192,7 +198,7 @@ pub(super) fn scalar_data(
 fn all<T>(
     given: &[(usize, &Value)],
     read: impl Fn(&Value) -> Option<T>,
-    wrong: impl Fn(usize) -> Refusal,
+    wrong: impl Fn(usize) -> WrongRows,
 ) -> Result<Vec<T>> {
     let read = |(row, value): &(usize, &Value)| read(value).ok_or_else(|| wrong(*row));
     given.iter().map(read).collect()
@@ -225,10 +231,7 @@ fn whole(value: &Value) -> Option<i64> {
 pub(super) fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {
     use vector_field::Data;
     let read = |(row, value): &(usize, &Value)| {
-        vector_bytes(field, value).map_err(|error| match error {
-            Refusal::Rows(why) => wrong(*row, field, &why),
-            other => other,
-        })
+        vector_bytes(field, value).map_err(|WrongRows(why)| wrong(*row, field, &why))
     };
     let rows: Vec<Bytes> = given.iter().map(read).collect::<Result<_>>()?;
     let dim = field
@@ -257,13 +260,13 @@ pub(super) fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<Vector
 /// A vector as messages have it: a list of numbers, an object of a sparse one, or base64 of packed numbers.
 ///
 /// # Errors
-/// [`Refusal::Rows`] when it is none of these.
+/// When it is none of these.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "single precision is what vectors have"
 )]
-pub(super) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
-    let wrong = |why: &str| Refusal::Rows(why.to_string());
+pub(crate) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
+    let wrong = |why: &str| WrongRows(why.to_string());
     let dimension = field.dimension().unwrap_or_default();
     if let Value::String(text) = value {
         let bytes = STANDARD
@@ -320,7 +323,7 @@ pub(super) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
     reason = "single precision is what vectors have"
 )]
 fn sparse_bytes(members: &Object) -> Result<Bytes> {
-    let wrong = || Refusal::Rows("a sparse vector has dimensions and weights".to_string());
+    let wrong = || WrongRows("a sparse vector has dimensions and weights".to_string());
     let mut entries: Vec<(u32, f32)> = Vec::with_capacity(members.len());
     match (members.get("indices"), members.get("values")) {
         (Some(Value::Array(indices)), Some(Value::Array(values)))
@@ -351,7 +354,7 @@ fn sparse_bytes(members: &Object) -> Result<Bytes> {
 }
 
 /// Columns as rows.
-pub(super) fn objects(columns: &[FieldData]) -> Vec<Object> {
+pub(crate) fn objects(columns: &[FieldData]) -> Vec<Object> {
     let mut rows: Vec<Object> = Vec::new();
     for column in columns {
         let values = values_of(column);
@@ -374,7 +377,7 @@ fn values_of(column: &FieldData) -> Vec<Value> {
         |row: usize| column.valid_data.is_empty() || column.valid_data.get(row) == Some(&true);
     match &column.field {
         None => Vec::new(),
-        Some(field_data::Field::StructArrays(column)) => structs::lists(column),
+        Some(field_data::Field::StructArrays(column)) => json_structs::lists(column),
         Some(field_data::Field::Scalars(scalars)) => {
             let values = scalar_values(scalars).into_iter().enumerate();
             values
