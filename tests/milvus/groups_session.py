@@ -4,7 +4,7 @@ import math
 import sys
 
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, WeightedRanker
-from pymilvus.client.search_aggregation import SearchAggregation
+from pymilvus.client.search_aggregation import SearchAggregation, TopHits
 
 from session import Session, squared
 
@@ -156,9 +156,89 @@ class Groups(Session):
         self.refused(1100, "does not support grouping", lambda: self.client.search(
             "goods", [[0, 0]], limit=3, ranker=self.ranker(**right), group_by_field="kind"))
 
-        aggregation = SearchAggregation(fields=["kind"], size=2)
-        self.refused(3000, "a search aggregation is not supported", lambda: self.client.search(
-            "goods", [[0, 0]], limit=3, search_aggregation=aggregation))
+
+    def retained(self, keys, limit, hits, at=0):
+        """The rows that a search in buckets keeps: the nearest of each of so many groups, the nearest first."""
+        groups, rows = {}, []
+        for row in sorted(self.rows, key=lambda row: (row["id"] - at) ** 2):
+            key = tuple(row[name] for name in keys)
+            if key not in groups and len(groups) == limit:
+                continue
+            groups[key] = groups.get(key, 0) + 1
+            if groups[key] <= hits:
+                rows.append(row)
+        return rows
+
+    def buckets(self):
+        """Hits in buckets, and in buckets within these."""
+        def search(aggregation, data=((0, 0),), **more):
+            data = [list(one) for one in data]
+            found = self.client.search("goods", data, anns_field="v", search_aggregation=aggregation, strict_group_size=True, **more)
+            return found.agg_buckets
+
+        values = lambda bucket: tuple(part["value"] for part in bucket.key)
+        # As many as were asked for, those first that have the nearest hit.
+        (found,) = search(SearchAggregation(fields=["kind"], size=3))
+        self.same([(values(one), one.count, one.hits, one.sub_groups) for one in found],
+                  [((f"k{i}",), 1, [], []) for i in range(3)], "buckets alone")
+        self.same(found[0].key[0]["field_name"], "kind", "the name of their field")
+        # What is known of each, in an order by it, with the hits that are best by another field.
+        metrics = {"rows": {"count": "*"}, "there": {"count": "price"}, "most": {"max": "price"}, "sum": {"sum": "id"},
+                   "mean": {"avg": "big"}, "best": {"min": "_score"}, "text": {"min": "kind"}}
+        aggregation = SearchAggregation(fields=["kind"], size=4, metrics=metrics, order=[{"sum": "desc"}],
+                                        top_hits=TopHits(size=5, sort=[{"price": "desc"}]))
+        (found,) = search(aggregation, output_fields=["price", "extra", "cheap"])
+        kept = self.retained(["kind"], 4, 5)
+        for bucket in found:
+            (kind,) = values(bucket)
+            own = [row for row in kept if row["kind"] == kind]
+            there = [row["price"] for row in own if row["price"] is not None]
+            self.same((bucket.count, bucket.metrics["rows"], bucket.metrics["there"], bucket.metrics["most"], bucket.metrics["sum"]),
+                      (5, 5, len(there), max(there), sum(row["id"] for row in own)), f"what is known of {kind}")
+            self.same((bucket.metrics["best"], bucket.metrics["text"]), (float(own[0]["id"] ** 2), kind), "scores and texts")
+            assert abs(bucket.metrics["mean"] - sum(row["big"] for row in own) / 5) < 1e6, bucket.metrics
+            dear = sorted(own, key=lambda row: (row["price"] is None, -(row["price"] or 0)))
+            self.same([hit.pk for hit in bucket.hits], [row["id"] for row in dear], "its hits by their price")
+            hit, row = bucket.hits[0], dear[0]
+            self.same((hit.score, hit.fields["price"], hit.fields["cheap"]), (float(row["id"] ** 2), row["price"], row["cheap"]), "a hit")
+        self.same([values(one) for one in found], [("k3",), ("k2",), ("k1",), ("k0",)], "their order")
+        # Buckets within buckets; rows without a value are one, too.
+        inner = SearchAggregation(fields=["size"], size=3, order=[{"_key": "asc"}], top_hits=TopHits(size=2))
+        aggregation = SearchAggregation(fields=["cheap", "kind"], size=4, order=[{"_count": "desc"}, {"_key": "desc"}], sub_aggregation=inner)
+        found = search(aggregation, data=((0, 0), (100.25, 0)), filter="id < 200")
+        for at, buckets in zip((0, 100.25), found):
+            rows, self.rows = self.rows, self.rows[:200]
+            kept, self.rows = self.retained(["cheap", "kind", "size"], 12, 2, at), rows
+            want = {}
+            for row in kept:
+                want.setdefault((row["cheap"], row["kind"]), []).append(row)
+            order = sorted(sorted(want, reverse=True), key=lambda key: -len(want[key]))[:4]
+            self.same([(values(one), one.count) for one in buckets], [(key, len(want[key])) for key in order], f"buckets at {at}")
+            for bucket in buckets:
+                own = want[values(bucket)]
+                sizes = sorted({row["size"] for row in own}, key=lambda size: (size is not None, size))[:3]
+                self.same([values(one) for one in bucket.sub_groups], [(size,) for size in sizes], "buckets within")
+                for one in bucket.sub_groups:
+                    self.same([hit.pk for hit in one.hits], [row["id"] for row in own if (row["size"],) == values(one)][:2], "their hits")
+        plain = SearchAggregation(fields=["kind"], size=2)
+        deep = plain
+        for name in ["cheap", "size", "big", "id"]:
+            deep = SearchAggregation(fields=[name], size=1, sub_aggregation=deep)
+        for code, said, aggregation, more in [
+            (1100, "FLOAT / DOUBLE fields are not supported", SearchAggregation(fields=["price"], size=2), {}),
+            (1100, "JSON / dynamic fields are not yet supported", SearchAggregation(fields=["j"], size=2), {}),
+            (1100, "JSON / dynamic fields are not yet supported", SearchAggregation(fields=["extra"], size=2), {}),
+            (1100, "unsupported data type FloatVector", SearchAggregation(fields=["v"], size=2), {}),
+            (1100, 'duplicated group_by field "kind"', SearchAggregation(fields=["kind"], size=2, sub_aggregation=plain), {}),
+            (1100, "nesting exceeds max 4 levels", deep, {}),
+            (1100, "are more than 16384", SearchAggregation(fields=["big"], size=20_000), {}),
+            (1100, "result entries is too large", SearchAggregation(fields=["big"], size=16_000, top_hits=TopHits(size=900)), {}),
+            (65535, "sum does not support data type VarChar", SearchAggregation(fields=["id"], size=2, metrics={"x": {"sum": "kind"}}), {}),
+            (1100, "is not sortable", SearchAggregation(fields=["id"], size=2, top_hits=TopHits(size=1, sort=[{"list": "asc"}])), {}),
+            (1100, "offset cannot be used", plain, {"offset": 2}),
+            (1100, "range-search cannot be used", plain, {"search_params": {"params": {"radius": 100}}}),
+        ]:
+            self.refused(code, said, lambda: search(aggregation, **more))
 
     def weights(self):
         """Distances are added up as they are, and the least is the best; beside other scores they are turned."""
@@ -236,6 +316,7 @@ def main(uri):
     session.orders()
     session.hits()
     session.decays()
+    session.buckets()
     session.weights()
     session.groups()
     session.wrong_groups()

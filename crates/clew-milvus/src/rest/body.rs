@@ -4,7 +4,7 @@ pub(super) use clew_schema::text_of;
 use serde_json::{Map, Value};
 
 use crate::error::MilvusError;
-use crate::proto::KeyValuePair;
+use crate::proto::{KeyValuePair, Unread};
 use crate::rows::WrongRows;
 
 /// Why a request is refused.
@@ -120,6 +120,11 @@ impl Body {
             Some(Value::Array(items)) => items.iter().collect(),
             Some(one) => vec![one],
         }
+    }
+
+    /// What is seen and not read, so that the call refuses it.
+    pub(super) fn unread(&self, name: &str) -> Vec<Unread> {
+        self.list(name).into_iter().map(|_| Unread {}).collect()
     }
 
     /// A list of texts.

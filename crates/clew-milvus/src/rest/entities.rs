@@ -270,7 +270,7 @@ async fn hybrid(
         output_fields: body.texts("outputFields")?,
         consistency_level: 0,
         function_score: function_score(body)?,
-        function_chains: unread(body, "functionChains"),
+        function_chains: body.unread("functionChains"),
         ..HybridSearchRequest::default()
     };
     let mut found = door.hybrid_search(caller, request).await?;
@@ -281,6 +281,10 @@ async fn hybrid(
 fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {
     let field = vector_field(collection, &body.text_or("annsField", "")?)?;
     check_level(body)?;
+    if body.get("searchAggregation").is_some() {
+        let said = "a search aggregation by the RESTful API".to_string();
+        return Err(MilvusError::Unsupported(said).into());
+    }
     let (search_input, nq) = search_input(collection, field, body)?;
     let inner = Body(body.object("searchParams")?);
     let mut params = inner.object("params")?;
@@ -324,15 +328,9 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         expr_template_values: templates(body)?,
         consistency_level: 0,
         function_score: function_score(body)?,
-        search_aggregation: unread(body, "searchAggregation").pop(),
-        function_chains: unread(body, "functionChains"),
+        function_chains: body.unread("functionChains"),
         ..SearchRequest::default()
     })
-}
-
-/// What is seen and not read, so that the call refuses it.
-fn unread(body: &Body, name: &str) -> Vec<Unread> {
-    body.list(name).into_iter().map(|_| Unread {}).collect()
 }
 
 /// The vector field of a name, or the only one. Milvus says of any other that the request is no JSON.

@@ -16,6 +16,7 @@ use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldData;
 use groups::Groups;
+pub(super) use groups::Known;
 
 /// The parameter that names the fields of groups.
 pub(super) const GROUP_BY: &str = "group_by_fields";
@@ -24,7 +25,7 @@ const PAGE_ROWS: usize = 8_192;
 
 /// What is done with the values of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
+pub(super) enum Operator {
     Count,
     Sum,
     Avg,
@@ -219,7 +220,15 @@ impl Grouping {
 }
 
 impl Operator {
-    fn check(self, field: &Field) -> Result<()> {
+    /// The operator of a name.
+    pub(super) fn named(name: &str) -> Option<Operator> {
+        let mut rows = OPERATORS.iter();
+        let row = rows.find(|row| row.0.eq_ignore_ascii_case(name));
+        row.map(|row| row.1)
+    }
+
+    /// Refuses a field whose values it is not for.
+    pub(super) fn check(self, field: &Field) -> Result<()> {
         let data_type = field.data_type;
         let is_number = data_type.is_number();
         let fits = match self {
@@ -247,10 +256,9 @@ impl Operator {
 fn parse(name: &str) -> Option<(Operator, &str)> {
     let (operator, rest) = name.split_once('(')?;
     let inside = rest.strip_suffix(')')?.trim();
-    let mut rows = OPERATORS.iter();
-    let row = rows.find(|row| row.0.eq_ignore_ascii_case(operator.trim_end()))?;
+    let operator = Operator::named(operator.trim_end())?;
     let is_word = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '*');
-    inside.chars().all(is_word).then_some((row.1, inside))
+    inside.chars().all(is_word).then_some((operator, inside))
 }
 
 /// A field that groups are made by.

@@ -257,7 +257,7 @@ fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
 }
 
 /// What hits are grouped by: a field, or what a path into JSON leads to.
-fn group_field(collection: &Collection, name: &str) -> Result<GroupField> {
+pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupField> {
     let of_field = |inside| GroupField {
         path: name.to_string(),
         inside,

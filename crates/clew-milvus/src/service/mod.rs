@@ -6,6 +6,7 @@ mod aliases;
 mod analyzer;
 mod asked;
 mod boost;
+mod buckets;
 mod calls;
 mod cell;
 mod collections;

@@ -45,12 +45,17 @@ pub(super) const FOUND_BYTES: usize = size_of::<Found>() + 32;
 
 // Here and below what few searches do is boxed: all others would carry the room for it with them, from call to call.
 impl Service {
-    pub(crate) async fn search(&self, call: Call, request: SearchRequest) -> Result<SearchResults> {
+    pub(crate) async fn search(
+        &self,
+        call: Call,
+        mut request: SearchRequest,
+    ) -> Result<SearchResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
         let collection = &opened.named.collection;
         let guarantee = Guarantee::from(&request);
+        let buckets = request.search_aggregation.take();
         check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;
@@ -59,6 +64,11 @@ impl Service {
             check_ranked(&asked)?;
         }
         let wanted = wanted.told_by(&asked.params)?;
+        if let Some(spec) = buckets {
+            let is_ranked = ranker.is_some();
+            let found = self.in_buckets((opened, guarantee), (asked, is_ranked), (spec, wanted));
+            return Box::pin(found).await;
+        }
         self.see(&opened, guarantee).await?;
         if let Some(group) = &asked.group {
             Box::pin(self.check_groups(&opened, group)).await?;

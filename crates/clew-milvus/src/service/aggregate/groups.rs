@@ -52,7 +52,7 @@ impl Key {
 
 /// What is known of the values of one group.
 #[derive(Clone, Debug, Default)]
-struct Known {
+pub(in crate::service) struct Known {
     count: i64,
     whole: i128,
     real: f64,
@@ -65,7 +65,7 @@ impl Known {
         clippy::cast_precision_loss,
         reason = "an average is told in double precision"
     )]
-    fn add(&mut self, cell: &Cell) {
+    pub(in crate::service) fn add(&mut self, cell: &Cell) {
         self.count += 1;
         match cell {
             Cell::Integer(number) => {
@@ -102,7 +102,7 @@ impl Known {
         clippy::cast_precision_loss,
         reason = "an average is told in double precision"
     )]
-    fn result(&self, operator: Operator, is_whole: bool) -> Option<Cell> {
+    pub(in crate::service) fn result(&self, operator: Operator, is_whole: bool) -> Option<Cell> {
         if operator == Operator::Count {
             return Some(Cell::Integer(self.count));
         }
