@@ -193,7 +193,7 @@ class Imports(ClientsTest):
 
     def test_partitions_keys_and_restarts(self):
         fields = [{**FIELDS[0]}, FIELDS[1], FIELDS[2]]
-        self.make("parts", fields, autoId=True)
+        self.make("parts", fields, autoID=True)
         self.rest("partitions/create", {"collectionName": "parts", "partitionName": "p"})
         self.write("many.jsonl", "".join(json.dumps({"v": [number, 1], "title": f"t{number}"}) + "\n" for number in range(3_000)))
         told = self.bring("parts", "many.jsonl", partitionName="p")

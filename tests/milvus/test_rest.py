@@ -50,6 +50,21 @@ class Rest(ClientsTest):
         fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
         self.assertEqual([field["name"] for field in fields], ["id", "v"])
 
+    def test_letters_of_members_may_be_of_another_case(self):
+        fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                  {"fieldname": "v", "DataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
+        index = [{"fieldName": "v", "metricType": "L2"}]
+        self.ask("collections/create", {"collectionname": "cases", "schema": {"autoId": True, "fields": fields}, "indexparams": index})
+        self.assertTrue(self.ask("collections/describe", {"CollectionName": "cases"})["data"]["autoId"])
+        done = self.ask("entities/insert", {"collectionName": "cases", "data": [{"v": [1, 2]}]})["data"]
+        self.assertEqual(done["insertCount"], 1)
+        self.ask("collections/create", {"collectionName": "quick", "dimension": 2, "autoId": True})
+        self.assertTrue(self.ask("collections/describe", {"collectionName": "quick"})["data"]["autoId"])
+        self.ask("collections/drop", {"collectionName": "quick"})
+        # The very name comes first.
+        self.ask("collections/describe", {"collectionName": "cases", "COLLECTIONNAME": "nobody"})
+        self.ask("collections/drop", {"collectionName": "cases"})
+
     def test_lists_grow_and_lose_values(self):
         schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
                              {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},

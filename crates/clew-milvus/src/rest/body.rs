@@ -57,8 +57,16 @@ impl Body {
             .map_err(|error| Refusal::NoJson(error.to_string()))
     }
 
+    /// A member that is not null. Letters may be of another case where there is none of the very name: Milvus reads bodies so,
+    /// and its examples have both `autoId` and `autoID`.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+        let alike = || {
+            let mut members = self.0.iter();
+            let found = members.find(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value)
+        };
+        let found = self.0.get(name).or_else(alike);
+        found.filter(|value| !value.is_null())
     }
 
     /// A text that must be there.

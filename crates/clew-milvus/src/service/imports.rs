@@ -184,7 +184,7 @@ impl Service {
             .iter()
             .map(|id| DefinitionChange::remove(IMPORTS, &id.to_string()));
         let id = work.job.id;
-        if let Err(error) = self.keep_import(id, removed.collect()) {
+        if let Err(error) = self.keep_import(&work.job, removed.collect()) {
             imports.jobs.lock().remove(&id);
             return Err(error);
         }
@@ -194,10 +194,9 @@ impl Service {
     }
 
     /// Makes what is known of a job durable, with other changes.
-    fn keep_import(&self, id: i64, mut changes: Vec<DefinitionChange>) -> Result<()> {
-        let job = self.imports().jobs.lock().get(&id).cloned();
-        let put = job.map(|job| DefinitionChange::put(IMPORTS, &id.to_string(), json!(job)));
-        changes.extend(put);
+    fn keep_import(&self, job: &Job, mut changes: Vec<DefinitionChange>) -> Result<()> {
+        let put = DefinitionChange::put(IMPORTS, &job.id.to_string(), json!(job));
+        changes.push(put);
         let access = Call::own().access;
         self.engine()
             .change_definitions(&access, |_| Ok::<_, MilvusError>(changes))?;
@@ -220,24 +219,28 @@ impl Service {
         self.imports()
             .change(id, |job| job.state = State::Importing);
         let outcome = self.read_inputs(work).await;
-        let now = millis(self.engine().now());
         let failed = outcome.err().map(|error| error.to_string());
         let why = failed.as_deref().unwrap_or_default();
         tracing::info!(job = id, failed = why, "a bulk import has ended");
-        self.imports().change(id, |job| {
-            job.ended_ms = now;
+        let mut job = self.imports().jobs.lock().get(&id).cloned();
+        if let Some(job) = &mut job {
+            job.ended_ms = millis(self.engine().now());
             job.state = match &failed {
                 None => State::Completed,
                 Some(_) => State::Failed,
             };
             job.reason = failed.unwrap_or_default();
-        });
+        }
+        let Some(job) = job else { return };
+        // What is told of it is durable, if it can be.
+        let ended = job.clone();
         let kept = self
-            .beside(move |service| service.keep_import(id, Vec::new()))
+            .beside(move |service| service.keep_import(&ended, Vec::new()))
             .await;
         if let Err(error) = kept {
             tracing::warn!(job = id, %error, "how a bulk import has ended is not kept");
         }
+        self.imports().change(id, |known| *known = job);
     }
 
     async fn read_inputs(&self, work: &Work) -> Result<()> {
