@@ -65,6 +65,20 @@ class Rest(ClientsTest):
         self.ask("collections/describe", {"collectionName": "cases", "COLLECTIONNAME": "nobody"})
         self.ask("collections/drop", {"collectionName": "cases"})
 
+    def test_numbers_of_single_precision_are_told_as_they_were_written(self):
+        schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                             {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},
+                             {"fieldName": "f", "dataType": "Float"}, {"fieldName": "d", "dataType": "Double"}]}
+        index = [{"fieldName": "v", "metricType": "IP"}]
+        self.ask("collections/create", {"collectionName": "short", "schema": schema, "indexParams": index})
+        row = {"id": 1, "v": [0.1, -1e-7], "f": 3.3, "d": 0.1}
+        self.ask("entities/insert", {"collectionName": "short", "data": [row]})
+        asked = {"collectionName": "short", "outputFields": ["*"], "consistencyLevel": "Strong"}
+        self.assertEqual(self.ask("entities/query", {**asked, "filter": "id == 1"})["data"], [row])
+        (hit,) = self.ask("entities/search", {**asked, "data": [[7, 0]], "annsField": "v", "limit": 1})["data"]
+        self.assertEqual(hit, {**row, "distance": 0.7})
+        self.ask("collections/drop", {"collectionName": "short"})
+
     def test_lists_grow_and_lose_values(self):
         schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
                              {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},

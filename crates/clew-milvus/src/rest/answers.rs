@@ -182,7 +182,7 @@ pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
     let keys = ids(found.ids.as_ref());
     let mut objects = rows::objects(&found.fields_data);
     objects.resize_with(keys.len(), Map::new);
-    let scores = found.scores.iter().map(|score| Value::from(*score));
+    let scores = found.scores.iter().copied().map(rows::single);
     // Which struct of its row each hit is.
     let elements = found.element_indices.map(|list| list.data);
     let elements = elements.unwrap_or_default().into_iter().map(Some);

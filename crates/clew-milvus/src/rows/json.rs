@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use half::{bf16, f16};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::column::numbers;
 use super::json_structs;
@@ -353,6 +353,13 @@ fn sparse_bytes(members: &Object) -> Result<Bytes> {
     Ok(bytes.collect())
 }
 
+/// A number of single precision by the shortest text that means it, without the digits that double precision would add: 0.1, not
+/// 0.10000000149011612.
+pub(crate) fn single(number: f32) -> Value {
+    let shortest = number.to_string().parse::<f64>();
+    Value::from(shortest.unwrap_or_else(|_| number.into()))
+}
+
 /// Columns as rows.
 pub(crate) fn objects(columns: &[FieldData]) -> Vec<Object> {
     let mut rows: Vec<Object> = Vec::new();
@@ -411,7 +418,7 @@ pub(super) fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
         Some(Data::BoolData(values)) => all(&values.data),
         Some(Data::IntData(values)) => all(&values.data),
         Some(Data::LongData(values)) => all(&values.data),
-        Some(Data::FloatData(values)) => all(&values.data),
+        Some(Data::FloatData(values)) => values.data.iter().copied().map(single).collect(),
         Some(Data::DoubleData(values)) => all(&values.data),
         Some(Data::StringData(values)) => all(&values.data),
         Some(Data::TimestamptzData(values)) => all(&values.data),
@@ -447,7 +454,10 @@ pub(super) fn vector_values(vectors: &VectorField) -> Vec<Value> {
         Some(Data::FloatVector(values)) => values
             .data
             .chunks(4 * dim)
-            .map(|row| json!(numbers(DataType::FloatVector, row)))
+            .map(|row| {
+                let row = numbers(DataType::FloatVector, row).into_iter();
+                row.map(single).collect()
+            })
             .collect(),
         Some(Data::BinaryVector(values)) => bytes(values, dim / 8),
         Some(Data::Float16Vector(values)) | Some(Data::Bfloat16Vector(values)) => {
@@ -467,7 +477,7 @@ pub(super) fn vector_values(vectors: &VectorField) -> Vec<Value> {
                     let (index, weight) = pair.split_at(4);
                     let index = u32::from_le_bytes(index.try_into().unwrap_or_default());
                     let weight = f32::from_le_bytes(weight.try_into().unwrap_or_default());
-                    (index.to_string(), Value::from(weight))
+                    (index.to_string(), single(weight))
                 });
                 Value::Object(pairs.collect())
             };
