@@ -1,6 +1,7 @@
 """The life of collections with pymilvus, against a server at the address given: other names, partitions let in one by
 one, rows that are there for a time, and iterators over hits. The second argument says which part is run."""
 
+import datetime
 import sys
 import time
 
@@ -132,6 +133,42 @@ class Life(Session):
         client.drop_collection_properties("long", [ttl])
         client.insert("long", self.rows(5, 100))
         self.same(sorted(row["id"] for row in client.query("long", filter="id >= 100")), list(range(100, 105)), "stays")
+
+    def ends(self):
+        """Rows that say by themselves when they go."""
+        client, now = self.client, datetime.datetime.now(datetime.timezone.utc)
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("until", DataType.TIMESTAMPTZ, nullable=True)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        make = lambda name, **properties: client.create_collection(
+            name, schema=schema, index_params=params, properties=properties, consistency_level="Strong")
+        for said, properties in [("ttl field name nobody not found in schema", {"ttl_field": "nobody"}),
+                                 ("ttl field must be timestamptz", {"ttl_field": "id"}),
+                                 ("cannot be set at the same time", {"ttl_field": "until", "collection.ttl.seconds": 60})]:
+            self.refused(1100, said, lambda: make("never", **properties))
+        make("ends", ttl_field="until")
+        later = lambda seconds: (now + datetime.timedelta(seconds=seconds)).isoformat()
+        rows = [{"id": number, "v": [number, 0], "until": until}
+                for number, until in enumerate([later(-60), None, later(3600), later(4), "1969-01-01T00:00:00Z"])]
+        client.insert("ends", rows)
+        ids = lambda: sorted(row["id"] for row in client.query("ends", filter="id >= 0", output_fields=["id"]))
+        assert ids() in ([1, 2, 3, 4], [1, 2, 4]), ids()
+        self.eventually(lambda: self.count("ends"), 3, "counted")
+        self.same(ids(), [1, 2, 4], "what has an end is gone after it")
+        (hits,) = client.search("ends", [[0.0, 0.0]], limit=5)
+        self.same([hit["id"] for hit in hits], [1, 2, 4], "in searches, too")
+        client.upsert("ends", [{"id": 2, "v": [2, 0], "until": later(-1)}])
+        self.same(ids(), [1, 4], "an end that is moved")
+        self.refused(1100, "at the same time", lambda: client.alter_collection_properties("ends", {"collection.ttl.seconds": 5}))
+        client.drop_collection_properties("ends", ["ttl_field"])
+        client.upsert("ends", [{"id": 2, "v": [2, 0], "until": later(-1)}])
+        self.same(ids(), [1, 2, 4], "without the property nothing goes")
+        client.alter_collection_properties("ends", {"ttl_field": "until"})
+        self.same(ids(), [1, 4], "with a late one it does")
+        client.drop_collection("ends")
 
     def iterators(self):
         client = self.client
@@ -267,6 +304,7 @@ def main(uri, part):
         life.names()
         life.partitions()
         life.expiry()
+        life.ends()
         life.iterators()
         life.lengths()
     else:

@@ -91,6 +91,8 @@ impl Collection {
             format!("cannot drop partition key field: {name}")
         } else if field.is_clustering_key {
             format!("cannot drop clustering key field: {name}")
+        } else if self.field_of_ends() == Some(field) {
+            format!("cannot drop ttl field: {name}")
         } else if let Some((function, part)) = self.part_in_function(name) {
             format!("field is referenced by function {function} as {part}, drop function first")
         } else if field.data_type.is_vector() && self.vectors().count() == 1 {

@@ -1,32 +1,28 @@
-//! Rows that are only there for a time: each says when it was written, and the collection how long that is good.
+//! Rows that are only there for a time: each says when it was written, and the collection how long that is good; or each
+//! says when it goes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clew_query::{Bool, Query, Range};
 
-use super::{Collection, check_warmup};
+use super::{Collection, DataType, Field, check_warmup};
 use crate::error::{MilvusError, Result};
 
 /// When a row was written, in milliseconds since the epoch: a field of its document beside those of the collection.
 pub(crate) const WRITTEN: &str = "$written";
 /// How long rows are there.
 const TTL: &str = "collection.ttl.seconds";
-/// A field of rows that would say when each goes.
-const TTL_FIELD: &str = "ttl_field";
+/// The field of rows that says when each goes; those without a value stay.
+pub(crate) const TTL_FIELD: &str = "ttl_field";
 /// Longest time, in seconds: a hundred years.
 const TTL_SECONDS_MAX: i64 = 3_155_760_000;
 
 /// Refuses values of properties that make no sense.
 ///
 /// # Errors
-/// For a time that is no number of seconds, and for properties that would change what is found and are not followed.
+/// For a time that is no number of seconds.
 pub(crate) fn check_properties(properties: &BTreeMap<String, String>) -> Result<()> {
-    if properties.contains_key(TTL_FIELD) {
-        return Err(MilvusError::Unsupported(format!(
-            "the property {TTL_FIELD}"
-        )));
-    }
     check_warmup(properties)?;
     let Some(given) = properties.get(TTL) else {
         return Ok(());
@@ -43,6 +39,38 @@ pub(crate) fn check_properties(properties: &BTreeMap<String, String>) -> Result<
 }
 
 impl Collection {
+    /// Refuses a field of ends that is none, and ends of rows beside one that all have in common.
+    ///
+    /// # Errors
+    /// Where the properties say so.
+    pub(crate) fn check_ends(&self) -> Result<()> {
+        let Some(name) = self.properties.get(TTL_FIELD) else {
+            return Ok(());
+        };
+        if self.properties.contains_key(TTL) {
+            return Err(MilvusError::invalid(format!(
+                "collection TTL and ttl field cannot be set at the same time: {TTL} and {TTL_FIELD}"
+            )));
+        }
+        let mut fields = self.fields.iter();
+        let field = fields.find(|field| field.name == *name).ok_or_else(|| {
+            MilvusError::invalid(format!("ttl field name {name} not found in schema"))
+        })?;
+        match field.data_type {
+            DataType::Timestamptz => Ok(()),
+            other => Err(MilvusError::invalid(format!(
+                "ttl field must be timestamptz, field {name} is {}",
+                other.name()
+            ))),
+        }
+    }
+
+    /// The field that says when a row goes.
+    pub(super) fn field_of_ends(&self) -> Option<&Field> {
+        let name = self.properties.get(TTL_FIELD)?;
+        self.fields.iter().find(|field| field.name == *name)
+    }
+
     /// How long rows are there; for ever where nothing is said, or no time.
     pub(crate) fn ttl(&self) -> Option<Duration> {
         let seconds: u64 = self.properties.get(TTL)?.parse().ok()?;
@@ -53,6 +81,15 @@ impl Collection {
     ///
     /// Rows go by whole seconds, so that what a filter leaves is good for more than one search.
     pub(crate) fn expired(&self, now: Duration) -> Option<Query> {
+        if let Some(field) = self.field_of_ends() {
+            let micros = now.as_secs().checked_mul(1_000_000)?;
+            return Some(Query::Range(Range {
+                // Before the epoch there is no end, as in Milvus.
+                gt: Some(0.into()),
+                lte: Some(micros.into()),
+                ..Range::new(field.path())
+            }));
+        }
         let oldest = now.as_secs().checked_sub(self.ttl()?.as_secs())?;
         Some(Query::Range(Range {
             lt: Some((oldest * 1_000).into()),

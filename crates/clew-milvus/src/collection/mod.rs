@@ -32,7 +32,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
-pub(crate) use expiry::{WRITTEN, check_properties};
+pub(crate) use expiry::{TTL_FIELD, WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
 pub(crate) use function::Function;
 pub(crate) use index_params::{check_json, check_scalar, check_vector};
@@ -161,6 +161,7 @@ impl Collection {
             field.settle_default(&zone)?;
         }
         collection.check_fields()?;
+        collection.check_ends()?;
         collection.check_keys(&request.collection_name)?;
         collection.check_isolation(&request.collection_name)?;
         for (id, function) in (FIRST_FIELD_ID..).zip(schema.functions) {

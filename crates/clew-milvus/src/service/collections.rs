@@ -7,8 +7,8 @@ use prost::Message;
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties, key_values,
-    mapping_spec, pairs, written_part,
+    Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_properties,
+    key_values, mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
@@ -255,6 +255,13 @@ impl Service {
         call: Call,
         request: AlterCollectionRequest,
     ) -> Result<proto::Status> {
+        if request.delete_keys.iter().any(|key| key == TTL_FIELD) {
+            // What has gone does not come back.
+            let place = (request.db_name.as_str(), request.collection_name.as_str());
+            let opened = self.open(&call, place, Purpose::Read)?;
+            self.see_all_writes(&opened).await?;
+            self.expire_rows(&call, &opened.named).await?;
+        }
         self.beside(move |service| {
             let place = (
                 call.database(&request.db_name),
@@ -274,6 +281,7 @@ impl Service {
                     collection.properties.remove(key);
                 }
                 collection.settle_said();
+                collection.check_ends()?;
                 zone_of(&collection.properties)?;
                 collection.check_isolation_changes(place.1, &before)?;
                 let mut changes = Changes::default();

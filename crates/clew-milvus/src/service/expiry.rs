@@ -39,7 +39,8 @@ impl Service {
         deleted
     }
 
-    async fn expire_rows(&self, call: &Call, named: &Named) -> Result<u64> {
+    /// Deletes the rows of a collection whose time is over now; says how many.
+    pub(super) async fn expire_rows(&self, call: &Call, named: &Named) -> Result<u64> {
         let Some(expired) = named.collection.expired(self.engine().now()) else {
             return Ok(0);
         };
