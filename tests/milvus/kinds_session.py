@@ -114,13 +114,23 @@ class Kinds(Session):
             ("not array_contains_any(clips[text], ['w1', 'w2'])",
              lambda clips: not {"w1", "w2"} & {clip["text"] for clip in clips}),
             ("clips is not null", lambda clips: True),
+            # One of them by its number; of a row without it nothing is known.
+            ("clips[0][text] == 'w1'", lambda clips: clips[:1] and clips[0]["text"] == "w1"),
+            ("not (clips[1][text] == 'w1')", lambda clips: clips[1:] and clips[1]["text"] != "w1"),
+            ("clips[1][text] in ['w0', 'w2'] or clips[0][seen]",
+             lambda clips: clips[1:] and clips[1]["text"] in ("w0", "w2") or clips[:1] and clips[0]["seen"]),
+            ("clips[1][start] + 1 > 3", lambda clips: clips[1:] and clips[1]["start"] + 1 > 3),
+            ("clips[0][text] like 'w%' and clips[2][start] is null", lambda clips: clips[:1] and not clips[2:]),
         ]:
             found = client.query(name, filter=filter, output_fields=["id"])
             self.same([row["id"] for row in found], [row["id"] for row in rows if holds(row["clips"])], filter)
-        for filter in ["element_filter(clips, $[start] + 1 == 2)", "clips[0] == 1", "clips[start] == 1", "clips[0][start] == 1"]:
+        for filter in ["element_filter(clips, $[start] + 1 == 2)", "clips[0] == 1", "clips[start] == 1"]:
             self.refused(3000, "not supported", lambda: client.query(name, filter=filter, output_fields=["id"]))
         self.refused(3000, "clips[emb]", lambda: client.search(name, ids=[1, 2], anns_field="clips[emb]", limit=3))
         self.refused(1100, "", lambda: client.query(name, filter="element_filter(clips, $[no] == 1)"))
+        for said, filter in [("clips[no] is no scalar field", "clips[0][no] == 1"), ("title is no field of structs", "title[0][no] == 1"),
+                             ("clips[emb] is no scalar field", "clips[0][emb] is null"), ("clips[start]", "clips[0][start] == 'a'")]:
+            self.refused(1100, said, lambda: client.query(name, filter=filter, output_fields=["id"]))
         # Replaced, in part, and deleted.
         rows[7]["clips"] = rows[8]["clips"][:1]
         client.upsert(name, [rows[7]])

@@ -379,7 +379,7 @@ impl Parser {
         format!("{name}[{part}]")
     }
 
-    /// The way into a field: `["key"]`, `[0]`.
+    /// The way into a field: `["key"]`, `[0]`, and `[0][part]` into a struct.
     fn steps(&mut self) -> Result<Vec<Step>, ExprError> {
         let mut steps = Vec::new();
         while self.eat("[") {
@@ -389,9 +389,7 @@ impl Parser {
                     Ok(number) => Step::Element(number),
                     Err(_) => return Err(self.unexpected("an element has a number from 0")),
                 },
-                Token::Name(_) if !steps.is_empty() => {
-                    return Err(ExprError::unsupported(self.at(), "a struct by its number"));
-                }
+                Token::Name(part) if matches!(steps[..], [Step::Element(_)]) => Step::Part(part),
                 other => {
                     self.next -= 1;
                     return Err(self.unexpected(&format!(

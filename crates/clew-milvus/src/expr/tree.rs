@@ -138,6 +138,8 @@ pub(super) struct Path {
 pub(super) enum Step {
     Member(String),
     Element(usize),
+    /// A part of a struct, whose name is not quoted.
+    Part(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

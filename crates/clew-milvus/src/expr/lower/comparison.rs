@@ -102,12 +102,14 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Elements of typed arrays are compared with values of their type alone.
+    /// Elements of typed arrays, and parts of structs, are compared with values of their type alone.
     fn check_element(&self, expr: &Expr, value: &Value) -> Lowered<()> {
         if let Kind::Path(path) = &expr.kind
             && let Place::Inside(_, Some(field)) = self.place(expr.at, path)?
-            && field.data_type == DataType::Array
-            && let Some(element) = field.element_type
+            && let Some(element) = match field.data_type {
+                DataType::Array => field.element_type,
+                own => Some(own).filter(|_| field.is_part()),
+            }
         {
             check_kind(expr.at, element, &field.name, value)?;
         }

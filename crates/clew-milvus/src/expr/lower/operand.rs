@@ -30,6 +30,9 @@ impl<'a> Lowering<'a> {
                 ExprError::at(at, why)
             });
         }
+        if let Some(Step::Part(part)) = path.steps.last() {
+            return self.numbered(at, path, part);
+        }
         let is_part = path.name.ends_with(']');
         if is_part && self.collection.field(&path.name).is_err() {
             return Err(ExprError::at(at, format!("field {} not exist", path.name)));
@@ -82,6 +85,25 @@ impl<'a> Lowering<'a> {
         let operand = Operand::Field {
             name: field.name.clone(),
             steps: steps(&path.steps),
+        };
+        Ok(Place::Inside(operand, Some(field)))
+    }
+
+    /// A part of one of a row's structs, by the struct's number: `structs[0][part]`.
+    fn numbered(&self, at: usize, path: &Path, part: &str) -> Lowered<Place<'a>> {
+        let Some(list) = self.collection.struct_field(&path.name) else {
+            let why = format!("field {} is no field of structs", path.name);
+            return Err(ExprError::at(at, why));
+        };
+        let mut parts = list.parts.iter();
+        let field = parts.find(|own| list.part_name(own) == part);
+        let Some(field) = field.filter(|field| !field.data_type.is_vector()) else {
+            let why = format!("{}[{part}] is no scalar field of structs", path.name);
+            return Err(ExprError::at(at, why));
+        };
+        let operand = Operand::Field {
+            name: list.name.clone(),
+            steps: path.steps.iter().map(step).collect(),
         };
         Ok(Place::Inside(operand, Some(field)))
     }
@@ -192,5 +214,6 @@ fn step(step: &Step) -> FieldStep {
     match step {
         Step::Member(name) => FieldStep::Member(name.clone()),
         Step::Element(number) => FieldStep::Element(*number),
+        Step::Part(name) => FieldStep::Member(name.clone()),
     }
 }

@@ -144,7 +144,7 @@ fn member(path: &Path, collection: &Collection, document: &Value) -> Option<Valu
     };
     for step in &path.steps {
         found = match step {
-            Step::Member(name) => found.get(name)?,
+            Step::Member(name) | Step::Part(name) => found.get(name)?,
             Step::Element(number) => found.get(number)?,
         };
     }

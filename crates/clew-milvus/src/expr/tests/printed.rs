@@ -122,6 +122,7 @@ pub(super) fn printed(expr: &Expr) -> String {
             let step = |step: &Step| match step {
                 Step::Member(name) => format!("[{}]", quoted(name)),
                 Step::Element(number) => format!("[{number}]"),
+                Step::Part(name) => format!("[{name}]"),
             };
             let steps: String = path.steps.iter().map(step).collect();
             format!("{}{steps}", path.name)
