@@ -62,6 +62,14 @@ class Schemas(Session):
         self.same(client.query("less", ids=[1], output_fields=[" age "])[0]["age"], 11, "rows from before are changed in part")
         self.refused(3000, "another field of the name tag",
                      lambda: client.add_collection_field("less", "tag", DataType.INT64, nullable=True))
+        # A field of the same kind may have it, and rows from before have nothing, or its default.
+        client.add_collection_field("less", "tag", DataType.VARCHAR, max_length=50, nullable=True, default_value="usual")
+        found = client.query("less", filter="id in [1, 9]", output_fields=["tag"])
+        self.same([row["tag"] for row in found], ["usual"] * 2, "nothing of the dropped field is told")
+        self.same(client.query("less", filter="tag == 't1'", output_fields=["id"]), [], "nor found")
+        client.insert("less", [{"id": 10, "v": [9, 9], "text": "new", "age": 9, "tag": "t1"}])
+        self.same([row["id"] for row in client.query("less", filter="tag == 't1'", output_fields=["id"])], [10], "a new row")
+        client.drop_collection_field("less", "tag")
         client.add_collection_field("less", "new", DataType.INT64, nullable=True)
         told = client.describe_collection("less")["fields"][-1]
         self.same((told["name"], told["field_id"] > max(numbers.values())), ("new", True), "a number of its own")

@@ -1,5 +1,6 @@
 //! Fields and functions that are dropped: clients no longer see them, and rows are written without them. What rows had by
-//! then stays in their documents and in the index, so that no field can be called as one that was dropped.
+//! then stays in their documents and in the index, so that no field can be called as one that was dropped before that is
+//! taken out of them.
 
 use super::{Collection, Field};
 use crate::error::{MilvusError, Result};

@@ -38,8 +38,13 @@ impl Service {
                 field.name
             )));
         }
+        let reused = self.reuse_name(&call, (&place.0, &place.1), &field).await?;
         self.change_collection(call, place, move |_, collection| {
             let mut parts: Vec<FieldSpec> = field_parts(&field)?;
+            if let Some(known) = reused {
+                collection.dropped.remove(&field.name);
+                parts.retain(|part| !known.contains(&part.path));
+            }
             if field.may_be_long() {
                 parts.push(long_part());
             }

@@ -32,6 +32,7 @@ mod read;
 mod regroup;
 mod rename;
 mod resource_groups;
+mod reused;
 mod roles;
 mod search;
 mod segments;
