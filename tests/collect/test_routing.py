@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -163,6 +164,90 @@ outputs:
         once = dict.fromkeys(json.loads(line)["message"] for line in written.read_text().splitlines())
         self.assertEqual(list(once), messages)
         self.assertIn("what is for it waits on disk", (folder / "told.err").read_text())
+
+
+class Refusing(BulkServer):
+    """Takes nothing for now, then answers as it is told to."""
+
+    answer_with = 503
+
+    def reply(self, events, failure):
+        if self.answer_with != 400:
+            return self.answer_with, b'{"error":"not you"}'
+        items = [{action: {"_id": said["_id"], "status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no number"}}}
+                 for action, said, _ in events]
+        return 200, json.dumps({"took": 1, "errors": True, "items": items}).encode()
+
+
+class Refused(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.server = self.enterContext(Refusing())
+        (self.folder / "app.log").write_text("".join(f"line {number}\n" for number in range(30)))
+
+    def run_once(self, answer, waits, is_alone=False, more=""):
+        """What the run tells; where it waits the answer comes when the events are on disk."""
+        self.server.answer_with = 503 if waits else answer
+        beside = "" if is_alone else f'  - {{type: file, path: "{self.folder}/out.json"}}\n'
+        config = self.folder / "collect.yaml"
+        config.write_text(f"""\
+registry: {self.folder}/registry.json
+inputs: [{{paths: ["{self.folder}/app.log"], parse: plain}}]
+outputs:
+  - {{type: opensearch, url: "{self.server.url}", index: logs{more}}}
+{beside}""")
+        command = [BINARY, "collect", "--config", str(config), "--once"]
+        with open(self.folder / "told.err", "w+b") as told:
+            collector = subprocess.Popen(command, stderr=told)
+            try:
+                until = time.monotonic() + TIMEOUT_SECONDS
+                while waits and not list(self.folder.rglob("*.buffer")) and time.monotonic() < until:
+                    time.sleep(0.05)
+                self.server.answer_with = answer
+                self.code = collector.wait(TIMEOUT_SECONDS)
+            finally:
+                collector.kill()
+                collector.wait()
+        return (self.folder / "told.err").read_text()
+
+    def status(self):
+        done = subprocess.run([BINARY, "collect", "status", "--config", str(self.folder / "collect.yaml"), "--json"],
+                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=True)
+        return json.loads(done.stdout)
+
+    def assert_kept(self, file, told):
+        self.assertEqual(self.code, 1, told)
+        self.assertIn("30 refused", told)
+        self.assertRegex(told, rf"30 events were refused for good, and are kept with the reasons: 30 .*\({file}\)")
+        kept = [json.loads(line) for line in file.read_text().splitlines()]
+        self.assertEqual([one["document"]["message"] for one in kept], [f"line {number}" for number in range(30)])
+        self.assertIn("no number", kept[0]["reason"])
+        self.assertEqual(self.status()["rejected"], [{"path": str(file), "events": 30}])
+
+    def test_what_is_refused_at_once_is_an_error_of_the_run(self):
+        for is_alone in (True, False):
+            with self.subTest(is_alone=is_alone):
+                for left in self.folder.glob("registry.json*"):
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+                told = self.run_once(400, waits=False, is_alone=is_alone)
+                self.assert_kept(self.folder / "registry.json.rejected.ndjson", told)
+
+    def test_what_is_refused_after_it_waited_is_counted_kept_and_an_error_of_the_run(self):
+        told = self.run_once(400, waits=True)
+        self.assertIn(f"30 by outputs[0] ({self.server.url}) out of its buffer", told)
+        self.assert_kept(self.folder / "registry.json.rejected.ndjson", told)
+
+    def test_what_is_refused_out_of_a_buffer_is_kept_in_its_folder(self):
+        told = self.run_once(400, waits=True, is_alone=True, more=f", buffer: {{folder: {self.folder}/own}}")
+        self.assert_kept(self.folder / "own/rejected.ndjson", told)
+
+    def test_an_output_that_lets_nobody_in_leaves_what_waits_for_it_and_that_is_an_error(self):
+        told = self.run_once(401, waits=True)
+        self.assertEqual(self.code, 1, told)
+        self.assertRegex(told, rf"bytes of events for outputs\[0\] \({self.server.url}\) stay in {self.folder}/registry.json.waiting/\w+")
+        self.assertIn('status 401: {"error":"not you"}', told)
+        (waiting,) = self.status()["waiting"]
+        self.assertGreater(waiting["bytes"], 0)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clew_platform::{Disk, DiskFile};
+use parking_lot::Mutex;
 
 use crate::event::Event;
 use crate::json::{push_number, push_text};
@@ -15,6 +16,8 @@ use crate::sink::Rejection;
 const DEAD_LETTER_BYTES_MAX: u64 = 256 << 20;
 /// Rejections that are logged one by one; a broken mapping rejects millions.
 const LOGGED_MAX: u64 = 20;
+/// Held while something is appended: threads that send what waited for their outputs share the file of the collector.
+static APPENDING: Mutex<()> = Mutex::new(());
 
 #[derive(Debug)]
 pub(crate) struct DeadLetters {
@@ -61,6 +64,7 @@ impl DeadLetters {
             lines.extend_from_slice(&event.document);
             lines.extend_from_slice(b"}\n");
         }
+        let _appending = APPENDING.lock();
         let mut file = self.open()?;
         let end = file.len()?;
         if end + lines.len() as u64 > DEAD_LETTER_BYTES_MAX {

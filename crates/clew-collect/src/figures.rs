@@ -6,6 +6,7 @@ use std::time::Duration;
 use clew_ingest::FailureCount;
 
 use crate::progress::Counters;
+use crate::sink::BufferFigures;
 
 /// A run as it is at one moment.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct RunFigures {
     pub files: Vec<FileLag>,
     /// What processors could not do, by step and reason.
     pub failures: Vec<FailureCount>,
+    /// Buffers of outputs.
+    pub buffers: Vec<BufferFigures>,
     /// Where time went.
     pub times: StageTimes,
 }

@@ -87,9 +87,9 @@ pub use parse::{Fit, ParserName, UnknownParser};
 pub use patient_disk::PatientDisk;
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{
-    AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
-    Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection, Sink,
-    SinkError, WhenFull, secure_agent, shown_url,
+    AllSinks, BodyCompression, BufferCounts, BufferFigures, BufferOptions, BufferSink, BulkOptions,
+    BulkSink, Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection,
+    Sink, SinkError, WhenFull, secure_agent, shown_url,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;

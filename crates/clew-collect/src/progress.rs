@@ -10,6 +10,7 @@ use crate::event::Batch;
 use crate::figures::RunFigures;
 use crate::input::SkipReason;
 use crate::parse::ParserName;
+use crate::sink::BufferFigures;
 
 /// Counters of one run. They only grow, except `bytes_total`, which follows the files' sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Counters {
     pub events_acked: u64,
     /// Events the sink already had, from before a restart or a lost reply.
     pub events_duplicate: u64,
-    /// Events the sink refused for good; they are in the dead-letter file.
+    /// Events the sink refused for good, also when it had taken them into a buffer; they are in dead-letter files.
     pub events_rejected: u64,
     /// Event sendings beyond the first.
     pub retries: u64,
@@ -149,6 +150,8 @@ pub struct CollectReport {
     pub files: Vec<FileReport>,
     /// Files not read, by path; at most [`crate::REPORT_FILES_MAX`], `files_skipped` has the count.
     pub skipped: Vec<Skipped>,
+    /// Buffers of outputs, and what became of what was in them.
+    pub buffers: Vec<BufferFigures>,
     /// What processors could not do.
     pub failures: Failures,
 }

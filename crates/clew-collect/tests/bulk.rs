@@ -450,6 +450,8 @@ fn a_buffer_takes_what_comes_while_its_server_is_away_for_an_hour() {
         bytes_max: 1 << 20,
         when_full: WhenFull::Block,
         only_after: None,
+        output: "logs".to_owned(),
+        rejected_in: None,
     };
     let disk = Arc::new(SimDisk::new());
     let mut buffer = BufferSink::open(disk, options, Box::new(sink), stop).unwrap();

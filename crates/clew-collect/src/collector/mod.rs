@@ -101,6 +101,8 @@ struct Collector<'a> {
     scratch: Vec<u8>,
     group: Group,
     counters: Counters,
+    /// Events that were refused out of buffers, as far as they are counted.
+    refused_later: u64,
     /// Indexes of the tails with events in the batch.
     in_batch: Vec<usize>,
     saved_at: Duration,
@@ -195,6 +197,7 @@ impl<'a> Collector<'a> {
             scratch: Vec::new(),
             group: Group::default(),
             counters: Counters::default(),
+            refused_later: 0,
             in_batch: Vec::new(),
         })
     }
@@ -205,7 +208,8 @@ impl<'a> Collector<'a> {
         // Rotations that were going on at the first look are over, or have to be taken as they are.
         self.look(Patience::Decide);
         self.read_everything()?;
-        self.read_feeds_to_their_end()
+        self.read_feeds_to_their_end()?;
+        self.finish()
     }
 
     fn follow(&mut self) -> Result<(), CollectError> {
@@ -223,7 +227,7 @@ impl<'a> Collector<'a> {
             let more_sent = self.read_feeds()?;
             // Nothing but standard input, and that has ended.
             if self.options.files.is_empty() && self.intake.as_ref().is_none_or(|i| i.ended) {
-                return Ok(());
+                return self.finish();
             }
             self.save_if_due()?;
             if self.fleet.restarted > restarted || reading == Reading::Interrupted {
@@ -290,6 +294,7 @@ impl<'a> Collector<'a> {
         self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
         self.count_feeds();
+        self.count_buffers();
         self.world.progress.report(&self.counters);
         if self.world.progress.wants_figures() {
             self.world.progress.figures(self.figures());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Collector, REPORT_FILES_MAX};
+use crate::error::CollectError;
 use crate::figures::{FileLag, RunFigures};
 use crate::input::{SkipReason, Tail};
 use crate::progress::{CollectReport, Failures, FileReport, Skipped};
@@ -28,8 +29,22 @@ impl Collector<'_> {
             counters: self.counters,
             files: files.map(lag).collect(),
             failures: self.failures().counts,
+            buffers: self.sink.buffers(),
             times: self.times,
         }
+    }
+
+    /// Waits for what outputs still hold in buffers, so that what becomes of it is told.
+    pub(super) fn finish(&mut self) -> Result<(), CollectError> {
+        self.sink.finish().map_err(CollectError::Sink)
+    }
+
+    /// Counts what was refused for good when its delivery had long been told.
+    pub(super) fn count_buffers(&mut self) {
+        let buffers = self.sink.buffers();
+        let refused: u64 = buffers.iter().map(|buffer| buffer.counts.rejected).sum();
+        self.counters.events_rejected += refused.saturating_sub(self.refused_later);
+        self.refused_later = refused;
     }
 
     /// What processors could not do.
@@ -82,6 +97,7 @@ impl Collector<'_> {
             counters: self.counters,
             files,
             skipped,
+            buffers: self.sink.buffers(),
             failures: self.failures(),
         }
     }

@@ -204,6 +204,11 @@ impl CollectConfig {
         CollectOptions::new(Vec::new(), self.general.registry.clone()).waiting_path()
     }
 
+    /// The file beside the registry for events that outputs refuse for good.
+    pub fn dead_letter_path(&self) -> PathBuf {
+        CollectOptions::new(Vec::new(), self.general.registry.clone()).dead_letter_path()
+    }
+
     /// The buffer of an output that has none of its own, and must not keep others waiting when it is away; none where there
     /// is no other, nor something left from when there was.
     pub fn buffer_while_away(&self, output: usize) -> Option<BufferConfig> {
@@ -219,6 +224,7 @@ impl CollectConfig {
         is_needed.then(|| BufferConfig {
             folder,
             only_while_away: true,
+            rejected_in: Some(self.dead_letter_path()),
             ..BufferConfig::default()
         })
     }

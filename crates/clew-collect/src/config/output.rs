@@ -80,6 +80,9 @@ pub struct BufferConfig {
     /// Whether it is used only while the output takes nothing: not written, but had by those beside which there are others.
     #[serde(skip)]
     pub only_while_away: bool,
+    /// Where events are kept that are refused for good, if not in its folder: not written either.
+    #[serde(skip)]
+    pub rejected_in: Option<PathBuf>,
 }
 
 /// An output that has not taken a batch for so long is away, as far as the others are concerned.
@@ -92,26 +95,31 @@ impl Default for BufferConfig {
             bytes_max: 1 << 30,
             when_full: WhenFull::Block,
             only_while_away: false,
+            rejected_in: None,
         }
     }
 }
 
 impl OutputKind {
+    /// The buffer that it is given.
+    pub fn buffer(&self) -> Option<&BufferConfig> {
+        match self {
+            OutputKind::Bulk(output) => output.buffer.as_ref(),
+            OutputKind::Http(output) => output.buffer.as_ref(),
+            OutputKind::Kafka(output) => output.buffer.as_ref(),
+            OutputKind::File(_) | OutputKind::Stdout => None,
+        }
+    }
+
     /// What tells it from other outputs that connect to something; nothing of one that does not, or has a buffer.
     pub(super) fn unbuffered_name(&self) -> Option<String> {
-        let (buffer, name) = match self {
-            OutputKind::Bulk(output) => {
-                let name = format!("bulk {} {}", output.url(), output.index);
-                (&output.buffer, name)
-            }
-            OutputKind::Http(output) => (&output.buffer, format!("http {}", output.url)),
-            OutputKind::Kafka(output) => {
-                let name = format!("kafka {} {}", output.brokers, output.topic);
-                (&output.buffer, name)
-            }
+        let name = match self {
+            OutputKind::Bulk(output) => format!("bulk {} {}", output.url(), output.index),
+            OutputKind::Http(output) => format!("http {}", output.url),
+            OutputKind::Kafka(output) => format!("kafka {} {}", output.brokers, output.topic),
             OutputKind::File(_) | OutputKind::Stdout => return None,
         };
-        buffer.is_none().then_some(name)
+        self.buffer().is_none().then_some(name)
     }
 
     /// Whether it says who it is by an API key.
@@ -125,14 +133,14 @@ impl OutputKind {
 }
 
 impl BufferConfig {
-    /// Puts the buffer in front of a sink.
+    /// Puts the buffer in front of the sink of an output that people know by this name.
     ///
     /// # Errors
     /// As [`BufferSink::open`].
     pub fn open(
         &self,
         disk: Arc<dyn Disk>,
-        inner: Box<dyn Sink + Send>,
+        (output, inner): (&str, Box<dyn Sink + Send>),
         stop: StopToken,
     ) -> Result<BufferSink, SinkError> {
         let options = BufferOptions {
@@ -140,6 +148,8 @@ impl BufferConfig {
             bytes_max: self.bytes_max,
             when_full: self.when_full,
             only_after: self.only_while_away.then_some(AWAY_AFTER),
+            output: output.to_owned(),
+            rejected_in: self.rejected_in.clone(),
         };
         BufferSink::open(disk, options, inner, stop)
     }

@@ -1,7 +1,7 @@
 //! Several sinks as one: each in turn gets the events of a batch that it takes, and the batch counts as taken when all have
 //! taken theirs.
 
-use super::{Delivery, Sink, SinkError};
+use super::{BufferFigures, Delivery, Sink, SinkError};
 use crate::event::Event;
 
 /// All of some sinks, in the order of the outputs that events name. When one gives up, those before it have their events
@@ -59,6 +59,20 @@ impl Sink for AllSinks {
 
     fn reads_ids(&self) -> bool {
         self.sinks.iter().any(|sink| sink.0.reads_ids())
+    }
+
+    /// Waits for all of them; the first that fails is told.
+    fn finish(&mut self) -> Result<(), SinkError> {
+        let mut ended = Ok(());
+        for sink in &mut self.sinks {
+            ended = ended.and(sink.0.finish());
+        }
+        ended
+    }
+
+    fn buffers(&self) -> Vec<BufferFigures> {
+        let sinks = self.sinks.iter();
+        sinks.flat_map(|sink| sink.0.buffers()).collect()
     }
 }
 

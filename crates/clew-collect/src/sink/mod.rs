@@ -28,6 +28,8 @@ pub use lines::LineSink;
 pub use secure::agent as secure_agent;
 pub use shown::shown_url;
 
+use std::path::PathBuf;
+
 use crate::event::Event;
 
 /// Takes batches of events.
@@ -39,6 +41,30 @@ pub trait Sink {
     fn reads_ids(&self) -> bool {
         true
     }
+
+    /// Waits until what counts as taken, as it is safe in a buffer, is where it is for.
+    ///
+    /// # Errors
+    /// [`SinkError::Left`] when some of it will not be taken, [`SinkError::Stopped`] when the stop was asked for before.
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// The buffers that are in it.
+    fn buffers(&self) -> Vec<BufferFigures> {
+        Vec::new()
+    }
+}
+
+/// The buffer of an output, and what became of what it has taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferFigures {
+    /// The output, as people know it.
+    pub output: String,
+    /// How full it is, and what became of events.
+    pub counts: BufferCounts,
+    /// Where events are kept that were refused for good.
+    pub rejected_in: PathBuf,
 }
 
 /// What became of a delivered batch; `acked + duplicates + rejected.len()` is its length.
@@ -83,6 +109,18 @@ pub enum SinkError {
     #[error("the sink cannot work: {reason}")]
     Unusable {
         /// What is wrong.
+        reason: String,
+    },
+    /// Events that counted as taken, as they are safe on disk, are not taken by whom they are for.
+    #[error("{bytes} bytes of events for {output} stay in {}, and are sent by a later run: {reason}", folder.display())]
+    Left {
+        /// The output, as people know it.
+        output: String,
+        /// Where they are.
+        folder: PathBuf,
+        /// Their bytes on disk.
+        bytes: u64,
+        /// Why they are not taken.
         reason: String,
     },
 }

@@ -49,7 +49,7 @@ pub(super) fn sinks(
     let mut waiting = Vec::new();
     for (number, output) in config.outputs.iter().enumerate() {
         let while_away = config.buffer_while_away(number);
-        sinks.push(sink((output, while_away.as_ref()), host, stop)?);
+        sinks.push(sink((number, output, while_away.as_ref()), host, stop)?);
         waiting.extend(while_away.map(|buffer| buffer.folder));
     }
     tell_left(&config.waiting_folder(), &waiting);
@@ -74,20 +74,22 @@ fn tell_left(folder: &Path, known: &[PathBuf]) {
     }
 }
 
-/// An output's sink, with the buffer that is used while it is away if it has none of its own.
+/// The sink of the output with this number, with the buffer that is used while it is away if it has none of its own.
 fn sink(
-    (output, while_away): (&OutputConfig, Option<&BufferConfig>),
+    (number, output, while_away): (usize, &OutputConfig, Option<&BufferConfig>),
     host: Option<&Host>,
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
     let tls = output.tls.as_ref().map(OutputTls::ready).transpose()?;
     let own = output.authorization()?;
+    let named = |place: &str| format!("outputs[{number}] ({place})");
     Ok(match (&output.kind, host) {
         (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
             let (engine, runtime) = (engine.clone(), runtime.clone());
             let placing = output.placing().map_err(anyhow::Error::msg)?;
             let sink = EngineSink::new(engine, placing, runtime, stop.clone());
-            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
+            let name = named("this server");
+            buffered(output.buffer.as_ref(), (&name, Box::new(sink)), stop)?
         }
         (OutputKind::Bulk(output), _) => {
             let login = match own {
@@ -100,7 +102,9 @@ fn sink(
             };
             let sink = BulkSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(output.url())))?;
-            buffered(output.buffer.as_ref().or(while_away), Box::new(sink), stop)?
+            let buffer = output.buffer.as_ref().or(while_away);
+            let name = named(&shown_url(output.url()));
+            buffered(buffer, (&name, Box::new(sink)), stop)?
         }
         (OutputKind::Http(output), _) => {
             let options = output.options();
@@ -111,13 +115,16 @@ fn sink(
             };
             let sink = HttpSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(&output.url)))?;
-            buffered(output.buffer.as_ref().or(while_away), Box::new(sink), stop)?
+            let buffer = output.buffer.as_ref().or(while_away);
+            let name = named(&shown_url(&output.url));
+            buffered(buffer, (&name, Box::new(sink)), stop)?
         }
         (OutputKind::Kafka(output), _) => {
             let sink = output
                 .open(stop.clone())
                 .with_context(|| format!("cannot write to {}", output.brokers))?;
-            buffered(output.buffer.as_ref().or(while_away), sink, stop)?
+            let buffer = output.buffer.as_ref().or(while_away);
+            buffered(buffer, (&named(&output.brokers), sink), stop)?
         }
         (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
         (OutputKind::File(file), _) => {
@@ -138,15 +145,15 @@ fn sink(
     })
 }
 
-/// A sink with the buffer in front of it that is asked for.
+/// The sink of an output of this name, with the buffer in front of it that is asked for.
 fn buffered(
     buffer: Option<&BufferConfig>,
-    sink: Box<dyn Sink + Send>,
+    (name, sink): (&str, Box<dyn Sink + Send>),
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
     let Some(buffer) = buffer else {
         return Ok(sink);
     };
     let disk = Arc::new(RealDisk);
-    Ok(Box::new(buffer.open(disk, sink, stop.clone())?))
+    Ok(Box::new(buffer.open(disk, (name, sink), stop.clone())?))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clew_collect::{Counters, Progress, RunFigures};
+use clew_collect::{BufferFigures, Counters, Progress, RunFigures};
 use prometheus::proto::MetricFamily;
 use prometheus::{CounterVec, Encoder, GaugeVec, IntCounterVec, Opts, Registry, TextEncoder};
 
@@ -110,6 +110,7 @@ fn families(figures: &RunFigures) -> anyhow::Result<Vec<MetricFamily>> {
         let labels = [one.step, tag, one.reason.as_str()];
         failures.with_label_values(&labels).inc_by(one.count);
     }
+    of_buffers(&registry, &figures.buffers)?;
     let help = "Time of the collecting thread, by what it did.";
     let seconds = CounterVec::new(Opts::new("collect_stage_seconds_total", help), &["stage"])?;
     registry.register(Box::new(seconds.clone()))?;
@@ -149,6 +150,27 @@ fn families(figures: &RunFigures) -> anyhow::Result<Vec<MetricFamily>> {
     Ok(registry.gather())
 }
 
+/// How full buffers of outputs are, and what became of what they have taken.
+fn of_buffers(registry: &Registry, buffers: &[BufferFigures]) -> anyhow::Result<()> {
+    let help = "Bytes on disk that wait for an output, or were just sent to it.";
+    let bytes = gauge(registry, ("collect_buffer_bytes", help), &["output"])?;
+    let help = "Events that were in the buffer of an output, by what became of them.";
+    let labels = &["output", "result"];
+    let events = counter(registry, ("collect_buffer_events_total", help), labels)?;
+    for buffer in buffers {
+        let (output, counts) = (buffer.output.as_str(), &buffer.counts);
+        bytes.with_label_values(&[output]).set(as_f64(counts.bytes));
+        for (result, count) in [
+            ("delivered", counts.delivered),
+            ("rejected", counts.rejected),
+            ("dropped", counts.dropped),
+        ] {
+            events.with_label_values(&[output, result]).inc_by(count);
+        }
+    }
+    Ok(())
+}
+
 fn counter(
     registry: &Registry,
     (name, help): (&str, &str),
@@ -180,7 +202,7 @@ fn as_f64(value: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use clew_collect::FileLag;
+    use clew_collect::{BufferCounts, FileLag};
 
     use super::*;
 
@@ -199,6 +221,15 @@ mod tests {
                 lag_bytes: Some(12),
                 lag: Duration::from_millis(1_500),
             }],
+            buffers: vec![BufferFigures {
+                output: "outputs[0] (http://s:9200)".to_owned(),
+                counts: BufferCounts {
+                    bytes: 80,
+                    rejected: 3,
+                    ..BufferCounts::default()
+                },
+                rejected_in: "/r.ndjson".into(),
+            }],
             ..RunFigures::default()
         });
         assert!(!figures.wants_figures());
@@ -209,6 +240,8 @@ mod tests {
             "collect_lag_bytes{path=\"/l/\\\"a\\\"\"} 12",
             "collect_lag_seconds{path=\"/l/\\\"a\\\"\"} 1.5",
             "collect_stage_seconds_total{stage=\"deliver\"} 0",
+            "collect_buffer_bytes{output=\"outputs[0] (http://s:9200)\"} 80",
+            "collect_buffer_events_total{output=\"outputs[0] (http://s:9200)\",result=\"rejected\"} 3",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}: {page}");
         }

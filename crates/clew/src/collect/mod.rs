@@ -188,7 +188,11 @@ fn collect(
     if !arguments.quiet {
         report::print(&report);
     }
-    Ok(())
+    match stop.is_stopped() {
+        // What is still to come is delivered by the next run, and nobody waits for this one.
+        true => Ok(()),
+        false => report::refusals(&report, &options.dead_letter_path()),
+    }
 }
 
 fn mode(arguments: &CollectArguments) -> Mode {

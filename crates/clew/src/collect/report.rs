@@ -1,6 +1,8 @@
 //! What a run of the collector did, for people.
 
-use clew_collect::{CollectReport, Counters};
+use std::path::Path;
+
+use clew_collect::{BufferFigures, CollectReport, Counters};
 use indicatif::{HumanBytes, HumanCount};
 
 pub(super) fn print(report: &CollectReport) {
@@ -32,7 +34,7 @@ pub(super) fn print(report: &CollectReport) {
         HumanCount(counters.parse_errors),
         HumanCount(counters.retries),
     );
-    tell_dropped(counters);
+    tell_dropped(report);
     if counters.events_unrouted > 0 {
         let count = HumanCount(counters.events_unrouted);
         eprintln!("{count} events for which no output's condition holds were sent nowhere");
@@ -70,9 +72,42 @@ pub(super) fn print(report: &CollectReport) {
     }
 }
 
+/// What outputs refused for good is an error of a run that ends by itself: nobody may look at its report.
+///
+/// # Errors
+/// How many events, of which outputs, and where they are kept.
+pub(super) fn refusals(report: &CollectReport, dead_letters: &Path) -> anyhow::Result<()> {
+    let all = report.counters.events_rejected;
+    if all == 0 {
+        return Ok(());
+    }
+    let has_refused = |buffer: &&BufferFigures| buffer.counts.rejected > 0;
+    let later = report.buffers.iter().filter(has_refused);
+    let told: Vec<String> = later
+        .map(|buffer| {
+            let (count, path) = (buffer.counts.rejected, buffer.rejected_in.display());
+            format!("{count} by {} out of its buffer ({path})", buffer.output)
+        })
+        .collect();
+    let at_once = all.saturating_sub(report.buffers.iter().map(|one| one.counts.rejected).sum());
+    let at_once = (at_once > 0).then(|| format!("{at_once} at once ({})", dead_letters.display()));
+    let told: Vec<String> = at_once.into_iter().chain(told).collect();
+    anyhow::bail!(
+        "{all} events were refused for good, and are kept with the reasons: {}",
+        told.join(", ")
+    )
+}
+
 /// What was left out on purpose, or because there was no room for it.
-fn tell_dropped(counters: &Counters) {
+fn tell_dropped(report: &CollectReport) {
+    let counters: &Counters = &report.counters;
+    let buffers = report.buffers.iter();
+    let made_room: u64 = buffers.map(|buffer| buffer.counts.dropped).sum();
     let told = [
+        (
+            made_room,
+            "events made room for others in a buffer that was full, and are lost",
+        ),
         (counters.events_dropped, "events were dropped by processors"),
         (
             counters.lines_dropped,

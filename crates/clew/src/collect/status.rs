@@ -1,10 +1,12 @@
-//! `clew collect status`: how far each file of a registry was read, and how much of it is left.
+//! `clew collect status`: how far each file of a registry was read, how much of it is left, and what of it outputs have not
+//! taken.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clew_collect::FileStatus;
+use clew_collect::{CollectOptions, FileStatus};
 use clew_platform::{RealClock, RealDisk};
 use indicatif::HumanBytes;
 use serde_json::json;
@@ -25,9 +27,14 @@ pub(crate) struct StatusArguments {
 }
 
 pub(super) fn run(arguments: &StatusArguments) -> anyhow::Result<()> {
-    let registry = match &arguments.config {
-        Some(file) => configured::read(file)?.general.registry,
-        None => arguments.registry.clone(),
+    let (registry, buffers) = match &arguments.config {
+        Some(file) => {
+            let config = configured::read(file)?;
+            let buffers = config.outputs.iter().filter_map(|one| one.kind.buffer());
+            let folders: Vec<PathBuf> = buffers.map(|buffer| buffer.folder.clone()).collect();
+            (config.general.registry, folders)
+        }
+        None => (arguments.registry.clone(), Vec::new()),
     };
     // Of a name that was mistyped nothing would be told.
     if !registry.exists() {
@@ -37,15 +44,68 @@ pub(super) fn run(arguments: &StatusArguments) -> anyhow::Result<()> {
         );
     }
     let files = clew_collect::status(&RealDisk, &RealClock::new(), &registry)?;
+    let untaken = Untaken::find(&registry, &buffers);
     let mut out = std::io::stdout().lock();
     match arguments.json {
-        true => writeln!(out, "{}", as_json(&files))?,
-        false => print(&mut out, &files)?,
+        true => writeln!(out, "{}", as_json(&files, &untaken))?,
+        false => print(&mut out, &files, &untaken)?,
     }
     Ok(())
 }
 
-fn print(out: &mut dyn Write, files: &[FileStatus]) -> std::io::Result<()> {
+/// Events that were read and that outputs have not taken: how many each dead-letter file has, and the bytes in each folder of
+/// events that wait. Files and folders that have none are left out.
+#[derive(Debug, Default)]
+struct Untaken {
+    rejected: Vec<(PathBuf, u64)>,
+    waiting: Vec<(PathBuf, u64)>,
+}
+
+impl Untaken {
+    /// Looks beside a registry, and into buffers of outputs. What cannot be read has none.
+    fn find(registry: &Path, buffers: &[PathBuf]) -> Untaken {
+        let options = CollectOptions::new(Vec::new(), registry.to_owned());
+        let mut folders = entries(&options.waiting_path());
+        folders.extend_from_slice(buffers);
+        folders.sort();
+        let mut untaken = Untaken::default();
+        let rejected = folders.iter().map(|folder| folder.join("rejected.ndjson"));
+        for file in std::iter::once(options.dead_letter_path()).chain(rejected) {
+            let events = lines(&file).unwrap_or_default();
+            if events > 0 {
+                untaken.rejected.push((file, events));
+            }
+        }
+        for folder in folders {
+            let is_buffer = |file: &PathBuf| file.extension().is_some_and(|end| end == "buffer");
+            let files = entries(&folder).into_iter().filter(is_buffer);
+            let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+            let bytes: u64 = lengths.sum();
+            if bytes > 0 {
+                untaken.waiting.push((folder, bytes));
+            }
+        }
+        untaken
+    }
+}
+
+/// What is in a folder; nothing if there is none.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// The lines of a file, which is as large as a dead-letter file may become.
+fn lines(file: &Path) -> std::io::Result<u64> {
+    let mut reader = BufReader::with_capacity(1 << 18, File::open(file)?);
+    let mut lines = 0;
+    while reader.skip_until(b'\n')? > 0 {
+        lines += 1;
+    }
+    Ok(lines)
+}
+
+fn print(out: &mut dyn Write, files: &[FileStatus], untaken: &Untaken) -> std::io::Result<()> {
     for file in files {
         let behind = match file.lag_bytes {
             None => "-".to_owned(),
@@ -62,7 +122,19 @@ fn print(out: &mut dyn Write, files: &[FileStatus]) -> std::io::Result<()> {
         )?;
     }
     let lag = HumanBytes(lag_bytes(files));
-    writeln!(out, "{} files, {lag} behind", files.len())
+    writeln!(out, "{} files, {lag} behind", files.len())?;
+    for (folder, bytes) in &untaken.waiting {
+        let (bytes, folder) = (HumanBytes(*bytes), folder.display());
+        writeln!(out, "{bytes} wait for an output in {folder}")?;
+    }
+    for (file, events) in &untaken.rejected {
+        let file = file.display();
+        writeln!(
+            out,
+            "{events} events were refused for good, and are kept in {file}"
+        )?;
+    }
+    Ok(())
 }
 
 /// Bytes that are not delivered yet, of all files together.
@@ -71,7 +143,7 @@ fn lag_bytes(files: &[FileStatus]) -> u64 {
 }
 
 /// The same for programs. What is not known is `null`.
-fn as_json(files: &[FileStatus]) -> serde_json::Value {
+fn as_json(files: &[FileStatus], untaken: &Untaken) -> serde_json::Value {
     let of_file = |file: &FileStatus| {
         let fit = file.fit.as_ref();
         json!({
@@ -83,8 +155,16 @@ fn as_json(files: &[FileStatus]) -> serde_json::Value {
             "lag_seconds": file.lag_bytes.map(|_| file.lag.as_secs_f64()),
         })
     };
+    let of_place = |what: &str, (path, count): &(PathBuf, u64)| {
+        let path = path.to_string_lossy();
+        json!({ "path": path, what: count })
+    };
+    let rejected = untaken.rejected.iter();
+    let waiting = untaken.waiting.iter();
     json!({
         "files": files.iter().map(of_file).collect::<Vec<_>>(),
         "lag_bytes": lag_bytes(files),
+        "rejected": rejected.map(|one| of_place("events", one)).collect::<Vec<_>>(),
+        "waiting": waiting.map(|one| of_place("bytes", one)).collect::<Vec<_>>(),
     })
 }

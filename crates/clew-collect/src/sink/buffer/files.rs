@@ -91,6 +91,12 @@ impl BufferFiles {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
+    /// Bytes on disk that were not sent yet.
+    pub(super) fn unread_bytes(&self) -> u64 {
+        let left = |file: &BufferFile| file.bytes.saturating_sub(file.sent);
+        self.files.iter().map(left).sum()
+    }
+
     /// Whether something was not sent yet.
     pub(super) fn has_unread(&self) -> bool {
         self.files.iter().any(|file| file.sent < file.bytes)

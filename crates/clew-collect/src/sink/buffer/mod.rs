@@ -10,7 +10,7 @@ mod block;
 mod files;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use clew_platform::Disk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
-use super::{Delivery, Sink, SinkError};
+use super::{BufferFigures, Delivery, Sink, SinkError};
 use crate::dead_letter::DeadLetters;
 use crate::event::Event;
 use crate::patient_disk::{PatientDisk, with_room};
@@ -28,6 +28,8 @@ use files::{BufferFiles, Unread};
 
 /// The stop is looked at this often while there is no room.
 const STOP_LOOK: Duration = Duration::from_millis(50);
+/// After so many looks it is told that the end of a run waits for an output: about two seconds.
+const LOOKS_UNTOLD: u32 = 40;
 
 /// What happens to events for which there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +53,18 @@ pub struct BufferOptions {
     /// If given, batches go straight on to the sink, and to the disk only from when it has not taken one within this time
     /// until it has taken everything that is there.
     pub only_after: Option<Duration>,
+    /// The output, as people know it.
+    pub output: String,
+    /// Where events are kept that the sink refuses for good; `rejected.ndjson` in the folder if nothing else is said.
+    pub rejected_in: Option<PathBuf>,
+}
+
+impl BufferOptions {
+    /// Where events are kept that the sink refuses for good.
+    fn rejected_path(&self) -> PathBuf {
+        let own = || self.folder.join("rejected.ndjson");
+        self.rejected_in.clone().unwrap_or_else(own)
+    }
 }
 
 /// How full a buffer is, and what became of events since it was opened.
@@ -62,7 +76,7 @@ pub struct BufferCounts {
     pub dropped: u64,
     /// Events that the sink took or had already.
     pub delivered: u64,
-    /// Events that the sink refused for good; they are in `rejected.ndjson` in the buffer's folder.
+    /// Events that the sink refused for good when they had been in the buffer; they are kept in a file.
     pub rejected: u64,
 }
 
@@ -148,7 +162,7 @@ impl BufferSink {
         });
         // What is kept there is kept by the thread that sends, which holds no lock meanwhile.
         let patient = Arc::new(PatientDisk::new(disk, stop.clone()));
-        let dead_letters = DeadLetters::new(patient, options.folder.join("rejected.ndjson"));
+        let dead_letters = DeadLetters::new(patient, options.rejected_path());
         let own = Arc::clone(&shared);
         let sender = std::thread::Builder::new()
             .name("collect-buffer".to_owned())
@@ -241,6 +255,16 @@ fn unusable(reason: &str) -> SinkError {
     }
 }
 
+/// What is told of events that stay on disk.
+fn left(output: &str, folder: &Path, files: &BufferFiles, failure: &SinkError) -> SinkError {
+    SinkError::Left {
+        output: output.to_owned(),
+        folder: folder.to_owned(),
+        bytes: files.unread_bytes(),
+        reason: failure.to_string(),
+    }
+}
+
 impl Sink for BufferSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
         let direct = self
@@ -268,6 +292,37 @@ impl Sink for BufferSink {
                 ..Delivery::default()
             })
         })
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        let (output, folder) = (&self.options.output, &self.options.folder);
+        let mut state = self.shared.state();
+        let mut looks = 0_u32;
+        loop {
+            if let Some(failure) = &state.failure {
+                return Err(left(output, folder, &state.files, failure));
+            }
+            if !state.files.has_unread() {
+                return Ok(());
+            }
+            if state.has_left_off || self.stop.is_stopped() {
+                return Err(SinkError::Stopped);
+            }
+            if looks == LOOKS_UNTOLD {
+                let (folder, bytes) = (folder.display(), state.files.unread_bytes());
+                tracing::warn!(output, %folder, bytes, "everything is read, and the run ends once the output has taken what waits for it");
+            }
+            looks = looks.saturating_add(1);
+            self.shared.changed.wait_for(&mut state, STOP_LOOK);
+        }
+    }
+
+    fn buffers(&self) -> Vec<BufferFigures> {
+        vec![BufferFigures {
+            output: self.options.output.clone(),
+            counts: self.counts(),
+            rejected_in: self.options.rejected_path(),
+        }]
     }
 }
 

@@ -50,6 +50,8 @@ impl Scene {
             bytes_max,
             when_full,
             only_after: None,
+            output: "logs".to_owned(),
+            rejected_in: None,
         })
     }
 
@@ -60,6 +62,8 @@ impl Scene {
             bytes_max: 1 << 20,
             when_full: WhenFull::Block,
             only_after: Some(only_after),
+            output: "logs".to_owned(),
+            rejected_in: None,
         })
     }
 
@@ -174,6 +178,8 @@ fn a_batch_waits_for_room_on_a_full_disk_and_what_was_taken_stays() {
             bytes_max: 1 << 20,
             when_full: WhenFull::Block,
             only_after: None,
+            output: "logs".to_owned(),
+            rejected_in: None,
         };
         let inner = Box::new(Gate { told, let_through });
         let buffer = BufferSink::open(Arc::new(disk.clone()), options, inner, stop).unwrap();
@@ -379,6 +385,33 @@ fn what_is_for_a_sink_that_is_away_waits_on_disk_and_is_sent_once_and_in_order()
     let scene = Scene::only_after(folder.path(), Duration::from_millis(1));
     scene.expect("4");
     scene.close();
+}
+
+#[test]
+fn the_end_of_a_run_waits_for_what_is_on_disk_and_tells_of_what_stays_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::only_after(folder.path(), Duration::from_millis(1));
+    scene.put("1", b"refused");
+    scene.gate.send(Ok(())).unwrap();
+    scene.buffer.finish().unwrap();
+    let buffers = scene.buffer.buffers();
+    assert_eq!(buffers[0].counts.rejected, 1);
+    let kept = std::fs::read_to_string(&buffers[0].rejected_in).unwrap();
+    assert!(kept.contains("\"id\":\"1\""), "{kept}");
+    scene.put("2", b"{}");
+    let refused = SinkError::Refused {
+        status: 401,
+        reason: "no".to_owned(),
+    };
+    scene.gate.send(Err(refused)).unwrap();
+    let told = scene.buffer.finish().unwrap_err().to_string();
+    for part in [
+        "bytes of events for logs stay in",
+        "status 401: no",
+        &folder.path().display().to_string(),
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
 }
 
 #[test]
