@@ -95,6 +95,8 @@ impl Planned {
             level: slot("log.level"),
             stream: slot("stream"),
         };
+        // The mark of a line that failed must find its place also when there are too many names.
+        slot("event.dataset");
         for processor in processors {
             plan.add(&processor.written)
                 .map_err(|error| processor.wrong(&refused(processor, &error)))?;

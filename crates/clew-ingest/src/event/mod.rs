@@ -195,6 +195,11 @@ impl Event {
         self.text.get(self.shared_bytes..).unwrap_or_default()
     }
 
+    /// The present line alone.
+    pub(crate) fn line_alone(&self) -> &str {
+        self.line.of(&self.text)
+    }
+
     /// Adds text that no line has.
     pub(crate) fn own(&mut self, write: impl FnOnce(&mut String)) -> Span {
         let start = self.text.len();
@@ -443,7 +448,13 @@ impl Event {
             Value::Missing => Ok(()),
             Value::Json(json) if self.at(json).starts_with('{') => {
                 self.fields.set(parent, Value::Missing);
-                self.put_members(Some(parent), json)
+                let opened = self.put_members(Some(parent), json);
+                if opened.is_err() {
+                    // Of an object that brings too many names nothing is lost.
+                    self.names.clear_below(parent, &mut self.fields);
+                    self.fields.set(parent, Value::Json(json));
+                }
+                opened
             }
             _ => Err(Reason::NotAnObject),
         }

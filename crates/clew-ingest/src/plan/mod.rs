@@ -152,7 +152,7 @@ impl Plan {
         let steps = self.steps.get_mut(steps).unwrap_or_default();
         let done = step::run(steps, &mut self.event, &mut self.work);
         if let Some(failed) = self.work.failed.take() {
-            self.failures.sample(&failed, self.event.line());
+            self.failures.sample(&failed, self.event.line_alone());
             self.said = failed.said;
         }
         done

@@ -721,6 +721,49 @@ fn names_without_end_are_refused_and_the_line_is_kept() {
 }
 
 #[test]
+fn objects_that_bring_too_many_names_stay_whole() {
+    let mut plan = Plan::default();
+    let message = plan.slot("message").unwrap();
+    let inner = plan.slot("o.known").unwrap();
+    let outer = plan.slot("o").unwrap();
+    plan.add(&json!({"json": {"field": "message", "add_to_root": true}}))
+        .unwrap();
+    for number in 0..crate::NAMES_MAX {
+        let line = plan.event.begin(&format!("{{\"k{number}\":1}}")).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        let _ = plan.run(0);
+    }
+    plan.event.begin("x").unwrap();
+    plan.event
+        .put_json(outer, r#"{"known":1,"other":2}"#)
+        .unwrap();
+    assert_eq!(plan.event.get(inner), Value::Missing);
+    assert_eq!(
+        plan.event.put(inner, Value::Int(3)),
+        Err(Reason::TooManyNames)
+    );
+    let mut out = Vec::new();
+    plan.event.write(&mut out);
+    assert_eq!(
+        String::from_utf8_lossy(&out),
+        r#"{"o":{"known":1,"other":2}}"#
+    );
+}
+
+#[test]
+fn lines_that_failed_are_shown_without_what_was_made_of_them() {
+    let mut plan = Plan::default();
+    let message = plan.slot("message").unwrap();
+    let own = plan.slot("own").unwrap();
+    plan.add(&json!({"json": {"field": "message"}})).unwrap();
+    let line = plan.event.begin("no json").unwrap();
+    plan.event.put(message, Value::Text(line)).unwrap();
+    plan.event.put_text(own, "made").unwrap();
+    assert_eq!(plan.run(0), Err(Reason::NotJson));
+    assert_eq!(plan.failed_lines()[0].line, "no json");
+}
+
+#[test]
 fn texts_are_redacted_and_durations_are_numbers() {
     check(
         json!([{"redact": {"field": ["message", "none"], "pattern": "\\d{4}"}}]),
