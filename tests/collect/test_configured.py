@@ -76,6 +76,14 @@ class Configured(unittest.TestCase):
         self.assertIn("ended: dropped", shown)
         self.assertIn("ended: no_match", shown)
 
+    def test_a_file_is_tried_without_a_configuration(self):
+        log = self.folder / "logs" / "app.log"
+        log.write_text('{"level":"warn","msg":"full"}\n' * 3)
+        shown = self.run_clew("test", str(log), "--lines", "1").stdout
+        self.assertRegex(shown, r'parser json, chosen: 3 of 3 lines\n\n.*\n  json +\{.*"level":"warning"')
+        self.assertIn("plain  ", self.run_clew("test", str(log), "--parse", "plain").stdout)
+        self.assertIn("no parser is called", self.run_clew("test", str(log), "--parse", "jsn", code=1).stderr)
+
     def test_lines_of_an_input_of_syslog_are_tried_as_syslog(self):
         self.append("<34>1 2026-01-01T10:00:00Z web1 shop 7 - - all is well")
         config = self.folder / "syslog.yaml"

@@ -29,6 +29,20 @@ class Import(unittest.TestCase):
         shown = self.run_clew("--config", "collect.yaml", "--dry-run").stdout
         return [json.loads(line) for line in shown.splitlines()], imported.stderr
 
+    def test_what_is_not_carried_over_is_told_by_its_name(self):
+        for name, text in [
+            ("an OpenTelemetry Collector", "receivers:\n  filelog: {include: [/l]}\nexporters:\n  debug:\n"),
+            ("rsyslog", 'module(load="imfile")\ninput(type="imfile" File="/l" Tag="t")\n'),
+            ("syslog-ng", '@version: 3.38\nsource s { file("/l"); };\n'),
+            ("Fluentd", "<source>\n  @type tail\n</source>\n"),
+        ]:
+            with self.subTest(name), tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+                file.write(text)
+                file.flush()
+                done = subprocess.run([BINARY, "collect", "import", file.name], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f" is of {name}, which is not carried over", done.stderr)
+
     def test_a_filebeat(self):
         documents, told = self.documents("filebeat.yml", f"""
 filebeat.inputs:

@@ -9,7 +9,7 @@ use super::source::{Part, Source, written};
 
 /// What is wrong with a configuration, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}[{place}] {reason}", position(file, *line))]
+#[error("{}{}{reason}", position(file, *line), bracketed(place))]
 pub struct ConfigError {
     /// The file.
     pub file: String,
@@ -31,6 +31,28 @@ fn position(file: &str, line: Option<usize>) -> String {
         None => format!("{file}: "),
     }
 }
+
+/// A place, with what parts it from what is wrong with it; nothing where that is wrong with the whole.
+fn bracketed(place: &str) -> String {
+    match place.is_empty() {
+        true => String::new(),
+        false => format!("[{place}] "),
+    }
+}
+
+/// What others call keys of ours.
+const ELSEWHERE: [(&str, &str); 10] = [
+    ("hosts", "url"),
+    ("host", "url"),
+    ("endpoint", "url"),
+    ("endpoints", "url"),
+    ("uri", "url"),
+    ("username", "authentication"),
+    ("user", "authentication"),
+    ("ssl", "tls"),
+    ("include", "paths"),
+    ("condition", "when"),
+];
 
 /// A mapping of the configuration that is being read.
 #[derive(Debug)]
@@ -149,7 +171,7 @@ impl<'a> Section<'a> {
 
     /// Reads what is left into a struct; `taken` are keys that were known before, for the nearest one, and `required`
     /// those that have no default. Where a text belongs, a number is one: secrets and names may spell one, of which
-    /// nobody thinks where a variable stands.
+    /// nobody thinks where a variable stands. Where a list belongs, one text is a list of it.
     pub(super) fn read<T: Default + Serialize + DeserializeOwned>(
         mut self,
         taken: &[&str],
@@ -162,7 +184,11 @@ impl<'a> Section<'a> {
         let mut texts = Vec::new();
         for (key, value) in &self.members {
             if !known.contains_key(key) {
-                let nearest = Section::nearest(&names, key);
+                let named = ELSEWHERE.iter().find(|(theirs, _)| theirs == key);
+                let ours = named
+                    .map(|(_, ours)| *ours)
+                    .filter(|ours| names.contains(ours));
+                let nearest = ours.unwrap_or_else(|| Section::nearest(&names, key));
                 let reason = format!("is no known key, did you mean [{nearest}]?");
                 return Err(self.wrong(Some(key), reason));
             }
@@ -172,9 +198,11 @@ impl<'a> Section<'a> {
                 serde_json::from_value::<T>(Value::Object(alone))
             };
             if let Err(error) = alone(value) {
-                match spelled(value).filter(|text| alone(text).is_ok()) {
-                    Some(text) => texts.push((key.clone(), text)),
-                    None => return Err(self.wrong(Some(key), error.to_string())),
+                let is_list = known.get(key).is_some_and(Value::is_array);
+                let otherwise = spelled(value).or_else(|| listed(value).filter(|_| is_list));
+                match otherwise.filter(|other| alone(other).is_ok()) {
+                    Some(other) => texts.push((key.clone(), other)),
+                    None => return Err(self.wrong(Some(key), plainly(&error))),
                 }
             }
         }
@@ -186,8 +214,32 @@ impl<'a> Section<'a> {
             return Err(self.wrong(None, format!("lacks [{missing}]")));
         }
         let whole = Value::Object(self.members.clone());
-        serde_json::from_value(whole).map_err(|error| self.wrong(None, error.to_string()))
+        serde_json::from_value(whole).map_err(|error| self.wrong(None, plainly(&error)))
     }
+}
+
+/// A text as a list of it.
+fn listed(value: &Value) -> Option<Value> {
+    value.is_string().then(|| Value::Array(vec![value.clone()]))
+}
+
+/// What is wrong with a value, without the names that types have in a program.
+fn plainly(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let Some((found, expected)) = said.split_once(", expected ") else {
+        return said;
+    };
+    let plain = match expected {
+        "usize" | "u64" | "u32" | "u16" | "u8" | "i64" | "i32" => "a whole number",
+        "f64" | "f32" => "a number",
+        "a boolean" => "true or false",
+        "a string" => "a text",
+        "a sequence" => "a list",
+        "a map" => "a mapping of keys to values",
+        other if other.starts_with("struct ") => "a mapping of keys to values",
+        other => other,
+    };
+    format!("{found}, expected {plain}")
 }
 
 /// A whole number or a truth, or a list of some, as texts. Other numbers may have been written otherwise.

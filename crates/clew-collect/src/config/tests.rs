@@ -107,7 +107,17 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
     check(
         "${LINES}",
         "many",
-        "line 3: [batch_lines_max] invalid type: string \"many\", expected usize",
+        "line 3: [batch_lines_max] invalid type: string \"many\", expected a whole number",
+    );
+    check(
+        "compression: gzip",
+        "sync: 7",
+        "line 16: [outputs[1].sync] invalid type: integer `7`, expected true or false",
+    );
+    check(
+        "url: ${URL:http://h:1}",
+        "hosts: [a]",
+        "line 15: [outputs[0].hosts] is no known key, did you mean [url]?",
     );
     check(
         "${URL:http://h:1}",
@@ -125,6 +135,27 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
         "- url",
         "line 14: [outputs[0]] lacks [type], one of clew, opensearch, http, file, stdout, kafka",
     );
+}
+
+#[test]
+fn one_text_is_a_list_of_it_where_a_list_belongs() {
+    let text = "inputs: [{paths: /l/*.log, exclude: '*.gz'}]\noutputs: [{type: stdout}]";
+    let config = parse(text).unwrap();
+    let InputKind::File(file) = &config.inputs[0].kind else {
+        panic!("{:?}", config.inputs);
+    };
+    assert_eq!(file.paths, [PathBuf::from("/l/*.log")]);
+    let error = parse("metrics: '127.0.0.1:9600'").unwrap_err().to_string();
+    assert!(
+        error.contains("expected a mapping of keys to values"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_whole_names_no_key() {
+    let error = parse("inputs: [").unwrap_err().to_string();
+    assert!(error.contains(": is not valid YAML"), "{error}");
 }
 
 #[test]

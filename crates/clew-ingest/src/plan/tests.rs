@@ -480,6 +480,18 @@ fn dates_are_read_by_the_first_format_that_fits() {
         "2026-07-02T03:04:05.5Z",
         r#"{"t":"2026-07-02T03:04:05.500Z"}"#,
     );
+    for (format, written) in [
+        ("ISO8601", "2016-12-31T23:59:60.5Z"),
+        ("ISO8601", "2016-12-31 23:59:60,5Z"),
+        ("yyyy-MM-dd HH:mm:ss.S X", "2016-12-31 23:59:60.5 Z"),
+        ("%Y-%m-%dT%H:%M:%S.%f%z", "2016-12-31T23:59:60.5Z"),
+    ] {
+        check(
+            step(json!([format])),
+            written,
+            r#"{"t":"2016-12-31T23:59:59.500Z"}"#,
+        );
+    }
     check(
         step(json!(["UNIX"])),
         "1767323045.25",

@@ -176,7 +176,11 @@ impl Reading {
             }
             Reading::Iso(format) => {
                 let written = text.replacen(' ', "T", 1).replace(',', ".");
-                let read = format.parse_with_math_in(&written, 0, Rounding::Down, zone);
+                let read = |text: &str| format.parse_with_math_in(text, 0, Rounding::Down, zone);
+                let read = read(&written).or_else(|error| match without_leap_second(&written) {
+                    Some(before) => read(&before),
+                    None => Err(error),
+                });
                 read.ok()
             }
             Reading::Format(format) => format
@@ -205,6 +209,13 @@ impl Reading {
             }
         }
     }
+}
+
+/// A time in a leap second as one in the second before it, which is where every other format has it.
+fn without_leap_second(text: &str) -> Option<String> {
+    let (minute, rest) = text.split_at_checked("2016-12-31T23:59".len())?;
+    let rest = rest.strip_prefix(":60")?;
+    Some(format!("{minute}:59{rest}"))
 }
 
 /// The latest time of which a day later is still of this year.

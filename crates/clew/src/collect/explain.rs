@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use clew_collect::{Explainer, Mode, Times};
+use clew_collect::{CollectOptions, Explainer, Mode, Times};
 use jiff::tz::TimeZone;
 
 use super::configured;
@@ -18,9 +18,17 @@ pub(crate) struct TestArguments {
     /// File whose lines are shown.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The configuration.
+    /// The configuration; without one the parser alone is shown.
     #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    config: Option<PathBuf>,
+    /// What the lines are, where no configuration says it: `auto` or a parser's name.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        conflicts_with = "config"
+    )]
+    parse: String,
     /// The input whose processors are shown, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     input: usize,
@@ -30,15 +38,7 @@ pub(crate) struct TestArguments {
 }
 
 pub(super) fn run(arguments: &TestArguments) -> anyhow::Result<()> {
-    let config = configured::read(&arguments.config)?;
-    if arguments.input >= config.inputs.len() {
-        let count = config.inputs.len();
-        bail!(
-            "the configuration has {count} inputs, none is number {}",
-            arguments.input
-        )
-    }
-    let options = config.options(Mode::Once)?;
+    let options = options(arguments)?;
     let path = arguments.file.display().to_string();
     let file =
         std::fs::File::open(&arguments.file).with_context(|| format!("cannot open {path}"))?;
@@ -66,4 +66,24 @@ pub(super) fn run(arguments: &TestArguments) -> anyhow::Result<()> {
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// The run that is asked about.
+fn options(arguments: &TestArguments) -> anyhow::Result<CollectOptions> {
+    let Some(file) = &arguments.config else {
+        let paths = vec![arguments.file.clone()];
+        // Nothing is remembered there.
+        let mut options = CollectOptions::new(paths, PathBuf::from("registry.json"));
+        options.files[0].parse = super::parser(&arguments.parse)?;
+        return Ok(options);
+    };
+    let config = configured::read(file)?;
+    if arguments.input >= config.inputs.len() {
+        let count = config.inputs.len();
+        bail!(
+            "the configuration has {count} inputs, none is number {}",
+            arguments.input
+        )
+    }
+    Ok(config.options(Mode::Once)?)
 }

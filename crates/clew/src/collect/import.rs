@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use clew_collect::config::{
     import_filebeat, import_fluent_bit, import_logstash, import_promtail, import_vector,
@@ -34,6 +34,11 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let name = file.display().to_string();
+    if let (None, Some(other)) = (arguments.from, of_another(&text)) {
+        bail!(
+            "{name} is of {other}, which is not carried over: Filebeat, Fluent Bit, Logstash, Promtail and Vector are (--from)"
+        );
+    }
     let is_pipeline = file.extension().is_some_and(|ending| ending == "conf");
     let imported = match arguments.from {
         Some(Shipper::Logstash) => import_logstash(&name, &text)?,
@@ -51,4 +56,25 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
         eprintln!("{name}: {one}");
     }
     Ok(())
+}
+
+/// What begins lines of the configurations of shippers that are not carried over: all of these of one.
+const OTHERS: [(&str, &[&str]); 6] = [
+    ("an OpenTelemetry Collector", &["receivers:", "exporters:"]),
+    ("rsyslog", &["module(load="]),
+    ("rsyslog", &["$ModLoad "]),
+    ("syslog-ng", &["@version:", "source "]),
+    ("Fluentd", &["<source>", "</source>"]),
+    ("Grafana Alloy", &["loki.source.", "loki.write "]),
+];
+
+/// The shipper that a text looks like a configuration of, if it is none that is carried over.
+fn of_another(text: &str) -> Option<&'static str> {
+    let begins = |mark: &&str| {
+        text.lines()
+            .any(|line| line.trim_start().starts_with(*mark))
+    };
+    let mut others = OTHERS.iter();
+    let other = others.find(|(_, marks)| marks.iter().all(begins));
+    other.map(|(shipper, _)| *shipper)
 }

@@ -41,6 +41,7 @@ Examples:
   clew collect '/srv/app/*.log' --parse json --to http://127.0.0.1:9200 --index app
   clew collect /var/log/nginx --parse nginx --to http://127.0.0.1:9200 --once
   clew collect --config collect.yaml --dry-run
+  clew collect test app.log
   clew collect test app.log --config collect.yaml
   clew collect status --registry clew-registry.json
   clew collect import filebeat.yml > collect.yaml";
@@ -88,7 +89,7 @@ pub(crate) struct CollectArguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Show what each processor of a configuration makes of the lines of a file.
+    /// Show what a parser, and each processor of a configuration, makes of the lines of a file.
     Test(explain::TestArguments),
     /// Show how far each file was read, and how much of it is left.
     Status(status::StatusArguments),
@@ -233,13 +234,18 @@ fn given(
 
 fn options(arguments: &CollectArguments) -> anyhow::Result<CollectOptions> {
     let mut options = CollectOptions::new(arguments.paths.clone(), arguments.registry.clone());
-    options.files[0].parse = match &arguments.parse[..] {
-        "auto" => ParserChoice::Auto,
-        name => ParserChoice::Named(name.parse::<ParserName>()?),
-    };
+    options.files[0].parse = parser(&arguments.parse)?;
     options.mode = mode(arguments);
     options.index.clone_from(&arguments.index);
     Ok(options)
+}
+
+/// The parser that is named, or `auto`.
+fn parser(name: &str) -> anyhow::Result<ParserChoice> {
+    Ok(match name {
+        "auto" => ParserChoice::Auto,
+        name => ParserChoice::Named(name.parse::<ParserName>()?),
+    })
 }
 
 /// What the environment has to log in with, as a header says it.

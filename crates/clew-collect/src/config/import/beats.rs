@@ -6,7 +6,7 @@ use super::beats_files::file;
 use super::keys::Keys;
 use super::{
     ConfigError, Notes, Part, beats_modules, beats_outputs, beats_processors, beats_tls, bytes,
-    processor, texts,
+    let_in, processor, texts,
 };
 
 /// Converts a whole configuration.
@@ -133,6 +133,10 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
             input.insert("listen".to_owned(), format!("{address}:{port}").into());
             let tls = beats_tls::of_input(&mut keys, "ssl", notes);
             input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
+            if keys.take_flag("basic_auth") == Some(true) {
+                let login = let_in(&mut keys, "username", "password");
+                input.extend(login.map(|login| ("authentication".to_owned(), login)));
+            }
         }
         "kafka" => kafka(&mut keys, &mut input),
         other => {

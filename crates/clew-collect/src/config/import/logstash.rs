@@ -9,7 +9,7 @@ use super::logstash_filters;
 use super::logstash_outputs::output;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
-use super::{ConfigError, LeftOut, texts};
+use super::{ConfigError, LeftOut, let_in, texts};
 use crate::input::Encoding;
 
 /// What is told of a pipeline that is read.
@@ -269,6 +269,9 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
         "http" => {
             let port = port.unwrap_or_else(|| "8080".to_owned());
             input = json!({"type": "http", "listen": format!("{host}:{port}")});
+            if let Some(login) = let_in(&mut keys, "user", "password") {
+                input["authentication"] = login;
+            }
         }
         "beats" | "elastic_agent" => {
             let port = port.unwrap_or_else(|| "5044".to_owned());

@@ -181,6 +181,13 @@ impl CollectConfig {
     }
 }
 
+/// Who an input lets in: one with a name and a password, which stand at these keys.
+fn let_in(keys: &mut keys::Keys, name: &str, password: &str) -> Option<Value> {
+    let user = keys.take_text(name)?;
+    let password = keys.take_text(password).unwrap_or_default();
+    Some(serde_json::json!([{"user": user, "password": password}]))
+}
+
 /// What is told of a configuration that is read.
 struct Notes<'s> {
     source: &'s Source<'s>,

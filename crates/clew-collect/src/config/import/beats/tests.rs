@@ -516,7 +516,7 @@ fn certificates_of_a_filebeat_are_carried_over() {
     let text = r#"
 filebeat.inputs:
 - {type: tcp, host: "127.0.0.1:9000", ssl: {certificate: c, key: k, certificate_authorities: [a], client_authentication: optional}}
-- {type: http_endpoint, ssl.enabled: false, ssl.key: k}
+- {type: http_endpoint, ssl.enabled: false, ssl.key: k, basic_auth: true, username: u, password: p}
 - type: syslog
   protocol.tcp: {host: "127.0.0.1:9001", ssl.certificate: c, ssl.key: k, ssl.key_passphrase: p}
 output.elasticsearch:
@@ -534,6 +534,8 @@ output.elasticsearch:
     });
     assert_eq!(config["inputs"][0]["tls"], expected);
     assert_eq!(config["inputs"][1]["tls"], Value::Null);
+    let expected = serde_json::json!([{"user": "u", "password": "p"}]);
+    assert_eq!(config["inputs"][1]["authentication"], expected);
     let expected = serde_json::json!({"certificate": "c", "key": "k"});
     assert_eq!(config["inputs"][2]["tls"], expected);
     let expected = serde_json::json!({"ca": ["a"], "verification": "full"});

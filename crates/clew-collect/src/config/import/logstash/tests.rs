@@ -382,10 +382,7 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
     let many = ["[a] == 1"; 10].join(" xor ");
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
     let error = import_logstash("p.conf", &text).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "p.conf, line 1: [] there are too many [xor] and [nand]"
-    );
+    assert_eq!(error, "p.conf, line 1: there are too many [xor] and [nand]");
 }
 
 #[test]
@@ -472,18 +469,15 @@ fn what_is_no_pipeline_is_told_with_its_line() {
         let error = import_logstash("p.conf", text).unwrap_err().to_string();
         assert_eq!(error, format!("p.conf, {expected}"), "{text}");
     };
-    check("inputs {}", "line 1: [] [inputs] is no section");
+    check("inputs {}", "line 1: [inputs] is no section");
     check(
         "input {\n file { path => \"a }",
-        "line 2: [] a text has no end",
+        "line 2: a text has no end",
     );
-    check("filter { if [a] == 1 {", "line 1: [] a name is missing");
-    check(
-        "filter { if \"a\" { } }",
-        "line 1: [] a comparison is missing",
-    );
+    check("filter { if [a] == 1 {", "line 1: a name is missing");
+    check("filter { if \"a\" { } }", "line 1: a comparison is missing");
     let deep = format!("filter {{ if {}", "!".repeat(100));
-    check(&deep, "line 1: [] too much is inside each other");
+    check(&deep, "line 1: too much is inside each other");
 }
 
 #[test]
@@ -493,7 +487,7 @@ fn inputs_of_a_logstash_say_how_they_are_secured_and_what_they_read() {
 input {
   beats { port => 5044 ssl_enabled => true ssl_certificate => "c" ssl_key => "k" ssl_certificate_authorities => ["a"] ssl_client_authentication => "optional" }
   tcp { port => 5000 ssl_enable => true ssl_cert => "c" ssl_key => "k" ssl_verify_mode => "force_peer" }
-  http { port => 8080 ssl => false ssl_certificate => "c" ssl_key => "k" }
+  http { port => 8080 ssl => false ssl_certificate => "c" ssl_key => "k" user => "u" password => "p" }
   kafka { bootstrap_servers => "k1:9092,k2:9092" topics_pattern => "app-.*" auto_offset_reset => "earliest" consumer_threads => 3 }
 }
 output { stdout {} }
@@ -518,6 +512,10 @@ output { stdout {} }
         json!({"certificate": "c", "key": "k", "client_authentication": "required"})
     );
     assert_eq!(inputs[2]["tls"], Value::Null);
+    assert_eq!(
+        inputs[2]["authentication"],
+        json!([{"user": "u", "password": "p"}])
+    );
     assert_eq!(
         inputs[3],
         json!({
