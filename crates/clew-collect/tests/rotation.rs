@@ -171,6 +171,23 @@ fn replaced_by_another_file_with_the_same_name_or_inode() {
 }
 
 #[test]
+fn replaced_by_a_longer_copy_of_itself() {
+    for path in BOTH {
+        let mut story = Story::new(path);
+        story.write("app.log", 200);
+        story.run();
+        for _ in 0..3 {
+            story.place.append("new", text(&lines(0, story.written)));
+            story.place.append("new", text(&lines(story.written, 10)));
+            story.written += 10;
+            story.place.rename("new", "app.log");
+            story.run();
+        }
+        story.check(0);
+    }
+}
+
+#[test]
 fn equal_lines_in_a_new_incarnation_are_new_events() {
     let place = Place::new();
     let mut memory = Memory::default();

@@ -5,6 +5,7 @@
 
 mod feeds;
 mod report;
+mod saving;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -236,10 +237,9 @@ impl<'a> Collector<'a> {
                 continue;
             }
             let pause = self.look_pause(&watcher);
-            let at_most = if more_sent {
-                Duration::ZERO
-            } else {
-                LOOK_EVERY
+            let at_most = match more_sent {
+                true => Duration::ZERO,
+                false => self.until_saved().min(LOOK_EVERY),
             };
             match watcher.wait(at_most, self.world.stop) {
                 Woken::Stopped => return Ok(()),
@@ -437,26 +437,6 @@ impl<'a> Collector<'a> {
         }
         self.tell_progress();
         self.save_if_due()
-    }
-
-    fn save_if_due(&mut self) -> Result<(), CollectError> {
-        // At most a tenth of the time goes into saving, unless that is what was asked for.
-        let interval = self.options.registry_interval;
-        let pause = if interval.is_zero() {
-            interval
-        } else {
-            interval.max(self.save_took * 10)
-        };
-        let now = self.world.clock.monotonic();
-        let plans = self.encoder.plans_mut();
-        self.patterns.save_if_due(plans, now);
-        if now.saturating_sub(self.saved_at) >= pause {
-            self.registry.save()?;
-            self.saved_at = self.world.clock.monotonic();
-            self.save_took = self.saved_at.saturating_sub(now);
-            self.times.registry += self.save_took;
-        }
-        Ok(())
     }
 }
 

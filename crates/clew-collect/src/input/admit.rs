@@ -251,6 +251,9 @@ fn decide(
     {
         return Ok(verdict);
     }
+    if let Some(verdict) = goes_on(registry, opened)? {
+        return Ok(verdict);
+    }
     let wanted = candidate.wanted == CandidateReason::Asked || is_newer(registry, opened);
     if !wanted {
         return Ok(Verdict::Ignore);
@@ -364,6 +367,31 @@ fn continues(
         }
     }
     Ok(likest.map(|(_, slot)| Verdict::Continue(slot, Position::default())))
+}
+
+/// Whether the file has taken the place of one that was read, and has all of it and more: so write editors and programs that
+/// bring files from other machines, and give the new file the old one's name. One that is as long as what was read is another
+/// one that says the same.
+fn goes_on(registry: &Registry, opened: &mut Opened<'_>) -> io::Result<Option<Verdict>> {
+    let candidate = opened.candidate;
+    let path = candidate.path.to_string_lossy();
+    let slots = registry.of_stem(&stem(opened.name)).iter();
+    let entries = slots.map(|slot| (*slot, registry.get(*slot)));
+    let newest = entries
+        .filter(|(_, entry)| entry.path == path && entry.file != candidate.stat.file)
+        .max_by_key(|(slot, entry)| (entry.updated_ms, *slot));
+    let Some((slot, entry)) = newest else {
+        return Ok(None);
+    };
+    let position = entry.position;
+    let is_same = matches!(entry.head.likeness(&opened.sample), Likeness::Same { .. });
+    let is_longer = candidate.stat.size_bytes > position.offset;
+    if position.offset < TELLING_BYTES || !is_same || !is_longer {
+        return Ok(None);
+    }
+    let (checksum, bytes) = opened.source.prefix_checksum(position.offset)?;
+    let fits = bytes == position.offset && checksum == position.checksum;
+    Ok(fits.then_some(Verdict::Continue(slot, position)))
 }
 
 /// Names and folders first: small files with equal content are common.

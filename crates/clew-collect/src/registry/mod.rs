@@ -239,9 +239,14 @@ impl Registry {
         self.restructured
     }
 
+    /// Whether anything changed since the last save.
+    pub(crate) fn is_unsaved(&self) -> bool {
+        self.restructured || self.moved
+    }
+
     /// Writes the file if anything changed.
     pub(crate) fn save(&mut self) -> Result<(), CollectError> {
-        if !self.restructured && !self.moved {
+        if !self.is_unsaved() {
             return Ok(());
         }
         let files = self.entries.values().cloned().collect();
