@@ -200,6 +200,19 @@ outputs: [{{type: opensearch, url: "http://shop:hush@127.0.0.1:{port}"}}]
         self.assertEqual(second.returncode, 1)
         self.assertIn(f"in use by process {collector.process.pid}", second.stderr)
 
+    def test_a_second_collector_is_refused_for_its_registry_before_its_addresses(self):
+        self.configure("a.log")
+        text = self.config.read_text()
+        with socket.create_server(("127.0.0.1", 0)) as found:
+            port = found.getsockname()[1]
+        self.config.write_text(f'metrics: {{listen: "127.0.0.1:{port}"}}\n{text}')
+        collector = self.start()
+        self.logs[0].write(1)
+        self.expect(1)
+        second = subprocess.run(collector.command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(f"in use by process {collector.process.pid}", second.stderr)
+
     def test_standard_input_is_read_to_its_end(self):
         self.config.write_text(f"""
 registry: {self.registry}

@@ -86,6 +86,7 @@ pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{Fit, ParserName, UnknownParser};
 pub use patient_disk::PatientDisk;
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
+pub use registry::ensure_unused;
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferFigures, BufferOptions, BufferSink, BulkOptions,
     BulkSink, Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection,

@@ -258,6 +258,18 @@ impl Registry {
     }
 }
 
+/// Sees to it that no collector uses a registry now. To be asked before anything is opened that belongs to the one that does, such
+/// as its addresses and buffers, so that what is told is that there is another one.
+///
+/// # Errors
+/// [`CollectError::RegistryInUse`] with its process.
+pub fn ensure_unused(disk: &dyn Disk, path: &Path) -> Result<(), CollectError> {
+    match disk.exists(&lock_path(path)) {
+        true => stored::lock(disk, path).map(drop),
+        false => Ok(()),
+    }
+}
+
 /// What a registry holds, without taking it; a missing file is an empty one.
 pub(crate) fn read_records(disk: &dyn Disk, path: &Path) -> Result<Vec<FileRecord>, CollectError> {
     Ok(stored::load(disk, path)?.files)

@@ -117,7 +117,7 @@ impl Posting {
                 continue;
             }
             let (answer, reply) = match self.exchange()? {
-                Ok(reply) => (protocol.read(&reply, indexes.len())?, reply),
+                Ok(reply) => (self.told(protocol.read(&reply, indexes.len()))?, reply),
                 Err(reason) => (Answer::TryAgain(reason), Reply::default()),
             };
             let again = match answer {
@@ -180,6 +180,15 @@ impl Posting {
             written.is_ok()
         });
         indexes
+    }
+
+    /// What a reply means; where no request is taken, that is told with the address, as there may be several.
+    fn told(&self, read: Result<Answer, SinkError>) -> Result<Answer, SinkError> {
+        if let Err(error) = &read {
+            let url = shown_url(&self.address.url);
+            tracing::error!(%error, url, "an output takes no requests");
+        }
+        read
     }
 
     fn exchange(&mut self) -> Result<Exchange, SinkError> {

@@ -24,7 +24,7 @@ use clap::{Args, Subcommand};
 use clew_collect::config::CollectConfig;
 use clew_collect::{
     BulkOptions, BulkSink, CollectOptions, Counters, FeedAddress, LineSink, Mode, ParserChoice,
-    ParserName, Progress, RunFigures, Sink, StopToken, World, shown_url,
+    ParserName, Progress, RunFigures, Sink, StopToken, World, ensure_unused, shown_url,
 };
 use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -162,6 +162,7 @@ fn collect(
     let mut page = None;
     let (options, mut sink) = match (config, &folder) {
         (Some(config), None) => {
+            ensure_unused(&RealDisk, &config.general.registry)?;
             if let Some(metrics) = &config.general.metrics {
                 page = Some(page::Page::open(metrics.listen, Arc::clone(&figures))?);
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clew_collect::config::CollectConfig;
-use clew_collect::{CollectOptions, Mode, StopToken, World};
+use clew_collect::{CollectOptions, Mode, StopToken, World, ensure_unused};
 use clew_engine::Engine;
 use clew_platform::{RealClock, RealDisk};
 use tokio::runtime::Handle;
@@ -79,6 +79,7 @@ impl Within {
     }
 
     fn collect(self, host: &Host, stop: &StopToken) -> anyhow::Result<()> {
+        ensure_unused(&RealDisk, &self.options.registry)?;
         let metrics = self.config.general.metrics.as_ref();
         let page = metrics.map(|metrics| Page::open(metrics.listen, self.figures()));
         let _page = page.transpose()?;
