@@ -112,8 +112,12 @@ pub(super) fn is_ruby(line: &[u8]) -> bool {
         })
 }
 
-/// The state behind the first line of a panic, whose text may stand below it.
+/// The state behind the first line of a panic, whose text may stand below it, or of the error that a program ended with, whose
+/// causes stand behind a blank line.
 pub(super) fn begin_rust(line: &[u8]) -> Trace {
+    if line.starts_with(b"Error: ") {
+        return Trace::Frames;
+    }
     let panics =
         line.starts_with(b"thread '") && memchr::memmem::find(line, b" panicked at ").is_some();
     match (panics, line.ends_with(b":")) {

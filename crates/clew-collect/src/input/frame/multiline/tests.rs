@@ -122,6 +122,10 @@ fn traces_of_other_languages_are_one_event() {
             "thread 'main' panicked at src/main.rs:2:5:\nboom\nnote: run with\nstack backtrace:\n   0: f\n             at /a.rs:1",
             "INFO fine",
             "thread 'main' panicked at 'boom', src/main.rs:2:5\nnote: run with",
+            "Error: top\n\nCaused by:\n    0: middle\n    1: low\n\nStack backtrace:\n   0: f\n             at /a.rs:1",
+            "INFO fine",
+            "Error: alone",
+            "INFO fine",
         ],
     );
 }
