@@ -187,6 +187,24 @@ fn events_of_several_lines_survive_restarts_and_rotations() {
 }
 
 #[test]
+fn the_only_event_of_a_file_is_taken_when_its_time_is_over() {
+    let place = Place::new();
+    let options = with(&place, "*.log", |files| {
+        let mut multiline = Multiline::new(MultilineRule::Java);
+        multiline.timeout = Duration::from_millis(100);
+        files.multiline = Some(multiline);
+    });
+    place.append("there.log", "it broke\n\tat a.b(1)\n");
+    let follower = Follower::start(options, Memory::default());
+    follower.expect(&["it broke\n\tat a.b(1)"]);
+    for name in ["one.log", "two.log"] {
+        place.append(name, "it broke again\n");
+    }
+    follower.expect(&["it broke again", "it broke again"]);
+    let _ = follower.finish();
+}
+
+#[test]
 fn lines_of_containers_have_their_stream_and_time() {
     let place = Place::new();
     place.append(

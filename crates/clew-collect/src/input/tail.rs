@@ -173,14 +173,12 @@ impl Tail {
                 self.encoding = self.rules.encoding(&scratch[..got.bytes]);
                 self.opening = Some(Head::of(&scratch[..got.bytes]));
             }
+            let end = from.offset - lead as u64 + got.bytes as u64;
+            let is_framed = self.framing.is_some();
             let window = Window {
                 bytes: &scratch[..got.bytes],
                 lead,
-                rest: self.rest(
-                    got.at_end,
-                    from.offset - lead as u64 + got.bytes as u64,
-                    fill,
-                ),
+                rest: self.rest(got.at_end, end, fill),
             };
             let passed = match self.skipping.take() {
                 Some(skipping) => self.skip(skipping, &window, fill),
@@ -192,6 +190,10 @@ impl Tail {
                 break Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
             }
             if passed == 0 && !self.make_room(&window, got.at_end) {
+                // Whether its first event waits for more is known only now.
+                if !is_framed && got.at_end {
+                    self.begin_to_wait(end, fill.now);
+                }
                 break Ok(Pass::Drained);
             }
         };
@@ -338,12 +340,15 @@ impl Tail {
                     return Rest::Quiet;
                 }
             }
-            _ => {
-                let waits = self.framing.as_ref().is_some_and(Framing::waits);
-                self.waiting = (waits && end > self.read.offset).then_some((end, fill.now));
-            }
+            _ => self.begin_to_wait(end, fill.now),
         }
         Rest::Follows
+    }
+
+    /// Begins to wait for more of the event that a file ends with, if it has one that more may belong to.
+    fn begin_to_wait(&mut self, end: u64, now: Duration) {
+        let waits = self.framing.as_ref().is_some_and(Framing::waits);
+        self.waiting = (waits && end > self.read.offset).then_some((end, now));
     }
 
     /// Whether an event has waited long enough for lines that belong to it.
