@@ -6,6 +6,7 @@ use super::Collector;
 use crate::error::CollectError;
 
 impl Collector<'_> {
+    /// Saves how far files were read, and patterns of lines, unless that was done a moment ago.
     pub(super) fn save_if_due(&mut self) -> Result<(), CollectError> {
         let now = self.world.clock.monotonic();
         let plans = self.encoder.plans_mut();
