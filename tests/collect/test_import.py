@@ -221,6 +221,47 @@ output.console: {{}}
         self.assertEqual((documents[1]["message"], documents[1]["env"]), ("broken", "prod"))
         self.assertIn("[filter.lua] has no counterpart", told)
 
+    def test_containers_have_the_names_that_their_files_say(self):
+        containers = self.folder / "containers"
+        containers.mkdir()
+        line = '2026-01-02T03:04:05Z stdout F {"level":"warn","message":"full"}\n2026-01-02T03:04:06Z stdout F plain\n'
+        (containers / f"shop-7d9f_web-1_side-car-{'a1' * 32}.log").write_text(line)
+        fluent_bit = f"""
+[INPUT]
+    Name tail
+    Path {containers}/*.log
+    Tag kube.*
+    Read_from_Head on
+    multiline.parser docker, cri
+[FILTER]
+    Name kubernetes
+    Match kube.*
+    Merge_Log On
+    {{keep}}
+[OUTPUT]
+    Name stdout
+    Match *
+"""
+        filebeat = f"""
+filebeat.inputs:
+- {{type: container, paths: ["{containers}/*.log"], processors: [{{add_kubernetes_metadata: {{host: "node"}}}}]}}
+output.console: {{}}
+"""
+        for name, text, pod, messages in [
+            ("fb.conf", fluent_bit.format(keep=""), "pod_name", ["full", "plain"]),
+            ("fb.conf", fluent_bit.format(keep="Keep_Log Off"), "pod_name", ["full", "plain"]),
+            ("filebeat.yml", filebeat, "pod", ['{"level":"warn","message":"full"}', "plain"]),
+        ]:
+            with self.subTest(name):
+                documents, told = self.documents(name, text, "")
+                self.assertEqual([one["message"] for one in documents], messages)
+                found = documents[0]["kubernetes"]
+                self.assertEqual(found[pod], "shop-7d9f" if pod == "pod_name" else {"name": "shop-7d9f"})
+                self.assertEqual(found.get("container_name") or found["container"]["name"], "side-car")
+                self.assertIn("labels and annotations, which only a server knows, have no counterpart", told)
+                if pod == "pod_name":
+                    self.assertEqual(documents[0]["level"], "warn")
+
     def test_a_vector(self):
         configuration = r"""
 sources:

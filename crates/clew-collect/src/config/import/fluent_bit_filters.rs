@@ -8,6 +8,10 @@ use super::fluent_bit_syntax::Section;
 use super::logstash::{Told, together};
 use super::logstash_filters::only_if;
 use super::patterns::expression;
+use super::{ONLY_NAMES, names_of_container};
+
+/// Where a line waits while it is taken apart.
+const RAW: &str = "@metadata.raw";
 
 /// Adds what a filter becomes.
 pub(super) fn filter(
@@ -58,6 +62,11 @@ pub(super) fn filter(
             steps.push(json!({"rate_limit": {"limit": format!("{rate}/{unit}")}}));
         }
         "type_converter" => converted(&mut section, steps),
+        "kubernetes" => {
+            kubernetes(&mut section, steps);
+            told.tell(line, &place, ONLY_NAMES);
+            return;
+        }
         "stdout" | "expect" => {}
         _ => {
             told.tell(line, &place, "has no counterpart");
@@ -65,6 +74,46 @@ pub(super) fn filter(
         }
     }
     tell_rest(section, told);
+}
+
+/// `kubernetes`: what the name of the file says, and with `Merge_Log` what a line of JSON does.
+fn kubernetes(section: &mut Section, steps: &mut Vec<Value>) {
+    steps.push(names_of_container([
+        "kubernetes.pod_name",
+        "kubernetes.namespace_name",
+        "kubernetes.container_name",
+        "kubernetes.docker_id",
+    ]));
+    if section.take_flag("merge_log") != Some(true) {
+        return;
+    }
+    let is_object = json!({"regexp": {"message": r"^\s*\{"}});
+    let is_kept = section.take_flag("keep_log") != Some(false);
+    let (field, is_there) = match is_kept {
+        true => ("message", is_object),
+        false => {
+            // What the object says in its place is the message then.
+            let aside = json!({"field": "message", "target_field": RAW, "if": is_object});
+            steps.push(json!({"rename": aside}));
+            (RAW, json!({"has_fields": [RAW]}))
+        }
+    };
+    let mut read = json!({"field": field, "if": is_there});
+    match section.take("merge_log_key") {
+        Some(key) => read["target_field"] = path(&key).into(),
+        None => read["add_to_root"] = true.into(),
+    }
+    match is_kept {
+        true => read["ignore_failure"] = true.into(),
+        false => {
+            let back = json!({"rename": {"field": RAW, "target_field": "message"}});
+            read["on_failure"] = json!([back]);
+        }
+    }
+    steps.push(json!({"json": read}));
+    if !is_kept {
+        steps.push(json!({"remove": {"field": RAW, "ignore_missing": true}}));
+    }
 }
 
 /// `type_converter`: a field as another one, of another type.

@@ -188,6 +188,21 @@ fn let_in(keys: &mut keys::Keys, name: &str, password: &str) -> Option<Value> {
     Some(serde_json::json!([{"user": user, "password": password}]))
 }
 
+/// The step that reads what the name of a container's file says, `POD_NAMESPACE_CONTAINER-ID.log`; each part goes where its
+/// shipper has it.
+fn names_of_container([pod, namespace, container, id]: [&str; 4]) -> Value {
+    let pattern = format!(
+        r"/(?<{pod}>[^/_]+)_(?<{namespace}>[^/_]+)_(?<{container}>[^/]+)-(?<{id}>[0-9a-f]{{64}})\.log$"
+    );
+    serde_json::json!({"regex": {
+        "field": "log.file.path", "pattern": pattern, "ignore_failure": true,
+        "if": {"contains": {"log.file.path": "/containers/"}},
+    }})
+}
+
+/// What is told of everything else that Kubernetes knows of a container.
+const ONLY_NAMES: &str = "names of pod, namespace and container are read from the file's; labels and annotations, which only a server knows, have no counterpart";
+
 /// What is told of a configuration that is read.
 struct Notes<'s> {
     source: &'s Source<'s>,

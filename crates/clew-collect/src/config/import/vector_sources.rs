@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::keys::Keys;
 use super::logstash::Told;
 use super::patterns::expression;
-use super::texts;
 use super::vector::Component;
+use super::{names_of_container, texts};
 use crate::input::Encoding;
 
 /// What a source becomes, and whether its events are lines; `steps` gets what is done with them first.
@@ -66,7 +66,17 @@ pub(super) fn source(
             decoded(keys, steps, (line, &place, told));
             input
         }
-        "docker_logs" | "kubernetes_logs" => containers(&kind, (line, &place, told)),
+        "docker_logs" | "kubernetes_logs" => {
+            if kind == "kubernetes_logs" {
+                steps.push(names_of_container([
+                    "kubernetes.pod_name",
+                    "kubernetes.pod_namespace",
+                    "kubernetes.container_name",
+                    "kubernetes.container_id",
+                ]));
+            }
+            containers(&kind, (line, &place, told))
+        }
         _ => {
             told.tell(line, &place, "has no counterpart");
             return None;

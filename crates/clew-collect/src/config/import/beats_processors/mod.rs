@@ -11,7 +11,7 @@ use super::keys::Keys;
 use super::logstash_filters::only_if;
 use super::patterns::expression;
 use super::programs;
-use super::{Notes, Part, bytes, processor, texts};
+use super::{Notes, ONLY_NAMES, Part, bytes, names_of_container, processor, texts};
 use tokens::dissect;
 
 pub(super) use conditions::condition;
@@ -90,13 +90,27 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         .take("when")
         .map(|when| condition(when, &keys.path, notes));
     let first = out.len();
+    if name == "add_kubernetes_metadata" {
+        let parts = [
+            "kubernetes.pod.name",
+            "kubernetes.namespace",
+            "kubernetes.container.name",
+            "container.id",
+        ];
+        let mut step = names_of_container(parts);
+        if let Some(condition) = condition {
+            only_if(&mut step, condition);
+        }
+        out.push(step);
+        notes.tell(&keys.path, ONLY_NAMES);
+        return;
+    }
     let is_known = converted(name, &mut keys, out, notes);
     if !is_known {
         let reason = match name {
             "add_host_metadata"
             | "add_cloud_metadata"
             | "add_docker_metadata"
-            | "add_kubernetes_metadata"
             | "add_process_metadata"
             | "add_observer_metadata" => {
                 "has no counterpart: events have `host.name`, and what `add` gives them"
