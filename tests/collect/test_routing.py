@@ -113,6 +113,22 @@ class Routing(unittest.TestCase):
         self.assertIn("line 14: [outputs[2].when] has no condition [equal]", told)
 
 
+class OwnOutput(unittest.TestCase):
+    def test_what_an_output_writes_is_not_read_again(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        config = folder / "collect.yaml"
+        config.write_text(f"""\
+registry: {folder}/registry.json
+inputs: [{{paths: ["{folder}"], exclude: ["*.yaml"], parse: plain}}]
+outputs: [{{type: file, path: "{folder}/out.json", rotate_bytes: 4000}}]
+""")
+        (folder / "app.log").write_text("".join(f"line {number}\n" for number in range(100)))
+        for lines in (100, 0, 0):
+            done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
+                                  timeout=TIMEOUT_SECONDS, check=True)
+            self.assertIn(f" {lines} lines", done.stderr)
+
+
 class AwayServer(BulkServer):
     """Takes nothing as long as it is `away`."""
 

@@ -141,6 +141,8 @@ pub struct CollectOptions {
     /// Which events each output takes, in the order of the outputs: those for which its condition holds, or all. Empty
     /// where every output takes every event.
     pub outputs: Vec<Option<Definition>>,
+    /// Files that outputs write, and folders of their buffers: they are not read, whatever names them.
+    pub own: Vec<PathBuf>,
     /// The file that remembers how far each file was read.
     pub registry: PathBuf,
     /// Whether to wait for more.
@@ -166,6 +168,7 @@ impl CollectOptions {
             feeds: Vec::new(),
             processors: Vec::new(),
             outputs: Vec::new(),
+            own: Vec::new(),
             registry,
             mode: Mode::Once,
             host: machine_name(),

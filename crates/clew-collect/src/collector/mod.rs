@@ -8,7 +8,7 @@ mod report;
 mod saving;
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,13 +131,6 @@ impl<'a> Collector<'a> {
         sink: &'a mut dyn Sink,
     ) -> Result<Self, CollectError> {
         options.validate()?;
-        let absolute = |path: PathBuf| {
-            std::path::absolute(&path).map_err(|source| CollectError::Io {
-                action: "find the folder of",
-                path,
-                source,
-            })
-        };
         let registry_path = absolute(options.registry.clone())?;
         let registry = Registry::open(Arc::clone(&world.disk), &registry_path)?;
         let dead_letters_path = absolute(options.dead_letter_path())?;
@@ -149,22 +142,13 @@ impl<'a> Collector<'a> {
         let now = world.clock.monotonic();
         let patterns = PatternFile::new(Arc::clone(&world.disk), patterns_path, now);
         patterns.restore(&mut plans);
-        let mut temporary = registry_path.clone().into_os_string();
-        temporary.push(TEMPORARY_SUFFIX);
         let fleet = Fleet::new(FleetOptions {
             rules: options
                 .files
                 .iter()
                 .map(|files| FileRules::new(files).map(Arc::new))
                 .collect::<Result<_, _>>()?,
-            excluded: vec![
-                lock_path(&registry_path),
-                registry_path,
-                temporary.into(),
-                dead_letters.path().to_owned(),
-                absolute(options.patterns_path())?,
-                absolute(options.waiting_path())?,
-            ],
+            excluded: own_paths(options, &registry_path)?,
             host: options.host.clone(),
         });
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
@@ -458,6 +442,33 @@ fn plans(options: &CollectOptions) -> Result<Vec<Option<Planned>>, CollectError>
     };
     let plans: Result<_, ConfigError> = options.processors.iter().map(plan).collect();
     Ok(plans?)
+}
+
+/// The collector's own files and folders, which are not read.
+fn own_paths(options: &CollectOptions, registry: &Path) -> Result<Vec<PathBuf>, CollectError> {
+    let beside = [
+        options.dead_letter_path(),
+        options.patterns_path(),
+        options.waiting_path(),
+    ];
+    let own = options.own.iter().cloned().chain(beside).map(absolute);
+    let mut own = own.collect::<Result<Vec<_>, _>>()?;
+    let mut temporary = registry.as_os_str().to_owned();
+    temporary.push(TEMPORARY_SUFFIX);
+    own.extend([
+        lock_path(registry),
+        registry.to_owned(),
+        PathBuf::from(temporary),
+    ]);
+    Ok(own)
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf, CollectError> {
+    std::path::absolute(&path).map_err(|source| CollectError::Io {
+        action: "find the folder of",
+        path,
+        source,
+    })
 }
 
 fn now(clock: &dyn Clock) -> Now {

@@ -44,7 +44,7 @@ pub use section::ConfigError;
 pub use tls::{InputTls, OutputTls};
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -279,6 +279,8 @@ impl CollectConfig {
             let conditions = self.outputs.iter().map(|output| output.when.clone());
             options.outputs = conditions.collect();
         }
+        let own = self.outputs.iter().filter_map(|one| one.kind.writes_to());
+        options.own = own.map(Path::to_owned).collect();
         options.mode = mode;
         if let Some(host) = &general.host {
             options.host.clone_from(host);

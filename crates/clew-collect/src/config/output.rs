@@ -1,7 +1,7 @@
 //! Where events go. A kind of output is a struct with its keys, a variant of [`OutputConfig`] and a line in `read`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,6 +108,14 @@ impl OutputKind {
             OutputKind::Http(output) => output.buffer.as_ref(),
             OutputKind::Kafka(output) => output.buffer.as_ref(),
             OutputKind::File(_) | OutputKind::Stdout => None,
+        }
+    }
+
+    /// The file that it writes, or the folder of its buffer.
+    pub(super) fn writes_to(&self) -> Option<&Path> {
+        match self {
+            OutputKind::File(output) => Some(&output.path),
+            _ => self.buffer().map(|buffer| buffer.folder.as_path()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -197,7 +198,7 @@ impl Finder<'_> {
     }
 
     fn add(&mut self, path: &Path, wanted: CandidateReason) {
-        if self.excluded.iter().any(|own| own == path)
+        if self.excluded.iter().any(|own| is_own(own, path))
             || self.rules.excludes(path)
             || !self.seen.insert(path.to_owned())
         {
@@ -226,6 +227,13 @@ impl Finder<'_> {
     }
 }
 
+/// Whether a file is one of the collector's own, or what an output makes of one that is full: `out.json.1`, `out.json.2.gz`.
+fn is_own(own: &Path, path: &Path) -> bool {
+    let (own_bytes, bytes) = (own.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let behind = bytes.strip_prefix(own_bytes);
+    matches!(behind, Some([] | [b'.', b'0'..=b'9', ..])) || own == path
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +253,8 @@ mod tests {
             "a/b/x.log",
             "a/b/.x.log",
             "own",
+            "own.1",
+            "own.2.gz",
         ] {
             fs::write(root.join(name), name).unwrap();
         }
