@@ -94,7 +94,8 @@ pub(super) fn read_rate_limit(
             "h" => 3_600_000,
             _ => return None,
         };
-        Some((count.parse().ok()?, window_ms))
+        let count = count.parse::<u64>().ok().filter(|count| *count > 0)?;
+        Some((count, window_ms))
     });
     let (limit, window_ms) = read.ok_or_else(|| {
         DefinitionError::refused("limit", "must be a number for each s, m or h, like 1000/m")
@@ -141,6 +142,10 @@ pub(super) fn read_dedupe(
     config: &mut Map<String, Json>,
 ) -> Result<Box<dyn Step>, DefinitionError> {
     let fields = fields(event, config)?.ok_or_else(|| DefinitionError::missing("fields"))?;
+    if fields.is_empty() {
+        // By no field all events are the same.
+        return Err(DefinitionError::refused("fields", "must name at least one"));
+    }
     let window_s = i64::try_from(whole(config, "window_s")?).unwrap_or(i64::MAX);
     Ok(Box::new(Dedupe {
         fields,
@@ -233,7 +238,9 @@ mod tests {
         for wrong in [
             json!({"sample": {"one_in": 0}}),
             json!({"rate_limit": {"limit": "5"}}),
+            json!({"rate_limit": {"limit": "0/s"}}),
             json!({"dedupe": {"window_s": 1}}),
+            json!({"dedupe": {"fields": [], "window_s": 1}}),
         ] {
             assert!(Plan::default().add(&wrong).is_err(), "{wrong}");
         }
