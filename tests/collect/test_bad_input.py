@@ -65,6 +65,15 @@ outputs:
         for name in ("junk.log", "program"):
             self.assertRegex(told, rf"skipped +not text: .*/{name}\n")
 
+    def test_a_pattern_that_no_file_fits_is_told(self):
+        config = self.folder / "mistyped.yaml"
+        config.write_text(f'registry: {self.folder}/r.json\ninputs: [{{paths: ["{self.logs}/*.log", "{self.logs}/*.lgo"], parse: plain}}]\n'
+                          f'outputs: [{{type: file, path: "{self.folder}/out.json"}}]\n')
+        done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, check=True)
+        self.assertRegex(done.stderr, r"skipped +no file fits the pattern +/\S+/logs/\*\.lgo\n")
+        self.assertIn("1 files read, 1 skipped: 500 lines", done.stderr)
+
     def test_junk_in_the_middle_of_text_is_kept_as_far_as_it_is_text(self):
         between = b"in between\n" * 20_000
         (self.logs / "bad.log").write_bytes(b"one\n\xff\xfe caf\xe9\ntwo\n" + between + bytes(100) + b"\n\0three\n")

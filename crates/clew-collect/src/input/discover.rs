@@ -56,12 +56,19 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
             rules,
             excluded,
             seen: &mut seen,
+            names: 0,
         };
         for path in &rules.options.paths {
             let pattern = path.to_str().is_some_and(is_pattern);
             match file_system::stat(path) {
                 Ok(stat) if stat.is_folder => finder.walk(path, 0),
-                Err(_) if pattern => finder.expand(path),
+                Err(_) if pattern => {
+                    let before = finder.names;
+                    finder.expand(path);
+                    if finder.names == before {
+                        finder.skip(path, SkipReason::NoneFits);
+                    }
+                }
                 _ => {
                     finder.add(path, CandidateReason::Asked);
                     named.push((rules, path));
@@ -76,6 +83,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
             rules,
             excluded,
             seen: &mut seen,
+            names: 0,
         };
         finder.add_siblings(path);
     }
@@ -87,6 +95,8 @@ struct Finder<'a> {
     rules: &'a Arc<FileRules>,
     excluded: &'a [PathBuf],
     seen: &'a mut BTreeSet<PathBuf>,
+    /// Names of files that were looked at, those that are left out on purpose among them.
+    names: usize,
 }
 
 impl Finder<'_> {
@@ -198,6 +208,7 @@ impl Finder<'_> {
     }
 
     fn add(&mut self, path: &Path, wanted: CandidateReason) {
+        self.names += 1;
         if self.excluded.iter().any(|own| is_own(own, path))
             || self.rules.excludes(path)
             || !self.seen.insert(path.to_owned())
@@ -298,5 +309,8 @@ mod tests {
         assert_eq!(check("**/x.log", &["a/b/x.log", "a/x.log", "x.log"]), 0);
         assert_eq!(check("a/**", &["a/b/x.log", "a/x.log"]), 1);
         assert_eq!(check("[y-z].*", &["y.txt"]), 0);
+        // One that fits only what is left out fits; one that nothing fits is told of.
+        assert_eq!(check("own*", &[]), 0);
+        assert_eq!(check("*.lgo", &[]), 1);
     }
 }

@@ -37,6 +37,8 @@ pub enum SkipReason {
     Empty,
     /// It does not exist (yet).
     Missing,
+    /// It is a pattern that no file fits (yet).
+    NoneFits,
     /// It is a device, a socket or the like.
     NotAFile,
     /// Its first bytes are not text; the name of the format if it is known.
@@ -60,6 +62,7 @@ impl fmt::Display for SkipReason {
         match self {
             SkipReason::Empty => f.write_str("empty"),
             SkipReason::Missing => f.write_str("does not exist"),
+            SkipReason::NoneFits => f.write_str("no file fits the pattern"),
             SkipReason::NotAFile => f.write_str("not a regular file"),
             SkipReason::Binary(format) => write!(f, "not text: {format}"),
             SkipReason::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
