@@ -9,6 +9,9 @@ use super::{
     let_in, processor, texts,
 };
 
+/// Where an event says which ingest pipeline it wants.
+const PIPELINE: &str = "@metadata.pipeline";
+
 /// Converts a whole configuration.
 pub(super) fn convert(
     tree: Value,
@@ -58,7 +61,14 @@ pub(super) fn convert(
     let path = root.path_of("filebeat.modules");
     let given = items(root.take("filebeat.modules").unwrap_or_default());
     beats_modules::inputs(given, &path, &mut inputs, notes);
-    let outputs = beats_outputs::outputs(&mut root, &mut config, notes);
+    let mut outputs = beats_outputs::outputs(&mut root, &mut config, notes);
+    let is_chosen = |input: &Value| {
+        let steps = input["processors"].as_array();
+        steps.is_some_and(|steps| steps.iter().any(|step| step["add"]["field"] == PIPELINE))
+    };
+    if inputs.iter().any(is_chosen) {
+        outputs.iter_mut().for_each(ask_for_pipeline);
+    }
     config.insert("inputs".to_owned(), inputs.into());
     if !processors.is_empty() {
         config.insert("processors".to_owned(), processors.into());
@@ -66,6 +76,19 @@ pub(super) fn convert(
     config.insert("outputs".to_owned(), outputs.into());
     root.tell_rest(notes);
     Ok(config)
+}
+
+/// Has an output ask for the pipeline that an event's input names before its own.
+fn ask_for_pipeline(output: &mut Value) {
+    if output["type"] != "opensearch" {
+        return;
+    }
+    let asked = format!("{{{{{PIPELINE}}}}}");
+    let template = match output["pipeline"].as_str() {
+        None => asked,
+        Some(own) => format!("{{{{^{PIPELINE}}}}}{own}{{{{/{PIPELINE}}}}}{asked}"),
+    };
+    output["pipeline"] = template.into();
 }
 
 pub(super) fn items(value: Value) -> Vec<Value> {
@@ -146,6 +169,7 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
         }
     }
     common_fields(&mut keys, &mut processors, notes);
+    pipeline(&mut keys, &mut processors, notes);
     let path = keys.path_of("processors");
     let given = keys.take("processors");
     beats_processors::convert(given, &path, &mut processors, notes);
@@ -154,6 +178,21 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     }
     keys.tell_rest(notes);
     Some(Value::Object(input))
+}
+
+/// The ingest pipeline that an input wants for its events, which outputs ask for then.
+fn pipeline(keys: &mut Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let path = keys.path_of("pipeline");
+    match keys.take_text("pipeline") {
+        None => {}
+        Some(template) if template.contains("%{") => {
+            notes.tell(&path, "only the name of a pipeline has a counterpart");
+        }
+        Some(name) => processors.push(processor(
+            "add",
+            [("field", PIPELINE.into()), ("value", name.into())],
+        )),
+    }
 }
 
 /// Topics of Kafka.

@@ -512,6 +512,27 @@ output.logstash: {hosts: [l]}
 }
 
 #[test]
+fn the_pipeline_of_an_input_is_asked_for_before_that_of_the_output() {
+    let convert = |own: &str| {
+        let text = format!(
+            "filebeat.inputs:\n- {{type: log, paths: [/a], pipeline: p}}\n- {{type: log, paths: [/b]}}\n\
+             output.elasticsearch: {{hosts: [es]{own}}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.told());
+        serde_yaml_ng::from_str::<Value>(&imported.config).unwrap()
+    };
+    let config = convert("");
+    let step = serde_json::json!([{"add": {"field": "@metadata.pipeline", "value": "p"}}]);
+    assert_eq!(config["inputs"][0]["processors"], step);
+    assert_eq!(config["outputs"][0]["pipeline"], "{{@metadata.pipeline}}");
+    assert_eq!(
+        convert(", pipeline: own")["outputs"][0]["pipeline"],
+        "{{^@metadata.pipeline}}own{{/@metadata.pipeline}}{{@metadata.pipeline}}"
+    );
+}
+
+#[test]
 fn certificates_of_a_filebeat_are_carried_over() {
     let text = r#"
 filebeat.inputs:
