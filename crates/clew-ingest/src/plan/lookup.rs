@@ -42,6 +42,8 @@ pub(super) fn read_lookup(
     let key = optional(config, "key")?;
     let wanted = names(config, "columns")?;
     let target = optional(config, "target_field")?;
+    // Programs that write tables put a mark of the encoding in front.
+    let table = table.strip_prefix('\u{feff}').unwrap_or(&table);
     let mut lines = table.lines().filter(|line| !line.trim().is_empty());
     let mut reader = Reader::default();
     let header = lines.next().and_then(|line| reader.cells(line));
@@ -210,6 +212,8 @@ mod tests {
             "again",
             json!({"code": "again", "of": {"team": "red"}}),
         );
+        let marked = json!({"csv": format!("\u{feff}{TABLE}"), "key": "code", "columns": ["team"]});
+        check(marked, "17", json!({"code": "17", "team": "blue"}));
         let refused = |more: Json, expected: &str| {
             let error = run(&step(more), "").unwrap_err();
             assert_eq!(error, format!("[csv] {expected}"));
