@@ -76,6 +76,14 @@ class Configured(unittest.TestCase):
         self.assertIn("ended: dropped", shown)
         self.assertIn("ended: no_match", shown)
 
+    def test_a_mark_of_the_encoding_in_front_is_passed_over(self):
+        self.config.write_bytes(b"\xef\xbb\xbf" + self.config.read_bytes())
+        shown = self.documents(self.run_clew("--config", str(self.config), "--dry-run").stdout)
+        self.assertEqual([one.get("took") for one in shown], [7, None])
+        other = self.folder / "pipeline.conf"
+        other.write_bytes(b'\xef\xbb\xbfinput { file { path => "/l" } }\r\noutput { stdout {} }\r\n')
+        self.assertIn("- /l\n", self.run_clew("import", str(other)).stdout)
+
     def test_a_file_is_tried_without_a_configuration(self):
         log = self.folder / "logs" / "app.log"
         log.write_text('{"level":"warn","msg":"full"}\n' * 3)

@@ -21,9 +21,14 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let name = file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
-    let mut config = CollectConfig::parse(&name, &text, &variable)?;
+    let mut config = CollectConfig::parse(&name, unmarked(&text), &variable)?;
     config.read_files(&RealDisk)?;
     Ok(config)
+}
+
+/// A text without the mark of its encoding, which some editors put in front.
+pub(super) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reads a configuration, and compiles what it has, for what is wrong with it.

@@ -10,6 +10,8 @@ use clew_collect::config::{
     is_of_fluent_bit, is_of_promtail, is_of_vector,
 };
 
+use super::configured::unmarked;
+
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
     /// The configuration of a Filebeat, a Fluent Bit, a Vector or a Promtail, or a pipeline of a Logstash.
@@ -33,23 +35,24 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
     let file = &arguments.file;
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = unmarked(&text);
     let name = file.display().to_string();
-    if let (None, Some(other)) = (arguments.from, of_another(&text)) {
+    if let (None, Some(other)) = (arguments.from, of_another(text)) {
         bail!(
             "{name} is of {other}, which is not carried over: Filebeat, Fluent Bit, Logstash, Promtail and Vector are (--from)"
         );
     }
     let is_pipeline = file.extension().is_some_and(|ending| ending == "conf");
     let imported = match arguments.from {
-        Some(Shipper::Logstash) => import_logstash(&name, &text)?,
-        Some(Shipper::FluentBit) => import_fluent_bit(&name, &text)?,
-        None if is_of_fluent_bit(&text) => import_fluent_bit(&name, &text)?,
-        Some(Shipper::Vector) => import_vector(&name, &text)?,
-        Some(Shipper::Promtail) => import_promtail(&name, &text)?,
-        None if is_of_vector(&text) => import_vector(&name, &text)?,
-        None if is_of_promtail(&text) => import_promtail(&name, &text)?,
-        None if is_pipeline => import_logstash(&name, &text)?,
-        Some(Shipper::Filebeat) | None => import_filebeat(&name, &text)?,
+        Some(Shipper::Logstash) => import_logstash(&name, text)?,
+        Some(Shipper::FluentBit) => import_fluent_bit(&name, text)?,
+        None if is_of_fluent_bit(text) => import_fluent_bit(&name, text)?,
+        Some(Shipper::Vector) => import_vector(&name, text)?,
+        Some(Shipper::Promtail) => import_promtail(&name, text)?,
+        None if is_of_vector(text) => import_vector(&name, text)?,
+        None if is_of_promtail(text) => import_promtail(&name, text)?,
+        None if is_pipeline => import_logstash(&name, text)?,
+        Some(Shipper::Filebeat) | None => import_filebeat(&name, text)?,
     };
     std::io::stdout().write_all(imported.config.as_bytes())?;
     for one in &imported.left_out {
