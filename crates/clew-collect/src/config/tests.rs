@@ -62,13 +62,16 @@ fn a_whole_file_is_read_with_its_variables() {
     assert_eq!(config.outputs[2].kind, OutputKind::Stdout);
 }
 
+/// Checks what is told of a whole configuration with something else in a place.
+#[track_caller]
+fn check(from: &str, to: &str, expected: &str) {
+    assert!(WHOLE.contains(from));
+    let error = parse(&WHOLE.replace(from, to)).unwrap_err().to_string();
+    assert_eq!(error, format!("c.yaml, {expected}"));
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
-    let check = |from: &str, to: &str, expected: &str| {
-        assert!(WHOLE.contains(from));
-        let error = parse(&WHOLE.replace(from, to)).unwrap_err().to_string();
-        assert_eq!(error, format!("c.yaml, {expected}"));
-    };
     check(
         "registry:",
         "registri:",
@@ -104,6 +107,10 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
         "filebeat.inputs:",
         "line 5: [filebeat.inputs] is a key of another shipper: `clew collect import FILE` prints what its configuration is here",
     );
+}
+
+#[test]
+fn values_of_another_kind_are_told_with_their_line() {
     check(
         "${LINES}",
         "many",

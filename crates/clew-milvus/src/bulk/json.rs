@@ -247,7 +247,7 @@ impl Lines {
 
     /// The next line that has something.
     pub(super) fn cut(&mut self) -> Result<Option<Vec<u8>>> {
-        let mut row = Vec::new();
+        let mut row: Vec<u8> = Vec::new();
         loop {
             let byte = self.bytes.next()?;
             match byte {
