@@ -94,7 +94,7 @@ class HostileRequests(unittest.TestCase):
     def test_pipelines_end_and_keep_within_their_memory(self):
         before = resident_kib(self.server)
         copies = [{"set": {"field": f"l.a{n}", "copy_from": "l"}} for n in range(40)]
-        self.assertIn("may set [268435456] bytes", self.simulated(copies, {"l": {"x": 1}}))
+        self.assertIn("may set [67108864] bytes", self.simulated(copies, {"l": {"x": 1}}))
         self.assertLess(resident_kib(self.server) - before, 2 * GROWTH_KIB_MAX)
         rename = {"rename": {"field": "a", "target_field": "b", "ignore_missing": True}}
         inner = {"foreach": {"field": "l", "processor": rename}}

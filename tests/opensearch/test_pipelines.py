@@ -40,7 +40,7 @@ class PipelineTest(ClewTest):
         copies = [{"set": {"field": f"f{n + 1}", "value": f"{{{{f{n}}}}}{{{{f{n}}}}}"}} for n in range(40)]
         self.assertIn("more than [10485760] bytes", failed(copies, {"f0": "a"}))
         copies = [{"set": {"field": f"f{n}", "value": "{{m}}"}} for n in range(100)]
-        self.assertIn("may set [268435456] bytes", failed(copies, {"m": "a" * (4 << 20)}))
+        self.assertIn("may set [67108864] bytes", failed(copies, {"m": "a" * (4 << 20)}))
         inside = {f"P{n}": f"%{{P{n + 1}}}%{{P{n + 1}}}" for n in range(40)} | {"P40": "a"}
         grok = {"grok": {"field": "m", "patterns": ["%{P0:x}"], "pattern_definitions": inside}}
         for ask in (

@@ -10,7 +10,7 @@ use crate::template::{Escape, Template, lookup, plain};
 const PATH_PARTS_MAX: usize = 100;
 
 /// What steps may set in one document, all together, in bytes: steps that copy what others copied double it each time.
-const SET_BYTES_MAX: usize = 256 << 20;
+const SET_BYTES_MAX: usize = 64 << 20;
 /// What a value takes beside its text.
 const VALUE_BYTES: usize = size_of::<Value>();
 /// What an object takes beside its members, which come with room for more.
@@ -49,6 +49,11 @@ impl Document {
             ingest,
             set_bytes: 0,
         }
+    }
+
+    /// Bytes that its steps have set in it, also of what others replaced later.
+    pub fn set_bytes(&self) -> usize {
+        self.set_bytes
     }
 
     /// When it came in, as its steps see it: `_ingest.timestamp`.
@@ -413,7 +418,7 @@ mod tests {
             document.set(&format!("f{step}"), both).err()
         });
         let reason = failed.unwrap().to_string();
-        assert!(reason.contains("[268435456] bytes"), "{reason}");
+        assert!(reason.contains("[67108864] bytes"), "{reason}");
         assert!(document.names().len() < 10);
         // Objects take far more than the texts in them.
         let mut document = self::document(json!({"o": {"x": 1}}));

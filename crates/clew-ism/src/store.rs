@@ -53,7 +53,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
     check_id(&id)?;
     let given = condition(&call)?;
-    let mut body = call.json_object()?;
+    let mut body = call.definition()?;
     let body = body["policy"].take();
     let parsed = Policy::parse(&body)?;
     let now = call.api.engine.now();

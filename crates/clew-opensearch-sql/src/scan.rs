@@ -217,7 +217,8 @@ pub(super) async fn close(call: &Call, scroll: &str) -> Result<(), SqlError> {
 async fn read(call: &Call, pushed: &Arc<Pushed>, bytes: Bytes) -> Result<Page, SqlError> {
     let memory = &call.memory;
     let _read = memory.hold(json_bytes(&bytes).saturating_add(bytes.len()))?;
-    memory.take(json_bytes(&bytes))?;
+    // Of each hit its values alone are kept.
+    memory.take(json_bytes(&bytes) / 2)?;
     let pushed = pushed.clone();
     off_thread(call, bytes.len() > INLINE_BYTES_MAX, move || {
         let answer = serde_json::from_slice(&bytes);

@@ -130,6 +130,7 @@ fn defaults(call: &Call) -> Result<Defaults, ApiError> {
         shown: SourceFilter::from_params(&call.params)?,
         stored: StoredScripts::for_body(&call.api.engine, &call.body),
         now_ms: call.api.engine.now_ms(),
+        memory: call.memory.clone(),
     })
 }
 

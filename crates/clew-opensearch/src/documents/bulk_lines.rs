@@ -11,6 +11,7 @@ use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::http::error::ApiError;
 use crate::http::raw_json::{Members, plain_text, token_name};
+use crate::http::request_memory::RequestMemory;
 use crate::http::source_filter::SourceFilter;
 use crate::state::stored_scripts::StoredScripts;
 
@@ -61,6 +62,8 @@ pub(crate) struct Defaults {
     pub(crate) stored: StoredScripts,
     /// When the request came, in milliseconds since the epoch.
     pub(crate) now_ms: i64,
+    /// Of the request: scripts of updates bring parameters of any size.
+    pub(crate) memory: RequestMemory,
 }
 
 /// Cuts the body.
@@ -109,6 +112,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             index: &index,
             stored: &defaults.stored,
             now_ms: defaults.now_ms,
+            memory: &defaults.memory,
         };
         let about = (header.verb, &around);
         let action = read_action(about, &mut lines, (&mut condition, &mut shown))?;

@@ -151,6 +151,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         index: call.path_required("index")?,
         stored: &StoredScripts::for_body(&call.api.engine, &call.body),
         now_ms: call.api.engine.now_ms(),
+        memory: &call.memory,
     };
     let update = update_body::parse(&call.body, &around)?;
     call.params.integer("retry_on_conflict")?;

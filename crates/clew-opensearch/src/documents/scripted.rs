@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
+use crate::http::request_memory::RequestMemory;
 use crate::state::stored_scripts::StoredScripts;
 
 /// An update by a script.
@@ -29,6 +30,8 @@ pub(crate) struct Around<'a> {
     pub(crate) stored: &'a StoredScripts,
     /// Milliseconds since the epoch.
     pub(crate) now_ms: i64,
+    /// Of the request: scripts bring parameters of any size.
+    pub(crate) memory: &'a RequestMemory,
 }
 
 impl ScriptedUpdate {
@@ -141,6 +144,7 @@ mod tests {
             index: "i",
             stored: &stored,
             now_ms: 0,
+            memory: &RequestMemory::default(),
         };
         let script = json!({"source": source, "params": {"tag": "b", "by": 4}});
         let update = ScriptedUpdate::read(script, &around, true).unwrap();

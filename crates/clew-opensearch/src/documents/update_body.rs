@@ -55,10 +55,16 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
             "upsert" => spec.upsert = Some(object(body, name, value)?),
             "doc_as_upsert" => spec.doc_as_upsert = typed(name, value)?,
             "detect_noop" => spec.detect_noop = typed(name, value)?,
-            "_source" => source = Some(typed(name, value)?),
+            "_source" => {
+                around.memory.take_json(value.get().as_bytes())?;
+                source = Some(typed(name, value)?);
+            }
             "if_seq_no" => if_seq_no = Some(typed(name, value)?),
             "if_primary_term" => if_primary_term = Some(typed(name, value)?),
-            "script" => script = Some(typed::<Value>(name, value)?),
+            "script" => {
+                around.memory.take_copied_json(value.get().as_bytes())?;
+                script = Some(typed::<Value>(name, value)?);
+            }
             "scripted_upsert" => scripted_upsert = typed(name, value)?,
             other => {
                 let meant = did_you_mean(other, FIELDS);
@@ -127,8 +133,38 @@ pub(crate) fn check_condition(
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::{MemoryAccount, MemoryLimits};
+
     use super::*;
+    use crate::http::request_memory::RequestMemory;
     use crate::state::stored_scripts::StoredScripts;
+
+    #[test]
+    fn what_a_script_brings_is_booked_before_it_is_read() {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: 1 << 20,
+            ..MemoryLimits::none()
+        });
+        let (memory, stored) = (RequestMemory::new(&account), StoredScripts::default());
+        let around = Around {
+            index: "i",
+            stored: &stored,
+            now_ms: 0,
+            memory: &memory,
+        };
+        let numbers = "0,".repeat(20_000);
+        for body in [
+            format!(r#"{{"script":{{"source":"1","params":{{"a":[{numbers}0]}}}}}}"#),
+            format!(r#"{{"doc":{{}},"_source":[{numbers}0]}}"#),
+        ] {
+            let error = parse(&Bytes::from(body), &around).unwrap_err();
+            assert!(
+                error.reason().contains("Data too large"),
+                "{}",
+                error.reason()
+            );
+        }
+    }
 
     #[test]
     fn an_update_is_read_or_refused_with_a_reason() {
@@ -137,6 +173,7 @@ mod tests {
             index: "i",
             stored: &stored,
             now_ms: 0,
+            memory: &RequestMemory::default(),
         };
         let check = |body: &str, reason: &str| {
             let error = parse(&Bytes::copy_from_slice(body.as_bytes()), &around).unwrap_err();

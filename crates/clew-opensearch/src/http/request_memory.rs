@@ -3,21 +3,35 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose, Reservation};
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use crate::http::error::ApiError;
 
 /// JSON up to this becomes too little to be counted.
 const SHORT_BYTES: usize = 4 << 10;
-/// What a value takes when JSON is read, with its place in a list that grows or a map.
-const VALUE_BYTES: usize = 96;
+/// What a value takes when JSON is read: a list that grows has the places that it had and those that it gets for a moment.
+const VALUE_BYTES: usize = 2 * size_of::<Value>();
+/// What a list takes for its first value: room for four.
+const LIST_BYTES: usize = 4 * size_of::<Value>();
+/// What an object takes for its first member: room for three, with their names' own allocations, and the table that finds them.
+const OBJECT_BYTES: usize = 400;
+/// What a member takes beside its value: its name, and its place in the table.
+const MEMBER_BYTES: usize = 100;
 /// What a text takes for each of its bytes while it is cut into words: a word takes some 130 bytes, however short it is.
 const WORDS_FACTOR: usize = 24;
 
 /// What one request has taken so far. Clones are the same.
 #[derive(Clone, Debug)]
 pub struct RequestMemory(Arc<Mutex<Reservation>>);
+
+impl Default for RequestMemory {
+    /// Of an account without limits, for what is of no request.
+    fn default() -> Self {
+        Self::new(&MemoryAccount::new(MemoryLimits::none()))
+    }
+}
 
 impl RequestMemory {
     /// Nothing taken yet of this account.
@@ -51,6 +65,14 @@ impl RequestMemory {
     pub(crate) fn take_json(&self, text: &[u8]) -> Result<(), ApiError> {
         self.take(json_bytes(text))
     }
+
+    /// Takes what JSON becomes that is read and then copied: parameters of a script, which a run gets as its own.
+    ///
+    /// # Errors
+    /// As [`RequestMemory::take`].
+    pub(crate) fn take_copied_json(&self, text: &[u8]) -> Result<(), ApiError> {
+        self.take(json_bytes(text).saturating_mul(2))
+    }
 }
 
 /// What JSON becomes at most when it is read.
@@ -58,8 +80,15 @@ pub fn json_bytes(text: &[u8]) -> usize {
     if text.len() <= SHORT_BYTES {
         return 0;
     }
-    let values = memchr::memchr3_iter(b',', b'[', b'{', text).count();
-    text.len() + values * VALUE_BYTES
+    let begun = memchr::memchr3_iter(b',', b'[', b'{', text).map(|at| match text.get(at) {
+        Some(b'[') => LIST_BYTES,
+        Some(b'{') => OBJECT_BYTES,
+        _ => VALUE_BYTES,
+    });
+    let members = memchr::memchr_iter(b':', text).count();
+    begun
+        .fold(text.len(), usize::saturating_add)
+        .saturating_add(members.saturating_mul(MEMBER_BYTES))
 }
 
 /// What a text of so many bytes becomes at most when it is cut into words.
@@ -72,8 +101,6 @@ pub(crate) fn words_bytes(text_bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use clew_platform::MemoryLimits;
-
     use super::*;
 
     #[test]
@@ -83,6 +110,20 @@ mod tests {
         assert!(json_bytes(numbers.as_bytes()) > 900_000);
         let text = format!("\"{}\"", "a".repeat(20_000));
         assert_eq!(json_bytes(text.as_bytes()), text.len());
+    }
+
+    #[test]
+    fn what_json_becomes_is_not_less_than_what_its_values_have() {
+        let places = |count: usize| count * size_of::<Value>();
+        // Items of a list, each with what it takes by itself: a list has four places from its first value on, an object three, with
+        // a hash and a name each.
+        let object = 3 * (8 + size_of::<String>() + size_of::<Value>());
+        for (item, own) in [("1.5", 0), ("[0]", places(4)), (r#"{"a":1}"#, object)] {
+            let list = format!("[{}{item}]", format!("{item},").repeat(1 << 14));
+            // One more than a power of two: the list has just moved to twice the places, of which half are filled.
+            let least = ((1 << 14) + 1) * own + places(2 * (1 << 14));
+            assert!(json_bytes(list.as_bytes()) >= least, "{item}");
+        }
     }
 
     #[test]

@@ -246,7 +246,10 @@ impl Asked {
 
 /// `GET|POST /{index}/_analyze`.
 pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
+    // Before the texts are read: of a long body they are nearly all, and are copied.
+    let read = call.memory.hold(words_bytes(call.body.len()))?;
     let asked = Asked::from_call(&call)?;
+    drop(read);
     let index = match call.path("index") {
         Some(name) => Some(call.open_one(name, None)?.0),
         None => None,

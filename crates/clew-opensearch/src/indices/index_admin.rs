@@ -25,6 +25,7 @@ use crate::state::promises::check_named;
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let given = call.path_required("index")?.to_string();
     let name = call.api.engine.dated_name(&given)?;
+    call.memory.take_copied_json(&call.body)?;
     let request = read_request(call.json()?)?;
     let definitions = call.api.engine.with_definitions(Definitions::clone);
     refuse_data_stream(&definitions, &name)?;

@@ -114,7 +114,7 @@ fn writers_alone(
 
 /// `PUT /{index}/_mapping`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
-    let body = call.json_object()?;
+    let body = call.definition()?;
     let is_typed = |body: &Value| {
         let members = body.as_object().filter(|members| members.len() == 1);
         members.is_some_and(|members| members.contains_key("_doc"))

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clew_engine::{Action, Engine, WriteOperation};
 use clew_ingest::{Document, Failure, Flow, Pipeline, Surroundings, run_named};
+use clew_platform::MemoryPurpose;
 use serde_json::Value;
 
 use super::store;
 use crate::http::error::ApiError;
+use crate::http::request_memory::json_bytes;
 use crate::state::stored_scripts;
 
 /// The settings of an index that name its pipelines.
@@ -85,6 +87,10 @@ impl<'a> Ingest<'a> {
         if first.is_none() && own.last.is_none() {
             return Ok(Prepared::Write(operation));
         }
+        // What it becomes, and what is copied of it on its way.
+        let account = self.engine.memory();
+        let tree_bytes = json_bytes(source).saturating_mul(2);
+        let _tree = account.reserve(MemoryPurpose::Operations, tree_bytes)?;
         let value: Value =
             serde_json::from_slice(source).map_err(|error| ApiError::malformed_json(&error))?;
         let mut document = Document::new(operation.index.clone(), value, self.engine.now_ms());

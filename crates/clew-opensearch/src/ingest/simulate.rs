@@ -11,7 +11,7 @@ use super::prepare::Ingest;
 use super::store;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::request_memory::RequestMemory;
+use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -22,7 +22,9 @@ const JSON_FACTOR: usize = 4;
 
 /// `POST /_ingest/pipeline/{id}/_simulate`.
 pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
-    let body = call.json_object()?;
+    let mut body = call.json_object()?;
+    // The answer has each document again, and one more is on its way.
+    call.memory.take(json_bytes(&call.body).saturating_mul(2))?;
     let is_verbose = call.params.flag("verbose", false)?;
     let name = call.path("id").unwrap_or("_simulate_pipeline").to_string();
     let memory = call.memory.clone();
@@ -36,7 +38,7 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     let pipeline = call
         .off_thread(move || Pipeline::parse(&definition).map(Arc::new))
         .await??;
-    let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
+    let Some(Value::Array(docs)) = body.get_mut("docs").map(Value::take) else {
         return Err(DefinitionError::missing("docs").into());
     };
     if docs.is_empty() {
@@ -61,7 +63,7 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
                     let watched = (document, name.as_str());
                     return step_by_step(&mut ingest, &pipeline, watched, &memory);
                 }
-                one(&mut ingest, &pipeline, document)
+                one(&mut ingest, &pipeline, document, &memory)
             });
             Ok(shown.collect::<Result<Vec<Value>, ApiError>>())
         })
@@ -85,8 +87,12 @@ fn one(
     ingest: &mut Ingest<'_>,
     pipeline: &Pipeline,
     mut document: Document,
+    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
-    Ok(match pipeline.run(&mut document, ingest) {
+    let flow = pipeline.run(&mut document, ingest);
+    // The answer keeps it, and what is written of it.
+    memory.take(document.set_bytes().saturating_mul(2))?;
+    Ok(match flow {
         Ok(Flow::Dropped) => Value::Null,
         Ok(Flow::On) => {
             let about = json!({"timestamp": document.came()});

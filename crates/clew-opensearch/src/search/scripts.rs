@@ -19,7 +19,7 @@ const SOURCE_BYTES_MAX: usize = 65_535;
 /// `PUT|POST /_scripts/{id}`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
-    let body = call.json_object()?;
+    let body = call.definition()?;
     let Some(script) = body.get("script").and_then(Value::as_object) else {
         return Err(ApiError::bad_request(
             "parsing_exception",

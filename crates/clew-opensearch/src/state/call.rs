@@ -180,6 +180,16 @@ impl Call {
         }
     }
 
+    /// The body of a definition that is kept, as a JSON object: it is copied while it is read, joined with others and written
+    /// down.
+    ///
+    /// # Errors
+    /// As [`Call::json_object`].
+    pub fn definition(&self) -> Result<Value, ApiError> {
+        self.memory.take_copied_json(&self.body)?;
+        self.json_object()
+    }
+
     /// How the request wants its index expression read, where documents are read or written.
     ///
     /// # Errors

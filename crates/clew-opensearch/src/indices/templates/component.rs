@@ -18,7 +18,7 @@ use crate::state::call::Call;
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let create = call.params.flag("create", false)?;
-    let component = read(&call.json_object()?)?;
+    let component = read(&call.definition()?)?;
     patterns::check(&name, &[])?;
     known_settings::check_template(&name, component["template"].get("settings"))?;
     let changed = call

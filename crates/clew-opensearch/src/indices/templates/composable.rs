@@ -18,7 +18,7 @@ use crate::state::call::Call;
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let create = call.params.flag("create", false)?;
-    let template = read(&call.json_object()?)?;
+    let template = read(&call.definition()?)?;
     let changed = call
         .changing(move |definitions| {
             if create && definitions.get(COMPOSABLE, &name).is_some() {

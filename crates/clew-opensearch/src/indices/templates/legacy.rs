@@ -19,7 +19,7 @@ use crate::state::call::Call;
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let create = call.params.flag("create", false)?;
-    let mut template = read(&call.json_object()?)?;
+    let mut template = read(&call.definition()?)?;
     if let Some(order) = call.params.integer("order")? {
         template.insert("order".to_string(), json!(order));
     }
