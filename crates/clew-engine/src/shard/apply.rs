@@ -373,6 +373,7 @@ impl Writer {
         let size_bytes = is_due.then(|| buffer.builder.mem_usage());
         if let Some(size_bytes) = size_bytes {
             buffer.memory.set(size_bytes);
+            buffer.size_bytes = size_bytes;
         }
         self.advance(glsn);
         match size_bytes {

@@ -135,6 +135,7 @@ impl Writer {
             ids,
             dead,
             memory,
+            size_bytes: _,
         } = self.buffer.take()?;
         let taken_out = TakenOut {
             segment,

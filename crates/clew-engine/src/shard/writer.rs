@@ -81,8 +81,11 @@ pub(super) struct Buffer {
     pub(super) builder: SegmentBuilder,
     pub(super) ids: ById<Buffered>,
     pub(super) dead: Vec<DocId>,
-    /// What of the node's memory it takes, as it was last looked at.
+    /// What of the node's memory it takes, as it was last looked at: from the beginning what every buffer takes, some
+    /// megabytes for its columns alone, of which thousands of shards that get a document each would otherwise take any number.
     pub(super) memory: Reservation,
+    /// How full it is, as it was last looked at; 0 before.
+    pub(super) size_bytes: usize,
 }
 
 /// How much of a shard may be in its buffer, and what that is booked on.
@@ -329,7 +332,7 @@ impl Writer {
     /// How full the buffer is, as far as it was looked at.
     pub(crate) fn fullness(&self) -> Fullness {
         let buffer = self.buffer.as_ref();
-        let bytes = buffer.map_or(0, |buffer| buffer.memory.bytes());
+        let bytes = buffer.map_or(0, |buffer| buffer.size_bytes);
         match self.buffers.bytes_max {
             max if bytes < max => Fullness::HasRoom,
             max if bytes - max < max / 2 => Fullness::IsDue,
@@ -371,12 +374,15 @@ impl Writer {
             let segment = index.new_segment();
             let builder = SegmentBuilder::new(segment.clone())?;
             let (ids, dead) = (ById::default(), Vec::new());
+            let mut memory = self.buffers.memory.open(MemoryPurpose::Buffers);
+            memory.set(builder.mem_usage());
             self.buffer = Some(Buffer {
                 segment,
                 builder,
                 ids,
                 dead,
-                memory: self.buffers.memory.open(MemoryPurpose::Buffers),
+                memory,
+                size_bytes: 0,
             });
         }
         Ok(self.buffer.as_mut().expect("it was made above"))

@@ -135,8 +135,9 @@ impl Inner {
                     },
                 });
                 touched.phase.took += took;
+                // Not once for all of them: each may have begun a buffer.
+                self.relieve_buffers(|| self.indices.read().values().cloned().collect());
             }
-            self.relieve_buffers(|| self.indices.read().values().cloned().collect());
         }
         let results: Vec<_> = results
             .into_iter()
