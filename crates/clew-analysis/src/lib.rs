@@ -26,7 +26,8 @@ mod units;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::{
-    Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, with_filters,
+    Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, take_left_out,
+    with_filters,
 };
 pub use java_pattern::{
     Found, InOneTurn, JavaPattern, NotReplaced, PatternError, Places, Replacement, TooManySteps,

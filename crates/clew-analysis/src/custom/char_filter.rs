@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::entities::ENTITIES;
 use super::part::Part;
-use super::room::MADE_BYTES_MAX;
+use super::room::{MADE_BYTES_MAX, leave_out};
 use crate::java_pattern::{JavaPattern, Replacement, each_match};
 
 /// A text that filters have changed.
@@ -128,8 +128,9 @@ impl CharFilter {
                 let mut stretches = Vec::new();
                 let mut left = MADE_BYTES_MAX;
                 // What takes too many steps, or becomes too long, is left as it is, from where that shows.
-                let _ = each_match(text, pattern, usize::MAX, |range, places| {
+                let ended = each_match(text, pattern, usize::MAX, |range, places| {
                     let Some(rest) = left.checked_sub(replacement.bytes(places)) else {
+                        leave_out();
                         return false;
                     };
                     left = rest;
@@ -138,6 +139,9 @@ impl CharFilter {
                     stretches.push((range, new));
                     true
                 });
+                if ended.is_err() {
+                    leave_out();
+                }
                 stretches
             }
         };
@@ -192,6 +196,7 @@ fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
         match pairs.iter().find(|(from, _)| rest.starts_with(from)) {
             Some((from, to)) => {
                 let Some(rest) = left.checked_sub(to.len()) else {
+                    leave_out();
                     break;
                 };
                 left = rest;

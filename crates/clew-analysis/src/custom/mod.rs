@@ -39,6 +39,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 pub use char_filter::strip_html;
 pub use required::PartLimits;
+pub use room::take_left_out;
 pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};
@@ -101,6 +102,7 @@ impl Chain {
     /// The terms of a text.
     pub(super) fn run(&self, text: &str) -> Vec<Term> {
         let _turn = in_one_turn();
+        let room = Room::for_text(text.len());
         let mut filtered = Filtered::new(text);
         for filter in &self.char_filters {
             filtered = filter.apply(filtered);
@@ -115,10 +117,10 @@ impl Chain {
                 is_keyword: false,
             })
             .collect();
-        let room = Room::for_bytes(text.len());
+        room.cut(&mut terms);
         for filter in &self.filters {
             terms = filter.apply(terms);
-            terms.truncate(room.terms());
+            room.cut(&mut terms);
         }
         // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
         let place = |place: usize| text.floor_char_boundary(filtered.origin(place));

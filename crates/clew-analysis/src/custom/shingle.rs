@@ -52,6 +52,9 @@ impl Shingle {
                 out.push(word);
             }
             for size in self.sizes.clone() {
+                if room.is_over() {
+                    break;
+                }
                 let joined = self.joined(&places[at..], at, size);
                 out.extend(joined.filter(|term| room.takes(term.token.text.len())));
             }

@@ -22,6 +22,34 @@ fn filtered(filter: Value) -> Value {
 }
 
 #[test]
+fn a_text_becomes_no_more_than_it_may_and_what_is_left_out_is_told() {
+    let shingles = json!({"type": "shingle", "max_shingle_size": 4});
+    let filters: Vec<Value> = std::iter::repeat_n(shingles, 4).collect();
+    for (parts, text) in [
+        (
+            json!({"tokenizer": {"type": "path_hierarchy"}}),
+            "/a".repeat(20_000),
+        ),
+        (
+            json!({"tokenizer": {"type": "path_hierarchy", "reverse": true}}),
+            "/a".repeat(20_000),
+        ),
+        (
+            json!({"tokenizer": {"type": "standard"}, "filter": filters}),
+            "a ".repeat(3_000),
+        ),
+    ] {
+        take_left_out();
+        let found = words(parts.clone(), &text);
+        let bytes: usize = found.iter().map(|(word, _)| word.len()).sum();
+        assert!(bytes < 32 << 20, "{bytes} bytes of {parts}");
+        assert!(take_left_out(), "{parts}");
+        let short = words(parts.clone(), &text[..20]);
+        assert!(!short.is_empty() && !take_left_out(), "{parts}");
+    }
+}
+
+#[test]
 fn letters_without_spaces_are_paired() {
     let pairs = |options: Value| {
         let mut pairs = json!({"type": "cjk_bigram"});

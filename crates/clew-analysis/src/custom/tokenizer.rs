@@ -7,7 +7,7 @@ use serde_json::Value;
 use tantivy::tokenizer::Token;
 
 use super::part::Part;
-use super::room::Room;
+use super::room::{Room, leave_out};
 use crate::TOKEN_LENGTH_MAX;
 use crate::java_pattern::{JavaPattern, each_match};
 use crate::stream::piece_within;
@@ -265,10 +265,13 @@ impl Cutter {
             } => {
                 let mut ranges = Vec::new();
                 // Behind what takes too many steps nothing is found.
-                let _ = each_match(text, pattern, usize::MAX, |_, places| {
+                let ended = each_match(text, pattern, usize::MAX, |_, places| {
                     ranges.extend(places.get(*group));
                     true
                 });
+                if ended.is_err() {
+                    leave_out();
+                }
                 numbered(text, ranges)
             }
             Cutter::Pieces {
@@ -335,8 +338,11 @@ impl Cutter {
             }
         }
         ranges.retain(|range| !range.is_empty());
+        // Paths within paths: together they are as long as the square of the text.
+        let mut room = Room::for_bytes(text.len());
         ranges
             .into_iter()
+            .take_while(|range| room.takes(range.len()))
             .map(|range| Token {
                 text: text[range.clone()].replace(*delimiter, &replacement.to_string()),
                 offset_from: range.start,
@@ -389,7 +395,10 @@ fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
 /// Pieces of a word, by place and then by length.
 pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Vec<Range<usize>> {
     let mut places: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
-    places.truncate(PIECES_TEXT_MAX);
+    if places.len() > PIECES_TEXT_MAX {
+        places.truncate(PIECES_TEXT_MAX);
+        leave_out();
+    }
     places.push(word.len());
     let starts = if only_first { 1 } else { places.len() };
     let mut found = Vec::new();
@@ -410,8 +419,12 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
 fn between(text: &str, pattern: &JavaPattern) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = 0;
-    // What takes too many steps is not cut, from where that shows.
-    for found in pattern.find_all(text).map_while(Result::ok) {
+    for found in pattern.find_all(text) {
+        // What takes too many steps is not cut, from where that shows.
+        let Ok(found) = found else {
+            leave_out();
+            break;
+        };
         ranges.push(at..found.start);
         at = found.end;
     }

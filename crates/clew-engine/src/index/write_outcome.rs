@@ -28,6 +28,8 @@ pub struct Written {
     pub glsn: Glsn,
     /// What happened.
     pub result: WriteResult,
+    /// Whether the analysis of its texts left something out: words that it would have been found by.
+    pub left_out: bool,
     /// That it took long, where its index tells that.
     pub slow: Option<Box<SlowWrite>>,
 }

@@ -370,11 +370,7 @@ impl Writer {
         };
         buffer.builder.add(&document)?;
         let is_due = is_large || first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
-        let size_bytes = is_due.then(|| buffer.builder.mem_usage());
-        if let Some(size_bytes) = size_bytes {
-            buffer.memory.set(size_bytes);
-            buffer.size_bytes = size_bytes;
-        }
+        let size_bytes = is_due.then(|| buffer.note_size());
         self.advance(glsn);
         match size_bytes {
             // Who writes a group of documents has it sealed after them, without the lock; nobody else waits for one group.

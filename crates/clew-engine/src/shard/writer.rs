@@ -88,6 +88,15 @@ pub(super) struct Buffer {
     pub(super) size_bytes: usize,
 }
 
+impl Buffer {
+    /// Looks how full it is. Costs a look at every field.
+    pub(super) fn note_size(&mut self) -> usize {
+        self.size_bytes = self.builder.mem_usage();
+        self.memory.set(self.size_bytes);
+        self.size_bytes
+    }
+}
+
 /// How much of a shard may be in its buffer, and what that is booked on.
 #[derive(Clone, Debug)]
 pub(super) struct BufferLimits {
@@ -327,6 +336,12 @@ impl Writer {
         let sealing = self.sealing.as_ref();
         filling.map_or(0, |buffer| buffer.builder.mem_usage())
             + sealing.map_or(0, |sealing| sealing.memory.bytes())
+    }
+
+    /// Whether the analysis of what was written left something out, since this was last asked or the buffer was begun.
+    pub(crate) fn take_left_out(&mut self) -> bool {
+        let buffer = self.buffer.as_mut();
+        buffer.is_some_and(|buffer| buffer.builder.take_left_out())
     }
 
     /// How full the buffer is, as far as it was looked at.

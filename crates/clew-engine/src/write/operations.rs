@@ -143,6 +143,7 @@ impl Inner {
             .into_iter()
             .map(|result| result.expect("every operation went to a shard or failed"))
             .collect();
+        tell_left_out(&results);
         self.log.hand_over();
         self.signal.wake();
         outcome(results, touched.into_values().collect(), life)
@@ -282,6 +283,8 @@ impl Inner {
         let mut log_refused = false;
         let segments = writer.segment_count();
         let mut room = Room::new(&writer);
+        // Of who wrote before.
+        writer.take_left_out();
         for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
                 results[position] = Some(Err(refused));
@@ -307,6 +310,7 @@ impl Inner {
                     shard: number,
                     glsn: written.glsn,
                     result: written.result,
+                    left_out: writer.take_left_out(),
                     slow,
                 }
             });
@@ -334,6 +338,15 @@ impl Inner {
         if fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok() {
             self.wake_upkeep();
         }
+    }
+}
+
+/// Says in the log that documents are not found by all of their words.
+fn tell_left_out(results: &[Result<Written, EngineError>]) {
+    let mut left_out = results.iter().flatten().filter(|written| written.left_out);
+    if let Some(first) = left_out.next() {
+        let (index, id, documents) = (first.index.name(), &first.id, 1 + left_out.count());
+        tracing::warn!(%index, %id, documents, "an analyzer has left words out of documents");
     }
 }
 

@@ -117,9 +117,11 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let after = read_shown(&call, (&asked, shown), &outcome).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let json = render(&call, (&asked, &after), &outcome, refresh, took_ms);
+    let mut written = outcome.results.iter().flatten();
     Ok(Reply::written(json)
         .at(write_reply::last_glsn(&outcome))
-        .over(memory))
+        .over(memory)
+        .warned(written.find_map(write_reply::warning)))
 }
 
 /// What actions leave to the request.

@@ -81,7 +81,8 @@ async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Resul
     json.end_object();
     Ok(Reply::written(json)
         .with_status(write_reply::status(&written))
-        .at(written.glsn))
+        .at(written.glsn)
+        .warned(write_reply::warning(&written)))
 }
 
 async fn write_one(
@@ -186,5 +187,8 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         WriteResult::Created => axum::http::StatusCode::CREATED,
         _ => axum::http::StatusCode::OK,
     };
-    Ok(Reply::written(json).with_status(status).at(written.glsn))
+    Ok(Reply::written(json)
+        .with_status(status)
+        .at(written.glsn)
+        .warned(write_reply::warning(&written)))
 }

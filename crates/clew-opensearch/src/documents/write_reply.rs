@@ -100,6 +100,15 @@ pub(crate) async fn acknowledge(
     Ok(outcome)
 }
 
+/// What a client is told whose document is not found by all of its words, as OpenSearch writes warnings.
+const LEFT_OUT: &str = "299 Clew \"an analyzer would have made more of a text than it may make: \
+                        words are left out, by which the document is not found\"";
+
+/// What is to be said of a write beside its result.
+pub(crate) fn warning(written: &Written) -> Option<&'static str> {
+    written.left_out.then_some(LEFT_OUT)
+}
+
 /// The status of a write.
 pub(crate) fn status(written: &Written) -> StatusCode {
     match written.result {

@@ -32,6 +32,8 @@ pub struct Reply {
     pub(crate) events: Option<mpsc::Receiver<Bytes>>,
     /// What was reserved for the body, where that was done already.
     pub(crate) memory: Option<Reservation>,
+    /// A header that clients show to whoever runs them.
+    pub(crate) warning: Option<&'static str>,
 }
 
 impl Reply {
@@ -84,6 +86,12 @@ impl Reply {
         self
     }
 
+    /// Warns of something, if there is something to warn of.
+    pub(crate) fn warned(mut self, warning: Option<&'static str>) -> Self {
+        self.warning = warning;
+        self
+    }
+
     pub(crate) fn error(error: &ApiError) -> Self {
         Reply {
             status: error.status(),
@@ -117,6 +125,7 @@ impl Reply {
             allow: None,
             events: None,
             memory: None,
+            warning: None,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, Utf16Places, explained, tokens};
+use clew_analysis::{
+    POSITION_GAP, PartLimits, Parts, Token, Utf16Places, explained, take_left_out, tokens,
+};
 use clew_engine::Index;
 use clew_schema::FieldKind;
 use serde_json::{Map, Value, json};
@@ -270,12 +272,16 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
         .memory
         .hold(words_bytes(text_bytes).saturating_mul(copies))?;
     let shown = call.off_thread(move || {
-        if asked.explain {
-            asked.explanation(&analyzer, (max, gap), &source)
+        take_left_out();
+        let shown = if asked.explain {
+            asked.explanation(&analyzer, (max, gap), &source)?
         } else {
-            Ok(
-                json!({"tokens": Shown::of(&asked.texts, (max, gap), |text| tokens(&analyzer, text))?.plain()}),
-            )
+            let shown = Shown::of(&asked.texts, (max, gap), |text| tokens(&analyzer, text))?;
+            json!({"tokens": shown.plain()})
+        };
+        match take_left_out() {
+            true => Err(too_much()),
+            false => Ok(shown),
         }
     });
     Ok(Reply::json(&shown.await??))
@@ -407,6 +413,14 @@ impl Shown {
         };
         self.0.into_iter().map(explain).collect()
     }
+}
+
+fn too_much() -> ApiError {
+    ApiError::bad_request(
+        "illegal_state_exception",
+        "the analyzer makes more of a text than it may make, or an expression takes too long in it: of a document, words \
+         would be left out",
+    )
 }
 
 fn too_many(max: usize) -> ApiError {

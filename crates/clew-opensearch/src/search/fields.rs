@@ -82,6 +82,14 @@ impl FieldList {
                 .as_str()
                 .or_else(|| item.get("field").and_then(Value::as_str));
             let format = item.get("format").and_then(Value::as_str);
+            // A column that is asked for twice is shown twice, anything else once.
+            let is_plain = asked != FieldsForm::DocValues && format.is_none();
+            let is_there = |wanted: &Wanted| {
+                wanted.asked == asked && wanted.format.is_none() && Some(&*wanted.pattern) == name
+            };
+            if is_plain && self.wanted.iter().any(is_there) {
+                continue;
+            }
             self.wanted.push(Wanted {
                 pattern: name.ok_or_else(refused)?.to_string(),
                 asked,

@@ -388,6 +388,9 @@ async fn finish(
     {
         headers.insert(header::ALLOW, allow);
     }
+    if let Some(warning) = reply.warning {
+        headers.insert(header::WARNING, HeaderValue::from_static(warning));
+    }
     response
 }
 

@@ -14,7 +14,10 @@ pub fn values_at<'a>(document: &'a Value, path: &str, found: &mut Vec<&'a Value>
             if let Some(value) = object.get(path) {
                 values_at(value, "", found);
             }
-            for (at, _) in path.match_indices('.') {
+            // No name is longer than the longest there is: a path of a megabyte would be looked up once for each of its parts.
+            let longest = object.keys().map(String::len).max().unwrap_or(0);
+            let ends = path.match_indices('.').map(|(at, _)| at);
+            for at in ends.take_while(|at| *at <= longest) {
                 if let Some(inner) = object.get(&path[..at]) {
                     values_at(inner, &path[at + 1..], found);
                 }
@@ -46,5 +49,16 @@ mod tests {
         assert_eq!(find("a.b"), [json!("z"), json!("x")]);
         assert_eq!(find("a.b.c"), [json!("y"), json!("no")]);
         assert!(find("q").is_empty());
+    }
+
+    #[test]
+    fn a_path_of_very_many_parts_is_looked_up_as_far_as_there_are_names() {
+        let document = json!({"a": {"a": {"a": 1}}, "a.a": 2});
+        let path = format!("a{}", ".a".repeat(500_000));
+        let began = std::time::Instant::now();
+        let mut found = Vec::new();
+        values_at(&document, &path, &mut found);
+        assert!(found.is_empty());
+        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use std::io::Write;
 
-use clew_analysis::in_one_turn;
+use clew_analysis::{in_one_turn, take_left_out};
 use tantivy::directory::{CompositeWrite, Directory, WritePtr};
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer};
@@ -40,6 +40,8 @@ pub struct SegmentBuilder {
     store: StoreWriter,
     plugins: Vec<Box<dyn PluginWriter>>,
     doc_count: DocId,
+    /// Whether the analysis of a document left something out since that was last asked.
+    left_out: bool,
 }
 
 impl SegmentBuilder {
@@ -85,6 +87,7 @@ impl SegmentBuilder {
             store,
             plugins: plugins?,
             doc_count: 0,
+            left_out: false,
             schema,
             segment,
         })
@@ -93,6 +96,12 @@ impl SegmentBuilder {
     /// Number of documents, which is the next one's number.
     pub fn doc_count(&self) -> DocId {
         self.doc_count
+    }
+
+    /// Whether the analysis of a document left something out since this was last asked: what there was no room for, or what an
+    /// expression would have taken too long to find.
+    pub fn take_left_out(&mut self) -> bool {
+        std::mem::take(&mut self.left_out)
     }
 
     /// Memory that it holds. Costs a look at every field.
@@ -112,6 +121,7 @@ impl SegmentBuilder {
     pub fn add<D: Document>(&mut self, document: &D) -> tantivy::Result<()> {
         // Whoever adds holds up others: all texts of a document have the time of one.
         let _turn = in_one_turn();
+        take_left_out();
         let doc = self.doc_count;
         for (field, value) in document.iter_fields_and_values() {
             let at = field.field_id() as usize;
@@ -120,6 +130,7 @@ impl SegmentBuilder {
                 added.map_err(|refusal| refused(&self.schema, field, &refusal))?;
             }
         }
+        self.left_out |= take_left_out();
         self.columns.add_document(document)?;
         // No field is stored: sources have a file of their own.
         self.store
