@@ -1,6 +1,7 @@
 //! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
@@ -184,13 +185,17 @@ impl Table<'_> {
                 .map(|(at, column)| (at, column.name.to_string()))
                 .collect();
         };
-        let mut chosen = Vec::new();
+        let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
         for name in names {
             for (at, column) in self.columns.iter().enumerate() {
-                if column.is(name) {
-                    chosen.push((at, name.to_string()));
-                } else if name.contains('*') && glob(name, column.name) {
-                    chosen.push((at, column.name.to_string()));
+                let shown = match column.is(name) {
+                    true => name,
+                    false if name.contains('*') && glob(name, column.name) => column.name,
+                    false => continue,
+                };
+                // By each of its names once, as in OpenSearch.
+                if seen.insert((at, shown)) {
+                    chosen.push((at, shown.to_string()));
                 }
             }
         }
@@ -346,6 +351,12 @@ mod tests {
         let chosen = table.choose(Some(vec!["dc", "i*"]));
         assert_eq!(table.text(&chosen, false), "10 long\n 9 a\n 9 b\n");
         assert!(table.sort(vec!["x"]).is_err());
+        // Once each, however often it is asked for.
+        let chosen = table.choose(Some(vec!["dc", "i", "dc", "docs.*", "docs.count"]));
+        assert_eq!(
+            table.text(&chosen, false),
+            "10 long 10\n 9 a     9\n 9 b     9\n"
+        );
     }
 
     #[test]
