@@ -12,7 +12,7 @@ use super::part::Part;
 use crate::murmur3;
 
 /// Most ways of hashing, times buckets, times hashes of a bucket: that many terms may come of a text.
-const HASHES_MAX: usize = 1 << 18;
+const HASHES_MAX: usize = 1 << 16;
 
 /// Most ways of hashing, each of which costs a hash of every term.
 const WAYS_MAX: usize = 1024;

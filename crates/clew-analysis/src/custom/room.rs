@@ -11,7 +11,7 @@ pub(super) const MADE_BYTES_MAX: usize = 16 << 20;
 /// Bytes beside that for each byte of the text.
 const BYTES_PER_BYTE_MAX: usize = 64;
 /// Terms that a text may become, whatever its length: each takes a hundred bytes beside its own.
-const TERMS_MAX: usize = 250_000;
+const TERMS_MAX: usize = 100_000;
 /// Terms beside that for each byte of the text.
 const TERMS_PER_BYTE_MAX: usize = 8;
 

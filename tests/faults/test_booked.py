@@ -1,0 +1,103 @@
+"""What one request takes is booked before it is there: a server that may have 512 MiB does not take as much for one of them."""
+
+import json
+import unittest
+
+from .server import Server
+
+LIMIT_BYTES = 512 << 20
+# What a request may take at most beside what the server has: the limits of its purposes, and what the allocator keeps.
+GROWTH_KIB_MAX = 300 << 10
+STATUSES = {200, 201, 400, 413, 429}
+
+
+def numbers(count):
+    return b"[" + b"1.5," * (count - 1) + b"1.5]"
+
+
+class Booked(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(env={"CLEW_MEMORY__LIMIT_BYTES": str(LIMIT_BYTES)}).start()
+        self.addCleanup(self.server.__exit__)
+        self.client = self.enterContext(self.server.client(120))
+
+    def kib(self, name):
+        with open(f"/proc/{self.server.process.pid}/status") as file:
+            return int(next(line for line in file if line.startswith(name)).split()[1])
+
+    def asked(self, method, path, body=None):
+        """The reply to a request, for which the server may not have taken too much."""
+        try:
+            # The highest resident size begins anew.
+            with open(f"/proc/{self.server.process.pid}/clear_refs", "w") as file:
+                file.write("5")
+        except OSError as error:
+            self.skipTest(f"the peak of memory cannot be reset: {error}")
+        before = self.kib("VmRSS")
+        reply = self.client.request(method, path, body)
+        grown = self.kib("VmHWM") - before
+        self.assertIn(reply.status, STATUSES, reply)
+        self.assertLess(grown, GROWTH_KIB_MAX, f"{method} {path} took {grown >> 10} MiB: {reply}")
+        self.assertEqual(self.server.panics(), [])
+        return reply
+
+    def test_parameters_of_scripts(self):
+        self.client.done("PUT", "/b/_doc/1", {"n": 1})
+        script = b'{"script":{"source":"1","params":{"f":' + numbers(2_000_000) + b"}}}"
+        self.assertEqual(self.asked("POST", "/b/_update/1", script).status, 429)
+        bulk = b'{"update":{"_id":"1"}}\n' + script + b"\n"
+        self.assertEqual(self.asked("POST", "/b/_bulk", bulk).status, 429)
+        small = b'{"script":{"source":"ctx._source.n = params.f.size()","params":{"f":' + numbers(20_000) + b"}}}"
+        self.assertEqual(self.asked("POST", "/b/_update/1", small).status, 200)
+
+    def test_documents_of_pipelines(self):
+        self.client.done("PUT", "/_ingest/pipeline/p", {"processors": [{"set": {"field": "x", "value": 1}}]})
+        document = b'{"f":' + numbers(3_000_000) + b"}"
+        self.assertIn(self.asked("PUT", "/b/_doc/1?pipeline=p", document).status, (413, 429))
+        items = self.asked("POST", "/b/_bulk?pipeline=p", b'{"index":{}}\n' + document + b"\n")
+        if items.status == 200:
+            self.assertIn(items.body["items"][0]["index"]["status"], (413, 429))
+        simulated = b'{"pipeline":{"processors":[{"set":{"field":"a","value":"b"}}]},"docs":[{"_source":'
+        self.assertEqual(self.asked("POST", "/_ingest/pipeline/_simulate", simulated + document + b"}]}").status, 429)
+        small = b'{"f":' + numbers(20_000) + b"}"
+        self.assertEqual(self.asked("PUT", "/b/_doc/1?pipeline=p", small).status, 201)
+
+    def test_definitions(self):
+        meta = b'{"_meta":{"a":' + numbers(1_000_000) + b"}}"
+        self.asked("PUT", "/d", b'{"mappings":' + meta + b"}")
+        self.asked("PUT", "/_index_template/d", b'{"index_patterns":["dd*"],"template":{"mappings":' + meta + b"}}")
+        self.asked("PUT", "/_ingest/pipeline/d", b'{"processors":[{"set":{"field":"a","value":' + numbers(1_000_000) + b"}}]}")
+
+    def test_lists_and_objects_of_queries(self):
+        self.client.done("PUT", "/q", {"mappings": {"properties": {"n": {"type": "long"}}}})
+        for item in (b"1.5", b"[0]", b'{"a":1}', b'"ab"'):
+            items = b"[" + (item + b",") * 900_000 + item + b"]"
+            self.asked("POST", "/q/_search", b'{"query":{"terms":{"n":' + items + b"}}}")
+
+    def test_a_document_in_each_of_many_indexes(self):
+        count = 100
+        lines = [line for n in range(count) for line in ({"index": {"_index": f"many{n}"}}, {"a": n})]
+        bulk = "".join(json.dumps(line) + "\n" for line in lines)
+        self.assertFalse(self.asked("POST", "/_bulk?refresh=true", bulk.encode()).body["errors"])
+        self.assertEqual(self.client.done("GET", "/many*/_count")["count"], count)
+
+    def test_terms_within_terms(self):
+        shingle = {"type": "shingle", "max_shingle_size": 4}
+        analyzers = {"paths": {"tokenizer": "path_hierarchy"}, "shingles": {"tokenizer": "standard", "filter": ["s"] * 5}}
+        self.client.done("PUT", "/t", {
+            "settings": {"index.max_shingle_diff": 3, "analysis": {"analyzer": analyzers, "filter": {"s": shingle}}},
+            "mappings": {"properties": {name: {"type": "text", "analyzer": name} for name in analyzers}}})
+        for name, text in (("paths", "/a" * 20_000), ("shingles", "a " * 3_000)):
+            reply = self.asked("POST", "/t/_doc", {name: text})
+            self.assertEqual(reply.status, 201)
+            self.assertIn("words are left out", reply.headers["Warning"])
+            reply = self.asked("POST", "/t/_bulk", [{"index": {}}, {name: text}, {"index": {}}, {name: "a b"}])
+            self.assertIn("words are left out", reply.headers["Warning"])
+            reply = self.asked("POST", "/t/_analyze", {"analyzer": name, "text": text})
+            self.assertEqual(reply.status, 400)
+            reply = self.asked("POST", "/t/_doc", {name: "/a/b c"})
+            self.assertNotIn("Warning", reply.headers)
+
+
+if __name__ == "__main__":
+    unittest.main()
