@@ -19,6 +19,8 @@ pub(crate) struct ScriptedUpdate {
     makes_new: bool,
     /// When it came, in milliseconds since the epoch, as scripts see it.
     now_ms: i64,
+    /// Of its request.
+    memory: RequestMemory,
 }
 
 /// What is around an update that its body does not say.
@@ -51,6 +53,7 @@ impl ScriptedUpdate {
                 index,
                 makes_new,
                 now_ms: around.now_ms,
+                memory: around.memory.clone(),
             });
         }
         let written = WrittenScript::of("script", &script)?;
@@ -59,6 +62,7 @@ impl ScriptedUpdate {
             index,
             makes_new,
             now_ms: around.now_ms,
+            memory: around.memory.clone(),
         })
     }
 
@@ -98,6 +102,7 @@ impl DocumentChange for ScriptedUpdate {
             if !self.makes_new {
                 return Ok(Changed::Document(upsert.to_vec()));
             }
+            let _trees = self.memory.hold_for_script(upsert)?;
             let mut context =
                 json!({"op": "create", "_index": self.index, "_id": id, "_now": self.now_ms});
             context["_source"] = object(upsert)?;
@@ -108,6 +113,7 @@ impl DocumentChange for ScriptedUpdate {
                 _ => Changed::Nothing,
             });
         };
+        let _trees = self.memory.hold_for_script(there.source)?;
         let mut context = json!({
             "op": "index", "_index": self.index, "_id": id, "_version": there.version,
             "_routing": there.routing, "_now": self.now_ms,

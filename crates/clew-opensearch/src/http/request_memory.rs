@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose, Reservation};
+use clew_platform::{MemoryAccount, MemoryExceeded, MemoryLimits, MemoryPurpose, Reservation};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ const OBJECT_BYTES: usize = 400;
 const MEMBER_BYTES: usize = 100;
 /// What a text takes for each of its bytes while it is cut into words: a word takes some 130 bytes, however short it is.
 const WORDS_FACTOR: usize = 24;
+/// How often a document is there while a script changes it.
+const SCRIPT_COPIES: usize = 3;
 
 /// What one request has taken so far. Clones are the same.
 #[derive(Clone, Debug)]
@@ -55,6 +57,17 @@ impl RequestMemory {
     pub fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
         let mut held = self.0.lock().sibling();
         held.grow(bytes)?;
+        Ok(held)
+    }
+
+    /// Takes what a document becomes while a script changes it: as it is read, as the script has it, and as the script leaves
+    /// it. Until the reservation is dropped.
+    ///
+    /// # Errors
+    /// When it does not fit beside others.
+    pub(crate) fn hold_for_script(&self, source: &[u8]) -> Result<Reservation, MemoryExceeded> {
+        let mut held = self.0.lock().sibling();
+        held.grow(json_bytes(source).saturating_mul(SCRIPT_COPIES))?;
         Ok(held)
     }
 

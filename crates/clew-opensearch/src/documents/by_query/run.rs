@@ -229,6 +229,7 @@ async fn write_part<'h>(
         .map(|hit| (Original::of(job, hit), operation(job, hit)))
         .collect();
     let (named, script) = (job.pipeline.clone(), job.script.clone());
+    let memory = call.memory.clone();
     let prepare = move |engine: &Engine| {
         let mut ingest = Ingest::new(engine);
         let mut prepared = Vec::with_capacity(asked.len());
@@ -239,10 +240,13 @@ async fn write_part<'h>(
             }
             let operation = match &script {
                 // A script that fails ends the job before anything of this part is written.
-                Some(script) => match original.scripted((&**script, engine.now_ms()), operation) {
-                    Ok(operation) => operation,
-                    Err(error) => return Ok(Err(error)),
-                },
+                Some(script) => {
+                    let around = (&**script, engine.now_ms(), &memory);
+                    match original.scripted(around, operation) {
+                        Ok(operation) => operation,
+                        Err(error) => return Ok(Err(error)),
+                    }
+                }
                 None => Some(operation),
             };
             prepared.push(match operation {

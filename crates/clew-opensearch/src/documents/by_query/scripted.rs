@@ -11,6 +11,7 @@ use super::spec::{Job, Verb};
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
 use crate::http::error_table::script_cause;
+use crate::http::request_memory::RequestMemory;
 
 /// Reads `script` of a body.
 pub(super) fn read(script: &Value) -> Result<Arc<Script>, ApiError> {
@@ -50,12 +51,13 @@ impl Original {
     /// Where the script fails, or asks for what cannot be done.
     pub(super) fn scripted(
         &self,
-        (script, now_ms): (&Script, i64),
+        (script, now_ms, memory): (&Script, i64, &RequestMemory),
         mut operation: WriteOperation,
     ) -> Result<Option<WriteOperation>, ApiError> {
         let Action::Index { source, .. } = &mut operation.action else {
             return Ok(Some(operation));
         };
+        let _trees = memory.hold_for_script(source)?;
         let mut context = json!({
             "op": "index", "_index": self.index, "_id": self.id, "_version": self.version,
             "_routing": self.routing,
