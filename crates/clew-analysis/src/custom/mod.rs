@@ -46,7 +46,7 @@ use char_filter::{CharFilter, Filtered};
 use filter::Filter;
 use language::LANGUAGES;
 use part::Part;
-use room::Room;
+use room::{MADE_BYTES_MAX, Room, leave_out};
 use tokenizer::Cutter;
 
 use crate::java_pattern::in_one_turn;
@@ -105,6 +105,11 @@ impl Chain {
         let room = Room::for_text(text.len());
         let mut filtered = Filtered::new(text);
         for filter in &self.char_filters {
+            // Each may lengthen it by as much.
+            if filtered.text.len() > text.len().saturating_add(MADE_BYTES_MAX) {
+                leave_out();
+                break;
+            }
             filtered = filter.apply(filtered);
         }
         let mut terms: Vec<Term> = self

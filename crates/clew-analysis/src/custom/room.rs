@@ -41,8 +41,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Room for what is made of so many bytes.
-    pub(super) fn for_bytes(text_bytes: usize) -> Self {
+    /// Room for what is made of so many bytes, be they a text or what was made of one.
+    fn for_bytes(text_bytes: usize) -> Self {
         let with = |most: usize, each: usize| most.saturating_add(text_bytes.saturating_mul(each));
         Room {
             terms: with(TERMS_MAX, TERMS_PER_BYTE_MAX),
@@ -57,11 +57,18 @@ impl Room {
         room
     }
 
+    /// Room for what one step makes of so many bytes: no more than there is for all of the text.
+    pub(super) fn for_step(bytes: usize) -> Self {
+        let room = Room::for_bytes(bytes);
+        Room {
+            bytes: room.bytes.min(TEXT_ROOM.get()),
+            ..room
+        }
+    }
+
     /// Room for what is made of these terms.
     pub(super) fn for_terms(terms: &[Term]) -> Self {
-        let mut room = Room::for_bytes(terms.iter().map(|term| term.token.text.len()).sum());
-        room.bytes = room.bytes.min(TEXT_ROOM.get());
-        room
+        Room::for_step(terms.iter().map(|term| term.token.text.len()).sum())
     }
 
     /// Whether something did not fit: nothing does any more.

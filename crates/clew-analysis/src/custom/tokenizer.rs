@@ -291,7 +291,7 @@ impl Cutter {
                         .into_iter()
                         .map(move |piece| from + piece.start..from + piece.end)
                 });
-                let mut room = Room::for_bytes(text.len());
+                let mut room = Room::for_step(text.len());
                 numbered(
                     text,
                     cut.take_while(|piece| room.takes(piece.len())).collect(),
@@ -339,7 +339,7 @@ impl Cutter {
         }
         ranges.retain(|range| !range.is_empty());
         // Paths within paths: together they are as long as the square of the text.
-        let mut room = Room::for_bytes(text.len());
+        let mut room = Room::for_step(text.len());
         ranges
             .into_iter()
             .take_while(|range| room.takes(range.len()))
@@ -402,7 +402,7 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
     places.push(word.len());
     let starts = if only_first { 1 } else { places.len() };
     let mut found = Vec::new();
-    let mut room = Room::for_bytes(word.len());
+    let mut room = Room::for_step(word.len());
     for start in 0..starts.min(places.len()) {
         for length in lengths.clone() {
             match places.get(start + length) {
