@@ -74,6 +74,17 @@ class Booked(unittest.TestCase):
             items = b"[" + (item + b",") * 900_000 + item + b"]"
             self.asked("POST", "/q/_search", b'{"query":{"terms":{"n":' + items + b"}}}")
 
+    def test_answers_that_pipelines_change(self):
+        document = {"f": [1.5] * 3_000}
+        for _ in range(4):
+            self.client.done("POST", "/a/_bulk", [line for _ in range(250) for line in ({"index": {}}, document)])
+        self.client.done("POST", "/a/_refresh")
+        rename = {"rename_field": {"field": "f", "target_field": "g"}}
+        self.client.done("PUT", "/_search/pipeline/r", {"response_processors": [rename]})
+        self.assertEqual(self.asked("POST", "/a/_search?search_pipeline=r", {"size": 1_000}).status, 429)
+        reply = self.asked("POST", "/a/_search?search_pipeline=r", {"size": 10})
+        self.assertEqual(len(reply.body["hits"]["hits"][0]["_source"]["g"]), 3_000)
+
     def test_a_document_in_each_of_many_indexes(self):
         count = 100
         lines = [line for n in range(count) for line in ({"index": {"_index": f"many{n}"}}, {"a": n})]

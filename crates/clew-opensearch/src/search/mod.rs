@@ -159,9 +159,23 @@ pub async fn run(
         }
     };
     match pipeline {
-        Some(pipeline) => pipeline.finish(answer),
+        Some(pipeline) => piped(call, pipeline, answer).await,
         None => Ok(answer),
     }
+}
+
+/// The answer as a pipeline leaves it, a long one away from the async threads.
+async fn piped(
+    call: &Call,
+    pipeline: search_pipeline::Running,
+    answer: Vec<u8>,
+) -> Result<Vec<u8>, ApiError> {
+    if answer.len() <= INLINE_BYTES_MAX {
+        return pipeline.finish(answer, &call.memory);
+    }
+    let memory = call.memory.clone();
+    call.off_thread(move || pipeline.finish(answer, &memory))
+        .await?
 }
 
 /// Searches, and shows what was found.

@@ -10,6 +10,7 @@ use processors::Pipeline;
 use serde_json::Value;
 
 use crate::http::error::ApiError;
+use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::state::call::Call;
 
 pub(crate) use store::{delete, get, put};
@@ -96,10 +97,16 @@ impl Running {
     }
 
     /// Changes a search's answer.
-    pub(crate) fn finish(&self, answer: Vec<u8>) -> Result<Vec<u8>, ApiError> {
+    pub(crate) fn finish(
+        &self,
+        answer: Vec<u8>,
+        memory: &RequestMemory,
+    ) -> Result<Vec<u8>, ApiError> {
         if !self.pipeline.changes_answers() {
             return Ok(answer);
         }
+        // As it is read, and the new one beside it.
+        let _read = memory.hold(json_bytes(&answer).saturating_add(answer.len()))?;
         let mut value: Value = serde_json::from_slice(&answer)
             .map_err(|error| ApiError::internal(error.to_string()))?;
         self.pipeline.change_answer(&mut value, self.size_before)?;
