@@ -397,7 +397,9 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
     let mut places: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
     if places.len() > PIECES_TEXT_MAX {
         places.truncate(PIECES_TEXT_MAX);
-        leave_out();
+        if !only_first {
+            leave_out();
+        }
     }
     places.push(word.len());
     let starts = if only_first { 1 } else { places.len() };
