@@ -394,7 +394,8 @@ fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
 
 /// Pieces of a word, by place and then by length.
 pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Vec<Range<usize>> {
-    let mut places: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+    let places = word.char_indices().map(|(at, _)| at);
+    let mut places: Vec<usize> = places.take(PIECES_TEXT_MAX + 1).collect();
     if places.len() > PIECES_TEXT_MAX {
         places.truncate(PIECES_TEXT_MAX);
         if !only_first {
