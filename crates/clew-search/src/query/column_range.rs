@@ -447,9 +447,11 @@ mod tests {
             }
             let of = (reader.segment_id(), "number");
             let made = columns.spans.of(of, reader.max_doc(), || None);
+            // Values that lie together are passed over or taken by the ends of all of them.
+            let is_asked = docs > RANGE && step != 0;
             assert_eq!(
                 made.is_some(),
-                docs > RANGE,
+                is_asked,
                 "ranges were asked for often enough"
             );
         }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::bm25::rounded;
 use super::{Admission, Hits};
-use crate::query::{CompileContext, VectorAnswers, plan};
+use crate::query::{CompileContext, VectorAnswers, plan_recorded};
 use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
 use crate::search::{Relation, ShardHit, ShardRequest, TrackTotal};
 use crate::segments::TopScores;
@@ -292,7 +292,8 @@ fn one_word_is_ranked_by_its_champions() {
         now_ms: 0,
         vectors: &VectorAnswers::default(),
     };
-    let ranked = plan(&query, &context).unwrap().ranked.unwrap();
+    let plan = plan_recorded(&query, &context, (true, None)).unwrap();
+    let ranked = plan.ranked.unwrap();
     let readers = snapshot.readers.iter();
     let segments: Vec<Admission<'_>> = readers
         .map(|reader| Admission {
