@@ -34,19 +34,28 @@ use skip::skip;
 const SMALL_POSTINGS_MAX: u64 = 1 << 17;
 /// Hits of such a search, each of which is a block of sources to unpack.
 const SMALL_HITS_MAX: usize = 10;
+/// Shards of such a search: each costs some ten microseconds before anything is read.
+const SMALL_SHARDS_MAX: usize = 8;
 
-/// Whether the way to another thread would cost more than the search. It asks one shard for some hits
-/// by score, and the dictionary tells that few documents are looked at.
+/// Whether the way to another thread would cost more than the search. It asks few shards for some hits
+/// by score, and the dictionaries tell that few documents are looked at.
 pub(super) fn is_small(request: &SearchRequest) -> bool {
     let plain = asks_for_the_best_only(request)
         && request.from.saturating_add(request.size) <= SMALL_HITS_MAX
         && request.parts.values().all(|part| part.filter.is_none());
-    let [shard] = request.pinned.shards() else {
+    let shards = request.pinned.shards();
+    if !plain || shards.len() > SMALL_SHARDS_MAX {
         return false;
-    };
-    let snapshot = shard.snapshot().ok();
-    let reads = || clew_search::postings_max(snapshot?, &request.query);
-    plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
+    }
+    let mut left = SMALL_POSTINGS_MAX;
+    shards.iter().all(|shard| {
+        let snapshot = shard.snapshot().ok();
+        let reads =
+            snapshot.and_then(|snapshot| clew_search::postings_max(snapshot, &request.query));
+        let rest = reads.and_then(|reads| left.checked_sub(reads));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    })
 }
 
 /// Whether nothing is asked for but the best hits by score.
