@@ -182,6 +182,8 @@ class Groups(Session):
         self.same([(values(one), one.count, one.hits, one.sub_groups) for one in found],
                   [((f"k{i}",), 1, [], []) for i in range(3)], "buckets alone")
         self.same(found[0].key[0]["field_name"], "kind", "the name of their field")
+        (found,) = search(SearchAggregation(fields=["kind"], size=3), limit=100_000)
+        self.same(len(found), 3, "a limit says nothing")
         # What is known of each, in an order by it, with the hits that are best by another field.
         metrics = {"rows": {"count": "*"}, "there": {"count": "price"}, "most": {"max": "price"}, "sum": {"sum": "id"},
                    "mean": {"avg": "big"}, "best": {"min": "_score"}, "text": {"min": "kind"}}
@@ -234,6 +236,9 @@ class Groups(Session):
             (1100, "are more than 16384", SearchAggregation(fields=["big"], size=20_000), {}),
             (1100, "result entries is too large", SearchAggregation(fields=["big"], size=16_000, top_hits=TopHits(size=900)), {}),
             (65535, "sum does not support data type VarChar", SearchAggregation(fields=["id"], size=2, metrics={"x": {"sum": "kind"}}), {}),
+            (1100, "has 101 metrics, more than 100", SearchAggregation(
+                fields=["id"], size=2, metrics={f"x{at}": {"count": "*"} for at in range(101)}), {}),
+            (1100, "has 11 keys of an order, more than 10", SearchAggregation(fields=["id"], size=2, order=[{"_key": "asc"}] * 11), {}),
             (1100, "is not sortable", SearchAggregation(fields=["id"], size=2, top_hits=TopHits(size=1, sort=[{"list": "asc"}])), {}),
             (1100, "offset cannot be used", plain, {"offset": 2}),
             (1100, "range-search cannot be used", plain, {"search_params": {"params": {"radius": 100}}}),

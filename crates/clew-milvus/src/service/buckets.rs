@@ -3,8 +3,9 @@
 
 mod fill;
 
-use clew_engine::{DocPlace, GroupBy};
-use clew_query::{Missing, Order};
+use clew_engine::{DocPlace, EngineError, GroupBy};
+use clew_platform::{MemoryPurpose, stopped};
+use clew_query::{Missing, Order, QueryError};
 
 use super::Service;
 use super::aggregate::Operator;
@@ -14,6 +15,8 @@ use super::read::Guarantee;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::collections::{Opened, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
+use crate::held;
+use crate::incoming::Refused;
 use crate::proto::*;
 use crate::rows::{Wanted, keys};
 use fill::Table;
@@ -21,6 +24,9 @@ use fill::Table;
 /// Most levels, and fields of all of them, as in Milvus.
 const LEVELS_MAX: usize = 4;
 const FIELDS_MAX: usize = 10;
+/// Most metrics of all levels, and most keys of one order.
+const METRICS_MAX: usize = 100;
+const KEYS_MAX: usize = 10;
 /// Most hits of a bucket that are told.
 const HITS_MAX: usize = 1_000;
 /// Most hits that are put into buckets, of all vectors of a search.
@@ -100,6 +106,11 @@ impl Buckets {
             }
             let spec = *spec;
             next = spec.sub_aggregation.clone();
+            let metrics = buckets.levels.iter().map(|level| level.metrics.len());
+            let metrics = metrics.sum::<usize>() + spec.metrics.len();
+            let sorts = spec.top_hits.as_ref().map_or(0, |top| top.sort.len());
+            check_count("metrics", metrics, METRICS_MAX)?;
+            check_count("keys of an order", spec.order.len().max(sorts), KEYS_MAX)?;
             let (level, searched) = buckets.level(collection, &spec)?;
             let limit = buckets.limit.checked_mul(searched);
             let limit = limit.filter(|limit| *limit <= WINDOW_MAX);
@@ -197,6 +208,16 @@ impl Buckets {
         });
         let all = self.fields().chain(named);
         all.map(|field| field.name.clone()).collect()
+    }
+}
+
+/// Refuses more than is worked out for each bucket.
+fn check_count(what: &str, count: usize, max: usize) -> Result<()> {
+    match count <= max {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(format!(
+            "a search_aggregation has {count} {what}, more than {max}"
+        ))),
     }
 }
 
@@ -399,8 +420,21 @@ impl Service {
             told: wanted.names,
             metric: asked.metric,
         };
-        let filled = move |_: &Service| Ok(table.filled(&buckets, &found));
-        let (agg_buckets, agg_topks) = self.beside(filled).await?;
+        let filled = move |service: &Service| -> Result<_> {
+            let hits: usize = found.iter().map(Vec::len).sum();
+            let bytes = table.bytes(&buckets, hits);
+            let memory = &service.limits().memory;
+            let room = memory.reserve(MemoryPurpose::Searches, bytes);
+            let room = room.map_err(Refused::from)?;
+            let filled = table.filled(&buckets, &found);
+            // What was left off is no answer.
+            match stopped() {
+                true => Err(EngineError::Query(QueryError::Stopped).into()),
+                false => Ok((filled, room)),
+            }
+        };
+        let ((agg_buckets, agg_topks), room) = self.beside(filled).await?;
+        held::hold(room);
         Ok(SearchResults {
             collection_name: opened.named.name.clone(),
             session_ts: self.timestamp(),

@@ -56,6 +56,11 @@ impl Service {
         let collection = &opened.named.collection;
         let guarantee = Guarantee::from(&request);
         let buckets = request.search_aggregation.take();
+        if buckets.is_some() {
+            // How many hits there are follows from the buckets alone.
+            let params = &mut request.search_params;
+            params.retain(|pair| !matches!(pair.key.as_str(), "topk" | "limit"));
+        }
         check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;

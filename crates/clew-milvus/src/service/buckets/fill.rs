@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use clew_platform::stopped;
 use clew_query::Order;
+use prost::Message;
 
 use super::{Buckets, Level, Metric, OrderKey, Source, TopHits};
 use crate::collection::{Collection, DataType, Metric as Distance};
@@ -99,6 +101,49 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// What the buckets of so many hits may take: each level has the keys of all hits, once to find buckets by and once to tell
+    /// them, and may tell every hit again.
+    pub(super) fn bytes(&self, buckets: &Buckets, hits: usize) -> usize {
+        const OWNED_BYTES: usize = 64;
+        let texts = |name: &str| -> usize {
+            let named = self.columns.iter().filter(|one| one.field_name == name);
+            named.map(Message::encoded_len).sum()
+        };
+        let shown = self.columns.iter().filter(|one| self.is_told(one));
+        let hit =
+            |column: &FieldData| size_of::<AggHitField>() + OWNED_BYTES + column.field_name.len();
+        let hit_bytes = size_of::<AggHit>() + OWNED_BYTES + shown.clone().map(hit).sum::<usize>();
+        let told = hits
+            .saturating_mul(hit_bytes)
+            .saturating_add(shown.map(Message::encoded_len).sum());
+        let of_level = |level: &Level| {
+            let entry = size_of::<BucketKeyEntry>() + 2 * size_of::<Key>() + 2 * OWNED_BYTES;
+            let metric = size_of::<MetricValue>() + size_of::<Cell>() + 2 * OWNED_BYTES;
+            let bucket = size_of::<AggBucket>()
+                + size_of::<Bucket>()
+                + 2 * OWNED_BYTES
+                + level.fields.len() * entry
+                + level.metrics.len() * metric;
+            let keys = level.fields.iter().map(|field| 3 * texts(&field.name));
+            let metrics = level.metrics.iter().map(|metric| match &metric.of {
+                Source::Field(field) => 2 * texts(&field.name),
+                Source::Rows | Source::Score => 0,
+            });
+            let texts = keys.chain(metrics).fold(0, usize::saturating_add);
+            let top = level.top_hits.as_ref().map_or(0, |_| told);
+            hits.saturating_mul(bucket)
+                .saturating_add(texts)
+                .saturating_add(top)
+        };
+        let levels = buckets.levels.iter().map(of_level);
+        levels.fold(0, usize::saturating_add)
+    }
+
+    /// Whether hits are told with a column.
+    fn is_told(&self, column: &FieldData) -> bool {
+        column.is_dynamic || self.told.contains(&column.field_name)
+    }
+
     /// The buckets of all lists, one list behind the other, and how many each list has.
     pub(super) fn filled(
         &self,
@@ -155,6 +200,9 @@ impl Table {
             }
         }
         for bucket in &mut buckets {
+            if stopped() {
+                return Vec::new();
+            }
             let metrics = level.metrics.iter();
             let metrics = metrics.map(|metric| self.result(metric, &bucket.hits, flat));
             bucket.metrics = metrics.collect();
@@ -253,9 +301,7 @@ impl Table {
 
     /// What is told of a hit.
     fn fields(&self, hit: usize) -> Vec<AggHitField> {
-        let columns = self.columns.iter();
-        let shown =
-            columns.filter(|column| column.is_dynamic || self.told.contains(&column.field_name));
+        let shown = self.columns.iter().filter(|column| self.is_told(column));
         let fields = shown.filter_map(|column| {
             let field = self.collection.field(&column.field_name).ok();
             Some(AggHitField {
@@ -324,4 +370,64 @@ fn compared(level: &Level, a: &Bucket, b: &Bucket) -> Ordering {
     });
     let differs = parts.find(|ordering| *ordering != Ordering::Equal);
     differs.unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hits_that_are_told_at_each_level_are_booked_for_each() {
+        let kept = json!({
+            "id": 1, "dynamic": false, "consistency_level": 0, "shards": 1,
+            "partitions": {"_default": 1}, "loaded": true, "updated_ms": 0,
+            "fields": [
+                {"id": 100, "name": "id", "data_type": "Int64", "is_primary": true},
+                {"id": 101, "name": "tag", "data_type": "VarChar", "params": {"max_length": "100"}},
+            ],
+            "functions": [], "indexes": [],
+        });
+        let collection: Collection = serde_json::from_value(kept).unwrap();
+        let (hits, text) = (1_000, "x".repeat(100));
+        let column = FieldData {
+            field_name: "tag".to_string(),
+            field: Some(field_data::Field::Scalars(ScalarField {
+                data: Some(scalar_field::Data::StringData(StringArray {
+                    data: vec![text; hits],
+                })),
+            })),
+            ..FieldData::default()
+        };
+        let field = collection.field("tag").unwrap().clone();
+        let table = Table {
+            collection: Arc::new(collection),
+            columns: vec![column],
+            told: vec!["tag".to_string()],
+            metric: Distance::L2,
+        };
+        let booked = |levels: usize, is_told: bool| {
+            let level = Level {
+                fields: vec![field.clone()],
+                size: 10,
+                metrics: Vec::new(),
+                order: Vec::new(),
+                top_hits: is_told.then_some(TopHits {
+                    size: 1,
+                    sort: Vec::new(),
+                }),
+            };
+            let buckets = Buckets {
+                levels: vec![level; levels],
+                limit: 10,
+                hits: 1,
+            };
+            table.bytes(&buckets, hits)
+        };
+        let texts = hits * 100;
+        assert!(booked(1, true) > booked(1, false) + texts);
+        assert_eq!(booked(4, true), 4 * booked(1, true));
+        assert!(booked(1, false) > 3 * texts, "keys");
+    }
 }
