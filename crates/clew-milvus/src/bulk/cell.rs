@@ -1,10 +1,12 @@
 //! What values of files mean where JSON says less, or more, than rows of an insert do.
 
+use clew_platform::Reservation;
 use serde_json::{Map, Value};
 
 use super::wrong;
 use crate::collection::{Collection, DYNAMIC, DataType};
 use crate::error::Result;
+use crate::incoming::{Refused, json_bytes};
 
 /// A text between separators as the value of a field.
 ///
@@ -52,27 +54,39 @@ pub(super) fn cell(
     value.ok_or_else(|| refused(field.data_type.name()))
 }
 
-/// Makes of an object of a file what a row of an insert would be: JSON may be written as text, and what is beyond the
-/// fields may lie in `$meta`.
+/// Reads the JSON that a file has as text in a row: the values of JSON fields.
 ///
 /// # Errors
-/// When such a text is no JSON, or `$meta` no object.
-pub(super) fn settled(
+/// When such a text is no JSON, or finds no room.
+pub(super) fn with_json(
     mut row: Map<String, Value>,
     collection: &Collection,
+    room: &mut Reservation,
 ) -> Result<Map<String, Value>> {
     let are_json = |field: &&crate::collection::Field| field.data_type == DataType::Json;
     for field in collection.fields.iter().filter(are_json) {
         if let Some(Value::String(text)) = row.get(&field.name) {
-            let value = parsed(&field.name, text)?;
+            let value = parsed(&field.name, text, room)?;
             row.insert(field.name.clone(), value);
         }
     }
+    Ok(row)
+}
+
+/// Makes of an object of a file what a row of an insert would be: what is beyond the fields may lie in `$meta`.
+///
+/// # Errors
+/// When that is no object, and no text of one that finds room.
+pub(super) fn settled(
+    mut row: Map<String, Value>,
+    collection: &Collection,
+    room: &mut Reservation,
+) -> Result<Map<String, Value>> {
     if !collection.dynamic {
         return Ok(row);
     }
     let beyond = match row.remove(DYNAMIC) {
-        Some(Value::String(text)) => parsed(DYNAMIC, &text)?,
+        Some(Value::String(text)) => parsed(DYNAMIC, &text, room)?,
         Some(Value::Null) | None => return Ok(row),
         Some(value) => value,
     };
@@ -88,7 +102,10 @@ pub(super) fn settled(
     Ok(row)
 }
 
-fn parsed(name: &str, text: &str) -> Result<Value> {
+/// The JSON of a text. Its brackets may have been escaped in the file, so that the room of the row does not have it.
+fn parsed(name: &str, text: &str, room: &mut Reservation) -> Result<Value> {
+    let grown = room.grow(json_bytes(text.as_bytes()));
+    grown.map_err(Refused::from)?;
     serde_json::from_str(text)
         .map_err(|error| wrong(format!("the value of {name} is no JSON: {error}")))
 }

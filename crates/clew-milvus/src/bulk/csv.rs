@@ -72,19 +72,23 @@ impl Table {
     pub(super) fn cut(&mut self) -> Result<Option<Vec<u8>>> {
         let mut row = Vec::new();
         let mut in_quotes = false;
+        let from = self.bytes.given;
         loop {
-            match self.bytes.next()? {
-                None if in_quotes => return Err(wrong("a quoted value does not end")),
-                None if row.is_empty() => return Ok(None),
-                None => return Ok(Some(row)),
-                Some(b'\n') if !in_quotes => {
+            let byte = self.bytes.next()?;
+            match byte {
+                None | Some(b'\n') if !in_quotes => {
                     if row.last() == Some(&b'\r') {
                         row.pop();
                     }
                     if !row.is_empty() {
                         return Ok(Some(row));
                     }
+                    if byte.is_none() {
+                        return Ok(None);
+                    }
+                    self.bytes.check_gap(from)?;
                 }
+                None => return Err(wrong("a quoted value does not end")),
                 Some(byte) => {
                     in_quotes ^= byte == b'"';
                     push(&mut row, byte)?;
@@ -178,7 +182,7 @@ mod tests {
     fn lines_are_cut_into_values() {
         let read = rows(
             "good",
-            "id,text,v\r\n1,plain,\"[1,2]\"\r\n\r\n2,\"a \"\"b\"\",\nc\",\n3,,\"\"",
+            "id,text,v\r\n1,plain,\"[1,2]\"\r\n\r\n2,\"a \"\"b\"\",\nc\",\n3,,\"\"\r",
         );
         let want: Vec<Vec<&str>> = vec![
             vec!["id", "text", "v"],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use serde_json::{Map, Value};
 
-use super::cell::settled;
+use super::cell::{settled, with_json};
 use super::csv::{Style, Table};
 use super::folder::{Format, Input};
 use super::json::{Lines, List};
@@ -80,8 +80,8 @@ impl Reader {
     /// The next rows; none at the end.
     ///
     /// # Errors
-    /// When what stands there is no row, which ends the reading, or when there is no room for it beside others: then the
-    /// same call goes on where this one was.
+    /// When what stands there is no row, or one that never finds room, which ends the reading, or when there is no room for it
+    /// beside others: then the same call goes on where this one was.
     pub(crate) fn part(
         &mut self,
         collection: &Collection,
@@ -92,15 +92,21 @@ impl Reader {
         let before = self.rows;
         while rows.len() < PART_ROWS && room.bytes() < PART_BYTES {
             let Some(raw) = self.next()? else { break };
-            if let Err(exceeded) = room.grow(self.cost(&raw)) {
-                self.waiting = Some(raw);
-                if rows.is_empty() {
-                    return Err(Refused::from(exceeded).into());
+            match self.read(&raw, collection, &mut room) {
+                Ok(row) => rows.push(Value::Object(row)),
+                // It is the first of the next part.
+                Err(MilvusError::RateLimit(_) | MilvusError::MemoryLimit(_))
+                    if !rows.is_empty() =>
+                {
+                    self.waiting = Some(raw);
+                    break;
                 }
-                break;
+                Err(error @ MilvusError::RateLimit(_)) => {
+                    self.waiting = Some(raw);
+                    return Err(error);
+                }
+                Err(error) => return Err(self.at_row(error)),
             }
-            let row = self.read(&raw, collection);
-            rows.push(Value::Object(row.map_err(|error| self.at_row(error))?));
             self.rows += 1;
         }
         let part = Part { rows, before, room };
@@ -130,14 +136,26 @@ impl Reader {
         raw.len().saturating_add(read)
     }
 
-    fn read(&self, raw: &[u8], collection: &Collection) -> Result<Map<String, Value>> {
+    /// A row as an object; what it takes is booked before it is there.
+    fn read(
+        &self,
+        raw: &[u8],
+        collection: &Collection,
+        room: &mut Reservation,
+    ) -> Result<Map<String, Value>> {
+        room.grow(self.cost(raw)).map_err(Refused::from)?;
         let row = match &self.source {
-            Source::List(_) | Source::Lines(_) => serde_json::from_slice(raw)
-                .map_err(|error| wrong(format!("failed to parse row, error: {error}")))?,
+            Source::List(_) | Source::Lines(_) => {
+                let row = serde_json::from_slice(raw);
+                let row =
+                    row.map_err(|error| wrong(format!("failed to parse row, error: {error}")))?;
+                with_json(row, collection, room)?
+            }
+            // What stands between separators is JSON by itself.
             Source::Table(table) => table.read(raw, collection)?,
-            Source::Columns(columns) => columns.read(raw)?,
+            Source::Columns(columns) => with_json(columns.read(raw)?, collection, room)?,
         };
-        settled(row, collection)
+        settled(row, collection, room)
     }
 
     /// Says with an error which row it is about: the first one is 0.
