@@ -30,14 +30,18 @@ def npy(descr, shape, data):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
 
 
-class Imports(ClientsTest):
+class ImportsTest(ClientsTest):
+    """A server with a folder of files, and calls of its RESTful API."""
+
+    more_env = {}
+
     @classmethod
     def setUpClass(cls):
         made = tempfile.TemporaryDirectory(prefix="clew-imports-")
         cls.addClassCleanup(made.cleanup)
         cls.files = pathlib.Path(made.name) / "in"
         cls.files.mkdir()
-        cls.env = {"CLEW_IMPORTS__PATH": str(cls.files)}
+        cls.env = {"CLEW_IMPORTS__PATH": str(cls.files), **cls.more_env}
         super().setUpClass()
 
     def rest(self, path, body, code=0):
@@ -64,14 +68,19 @@ class Imports(ClientsTest):
     def bring(self, name, *files, state="Completed", **more):
         """Imports files, and tells of the job when it is over."""
         job = self.rest("jobs/import/create", {"collectionName": name, "files": [[one] for one in files], **more})["jobId"]
+        told = self.ended(job)
+        self.assertEqual(told["state"], state, told)
+        self.assertEqual((told["jobId"], told["collectionName"]), (job, name))
+        return told
+
+    def ended(self, job):
+        """What is told of a job when it is over."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
             told = self.rest("jobs/import/describe", {"jobId": job})
             if told["state"] in ("Completed", "Failed"):
                 break
             time.sleep(0.05)
-        self.assertEqual(told["state"], state, told)
-        self.assertEqual((told["jobId"], told["collectionName"]), (job, name))
         return told
 
     def rows(self, name, filter=""):
@@ -82,6 +91,8 @@ class Imports(ClientsTest):
         asked = {"collectionName": name, "outputFields": ["count(*)"], "consistencyLevel": "Strong"}
         return self.rest("entities/query", asked)[0]["count(*)"]
 
+
+class Imports(ImportsTest):
     def test_files_of_each_kind_become_rows(self):
         self.make("kinds", enableDynamicField=True)
         rows = [{"id": 0, "v": [0.5, 1], "title": "a", "facts": {"n": 1}, "score": 1.5, "good": False, "more": [1, 2]},
@@ -145,6 +156,10 @@ class Imports(ClientsTest):
             ("id.npy", b"no numbers at all", "does not begin as NumPy's do"),
             ("v.npy", npy("<f4", (1, 3), struct.pack("<3f", 1, 2, 3)), "no values of the field v"),
             ("other.npy", npy("<f4", (1,), struct.pack("<f", 1)), "there is no field other"),
+            ("title.npy", npy("<U0", (2**63,), b""), "tells of 9223372036854775808 rows of 0 bytes"),
+            ("score.npy", npy("<f8", (2,), b"12345678"), "tells of 2 rows of 8 bytes, but it has 8 bytes"),
+            ("blank.jsonl", "\n" * (17 << 20), "white space"),
+            ("nested.json", "[{\"id\": 1, \"v\": [1, 2], \"facts\": \"{\"}]", "the value of facts is no JSON"),
         ]:
             with self.subTest(name=name):
                 self.write(name, data)
@@ -157,6 +172,48 @@ class Imports(ClientsTest):
         self.write("good.json", json.dumps([good]))
         self.bring("wrong", "good.json", "late.jsonl", state="Failed")
         self.assertEqual(self.count("wrong"), 0)
+
+        # What is told of a value is not as long as that.
+        self.write("million.csv", f"id,v,title\n{'9' * 1_000_000},\"[1,2]\",t\n")
+        reason = self.bring("wrong", "million.csv", state="Failed")["reason"]
+        self.assertIn("million.csv: row 0: failed to parse the value '999", reason)
+        self.assertTrue(reason.endswith("of field 'id' as Int64: importing data failed"), reason[-100:])
+        self.assertLess(len(reason), 2_100)
+
+    def test_tables_have_json_and_ends_of_lines(self):
+        self.make("table")
+        self.write("json.csv", 'id,v,title,facts\r\n1,"[1,2]","two\r\nlines","""a text"""\r\n2,"[1,2]",last,"[""\\"\""]"\r')
+        self.bring("table", "json.csv")
+        first, second = self.rows("table")
+        self.assertEqual((first["title"], first["facts"]), ("two\r\nlines", "a text"))
+        self.assertEqual((second["title"], second["facts"]), ("last", ['"']))
+
+    def test_jobs_belong_to_the_collection_that_there_was(self):
+        self.make("again")
+        self.write("one.json", json.dumps([{"id": 1, "v": [1, 2], "title": "t"}]))
+        self.bring("again", "one.json")
+        self.rest("collections/rename", {"collectionName": "again", "newCollectionName": "once"})
+        listed = lambda name: len(self.rest("jobs/import/list", {"collectionName": name})["records"])
+        self.assertEqual(listed("once"), 1)
+        self.make("again")
+        self.assertEqual((listed("again"), listed("once")), (0, 1))
+        self.rest("collections/drop", {"collectionName": "once"})
+
+    def test_what_comes_into_the_place_of_a_file_is_not_followed(self):
+        self.make("swapped")
+        row = {"id": 1, "v": [1, 2], "title": "t"}
+        self.write("before.jsonl", "".join(json.dumps({**row, "id": number}) + "\n" for number in range(20_000)))
+        (self.files.parent / "secret.json").write_text(json.dumps([row]))
+        self.write("swapped.json", json.dumps([row]))
+        create = lambda name: self.rest("jobs/import/create", {"collectionName": "swapped", "files": [[name]]})["jobId"]
+        # It waits for the one before it.
+        before, waiting = create("before.jsonl"), create("swapped.json")
+        (self.files / "swapped.json").unlink()
+        (self.files / "swapped.json").symlink_to(self.files.parent / "secret.json")
+        self.assertEqual(self.ended(before)["state"], "Completed")
+        told = self.ended(waiting)
+        self.assertEqual((told["state"], told["importedRows"]), ("Failed", 0))
+        self.assertIn("no longer what it was", told["reason"])
 
     def test_what_can_be_no_import_is_refused_at_once(self):
         self.make("refused")
@@ -220,6 +277,22 @@ class Imports(ClientsTest):
                 seen = json.loads(self.run_tool(command, 120, env=environment).splitlines()[-1])
                 self.assertEqual(seen["version"], version)
                 self.assertGreater(seen["checks"], 5)
+
+
+class Memory(ImportsTest):
+    more_env = {"CLEW_MEMORY__LIMIT_BYTES": str(256 << 20)}
+
+    def test_json_that_is_text_is_booked_as_what_it_becomes(self):
+        self.make("texts")
+        row = '[{"id": 1, "v": [1, 2], "title": "t", "facts": "%s"}]'
+        # Brackets that are escaped are none to who counts brackets.
+        many = "\\u005b" + "\\u007b\\u0022a\\u0022:1\\u007d," * 400_000 + "1\\u005d"
+        self.write("many.json", row % many)
+        self.assertIn("memory of bodies", self.bring("texts", "many.json", state="Failed")["reason"])
+        few = "\\u005b" + "\\u007b\\u0022a\\u0022:1\\u007d," * 4 + "1\\u005d"
+        self.write("few.json", row % few)
+        self.bring("texts", "few.json")
+        self.assertEqual(self.rows("texts")[0]["facts"], [{"a": 1}] * 4 + [1])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 //! Which files an import may read: those in one folder, of formats that there is a reader for.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::wrong;
+use super::{unread, wrong};
 use crate::error::{MilvusError, Result};
 
 /// Most files of a job, as in Milvus.
@@ -56,6 +56,17 @@ pub(crate) struct Input {
     pub(crate) paths: Vec<PathBuf>,
     /// How long they are together.
     pub(crate) bytes: u64,
+}
+
+impl Input {
+    /// What an error calls it: fields may have many files.
+    pub(crate) fn name(&self) -> String {
+        match self.names.as_slice() {
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} and {} others", others.len()),
+            [] => String::new(),
+        }
+    }
 }
 
 /// Finds the files that are named, in the folder or by their whole paths. Files of single fields belong together where they
@@ -146,9 +157,46 @@ fn resolved(folder: &Path, name: &str) -> Result<(PathBuf, u64)> {
     Ok((path, file.len()))
 }
 
+/// Opens a file that was found. What has come into its place since then is not followed: the job may have waited.
+///
+/// # Errors
+/// When it is no longer there, or no longer what it was.
+pub(super) fn open(path: &Path) -> Result<File> {
+    let now = fs::canonicalize(path).map_err(|error| unread(&error))?;
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    if now != path || !is_file {
+        return Err(wrong(
+            "the file is no longer what it was when the import began",
+        ));
+    }
+    File::open(path).map_err(|error| unread(&error))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_comes_into_the_place_of_a_file_is_not_followed() {
+        let place = std::env::temp_dir().join(format!("clew-swapped-{}", std::process::id()));
+        fs::create_dir_all(place.join("in")).unwrap();
+        let place = fs::canonicalize(&place).unwrap();
+        let (inside, outside) = (place.join("in/rows.json"), place.join("out.json"));
+        for path in [&inside, &outside] {
+            fs::write(path, "[]").unwrap();
+        }
+        assert!(open(&inside).is_ok());
+        fs::remove_file(&inside).unwrap();
+        assert_eq!(open(&inside).unwrap_err().code(), 2100);
+        std::os::unix::fs::symlink(&outside, &inside).unwrap();
+        let error = open(&inside).unwrap_err().to_string();
+        assert!(error.contains("no longer what it was"), "{error}");
+        fs::remove_file(&inside).unwrap();
+        fs::create_dir(&inside).unwrap();
+        assert!(open(&inside).is_err());
+        fs::remove_dir_all(&place).unwrap();
+    }
 
     fn names(all: &[&str]) -> Vec<String> {
         all.iter().map(|name| (*name).to_string()).collect()
@@ -171,6 +219,15 @@ mod tests {
         let told: Vec<_> = found.iter().map(|one| one.names.join(" ")).collect();
         assert_eq!(told, ["rows.json", "a/id.npy a/v.npy", "b/id.npy b/v.npy"]);
         assert_eq!(found.iter().map(|one| one.bytes).sum::<u64>(), 12);
+        let told: Vec<_> = found.iter().map(Input::name).collect();
+        assert_eq!(
+            told,
+            [
+                "rows.json",
+                "a/id.npy and 1 others",
+                "b/id.npy and 1 others"
+            ]
+        );
         assert_eq!(inputs(&folder, &[whole]).unwrap()[0].format, Format::Json);
         for (name, code, said) in [
             ("../out.json", 2100, "outside the folder"),

@@ -1,6 +1,17 @@
-//! What is known of an import, as it is kept.
+//! What is known of an import, as it is kept, and how much of that.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+/// Most jobs that are to be done, as in Milvus, and most that are kept.
+pub(crate) const JOBS_MAX: usize = 1_024;
+/// What the names of all files may take together that are kept.
+const NAMES_BYTES_MAX: usize = 16 << 20;
+/// For how long a job is told of that has ended, as in Milvus.
+const KEPT_MS: u64 = 3 * 60 * 60 * 1_000;
+/// What is told of why a job failed, at most: values of files can be long.
+const REASON_BYTES_MAX: usize = 2_000;
 
 /// How far an import is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +122,21 @@ impl Job {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
+    /// Ends it, and says why if it failed.
+    pub(crate) fn end(&mut self, failed: Option<&str>, now_ms: u64) {
+        self.ended_ms = now_ms;
+        self.state = match failed {
+            None => State::Completed,
+            Some(_) => State::Failed,
+        };
+        self.reason = failed.map_or_else(String::new, shortened);
+    }
+
+    /// What the names of its files take.
+    fn name_bytes(&self) -> usize {
+        self.files.iter().map(|file| file.name.len()).sum()
+    }
+
     /// Rows that were found, and that were written.
     pub(crate) fn rows(&self) -> (u64, u64) {
         let all = self.files.iter();
@@ -121,9 +147,100 @@ impl Job {
     }
 }
 
+/// A text without its middle, where it is long.
+fn shortened(text: &str) -> String {
+    let half = REASON_BYTES_MAX / 2;
+    if text.len() <= REASON_BYTES_MAX {
+        return text.to_string();
+    }
+    let (beginning, _) = text.split_at(text.floor_char_boundary(half));
+    let (_, end) = text.split_at(text.ceil_char_boundary(text.len() - half));
+    format!("{beginning}...{end}")
+}
+
+/// Which of the jobs that are kept are forgotten when another one begins: those that ended long ago, and for its room those that
+/// ended first. Nothing where those that are to be done leave no room.
+pub(crate) fn forgotten(jobs: &BTreeMap<i64, Job>, new: &Job) -> Option<Vec<i64>> {
+    let mut count = jobs.len();
+    let names: usize = jobs.values().map(Job::name_bytes).sum();
+    let mut names = names + new.name_bytes();
+    let has_room = |count: usize, names: usize| count < JOBS_MAX && names <= NAMES_BYTES_MAX;
+    let mut ended: Vec<&Job> = jobs.values().filter(|job| job.state.is_ended()).collect();
+    ended.sort_by_key(|job| job.ended_ms);
+    let mut forgotten = Vec::new();
+    for job in ended {
+        let is_over = new.began_ms.saturating_sub(job.ended_ms) > KEPT_MS;
+        if !is_over && has_room(count, names) {
+            break;
+        }
+        count -= 1;
+        names -= job.name_bytes();
+        forgotten.push(job.id);
+    }
+    has_room(count, names).then_some(forgotten)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn job(id: i64, state: State, ended_ms: u64) -> Job {
+        Job {
+            id,
+            database: "default".into(),
+            collection: "c".into(),
+            collection_id: 1,
+            partition: String::new(),
+            files: Vec::new(),
+            state,
+            reason: String::new(),
+            began_ms: KEPT_MS + 10,
+            ended_ms,
+        }
+    }
+
+    #[test]
+    fn jobs_that_ended_make_room_for_others() {
+        let kept = |jobs: Vec<Job>| -> BTreeMap<i64, Job> {
+            jobs.into_iter().map(|job| (job.id, job)).collect()
+        };
+        let new = job(0, State::Pending, 0);
+        // Long ago; of the others none has to go.
+        let jobs = kept(vec![
+            job(1, State::Completed, 20),
+            job(2, State::Failed, 9),
+            job(3, State::Importing, 0),
+        ]);
+        assert_eq!(forgotten(&jobs, &new), Some(vec![2]));
+        let last = i64::try_from(JOBS_MAX).unwrap();
+        let many = |state, ended_ms| (1..=last).map(move |id| job(id, state, ended_ms)).collect();
+        assert_eq!(forgotten(&kept(many(State::Importing, 0)), &new), None);
+        let mut jobs = kept(many(State::Completed, 20));
+        jobs.insert(7, job(7, State::Failed, 15));
+        assert_eq!(forgotten(&jobs, &new), Some(vec![7]));
+        // Long names take the room of several.
+        let long = |mut job: Job| {
+            let name = "x".repeat(NAMES_BYTES_MAX / 3);
+            job.files = vec![JobFile {
+                name,
+                ..JobFile::default()
+            }];
+            job
+        };
+        let jobs = kept((1..=3).map(|id| long(job(id, State::Failed, 20))).collect());
+        assert_eq!(forgotten(&jobs, &long(new.clone())), Some(vec![1]));
+        assert_eq!(forgotten(&jobs, &new), Some(Vec::new()));
+    }
+
+    #[test]
+    fn reasons_are_not_as_long_as_values() {
+        let mut ended = job(1, State::Importing, 0);
+        ended.end(Some(&"é".repeat(2_000_000)), 5);
+        assert_eq!((ended.state, ended.ended_ms), (State::Failed, 5));
+        assert!(ended.reason.len() < 2_010 && ended.reason.contains("é...é"));
+        ended.end(None, 6);
+        assert_eq!((ended.state, ended.reason.as_str()), (State::Completed, ""));
+    }
 
     #[test]
     fn progress_rises_to_the_end() {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::{ROW_BYTES_MAX, unread, wrong};
+use super::{ROW_BYTES_MAX, folder, unread, wrong};
 use crate::error::Result;
 
 const BUFFER_BYTES: usize = 64 << 10;
@@ -24,7 +24,7 @@ pub(super) struct Bytes {
 
 impl Bytes {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| unread(&error))?;
+        let file = folder::open(path)?;
         let mut bytes = Bytes {
             file,
             buffer: Vec::new(),
@@ -67,11 +67,22 @@ impl Bytes {
 
     /// The next byte that is no white space.
     fn next_sign(&mut self) -> Result<Option<u8>> {
+        let from = self.given;
         loop {
             match self.next()? {
-                Some(b' ' | b'\t' | b'\r' | b'\n') => {}
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.check_gap(from)?,
                 byte => return Ok(byte),
             }
+        }
+    }
+
+    /// Refuses so much white space that a row could be in it: reading it would take as long as that of a file.
+    pub(super) fn check_gap(&self, from: u64) -> Result<()> {
+        match self.given - from > ROW_BYTES_MAX as u64 {
+            false => Ok(()),
+            true => Err(wrong(format!(
+                "more than {ROW_BYTES_MAX} bytes of white space lie between rows"
+            ))),
         }
     }
 }
@@ -248,13 +259,17 @@ impl Lines {
     /// The next line that has something.
     pub(super) fn cut(&mut self) -> Result<Option<Vec<u8>>> {
         let mut row: Vec<u8> = Vec::new();
+        let from = self.bytes.given;
         loop {
             let byte = self.bytes.next()?;
             match byte {
                 Some(b'\n') | None if row.iter().any(|byte| !byte.is_ascii_whitespace()) => {
                     return Ok(Some(row));
                 }
-                Some(b'\n') => row.clear(),
+                Some(b'\n') => {
+                    row.clear();
+                    self.bytes.check_gap(from)?;
+                }
                 None => return Ok(None),
                 Some(byte) => push(&mut row, byte)?,
             }

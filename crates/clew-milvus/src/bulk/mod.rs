@@ -13,7 +13,7 @@ mod reader;
 
 pub(crate) use csv::Style;
 pub(crate) use folder::{Input, inputs};
-pub(crate) use job::{Job, JobFile, State};
+pub(crate) use job::{JOBS_MAX, Job, JobFile, State, forgotten};
 pub(crate) use reader::{Part, Reader};
 
 use std::io;

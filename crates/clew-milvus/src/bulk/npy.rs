@@ -1,7 +1,7 @@
 //! Files of NumPy's format, one for each field: a head that says what the numbers are, and the numbers.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 use base64::Engine;
@@ -10,7 +10,7 @@ use half::f16;
 use serde_json::{Map, Number, Value};
 
 use super::folder::Input;
-use super::{ROW_BYTES_MAX, unread, wrong};
+use super::{ROW_BYTES_MAX, folder, unread, wrong};
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::error::{MilvusError, Result};
 
@@ -159,10 +159,13 @@ fn prefixed(words: &str, error: MilvusError) -> MilvusError {
 fn open(path: &Path, collection: &Collection) -> Result<(Column, Head)> {
     let name = path.file_stem().and_then(|name| name.to_str());
     let name = name.unwrap_or_default().to_string();
-    let file = File::open(path).map_err(|error| unread(&error))?;
+    let file = folder::open(path)?;
+    let bytes = file.metadata().map_err(|error| unread(&error))?.len();
     let mut file = BufReader::new(file);
     let head = read_head(&mut file)?;
+    let begun = file.stream_position().map_err(|error| unread(&error))?;
     let width = head.size.saturating_mul(head.numbers);
+    check_length(&head, width, bytes.saturating_sub(begun))?;
     let column = Column {
         kind: kind(collection, &name, &head)?,
         name,
@@ -170,6 +173,20 @@ fn open(path: &Path, collection: &Collection) -> Result<(Column, Head)> {
         width,
     };
     Ok((column, head))
+}
+
+/// Refuses a head that tells of more than there is.
+fn check_length(head: &Head, width: usize, bytes: u64) -> Result<()> {
+    // Rows of no bytes could be any number.
+    let is_none = head.rows > 0 && width == 0;
+    let told = head.rows.saturating_mul(width as u64);
+    if is_none || told > bytes {
+        return Err(wrong(format!(
+            "the head of the file tells of {} rows of {width} bytes, but it has {bytes} bytes",
+            head.rows
+        )));
+    }
+    Ok(())
 }
 
 /// Reads what stands before the numbers.
@@ -388,6 +405,28 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(parse_head(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn heads_that_tell_of_more_than_there_is_are_refused() {
+        for (rows, width, bytes, fits) in [
+            (3, 4, 12, true),
+            // What stands behind is not looked at.
+            (3, 4, 13, true),
+            (0, 0, 0, true),
+            (3, 4, 11, false),
+            (u64::MAX, 8, 100, false),
+            (u64::MAX, 0, 100, false),
+        ] {
+            let head = Head {
+                letter: 'U',
+                size: width,
+                rows,
+                numbers: 1,
+            };
+            let checked = check_length(&head, width, bytes);
+            assert_eq!(checked.is_ok(), fits, "{rows} rows of {width} bytes");
         }
     }
 

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use told::told;
 
 use super::{Call, Service};
-use crate::bulk::{Input, Job, JobFile, Part, Reader, State, Style, inputs};
+use crate::bulk::{Input, JOBS_MAX, Job, JobFile, Part, Reader, State, Style, forgotten, inputs};
 use crate::collection::Collection;
 use crate::collections::millis;
 use crate::error::{MilvusError, Result};
@@ -29,10 +29,6 @@ use crate::rows::columns;
 
 /// The kind of jobs among the engine's definitions.
 const IMPORTS: &str = "milvus_import";
-/// Most jobs that are kept, as in Milvus.
-const JOBS_MAX: usize = 1_024;
-/// For how long a job is told of that has ended, as in Milvus.
-const KEPT_MS: u64 = 3 * 60 * 60 * 1_000;
 /// After what time a part is tried again that found no room, and how often.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 const TRIES_MAX: usize = 1_200;
@@ -80,9 +76,8 @@ impl Imports {
             read.map(|job| (job.id, job)).collect()
         });
         for job in jobs.values_mut().filter(|job| !job.state.is_ended()) {
-            job.state = State::Failed;
-            job.ended_ms = millis(engine.now());
-            job.reason = "the server was stopped before the import was through: some of its rows may be there".into();
+            let why = "the server was stopped before the import was through: some of its rows may be there";
+            job.end(Some(why), millis(engine.now()));
         }
         Imports {
             folder,
@@ -96,15 +91,6 @@ impl Imports {
         if let Some(job) = self.jobs.lock().get_mut(&id) {
             change(job);
         }
-    }
-
-    /// Jobs of which nothing need be told any more.
-    fn over(&self, now_ms: u64) -> Vec<i64> {
-        let jobs = self.jobs.lock();
-        let over = jobs
-            .values()
-            .filter(|job| job.state.is_ended() && now_ms.saturating_sub(job.ended_ms) > KEPT_MS);
-        over.map(|job| job.id).collect()
     }
 }
 
@@ -168,18 +154,18 @@ impl Service {
     /// Keeps a job, and has it done when its turn comes.
     fn begin_import(&self, work: Work) -> Result<()> {
         let imports = self.imports();
-        let over = imports.over(work.job.began_ms);
-        {
+        let over = {
             let mut jobs = imports.jobs.lock();
-            jobs.retain(|id, _| !over.contains(id));
-            if jobs.len() >= JOBS_MAX {
-                return Err(MilvusError::Import(format!(
+            let over = forgotten(&jobs, &work.job).ok_or_else(|| {
+                MilvusError::Import(format!(
                     "The number of jobs has reached the limit, please try again later. jobNum={}, jobLimit={JOBS_MAX}",
                     jobs.len()
-                )));
-            }
+                ))
+            })?;
+            jobs.retain(|id, _| !over.contains(id));
             jobs.insert(work.job.id, work.job.clone());
-        }
+            over
+        };
         let removed = over
             .iter()
             .map(|id| DefinitionChange::remove(IMPORTS, &id.to_string()));
@@ -220,18 +206,10 @@ impl Service {
             .change(id, |job| job.state = State::Importing);
         let outcome = self.read_inputs(work).await;
         let failed = outcome.err().map(|error| error.to_string());
-        let why = failed.as_deref().unwrap_or_default();
-        tracing::info!(job = id, failed = why, "a bulk import has ended");
-        let mut job = self.imports().jobs.lock().get(&id).cloned();
-        if let Some(job) = &mut job {
-            job.ended_ms = millis(self.engine().now());
-            job.state = match &failed {
-                None => State::Completed,
-                Some(_) => State::Failed,
-            };
-            job.reason = failed.unwrap_or_default();
-        }
-        let Some(job) = job else { return };
+        let known = self.imports().jobs.lock().get(&id).cloned();
+        let Some(mut job) = known else { return };
+        job.end(failed.as_deref(), millis(self.engine().now()));
+        tracing::info!(job = id, failed = job.reason, "a bulk import has ended");
         // What is told of it is durable, if it can be.
         let ended = job.clone();
         let kept = self
@@ -247,9 +225,10 @@ impl Service {
         for step in [Step::Check, Step::Write] {
             for (at, input) in work.inputs.iter().enumerate() {
                 let read = self.read_input(work, (at, input), step).await;
-                let name = input.names.join(",");
                 read.map_err(|error| match error {
-                    MilvusError::Import(why) => MilvusError::Import(format!("{name}: {why}")),
+                    MilvusError::Import(why) => {
+                        MilvusError::Import(format!("{}: {why}", input.name()))
+                    }
                     other => other,
                 })?;
             }
@@ -385,11 +364,10 @@ impl Service {
         let database = call.database(&request.db_name);
         let named = match request.collection_name.as_str() {
             "" => None,
-            name => Some(
-                self.open(&call, (database, name), Purpose::Show)?
-                    .named
-                    .name,
-            ),
+            name => {
+                let opened = self.open(&call, (database, name), Purpose::Show)?;
+                Some(opened.named.collection.id)
+            }
         };
         self.collections().check_database(database)?;
         let limit = match usize::try_from(request.limit) {
@@ -398,7 +376,7 @@ impl Service {
         };
         let jobs = self.imports().jobs.lock();
         let listed = jobs.values().rev().filter(|job| {
-            let is_named = named.as_ref().is_none_or(|name| *name == job.collection);
+            let is_named = named.is_none_or(|id| id == job.collection_id);
             let place = (job.database.as_str(), job.collection.as_str());
             job.database == database && is_named && call.sees_collection(place)
         });
