@@ -166,7 +166,8 @@ class Rankers(Session):
     def by_name(self):
         """What there is nothing behind says so by its name, in an answer that clients understand."""
         channel = grpc.insecure_channel(self.uri.removeprefix("http://"))
-        for name, answer in [("CalcDistance", milvus_pb2.CalcDistanceResults), ("BackupRBAC", milvus_pb2.BackupRBACMetaResponse)]:
+        for name, answer in [("CalcDistance", milvus_pb2.CalcDistanceResults), ("BackupRBAC", milvus_pb2.BackupRBACMetaResponse),
+                             ("ReplicateMessage", milvus_pb2.ReplicateMessageResponse)]:
             call = channel.unary_unary(SERVICE + name, request_serializer=bytes, response_deserializer=answer.FromString)
             status = call(b"", timeout=60).status
             self.same((status.code, name in status.reason), (3000, True), name)

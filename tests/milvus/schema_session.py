@@ -69,6 +69,7 @@ class Schemas(Session):
         self.same(client.query("less", filter="tag == 't1'", output_fields=["id"]), [], "nor found")
         client.insert("less", [{"id": 10, "v": [9, 9], "text": "new", "age": 9, "tag": "t1"}])
         self.same([row["id"] for row in client.query("less", filter="tag == 't1'", output_fields=["id"])], [10], "a new row")
+        client.delete("less", ids=[10])
         client.drop_collection_field("less", "tag")
         client.add_collection_field("less", "new", DataType.INT64, nullable=True)
         told = client.describe_collection("less")["fields"][-1]
