@@ -56,7 +56,7 @@ class Rest(ClientsTest):
         index = [{"fieldName": "v", "metricType": "L2"}]
         self.ask("collections/create", {"collectionname": "cases", "schema": {"autoId": True, "fields": fields}, "indexparams": index})
         self.assertTrue(self.ask("collections/describe", {"CollectionName": "cases"})["data"]["autoId"])
-        done = self.ask("entities/insert", {"collectionName": "cases", "data": [{"v": [1, 2]}]})["data"]
+        done = self.ask("entities/insert", {"collectionName": "cases", "Data": [{"v": [1, 2]}]})["data"]
         self.assertEqual(done["insertCount"], 1)
         self.ask("collections/create", {"collectionName": "quick", "dimension": 2, "autoId": True})
         self.assertTrue(self.ask("collections/describe", {"collectionName": "quick"})["data"]["autoId"])

@@ -69,6 +69,16 @@ impl Body {
         found.filter(|value| !value.is_null())
     }
 
+    /// Takes a member out, by its very name or one in letters of another case.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        if let Some(value) = self.0.remove(name) {
+            return Some(value);
+        }
+        let mut keys = self.0.keys();
+        let alike = keys.find(|key| key.eq_ignore_ascii_case(name)).cloned()?;
+        self.0.remove(&alike)
+    }
+
     /// A text that must be there.
     pub(super) fn text(&self, name: &str) -> Result<String> {
         match self.get(name) {

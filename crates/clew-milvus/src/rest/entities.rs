@@ -113,7 +113,7 @@ async fn write(
     (name, collection): (&str, Arc<Collection>),
     mut body: Body,
 ) -> Result<Answer> {
-    let data = match body.0.remove("data") {
+    let data = match body.take("data") {
         Some(Value::Array(rows)) if !rows.is_empty() => rows,
         Some(row @ Value::Object(_)) => vec![row],
         _ => return Err(Refusal::Missing("Key: 'data' is required".to_string())),
