@@ -189,6 +189,7 @@ class ServeTest(BenchTest):
         self.refused("more than none", "serve", "bulk", "--seconds", "0", status=2)
         self.refused("rates lie between", *self.call("bulk", "--rate", "0"), status=2)
         self.refused("begins with a letter", *self.call("bulk", "--index", "a/b"), status=2)
+        self.refused("NAME:PASSWORD", *self.call("bulk", "--user", "nobody"), status=2)
         self.refused("cannot write", *self.call("bulk", "--json", self.folder / "none" / "out.json"))
         self.refused("there is no process 4294967295", *self.call("bulk", "--pid", 2**32 - 1))
         self.refused("http:// alone", "serve", "bulk", "--url", "https://127.0.0.1:9200")

@@ -21,7 +21,7 @@ pub(super) struct LoadOptions {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
     pub(super) url: String,
     /// Who asks, where the server wants to know: name and password; without it, who CLEW_LOGIN says.
-    #[arg(long, value_name = "NAME:PASSWORD")]
+    #[arg(long, value_name = "NAME:PASSWORD", value_parser = user)]
     user: Option<String>,
     /// Clients at once, a measurement each; each asks again when it has its answer [default: 1,2,4,8,16; 64 with --rate].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=CLIENTS_MAX))]
@@ -109,6 +109,12 @@ impl LoadOptions {
     pub(super) fn is_open_loop(&self) -> bool {
         !self.rate.is_empty()
     }
+}
+
+/// A name and a password, as a login has to be.
+fn user(text: &str) -> anyhow::Result<String> {
+    ensure!(text.contains(':'), "it has to be of the form NAME:PASSWORD");
+    Ok(text.to_owned())
 }
 
 /// A positive number of seconds, up to a day.
