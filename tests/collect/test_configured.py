@@ -91,6 +91,7 @@ class Configured(unittest.TestCase):
         self.assertRegex(shown, r'parser json, chosen: 3 of 3 lines\n\n.*\n  json +\{.*"level":"warning"')
         self.assertIn("plain  ", self.run_clew("test", str(log), "--parse", "plain").stdout)
         self.assertIn("no parser is called", self.run_clew("test", str(log), "--parse", "jsn", code=1).stderr)
+        self.assertIn("--config", self.run_clew("test", str(log), "--input", "1", code=2).stderr)
 
     def test_lines_of_an_input_of_syslog_are_tried_as_syslog(self):
         self.append("<34>1 2026-01-01T10:00:00Z web1 shop 7 - - all is well")

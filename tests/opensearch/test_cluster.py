@@ -1,5 +1,6 @@
 """What tools ask a node about itself."""
 
+import urllib.error
 import urllib.request
 
 from .base import ClewTest
@@ -503,12 +504,24 @@ class Cluster(ClewTest):
         done = self.client.tasks.get(task_id=started["task"], wait_for_completion=True)
         self.assertEqual(done["task"] | named, done["task"])
 
+    def test_an_answer_bears_what_its_client_calls_the_request(self):
+        for path in ("/", "/_cat/indices", "/_tasks", "/nowhere/_search", "/_nothing"):
+            request = urllib.request.Request(self.server.url + path, headers={"X-Opaque-Id": "mine"})
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    told = answer.headers
+            except urllib.error.HTTPError as error:
+                told = error.headers
+            self.assertEqual(told["X-Opaque-Id"], "mine", path)
+        with urllib.request.urlopen(self.server.url, timeout=60) as answer:
+            self.assertIsNone(answer.headers["X-Opaque-Id"])
+
     def test_busy_threads_are_named(self):
         text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)
         self.assertTrue(text.startswith("::: {clew-0}{"), text)
         self.assertIn("interval=20ms, busiestThreads=2, ignoreIdleThreads=false:", text)
         self.assertEqual(text.count("cpu usage by thread '"), 2)
-        for wrong in [{"type": "network"}, {"interval": "2m"}, {"interval": "soon"}]:
+        for wrong in [{"type": "network"}, {"interval": "2m"}, {"interval": "-1"}, {"interval": "soon"}]:
             with self.subTest(wrong), self.refused(400, "illegal_argument_exception"):
                 self.client.nodes.hot_threads(params=wrong)
         self.assertEqual(self.client.nodes.hot_threads(node_id="nobody"), "")

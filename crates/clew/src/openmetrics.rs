@@ -26,7 +26,10 @@ pub(crate) fn is_wanted(headers: &HeaderMap) -> bool {
             match name.trim().to_ascii_lowercase().as_str() {
                 "q" => weight = value.trim().parse().unwrap_or(0.0),
                 // What 0.0.1 asks for is in 1.0.0, which it became.
-                "version" => is_known = matches!(value.trim(), "1.0.0" | "0.0.1"),
+                "version" => {
+                    let version = value.trim().trim_matches('"');
+                    is_known = matches!(version, "1.0.0" | "0.0.1");
+                }
                 _ => {}
             }
         }
@@ -240,6 +243,7 @@ mod tests {
             (scraper, true),
             ("application/openmetrics-text", true),
             ("Application/OpenMetrics-Text ; Version=1.0.0", true),
+            ("application/openmetrics-text; version=\"1.0.0\"", true),
             ("text/plain, application/openmetrics-text", true),
             ("application/openmetrics-text; q=0.2, text/plain", false),
             ("application/openmetrics-text; q=0", false),

@@ -16,7 +16,7 @@ use crate::http::setting_values::parse_time;
 use crate::indices::snapshots::iso;
 use crate::state::call::Call;
 
-const INTERVAL_DEFAULT: Duration = Duration::from_millis(500);
+const INTERVAL_DEFAULT: &str = "500ms";
 /// A request is not to hang for longer.
 const INTERVAL_MAX: Duration = Duration::from_secs(60);
 const THREADS_DEFAULT: u64 = 3;
@@ -245,8 +245,10 @@ impl Asked {
                 )));
             }
         };
-        let interval_text = params.get("interval").unwrap_or("500ms").to_string();
-        let interval = parse_time("interval", &interval_text)?.unwrap_or(INTERVAL_DEFAULT);
+        let interval_text = params.get("interval").unwrap_or(INTERVAL_DEFAULT);
+        let interval_text = interval_text.to_string();
+        // One of none (`-1`) is as none.
+        let interval = parse_time("interval", &interval_text)?.unwrap_or_default();
         if interval.is_zero() || interval > INTERVAL_MAX {
             return Err(ApiError::illegal_argument(format!(
                 "failed to parse value [{interval_text}] for setting [interval], must be above [0ms] \
@@ -336,7 +338,7 @@ mod tests {
             let asked = Asked {
                 kind: ThreadKind::Cpu,
                 rate: Rate::per_second(20).unwrap(),
-                interval: INTERVAL_DEFAULT,
+                interval: Duration::from_millis(500),
                 interval_text: "500ms".to_string(),
                 threads,
                 ignore_idle,

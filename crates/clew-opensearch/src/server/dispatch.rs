@@ -114,7 +114,12 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let reply = outcome.and_then(|reply| admit(api, reply, &params));
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
     let asked = (&head.method, &head.headers);
-    let response = finish(api, reply, asked, &params).await;
+    let mut response = finish(api, reply, asked, &params).await;
+    // What the client calls the request comes back with its answer, as in OpenSearch.
+    let opaque_id = head.headers.get(OPAQUE_ID);
+    if let Some(id) = opaque_id.filter(|id| id.len() <= HEADER_BYTES_MAX) {
+        response.headers_mut().insert(OPAQUE_ID, id.clone());
+    }
     (endpoint, response)
 }
 
@@ -180,7 +185,7 @@ async fn run(
         path_values: found.path_values,
         params,
         body,
-        opaque_id: short_header(&head.headers, "x-opaque-id"),
+        opaque_id: short_header(&head.headers, OPAQUE_ID),
         access: Access::everything(),
         client: Client::of(&head.headers),
         last_event_id: short_header(&head.headers, "last-event-id"),
@@ -262,6 +267,8 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
     }
 }
 
+/// What a client calls a request.
+const OPAQUE_ID: &str = "x-opaque-id";
 /// Longest header whose text is kept, in bytes.
 const HEADER_BYTES_MAX: usize = 1024;
 
