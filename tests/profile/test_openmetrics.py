@@ -61,6 +61,8 @@ class OpenMetricsTest(ClewTest):
 
     def test_each_figure_is_described_once_and_is_what_its_name_says(self):
         self.ask("/_search")
+        asked = urllib.request.Request(f"http://{self.server.grpc_address}/v2/vectordb/collections/list", b"{}", {"content-type": "application/json"})
+        urllib.request.urlopen(asked, timeout=60).close()
         _, page = self.page("text/plain")
         helps, types = (re.findall(rf"(?m)^# {word} (\S+) (.+)$", page) for word in ("HELP", "TYPE"))
         self.assertEqual([name for name, _ in helps], [name for name, _ in types])

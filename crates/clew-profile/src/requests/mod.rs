@@ -102,7 +102,7 @@ impl RequestMetrics {
         let latency = HistogramVec::new(
             HistogramOpts::new(
                 names.seconds,
-                "Time from a request's head to its finished answer.",
+                format!("Time from a request's head to its finished answer, by {class} class."),
             )
             .buckets(LATENCY_BOUNDS_S.to_vec()),
             &[class],
@@ -110,8 +110,11 @@ impl RequestMetrics {
         let parts = HistogramVec::new(
             HistogramOpts::new(
                 names.part_seconds,
-                "Where the time of sampled requests went: on processors (cpu), ready but without one (run_queue), before \
-                 the pool of threads (queue), waiting for anything else (blocked); wall is their sum.",
+                format!(
+                    "Where the time of sampled requests of each {class} class went: on processors (cpu), ready but without \
+                     one (run_queue), before the pool of threads (queue), waiting for anything else (blocked); wall is \
+                     their sum."
+                ),
             )
             .buckets(PART_BOUNDS_S.to_vec()),
             &[class, "kind", "part"],
