@@ -92,6 +92,9 @@ class Configured(unittest.TestCase):
         self.assertIn("plain  ", self.run_clew("test", str(log), "--parse", "plain").stdout)
         self.assertIn("no parser is called", self.run_clew("test", str(log), "--parse", "jsn", code=1).stderr)
         self.assertIn("--config", self.run_clew("test", str(log), "--input", "1", code=2).stderr)
+        empty = self.folder / "empty.log"
+        empty.touch()
+        self.assertIn("empty.log is empty", self.run_clew("test", str(empty), code=1).stderr)
 
     def test_lines_of_an_input_of_syslog_are_tried_as_syslog(self):
         self.append("<34>1 2026-01-01T10:00:00Z web1 shop 7 - - all is well")

@@ -46,6 +46,9 @@ pub(super) fn run(arguments: &TestArguments) -> anyhow::Result<()> {
     file.take(FILE_BYTES_MAX)
         .read_to_end(&mut start)
         .with_context(|| format!("cannot read {path}"))?;
+    if start.is_empty() {
+        bail!("{path} is empty: there is nothing to show");
+    }
     let mut times = Times::new(TimeZone::system());
     times.now_ms = jiff::Timestamp::now().as_millisecond();
     times.newest_ms = times.now_ms;
