@@ -128,6 +128,25 @@ outputs: [{{type: file, path: "{folder}/out.json", rotate_bytes: 4000}}]
                                   timeout=TIMEOUT_SECONDS, check=True)
             self.assertIn(f" {lines} lines", done.stderr)
 
+    def test_what_an_output_writes_is_not_read_through_a_link_and_what_is_called_alike_is(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "logs").mkdir()
+        (folder / "linked").symlink_to(folder / "logs")
+        (folder / "logs" / "latest").symlink_to(folder / "logs" / "out.json")
+        config = folder / "collect.yaml"
+        config.write_text(f"""\
+registry: {folder}/registry.json
+inputs: [{{paths: ["{folder}/linked/*"], parse: plain}}]
+outputs: [{{type: file, path: "{folder}/logs/out.json", rotate_bytes: 4000, sync: false}}]
+batch_lines_max: 10
+""")
+        for name in ("app.log", "out.json.2026-01-01", "out.json.old"):
+            (folder / "logs" / name).write_text("".join(f"line {number} of {name}\n" for number in range(100)))
+        for lines in (300, 0, 0):
+            done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
+                                  timeout=TIMEOUT_SECONDS, check=True)
+            self.assertIn(f" {lines} lines", done.stderr)
+
 
 class AwayServer(BulkServer):
     """Takes nothing as long as it is `away`."""

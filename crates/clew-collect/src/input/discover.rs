@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::file_system::{self, Stat};
 use super::glob::{is_pattern, name_matches};
 use super::names::{is_rotated, stem};
+use super::own::{Own, is_made_of};
 use super::rules::FileRules;
 use super::{SkipReason, file_system::Name};
 
@@ -43,10 +43,13 @@ pub(crate) struct Discovered {
     pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
     /// The folders looked into: changes in them may change the answer.
     pub(crate) folders: BTreeSet<PathBuf>,
+    /// The collector's own files, by the names they were found by.
+    pub(crate) own: BTreeSet<PathBuf>,
 }
 
 /// Finds the files; files and folders in `excluded` are the collector's own. A file belongs to the first input that asks for it.
 pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Discovered {
+    let own = Own::find(excluded);
     let mut found = Discovered::default();
     let mut seen = BTreeSet::new();
     let mut named = Vec::new();
@@ -54,7 +57,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
         let mut finder = Finder {
             found: &mut found,
             rules,
-            excluded,
+            own: &own,
             seen: &mut seen,
             names: 0,
         };
@@ -81,7 +84,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
         let mut finder = Finder {
             found: &mut found,
             rules,
-            excluded,
+            own: &own,
             seen: &mut seen,
             names: 0,
         };
@@ -93,7 +96,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
 struct Finder<'a> {
     found: &'a mut Discovered,
     rules: &'a Arc<FileRules>,
-    excluded: &'a [PathBuf],
+    own: &'a Own<'a>,
     seen: &'a mut BTreeSet<PathBuf>,
     /// Names of files that were looked at, those that are left out on purpose among them.
     names: usize,
@@ -101,12 +104,24 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn list(&mut self, folder: &Path) -> Vec<Name> {
-        if self.excluded.iter().any(|own| own == folder) {
+        let id = file_system::stat(folder).ok().map(|stat| stat.file);
+        if id.is_some_and(|id| self.own.is_there(id)) {
             return Vec::new();
         }
         self.found.folders.insert(folder.to_owned());
         match file_system::list(folder) {
-            Ok(names) => names,
+            Ok(names) => {
+                let own = id.map(|id| self.own.names_in(id));
+                for own in own.unwrap_or_default() {
+                    let is_own = |name: &&Name| {
+                        let found = name.path.file_name();
+                        found.is_some_and(|found| is_made_of(own, found))
+                    };
+                    let paths = names.iter().filter(is_own).map(|name| name.path.clone());
+                    self.found.own.extend(paths);
+                }
+                names
+            }
             Err(error) => {
                 self.skip(folder, SkipReason::Unreadable(error.to_string()));
                 Vec::new()
@@ -209,7 +224,8 @@ impl Finder<'_> {
 
     fn add(&mut self, path: &Path, wanted: CandidateReason) {
         self.names += 1;
-        if self.excluded.iter().any(|own| is_own(own, path))
+        if self.found.own.contains(path)
+            || self.own.is_path(path)
             || self.rules.excludes(path)
             || !self.seen.insert(path.to_owned())
         {
@@ -219,6 +235,9 @@ impl Finder<'_> {
             return self.skip(path, SkipReason::NameNotText);
         }
         match file_system::stat(path) {
+            Ok(stat) if self.own.is_there(stat.file) => {
+                self.found.own.insert(path.to_owned());
+            }
             Ok(stat) if stat.is_file && self.found.files.len() < FILES_MAX => {
                 self.found.files.push(Candidate {
                     path: path.to_owned(),
@@ -236,13 +255,6 @@ impl Finder<'_> {
             Err(error) => self.skip(path, SkipReason::Unreadable(error.to_string())),
         }
     }
-}
-
-/// Whether a file is one of the collector's own, or what an output makes of one that is full: `out.json.1`, `out.json.2.gz`.
-fn is_own(own: &Path, path: &Path) -> bool {
-    let (own_bytes, bytes) = (own.as_os_str().as_bytes(), path.as_os_str().as_bytes());
-    let behind = bytes.strip_prefix(own_bytes);
-    matches!(behind, Some([] | [b'.', b'0'..=b'9', ..])) || own == path
 }
 
 #[cfg(test)]
@@ -266,6 +278,7 @@ mod tests {
             "own",
             "own.1",
             "own.2.gz",
+            "own.2026-01-01",
         ] {
             fs::write(root.join(name), name).unwrap();
         }
@@ -296,6 +309,7 @@ mod tests {
             "a/b/.x.log",
             "a/b/x.log",
             "a/x.log",
+            "own.2026-01-01",
             "x.log",
             "x.log.1",
             "y.txt",
@@ -310,7 +324,55 @@ mod tests {
         assert_eq!(check("a/**", &["a/b/x.log", "a/x.log"]), 1);
         assert_eq!(check("[y-z].*", &["y.txt"]), 0);
         // One that fits only what is left out fits; one that nothing fits is told of.
-        assert_eq!(check("own*", &[]), 0);
+        assert_eq!(check("own.[0-9]", &[]), 0);
+        assert_eq!(check("own*", &["own.2026-01-01"]), 0);
         assert_eq!(check("*.lgo", &[]), 1);
+    }
+
+    #[test]
+    fn own_files_are_left_out_whatever_leads_to_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("logs/buffer")).unwrap();
+        fs::create_dir_all(root.join("other")).unwrap();
+        for name in [
+            "app.log",
+            "out.json",
+            "out.json.1",
+            "out.json.1.gz.tmp",
+            "out.json.12.zst",
+            "out.json.old",
+            "out.json2",
+            "buffer/1.buffer",
+        ] {
+            fs::write(root.join("logs").join(name), name).unwrap();
+        }
+        let link = |to: &str, from: &str| {
+            std::os::unix::fs::symlink(root.join(to), root.join(from)).unwrap();
+        };
+        link("logs", "linked");
+        link("logs/out.json", "other/latest.json");
+        link("logs/app.log", "other/app.log");
+        let check = |own: &str, path: &str, expected: &[&str]| {
+            let rules = FileRules::new(&FileOptions::new(vec![root.join(path)])).unwrap();
+            let own = ["out.json", "buffer"].map(|name| root.join(own).join(name));
+            let found = discover(&[Arc::new(rules)], &own);
+            let names = found.files.iter().map(|file| {
+                let name = file.path.strip_prefix(root).unwrap();
+                name.to_str().unwrap()
+            });
+            assert_eq!(names.collect::<Vec<_>>(), expected, "{own:?} {path}");
+            assert!(found.skipped.is_empty(), "{:?}", found.skipped);
+            found.own.len()
+        };
+        for own in ["logs", "linked", "other/../logs"] {
+            let logs = ["logs/app.log", "logs/out.json.old", "logs/out.json2"];
+            assert_eq!(check(own, "logs", &logs), 4);
+            let linked = ["linked/app.log", "linked/out.json.old", "linked/out.json2"];
+            assert_eq!(check(own, "linked/*", &linked), 4);
+            check(own, "logs/out.json", &[]);
+            check(own, "other", &["other/app.log"]);
+            check(own, "other/latest.json", &[]);
+        }
     }
 }

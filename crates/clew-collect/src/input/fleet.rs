@@ -64,6 +64,8 @@ pub(crate) struct Fleet {
     /// Files that were opened and refused, as they were then.
     pub(super) refused: HashMap<PathBuf, (Stat, SkipReason)>,
     pub(crate) folders: BTreeSet<PathBuf>,
+    /// The collector's own files, by the names the last look found them by.
+    own: BTreeSet<PathBuf>,
     /// Open files, as of the last look.
     pub(super) open: usize,
     /// How many there may be.
@@ -84,6 +86,7 @@ impl Fleet {
             skipped: BTreeMap::new(),
             refused: HashMap::new(),
             folders: BTreeSet::new(),
+            own: BTreeSet::new(),
             open: 0,
             open_max: open_files_max(),
             found: 0,
@@ -102,6 +105,7 @@ impl Fleet {
             }
         }
         self.folders = found.folders;
+        self.own = found.own;
         let mut present: HashMap<FileId, PathBuf> = HashMap::new();
         let mut fresh = Vec::new();
         for candidate in found.files {
@@ -301,7 +305,9 @@ impl Fleet {
                 SkipReason::Empty | SkipReason::BeingRotated | SkipReason::TooOld
             )
         };
-        self.skipped.get(path).is_some_and(for_good) || self.options.excluded.contains(path)
+        self.skipped.get(path).is_some_and(for_good)
+            || self.own.contains(path)
+            || self.options.excluded.contains(path)
     }
 
     /// Marks files whose last event has waited long enough for more of it.

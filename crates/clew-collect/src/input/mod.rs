@@ -11,6 +11,7 @@ mod fleet;
 mod frame;
 mod glob;
 mod names;
+mod own;
 mod rules;
 mod source;
 mod tail;
