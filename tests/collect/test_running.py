@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 from .bulk_server import BulkServer
@@ -212,6 +213,35 @@ outputs: [{{type: opensearch, url: "http://shop:hush@127.0.0.1:{port}"}}]
         second = subprocess.run(collector.command, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(second.returncode, 1)
         self.assertIn(f"in use by process {collector.process.pid}", second.stderr)
+
+    def test_files_whose_events_have_waited_are_left_alone_until_more_comes(self):
+        for number in range(40):
+            (self.folder / f"{number}.log").write_text("it broke\n\tat a.b(1)\nan unfinished li")
+        output = self.folder / "out.json"
+        self.config.write_text(f"""
+registry: {self.registry}
+inputs: [{{paths: ["{self.folder}/*.log"], parse: plain, multiline: {{preset: java, timeout_ms: 100}}}}]
+outputs: [{{type: file, path: {output}}}]
+""")
+        collector = self.start()
+        until = time.monotonic() + 60
+        while not output.exists() or len(output.read_text().splitlines()) < 40:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+        time.sleep(2)
+
+        def reads():
+            said = pathlib.Path(f"/proc/{collector.process.pid}/io").read_text()
+            return int(said.split("syscr: ")[1].split()[0])
+
+        before = reads()
+        time.sleep(3)
+        self.assertLess(reads() - before, 40)
+        with open(self.folder / "7.log", "a") as log:
+            log.write("ne\n")
+        while "an unfinished line" not in output.read_text():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
 
     def test_standard_input_is_read_to_its_end(self):
         self.config.write_text(f"""

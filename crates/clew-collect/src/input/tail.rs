@@ -71,7 +71,8 @@ pub(crate) struct Tail {
     /// How the content begins that is being read, until the registry knows.
     pub(crate) opening: Option<Head>,
     pub(crate) window_bytes: usize,
-    /// What was there when an event had to wait for the lines that belong to it, and since when.
+    /// What was there when an event had to wait for the lines that belong to it, and since when: [`Duration::MAX`] where the time
+    /// is over, and all was taken that may be without them.
     pub(crate) waiting: Option<(u64, Duration)>,
     /// There may be something to read.
     pub(crate) dirty: bool,
@@ -193,6 +194,9 @@ impl Tail {
                 // Whether its first event waits for more is known only now.
                 if !is_framed && got.at_end {
                     self.begin_to_wait(end, fill.now);
+                }
+                if window.rest == Rest::Quiet {
+                    self.waiting = Some((end, Duration::MAX));
                 }
                 break Ok(Pass::Drained);
             }
@@ -334,9 +338,8 @@ impl Tail {
         }
         // Whoever waits for more of an event waits for a time only.
         match self.waiting {
-            Some((size, since)) if size == end => {
-                let waited = fill.now.saturating_sub(since);
-                if waited >= self.rules.quiet_after {
+            Some((size, _)) if size == end => {
+                if self.is_overdue(fill.now) {
                     return Rest::Quiet;
                 }
             }
@@ -353,8 +356,8 @@ impl Tail {
 
     /// Whether an event has waited long enough for lines that belong to it.
     pub(crate) fn is_overdue(&self, now: Duration) -> bool {
-        let waited = |since| now.saturating_sub(since) >= self.rules.quiet_after;
-        self.waiting.is_some_and(|(_, since)| waited(since))
+        let over = |since: Duration| since.saturating_add(self.rules.quiet_after);
+        self.waiting.is_some_and(|(_, since)| now >= over(since))
     }
 
     fn emit(&self, line: &Line<'_>, parser: ParserName, fill: &mut Fill<'_>) {
