@@ -1,5 +1,6 @@
 """Outputs with conditions: files, a server that speaks `_bulk`, and one that takes JSON lines."""
 
+import contextlib
 import gzip
 import http.server
 import json
@@ -199,6 +200,60 @@ outputs:
         once = dict.fromkeys(json.loads(line)["message"] for line in written.read_text().splitlines())
         self.assertEqual(list(once), messages)
         self.assertIn("what is for it waits on disk", (folder / "told.err").read_text())
+
+
+class Buffered(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.server = self.enterContext(AwayServer())
+        self.server.away = False
+        self.config = self.folder / "collect.yaml"
+        self.config.write_text(f"""\
+registry: {self.folder}/registry.json
+inputs: [{{paths: ["{self.folder}/app.log"], parse: plain}}]
+outputs:
+  - {{type: opensearch, url: "{self.server.url}", index: logs, buffer: {{folder: {self.folder}/buffer}}}}
+  - {{type: file, path: "{self.folder}/out.json"}}
+""")
+        (self.folder / "app.log").write_text("".join(f"line {number}\n" for number in range(30)))
+
+    def buffers(self):
+        return list((self.folder / "buffer").glob("*.buffer"))
+
+    @contextlib.contextmanager
+    def killed(self, *more):
+        collector = subprocess.Popen([BINARY, "collect", "--config", str(self.config), "--quiet", *more], stderr=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            collector.kill()
+            collector.wait()
+
+    def until(self, holds):
+        until = time.monotonic() + TIMEOUT_SECONDS
+        while not holds():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+
+    def test_what_was_sent_out_of_a_buffer_goes_and_is_not_told_as_waiting(self):
+        with self.killed():
+            self.until(lambda: len(self.server.documents) == 30 and not self.buffers())
+            done = subprocess.run([BINARY, "collect", "status", "--config", str(self.config), "--json"], capture_output=True, text=True,
+                                  timeout=TIMEOUT_SECONDS, check=True)
+            self.assertEqual(json.loads(done.stdout)["waiting"], [])
+            with open(self.folder / "app.log", "a") as log:
+                log.write("one more\n")
+            self.until(lambda: len(self.server.documents) == 31 and not self.buffers())
+
+    def test_a_run_that_is_killed_while_it_waits_for_an_output_has_read_nothing_for_nothing(self):
+        self.server.away = True
+        with self.killed("--once"):
+            self.until(lambda: (self.folder / "out.json").exists() and self.buffers())
+            time.sleep(0.5)
+        self.server.away = False
+        subprocess.run([BINARY, "collect", "--config", str(self.config), "--once"], check=True, timeout=TIMEOUT_SECONDS, stderr=subprocess.DEVNULL)
+        self.assertEqual(len(self.server.documents), 30)
+        self.assertEqual(len((self.folder / "out.json").read_text().splitlines()), 30)
 
 
 class Refusing(BulkServer):

@@ -36,6 +36,11 @@ impl Collector<'_> {
 
     /// Waits for what outputs still hold in buffers, so that what becomes of it is told.
     pub(super) fn finish(&mut self) -> Result<(), CollectError> {
+        // That may take long, and a process that dies meanwhile must not have read all of it for nothing: outputs that know no ids
+        // would have it twice.
+        self.registry.save()?;
+        let now = self.world.clock.monotonic();
+        self.patterns.save(self.encoder.plans_mut(), now);
         self.sink.finish().map_err(CollectError::Sink)
     }
 

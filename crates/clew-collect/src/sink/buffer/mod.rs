@@ -28,6 +28,8 @@ use files::{BufferFiles, Unread};
 
 /// The stop is looked at this often while there is no room.
 const STOP_LOOK: Duration = Duration::from_millis(50);
+/// What was sent is removed when nothing has followed for so long.
+const SENT_KEPT: Duration = Duration::from_secs(1);
 /// After so many looks it is told that the end of a run waits for an output: about two seconds.
 const LOOKS_UNTOLD: u32 = 40;
 
@@ -468,7 +470,17 @@ impl Shared {
                     let removed = state.files.remove_all();
                     return removed.err().map(|error| Err(unusable(&error.to_string())));
                 }
-                Ok(None) => self.changed.wait(&mut state),
+                Ok(None) if state.files.bytes() == 0 => self.changed.wait(&mut state),
+                Ok(None) => {
+                    // The next event may be long in coming, and a process that dies until then would send the last ones again.
+                    let waited = self.changed.wait_for(&mut state, SENT_KEPT);
+                    if waited.timed_out()
+                        && !state.files.has_unread()
+                        && let Err(error) = state.files.remove_all()
+                    {
+                        return Some(Err(unusable(&error.to_string())));
+                    }
+                }
                 Err(error) => return Some(Err(unusable(&error.to_string()))),
             }
         }
