@@ -98,7 +98,8 @@ pub(super) fn read_rate_limit(
         Some((count, window_ms))
     });
     let (limit, window_ms) = read.ok_or_else(|| {
-        DefinitionError::refused("limit", "must be a number for each s, m or h, like 1000/m")
+        let wanted = "must be a whole number above 0 for each s, m or h, like 1000/m";
+        DefinitionError::refused("limit", wanted)
     })?;
     Ok(Box::new(RateLimit {
         limit,
