@@ -52,9 +52,14 @@ class Packaging(unittest.TestCase):
         self.assertEqual({mount["name"] for mount in container["volumeMounts"]}, {volume["name"] for volume in pod["volumes"]})
         config = self.folder / "collect.yaml"
         config.write_text(kinds["ConfigMap"]["data"]["collect.yaml"])
-        shown = self.explain(config, "shop-1_default_shop-0123abcd.log", "2026-01-02T03:04:05.678Z stderr F it broke")
-        self.assertIn('"stream":"stderr"', shown)
-        self.assertIn('"@timestamp":"2026-01-02T03:04:05.678Z"', shown)
+        log = f"shop-7d9f-x2_kube-system_side-car-{'0123abcd' * 8}.log"
+        docker = '{"log":"it broke\\n","stream":"stderr","time":"2026-01-02T03:04:05.678Z"}'
+        for line in ("2026-01-02T03:04:05.678Z stderr F it broke", docker):
+            with self.subTest(line):
+                shown = self.explain(config, log, line)
+                for part in ('"message":"it broke"', '"stream":"stderr"', '"@timestamp":"2026-01-02T03:04:05.678Z"', '"pod":{"name":"shop-7d9f-x2"}',
+                             '"namespace":"kube-system"', '"container":{"name":"side-car"}', f'"id":"{"0123abcd" * 8}"'):
+                    self.assertIn(part, shown)
 
 
 if __name__ == "__main__":

@@ -337,13 +337,11 @@ impl Tail {
             return Rest::Ends;
         }
         // Whoever waits for more of an event waits for a time only.
-        match self.waiting {
-            Some((size, _)) if size == end => {
-                if self.is_overdue(fill.now) {
-                    return Rest::Quiet;
-                }
-            }
-            _ => self.begin_to_wait(end, fill.now),
+        let is_known = self.waiting.is_some_and(|(size, _)| size == end);
+        match is_known {
+            true if self.is_overdue(fill.now) => return Rest::Quiet,
+            true => {}
+            false => self.begin_to_wait(end, fill.now),
         }
         Rest::Follows
     }
