@@ -128,6 +128,10 @@ outputs: [{{type: file, path: "{folder}/out.json", rotate_bytes: 4000}}]
             done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
                                   timeout=TIMEOUT_SECONDS, check=True)
             self.assertIn(f" {lines} lines", done.stderr)
+        config.write_text(config.read_text().replace(f'["{folder}"]', f'["{folder}/app.log", "{folder}/out.json"]'))
+        done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
+                              timeout=TIMEOUT_SECONDS, check=True)
+        self.assertRegex(done.stderr, rf"skipped +written by this collector +{folder}/out.json\n")
 
     def test_what_an_output_writes_is_not_read_through_a_link_and_what_is_called_alike_is(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

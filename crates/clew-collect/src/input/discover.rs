@@ -74,6 +74,9 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
                 }
                 _ => {
                     finder.add(path, CandidateReason::Asked);
+                    if finder.found.own.contains(path) {
+                        finder.skip(path, SkipReason::Own);
+                    }
                     named.push((rules, path));
                 }
             }
@@ -224,8 +227,10 @@ impl Finder<'_> {
 
     fn add(&mut self, path: &Path, wanted: CandidateReason) {
         self.names += 1;
+        if self.own.is_path(path) {
+            self.found.own.insert(path.to_owned());
+        }
         if self.found.own.contains(path)
-            || self.own.is_path(path)
             || self.rules.excludes(path)
             || !self.seen.insert(path.to_owned())
         {
@@ -362,7 +367,10 @@ mod tests {
                 name.to_str().unwrap()
             });
             assert_eq!(names.collect::<Vec<_>>(), expected, "{own:?} {path}");
-            assert!(found.skipped.is_empty(), "{:?}", found.skipped);
+            // Who names one is told.
+            let is_named = root.join(path).is_file();
+            let told = is_named.then(|| (root.join(path), SkipReason::Own));
+            assert_eq!(found.skipped, Vec::from_iter(told));
             found.own.len()
         };
         for own in ["logs", "linked", "other/../logs"] {

@@ -40,6 +40,8 @@ pub enum SkipReason {
     Missing,
     /// It is a pattern that no file fits (yet).
     NoneFits,
+    /// It is the collector's own, or an output writes it.
+    Own,
     /// It is a device, a socket or the like.
     NotAFile,
     /// Its first bytes are not text; the name of the format if it is known.
@@ -64,6 +66,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Empty => f.write_str("empty"),
             SkipReason::Missing => f.write_str("does not exist"),
             SkipReason::NoneFits => f.write_str("no file fits the pattern"),
+            SkipReason::Own => f.write_str("written by this collector"),
             SkipReason::NotAFile => f.write_str("not a regular file"),
             SkipReason::Binary(format) => write!(f, "not text: {format}"),
             SkipReason::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
