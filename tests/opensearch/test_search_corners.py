@@ -403,6 +403,14 @@ class SearchCorners(ClewTest):
         with self.refused(400, "search_phase_execution_exception"):
             order("k", numeric_type="long")
 
+    def test_there_is_no_address_before_the_first_and_behind_the_last(self):
+        self.make("ends", {"ip": {"type": "ip"}}, {"1": {"ip": "10.0.0.1"}, "2": {"ip": "::"}, "3": {}})
+        last = ":".join(["ffff"] * 8)
+        for ends, found in (({"lt": "::"}, []), ({"gt": last}, []), ({"gt": last, "lt": "::"}, []), ({"lte": "::"}, ["2"]),
+                            ({"gt": "::"}, ["1"]), ({"lt": last}, ["1", "2"]), ({"gte": "::", "lte": last}, ["1", "2"])):
+            self.assertEqual(self.ids("ends", query={"range": {"ip": ends}}), found, ends)
+        self.assertEqual(self.ids("ends", query={"query_string": {"query": 'ip:<"::"'}}), [])
+
     def test_texts_stand_for_missing_numbers_and_addresses(self):
         self.make("lacking", {"n": {"type": "long"}, "x": {"type": "double"}, "ip": {"type": "ip"}},
                   {"1": {"n": 1, "x": 1.5, "ip": "1.0.0.1"}, "2": {"n": 3, "x": 3.5, "ip": "1.0.0.3"}, "3": {}})

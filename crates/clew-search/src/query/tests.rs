@@ -418,6 +418,17 @@ fn ranges_match_like_a_loop() {
             ),
             is(|_| false),
         ),
+        // Before the first address, and behind the last, there is none.
+        (range("ip", &[("lt", json!("::"))]), is(|_| false)),
+        (
+            range(
+                "ip",
+                &[("gt", json!("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"))],
+            ),
+            is(|_| false),
+        ),
+        (range("ip", &[("gte", json!("::"))]), is(|d| d.ip.is_some())),
+        (range("ip", &[("gt", json!("::"))]), is(|d| d.ip.is_some())),
         (
             range("tags", &[("gte", json!("Tag2")), ("lt", json!("Tag4"))]),
             is(|d| {

@@ -49,7 +49,7 @@ impl Ends<'_> {
         Ok((bound(self.low)?, bound(self.high)?))
     }
 
-    /// Documents whose column has a text or an address between the ends.
+    /// Documents whose column has a text between the ends.
     fn between(
         &self,
         score: f32,
@@ -157,10 +157,7 @@ impl Compiler<'_> {
             FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
                 self.dates(mapped, range, &ends, score)
             }
-            FieldKind::Ip => ends.between(score, |value| {
-                let address = literal::address(value)?;
-                Ok(IndexTerm::from_field_ip_addr(field, address))
-            }),
+            FieldKind::Ip => addresses_between(field, &ends, score),
             FieldKind::Keyword { .. } | FieldKind::Flat => ends.between(score, text),
             FieldKind::Text { .. } => {
                 must_be_indexed(mapped)?;
@@ -359,6 +356,25 @@ impl Compiler<'_> {
         let columns = self.context.snapshot.columns().clone();
         Node::constant(ColumnRange::new(low, high, columns), score)
     }
+}
+
+/// Documents whose column has an address between the ends. Before the first address, and behind the last, there is none.
+fn addresses_between(field: Field, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+    let place = |value: &Value| literal::address(value).map(u128::from);
+    let low = match ends.low {
+        Some((value, true)) => Some(place(value)?),
+        Some((value, false)) => place(value)?.checked_add(1),
+        None => Some(0),
+    };
+    let high = match ends.high {
+        Some((value, true)) => Some(place(value)?),
+        Some((value, false)) => place(value)?.checked_sub(1),
+        None => Some(u128::MAX),
+    };
+    Ok(match (low, high) {
+        (Some(low), Some(high)) if low <= high => addresses(field, low.into(), high.into(), score),
+        _ => Node::nothing(),
+    })
 }
 
 /// Both ends inclusive.
