@@ -77,23 +77,24 @@ impl FieldList {
             Value::Array(items) => items.as_slice(),
             other => std::slice::from_ref(other),
         };
+        // A column that is asked for twice is shown twice, anything else once.
+        let is_plain = |wanted: &&Wanted| wanted.asked == asked && wanted.format.is_none();
+        let plain = self.wanted.iter().filter(is_plain);
+        let mut seen: BTreeSet<String> = plain.map(|wanted| wanted.pattern.clone()).collect();
         for item in items {
             let name = item
                 .as_str()
-                .or_else(|| item.get("field").and_then(Value::as_str));
-            let format = item.get("format").and_then(Value::as_str);
-            // A column that is asked for twice is shown twice, anything else once.
-            let is_plain = asked != FieldsForm::DocValues && format.is_none();
-            let is_there = |wanted: &Wanted| {
-                wanted.asked == asked && wanted.format.is_none() && Some(&*wanted.pattern) == name
-            };
-            if is_plain && self.wanted.iter().any(is_there) {
+                .or_else(|| item.get("field").and_then(Value::as_str))
+                .ok_or_else(refused)?;
+            let format = read_format(item.get("format").and_then(Value::as_str))?;
+            let is_once = asked != FieldsForm::DocValues && format.is_none();
+            if is_once && !seen.insert(name.to_string()) {
                 continue;
             }
             self.wanted.push(Wanted {
-                pattern: name.ok_or_else(refused)?.to_string(),
+                pattern: name.to_string(),
                 asked,
-                format: read_format(format)?,
+                format,
             });
         }
         Ok(())
@@ -483,4 +484,24 @@ fn is_metadata(pattern: &str) -> bool {
         pattern,
         "_id" | "_index" | "_routing" | "_source" | "_seq_no" | "_version" | "_none_"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_column_is_shown_as_often_as_it_is_asked_for_and_anything_else_once() {
+        let names =
+            json!(["a", "b", "a", {"field": "a"}, {"field": "a", "format": "use_field_mapping"}]);
+        for (key, count) in [("fields", 2), ("stored_fields", 2), ("docvalue_fields", 5)] {
+            let mut list = FieldList::default();
+            list.extend(key, &names).unwrap();
+            list.extend(key, &json!("b")).unwrap();
+            let more = usize::from(key == "docvalue_fields");
+            assert_eq!(list.wanted.len(), count + more, "{key}");
+        }
+    }
 }
