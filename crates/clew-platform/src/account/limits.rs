@@ -2,6 +2,10 @@
 
 use super::MemoryPurpose;
 
+/// What buffers have at least where that is no more than a quarter: each takes 7 MB or more for its columns, and where they do not
+/// fit that are written to in turns, each becomes a segment with a few documents.
+const BUFFERS_BYTES_MIN: usize = 512 << 20;
+
 /// The limits of an account, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimits {
@@ -23,7 +27,7 @@ pub struct MemoryLimits {
 
 impl MemoryLimits {
     /// The shares of so much memory: 80 % of what is really there, 70 % in all, 45 % for bodies, 25 % for operations, 30 % for what
-    /// searches find, 10 % for buffers, 25 % for merges.
+    /// searches find, 10 % for buffers (of little memory up to 25 %), 25 % for merges.
     pub fn shares_of(bytes: u64) -> Self {
         let percent = |share: u64| {
             let bytes = bytes / 100 * share;
@@ -34,7 +38,7 @@ impl MemoryLimits {
             bodies: percent(45),
             operations: percent(25),
             searches: percent(30),
-            buffers: percent(10),
+            buffers: percent(10).max(percent(25).min(BUFFERS_BYTES_MIN)),
             merges: percent(25),
             real: percent(80),
         }

@@ -120,6 +120,17 @@ fn threads_that_take_and_give_back_leave_nothing() {
 }
 
 #[test]
+fn of_little_memory_buffers_have_a_larger_share() {
+    let mib = 1 << 20;
+    for (memory_mib, buffers_mib) in [(400, 100), (2_000, 500), (4_000, 512), (8_000, 800)] {
+        let limits = MemoryLimits::shares_of(memory_mib * mib);
+        // Shares are of whole hundredths.
+        let found = limits.buffers.div_ceil(1 << 20);
+        assert_eq!(found, buffers_mib, "{memory_mib} MiB");
+    }
+}
+
+#[test]
 fn limits_can_change_while_memory_is_taken() {
     let account = account(100, 100);
     let _taken = account.reserve(MemoryPurpose::Bodies, 80).unwrap();
