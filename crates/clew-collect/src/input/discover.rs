@@ -375,9 +375,10 @@ mod tests {
         };
         for own in ["logs", "linked", "other/../logs"] {
             let logs = ["logs/app.log", "logs/out.json.old", "logs/out.json2"];
-            assert_eq!(check(own, "logs", &logs), 4);
+            // Four files and the folder of a buffer.
+            assert_eq!(check(own, "logs", &logs), 5);
             let linked = ["linked/app.log", "linked/out.json.old", "linked/out.json2"];
-            assert_eq!(check(own, "linked/*", &linked), 4);
+            assert_eq!(check(own, "linked/*", &linked), 5);
             check(own, "logs/out.json", &[]);
             check(own, "other", &["other/app.log"]);
             check(own, "other/latest.json", &[]);
