@@ -182,7 +182,7 @@ class Imports(ImportsTest):
 
     def test_tables_have_json_and_ends_of_lines(self):
         self.make("table")
-        self.write("json.csv", 'id,v,title,facts\r\n1,"[1,2]","two\r\nlines","""a text"""\r\n2,"[1,2]",last,"[""\\"\""]"\r')
+        self.write("json.csv", 'id,v,title,facts\r\n1,"[1,2]","two\r\nlines","""a text"""\r\n2,"[1,2]",last,"[""\\""""]"\r')
         self.bring("table", "json.csv")
         first, second = self.rows("table")
         self.assertEqual((first["title"], first["facts"]), ("two\r\nlines", "a text"))
