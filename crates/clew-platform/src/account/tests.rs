@@ -122,7 +122,13 @@ fn threads_that_take_and_give_back_leave_nothing() {
 #[test]
 fn of_little_memory_buffers_have_a_larger_share() {
     let mib = 1 << 20;
-    for (memory_mib, buffers_mib) in [(400, 100), (2_000, 500), (4_000, 512), (8_000, 800)] {
+    for (memory_mib, buffers_mib) in [
+        (400, 40),
+        (512, 52),
+        (2_048, 384),
+        (4_000, 512),
+        (8_000, 800),
+    ] {
         let limits = MemoryLimits::shares_of(memory_mib * mib);
         // Shares are of whole hundredths.
         let found = limits.buffers.div_ceil(1 << 20);
