@@ -100,6 +100,20 @@ pub(crate) fn parse(text: &str) -> Result<Parsed> {
     Ok(Parsed { text, expr })
 }
 
+/// Memory that an expression takes from when it is read until what it asks for was found, in bytes. Costs a pass over it; a
+/// short one takes too little to tell.
+pub(crate) fn memory_bytes(text: &str) -> usize {
+    const SHORT_BYTES: usize = 16 << 10;
+    /// A value of a list: in the tree, in the query and its copies, and as a term.
+    const ITEM_BYTES: usize = 224;
+    /// Its text is in each of them.
+    const COPIES: usize = 4;
+    match text.len() {
+        ..SHORT_BYTES => 0,
+        length => COPIES * length + ITEM_BYTES * text.matches(',').count(),
+    }
+}
+
 /// The query that an expression means in a collection.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! From words to a tree, by operator precedence.
 
 use super::ExprError;
-use super::token::{Token, tokens};
+use super::token::{Token, Words};
 use super::tree::{Expr, Kind, Operator, Path, Step};
 
 /// How deep expressions may be nested.
@@ -15,8 +15,7 @@ const PREFIX: u8 = 12;
 /// Reads an expression.
 pub(super) fn parse(text: &str) -> Result<Expr, ExprError> {
     let mut parser = Parser {
-        tokens: tokens(text)?,
-        next: 0,
+        words: Words::new(text)?,
         depth: 0,
         operators: 0,
     };
@@ -35,9 +34,8 @@ fn too_deep(at: usize) -> ExprError {
     )
 }
 
-struct Parser {
-    tokens: Vec<(usize, Token)>,
-    next: usize,
+struct Parser<'t> {
+    words: Words<'t>,
     depth: usize,
     operators: usize,
 }
@@ -60,37 +58,24 @@ fn is_word(name: &str, word: &str) -> bool {
         || (name.eq_ignore_ascii_case(word) && name.chars().all(|c| !c.is_ascii_lowercase()))
 }
 
-impl Parser {
+impl Parser<'_> {
     fn peek(&self) -> &Token {
-        self.tokens
-            .get(self.next)
-            .map_or(&Token::End, |(_, token)| token)
-    }
-
-    fn at(&self) -> usize {
-        let last = self.tokens.last();
-        self.tokens.get(self.next).or(last).map_or(0, |(at, _)| *at)
-    }
-
-    fn take(&mut self) -> Token {
-        let token = self.peek().clone();
-        self.next += 1;
-        token
+        self.words.ahead(0)
     }
 
     fn unexpected(&self, what: &str) -> ExprError {
-        ExprError::at(self.at(), what)
+        ExprError::at(self.words.at(), what)
     }
 
     fn eat(&mut self, symbol: &str) -> bool {
         let is_it = matches!(self.peek(), Token::Symbol(own) if *own == symbol);
-        self.next += usize::from(is_it);
+        self.words.skip(usize::from(is_it));
         is_it
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
         let is_it = matches!(self.peek(), Token::Name(name) if is_word(name, word));
-        self.next += usize::from(is_it);
+        self.words.skip(usize::from(is_it));
         is_it
     }
 
@@ -108,7 +93,7 @@ impl Parser {
     ) -> Result<T, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(too_deep(self.at()));
+            return Err(too_deep(self.words.at()));
         }
         let read = read(self);
         self.depth -= 1;
@@ -120,7 +105,7 @@ impl Parser {
         self.deeper(|parser| {
             let mut left = parser.prefix()?;
             loop {
-                let at = parser.at();
+                let at = parser.words.at();
                 if let Some(negated) = parser.null_test()? {
                     let (at, value) = (left.at, Box::new(left));
                     let kind = Kind::IsNull { value, negated };
@@ -147,7 +132,7 @@ impl Parser {
                 if strength <= above {
                     return Ok(left);
                 }
-                parser.next += 1;
+                parser.words.skip(1);
                 parser.count()?;
                 let right = parser.expr(strength)?;
                 left = joined(at, operator, left, right);
@@ -217,17 +202,18 @@ impl Parser {
         if MEMBERSHIP <= above {
             return None;
         }
-        let start = self.next;
-        let negated = self.eat_word("not");
-        if self.eat_word("in") {
-            return Some(negated);
+        let is_at = |by: usize, word: &str| matches!(self.words.ahead(by), Token::Name(name) if is_word(name, word));
+        let negated = is_at(0, "not");
+        let length = usize::from(negated);
+        if !is_at(length, "in") {
+            return None;
         }
-        self.next = start;
-        None
+        self.words.skip(length + 1);
+        Some(negated)
     }
 
     fn prefix(&mut self) -> Result<Expr, ExprError> {
-        let at = self.at();
+        let at = self.words.at();
         let inner = |parser: &mut Self| Ok(Box::new(parser.expr(PREFIX)?));
         let kind = if self.eat("-") {
             match *inner(self)? {
@@ -256,8 +242,8 @@ impl Parser {
     }
 
     fn value(&mut self) -> Result<Expr, ExprError> {
-        let at = self.at();
-        let kind = match self.take() {
+        let at = self.words.at();
+        let kind = match self.words.take() {
             Token::Integer(number) => Kind::Integer(number),
             Token::Float(number) => Kind::Float(number),
             Token::Text(text) => Kind::Text(text),
@@ -288,7 +274,7 @@ impl Parser {
                 Kind::Path(Path { name, steps })
             }
             other => {
-                self.next -= 1;
+                self.words.back();
                 return Err(self.unexpected(&format!(
                     "mismatched input {} expecting a value",
                     shown(&other)
@@ -303,7 +289,7 @@ impl Parser {
     }
 
     fn text(&mut self) -> String {
-        match self.take() {
+        match self.words.take() {
             Token::Text(text) => text,
             _ => String::new(),
         }
@@ -349,10 +335,10 @@ impl Parser {
     /// The field of a struct: `[name]` behind what stands for the struct.
     fn part(&mut self) -> Result<Path, ExprError> {
         self.expect("[")?;
-        let name = match self.take() {
+        let name = match self.words.take() {
             Token::Name(name) | Token::Text(name) => name,
             other => {
-                self.next -= 1;
+                self.words.back();
                 return Err(self.unexpected(&format!(
                     "mismatched input {} expecting the name of a field of structs",
                     shown(&other)
@@ -368,14 +354,12 @@ impl Parser {
 
     /// A name, together with the part of a struct behind it: `clips[text]` is one name.
     fn whole_name(&mut self, name: String) -> String {
-        let ahead = |by: usize| self.tokens.get(self.next + by).map(|(_, token)| token);
+        let ahead = |by: usize| self.words.ahead(by);
         let part = match (ahead(0), ahead(1), ahead(2)) {
-            (Some(Token::Symbol("[")), Some(Token::Name(part)), Some(Token::Symbol("]"))) => {
-                part.clone()
-            }
+            (Token::Symbol("["), Token::Name(part), Token::Symbol("]")) => part.clone(),
             _ => return name,
         };
-        self.next += 3;
+        self.words.skip(3);
         format!("{name}[{part}]")
     }
 
@@ -383,7 +367,7 @@ impl Parser {
     fn steps(&mut self) -> Result<Vec<Step>, ExprError> {
         let mut steps = Vec::new();
         while self.eat("[") {
-            steps.push(match self.take() {
+            steps.push(match self.words.take() {
                 Token::Text(name) => Step::Member(name),
                 Token::Integer(number) => match usize::try_from(number) {
                     Ok(number) => Step::Element(number),
@@ -391,7 +375,7 @@ impl Parser {
                 },
                 Token::Name(part) if matches!(steps[..], [Step::Element(_)]) => Step::Part(part),
                 other => {
-                    self.next -= 1;
+                    self.words.back();
                     return Err(self.unexpected(&format!(
                         "mismatched input {} expecting a key or the number of an element",
                         shown(&other)

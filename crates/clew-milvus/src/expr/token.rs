@@ -1,5 +1,7 @@
 //! The words of an expression.
 
+use std::collections::VecDeque;
+
 use super::ExprError;
 
 /// Longest expression, in bytes: long lists of keys are usual.
@@ -25,25 +27,78 @@ const SYMBOLS: [&str; 33] = [
     ">", "!", "~", "&", "^", "|", "(", ")", "[", "]", ",", "=", ".", "{", "}", "$",
 ];
 
-/// Cuts an expression into words, each with the byte where it begins.
-pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExprError> {
-    if text.len() > BYTES_MAX {
-        return Err(ExprError::at(
-            text.len(),
-            format!("the expression is longer than {BYTES_MAX} bytes"),
-        ));
-    }
-    let mut reader = Reader { text, at: 0 };
-    let mut found = Vec::new();
-    loop {
-        reader.skip_space();
-        let start = reader.at;
-        let token = reader.token()?;
-        let ends = token == Token::End;
-        found.push((start, token));
-        if ends {
-            return Ok(found);
+/// The words of an expression, one after the other, each with the byte where it begins. Few are there at a time: a list of keys has
+/// hundreds of thousands.
+pub(super) struct Words<'t> {
+    reader: Reader<'t>,
+    /// The one before the next, the next one, and those behind it.
+    window: VecDeque<(usize, Token)>,
+    next: usize,
+}
+
+/// So many words are there from the next one on.
+const AHEAD: usize = 3;
+
+impl<'t> Words<'t> {
+    /// Reads all of them once, so that what follows is about how they are put together.
+    pub(super) fn new(text: &'t str) -> Result<Self, ExprError> {
+        if text.len() > BYTES_MAX {
+            return Err(ExprError::at(
+                text.len(),
+                format!("the expression is longer than {BYTES_MAX} bytes"),
+            ));
         }
+        let mut reader = Reader { text, at: 0 };
+        while reader.word()?.1 != Token::End {}
+        let mut words = Words {
+            reader: Reader { text, at: 0 },
+            window: VecDeque::with_capacity(AHEAD + 1),
+            next: 0,
+        };
+        words.fill();
+        Ok(words)
+    }
+
+    fn fill(&mut self) {
+        while self.window.len() < self.next + AHEAD {
+            let end = (self.reader.text.len(), Token::End);
+            self.window.push_back(self.reader.word().unwrap_or(end));
+        }
+    }
+
+    /// The word that comes so many behind the next one.
+    pub(super) fn ahead(&self, by: usize) -> &Token {
+        let found = self.window.get(self.next + by);
+        found.map_or(&Token::End, |(_, token)| token)
+    }
+
+    /// The byte where the next one begins.
+    pub(super) fn at(&self) -> usize {
+        let next = self.window.get(self.next);
+        next.map_or(self.reader.text.len(), |(at, _)| *at)
+    }
+
+    /// Goes on behind some.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.next += count;
+        self.window.drain(..self.next.saturating_sub(1));
+        self.next = self.next.min(1);
+        self.fill();
+    }
+
+    /// The next one, behind which it goes on.
+    pub(super) fn take(&mut self) -> Token {
+        let next = self.window.get_mut(self.next);
+        let token = next.map_or(Token::End, |(_, token)| {
+            std::mem::replace(token, Token::End)
+        });
+        self.skip(1);
+        token
+    }
+
+    /// Goes back to where the one that was taken last begins, as an error tells it.
+    pub(super) fn back(&mut self) {
+        self.next = self.next.saturating_sub(1);
     }
 }
 
@@ -53,6 +108,11 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    fn word(&mut self) -> Result<(usize, Token), ExprError> {
+        self.skip_space();
+        Ok((self.at, self.token()?))
+    }
+
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

@@ -239,6 +239,14 @@ impl Service {
         Ok(())
     }
 
+    /// Holds the memory that an expression takes once it is read, until the call is answered.
+    ///
+    /// # Errors
+    /// When it does not fit beside others.
+    pub(crate) fn hold_expression(&self, text: &str) -> Result<()> {
+        self.hold(crate::expr::memory_bytes(text))
+    }
+
     /// Reads a part of a request that is so many bytes long.
     async fn reading<T: Send + 'static>(
         &self,

@@ -122,6 +122,7 @@ impl Service {
     ) -> Result<Asked> {
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
+        self.hold_expression(&request.dsl)?;
         self.reading(bytes, move || Asked::read(&collection, request, now))
             .await
     }

@@ -171,23 +171,35 @@ fn merged(queries: Vec<Query>) -> Vec<Query> {
 }
 
 /// The clauses that look for any of some values: as few as may be.
-fn terms_of(field: &str, mut values: Vec<Value>) -> Vec<Query> {
-    if values.len() == 1 {
-        return values
-            .pop()
-            .map(|value| Query::term(field, value))
-            .into_iter()
-            .collect();
-    }
-    let clause = |values: &[Value]| Query::Terms {
-        field: field.to_string(),
-        values: values.to_vec(),
-        boost: 1.0,
+fn terms_of(field: &str, values: Vec<Value>) -> Vec<Query> {
+    let clause = |mut values: Vec<Value>| match values.len() {
+        1 => Query::term(field, values.remove(0)),
+        _ => Query::Terms {
+            field: field.to_string(),
+            values,
+            boost: 1.0,
+        },
     };
-    values.chunks(TERMS_MAX).map(clause).collect()
+    if (1..=TERMS_MAX).contains(&values.len()) {
+        return vec![clause(values)];
+    }
+    let mut values = values.into_iter().peekable();
+    let mut clauses = Vec::new();
+    while values.peek().is_some() {
+        clauses.push(clause(values.by_ref().take(TERMS_MAX).collect()));
+    }
+    clauses
 }
 
 /// Rows that have one of these values.
 pub(super) fn one_of(field: &str, values: Vec<Value>) -> Query {
-    any_of(terms_of(field, values))
+    let mut clauses = terms_of(field, values);
+    match clauses.len() {
+        0 => Query::MatchNone,
+        1 => clauses.remove(0),
+        _ => Query::Bool(Bool {
+            should: clauses,
+            ..Bool::default()
+        }),
+    }
 }
