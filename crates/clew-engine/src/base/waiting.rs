@@ -3,7 +3,7 @@
 //!
 //! A runtime has few threads, and one of them at a time looks after all its sockets. If that one waits, nobody is answered.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
@@ -21,6 +21,57 @@ fn aside<R>(wait: impl FnOnce() -> R) -> R {
         block_in_place(wait)
     } else {
         wait()
+    }
+}
+
+/// Places for so many at once; who comes when all are taken waits for one.
+#[derive(Debug)]
+pub(crate) struct Seats {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A place, until it is dropped.
+pub(crate) struct Seat<'s>(&'s Seats);
+
+impl Seats {
+    pub(crate) fn new(count: usize) -> Self {
+        Seats {
+            free: Mutex::new(count),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Takes a place. Costs what a free lock costs where there is one; where there is none, what else a thread of a runtime has
+    /// to do is given to another one first.
+    pub(crate) fn take(&self) -> Seat<'_> {
+        if !self.try_take() {
+            aside(|| {
+                let mut free = self.free.lock();
+                self.freed.wait_while(&mut free, |free| *free == 0);
+                *free -= 1;
+            });
+        }
+        Seat(self)
+    }
+
+    fn try_take(&self) -> bool {
+        let mut free = self.free.lock();
+        let is_free = *free > 0;
+        *free -= usize::from(is_free);
+        is_free
+    }
+
+    /// Whether somebody who comes now would wait.
+    pub(crate) fn are_taken(&self) -> bool {
+        *self.free.lock() == 0
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock() += 1;
+        self.0.freed.notify_one();
     }
 }
 
@@ -73,5 +124,20 @@ mod tests {
         drop(held);
         other.join().unwrap();
         assert_eq!(*lock_aside(&mutex), 1);
+    }
+
+    #[test]
+    fn who_finds_no_seat_waits_for_one() {
+        let seats = Seats::new(2);
+        let first = seats.take();
+        let second = seats.take();
+        assert!(seats.are_taken());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| drop(seats.take()));
+            drop(first);
+            waiting.join().unwrap();
+        });
+        assert!(!seats.are_taken());
+        drop(second);
     }
 }

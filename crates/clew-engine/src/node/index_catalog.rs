@@ -236,6 +236,7 @@ impl Inner {
                 clock: self.clock.clone(),
                 log: self.log.clone(),
                 buffer_bytes_max: self.options.write_buffer_bytes,
+                writers: self.options.shard_writers.max(1),
                 query_reader: self.options.query_reader,
                 merges: self.merges.clone(),
                 healer: self.healer.clone(),

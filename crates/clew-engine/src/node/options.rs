@@ -14,6 +14,9 @@ use crate::base::settings::SettingsReader;
 /// What is shared out where the system does not say how much memory there is.
 const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
 
+/// Buffers take megabytes each, and become segments that have to be merged.
+const SHARD_WRITERS_MAX: usize = 8;
+
 /// A log file takes at most this part of the disk: space comes back by whole files.
 const LOG_FILE_SHARE: u64 = 64;
 const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
@@ -31,6 +34,8 @@ pub struct EngineOptions {
     pub search_queue_max: usize,
     /// Size of a shard's buffer at which it is sealed into a segment.
     pub write_buffer_bytes: usize,
+    /// Requests that write to one shard at once: each fills a segment of its own, so that one shard takes in as much as many do.
+    pub shard_writers: usize,
     /// Whether a write creates a missing index.
     pub auto_create_index: bool,
     /// Size of the log at which the shards that hold it back are flushed.
@@ -70,6 +75,7 @@ impl EngineOptions {
             search_threads: cores,
             search_queue_max: 1000,
             write_buffer_bytes: 64 << 20,
+            shard_writers: (cores / 2).clamp(1, SHARD_WRITERS_MAX),
             auto_create_index: true,
             log_bytes_max: 1 << 30,
             changes_retention_bytes: 0,

@@ -1,5 +1,5 @@
-//! What a write does under the shard's lock: check its condition, number it, append it to the log,
-//! apply it to the buffer. Replay enters at the last step.
+//! What a write does under the shard's lock: check its condition, number it, append it to the log, and find a place for its
+//! document in a buffer. Replay enters at the last step.
 
 use std::time::Duration;
 
@@ -9,16 +9,11 @@ use tantivy::schema::OwnedValue;
 
 use super::document::{Row, SegmentDocument};
 use super::prepared::Prepared;
-use super::writer::{Buffer, Buffered, Current, DocumentPlace, Fullness, Tombstone, Writer};
+use super::writer::{Buffered, Current, DocumentPlace, Fullness, Tombstone, Writer};
 use crate::base::error::EngineError;
 use crate::base::operation::{Body, DocumentOperation, encode_head};
 use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, WriteResult};
 use crate::shard::update::{Merged, merge_source};
-
-/// The buffer's size is asked for after this many documents.
-const BUFFER_CHECK_DOCS: u32 = 32;
-/// And after each document whose source is longer than this.
-const BUFFER_CHECK_BYTES: usize = 64 << 10;
 
 /// Which document a write is about.
 pub(crate) struct Target {
@@ -289,18 +284,18 @@ impl Writer {
             operation.routing.map(str::to_string),
         );
         match document {
-            Some(document) => self.apply_index(
-                Row {
+            Some(document) => {
+                let row = Row {
                     id,
                     routing,
                     seq_no,
                     version,
                     nested: None,
-                },
-                document,
-                current,
-                glsn,
-            ),
+                };
+                self.apply_index(row, document, current, glsn)?;
+                let ended = self.end_turn();
+                ended.map_err(|source| self.tantivy_error(source))
+            }
             None => {
                 // When it was deleted is not logged; remembering it longer than before harms nobody.
                 self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
@@ -345,38 +340,28 @@ impl Writer {
         } = document;
         let ids = std::iter::once(Mapping::ID).chain(id_fields);
         fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
-        let buffer = self.buffer()?;
         // Nested objects come right before their document: a block of rows that lives and dies as a whole.
-        let first = buffer.builder.doc_count();
-        for object in nested {
-            buffer.add_nested(object, &row)?;
-        }
-        let doc = buffer.builder.doc_count();
-        let buffered = Buffered {
-            first,
-            doc,
-            glsn,
-            seq_no: row.seq_no,
-            version: row.version,
-        };
-        buffer.ids.insert(row.id.clone(), buffered);
-        // Asking for the size walks all that the buffer has, so it is not done for each small document.
-        let is_large = source.len() > BUFFER_CHECK_BYTES;
-        let document = SegmentDocument {
+        let objects = nested.into_iter().map(|object| nested_row(object, &row));
+        let mut documents: Vec<SegmentDocument> = objects.collect();
+        let (id, seq_no, version) = (row.id.clone(), row.seq_no, row.version);
+        documents.push(SegmentDocument {
             fields,
             source,
             vectors,
             row,
+        });
+        let (first, doc, buffer) = self.place(documents)?;
+        let buffered = Buffered {
+            buffer,
+            first,
+            doc,
+            glsn,
+            seq_no,
+            version,
         };
-        buffer.builder.add(&document)?;
-        let is_due = is_large || first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
-        let size_bytes = is_due.then(|| buffer.note_size());
+        self.buffered.insert(id, buffered);
         self.advance(glsn);
-        match size_bytes {
-            // Who writes a group of documents has it sealed after them, without the lock; nobody else waits for one group.
-            Some(size_bytes) if size_bytes / 2 >= self.buffers.bytes_max => self.seal(),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn apply_delete(
@@ -404,48 +389,38 @@ impl Writer {
         match current.map(|current| current.place) {
             None => {}
             Some(DocumentPlace::Segment { position, doc }) => self.segments[position].kill(doc),
-            Some(DocumentPlace::Buffer { first, doc, .. }) => {
+            Some(DocumentPlace::Buffer { .. }) => {
                 // Of one id at most one document lives.
-                let filling = self
-                    .buffer
-                    .as_mut()
-                    .map(|one| (&mut one.ids, &mut one.dead));
-                let sealing = self
-                    .sealing
-                    .as_mut()
-                    .map(|one| (&mut one.ids, &mut one.dead));
-                for (ids, dead) in filling.into_iter().chain(sealing) {
-                    if ids.remove(id).is_some() {
-                        dead.extend(first..=doc);
-                    }
+                if let Some(dying) = self.buffered.remove(id) {
+                    let dead = &mut self.buffers[dying.buffer].dead;
+                    dead.extend(dying.first..=dying.doc);
+                } else if let Some(sealing) = &mut self.sealing {
+                    sealing.kill(id);
                 }
             }
         }
     }
 }
 
-impl Buffer {
-    /// Adds a nested object; the document that it is part of, whose row is given, follows.
-    fn add_nested(&mut self, object: NestedObject, row: &Row) -> tantivy::Result<()> {
-        let NestedObject {
-            path,
-            fields,
-            vectors,
-        } = object;
-        let row = Row {
-            id: String::new(),
-            routing: None,
-            seq_no: row.seq_no,
-            version: row.version,
-            nested: Some(path),
-        };
-        let document = SegmentDocument {
-            fields,
-            source: Vec::new(),
-            vectors,
-            row,
-        };
-        self.builder.add(&document)
+/// A nested object of the document whose row is given, which follows.
+fn nested_row(object: NestedObject, row: &Row) -> SegmentDocument {
+    let NestedObject {
+        path,
+        fields,
+        vectors,
+    } = object;
+    let row = Row {
+        id: String::new(),
+        routing: None,
+        seq_no: row.seq_no,
+        version: row.version,
+        nested: Some(path),
+    };
+    SegmentDocument {
+        fields,
+        source: Vec::new(),
+        vectors,
+        row,
     }
 }
 

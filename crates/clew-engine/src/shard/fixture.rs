@@ -45,15 +45,32 @@ pub(super) fn delete(engine: &Engine, id: &str) -> Result<(), EngineError> {
     write(engine, id, Action::Delete)
 }
 
+/// In one request.
+pub(super) fn put_all(
+    engine: &Engine,
+    ids: impl Iterator<Item = String>,
+) -> Result<(), EngineError> {
+    let action = || Action::index(json!({"n": 1}).to_string(), OpType::Index);
+    let operations = ids.map(|id| operation(&id, action())).collect();
+    let outcome = engine.write(&Access::everything(), operations);
+    outcome
+        .results
+        .into_iter()
+        .try_for_each(|result| result.map(|_| ()))
+}
+
 fn write(engine: &Engine, id: &str, action: Action) -> Result<(), EngineError> {
-    let operation = WriteOperation {
+    let mut outcome = engine.write(&Access::everything(), vec![operation(id, action)]);
+    outcome.results.pop().unwrap().map(|_| ())
+}
+
+fn operation(id: &str, action: Action) -> WriteOperation {
+    WriteOperation {
         index: "docs".into(),
         require_alias: false,
         id: Some(id.into()),
         routing: None,
         action,
         condition: None,
-    };
-    let mut outcome = engine.write(&Access::everything(), vec![operation]);
-    outcome.results.pop().unwrap().map(|_| ())
+    }
 }

@@ -1,7 +1,7 @@
 //! A shard: one log stream's documents as searchable segments.
 //!
-//! Writes go through [`Writer`], under one lock: number, log, apply to the buffer. A
-//! refresh seals the buffer into a segment and publishes a [`View`]; searches only ever see views.
+//! Writes go through [`Writer`], under one lock: number, log, give the document its place in a buffer. Without the lock the
+//! document is put there. A refresh seals the buffers into segments and publishes a [`View`]; searches only ever see views.
 //! A flush makes the segments durable and moves the checkpoint; a merge replaces segments by one.
 //! Built on tantivy without its `IndexWriter`: `docs/decisions/0002-shard-without-index-writer.md`.
 
@@ -13,6 +13,7 @@ mod directory;
 mod disk_needs;
 mod document;
 mod file_names;
+mod filling;
 #[cfg(test)]
 mod fixture;
 mod flush;
@@ -58,7 +59,7 @@ use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
 use crate::base::index_name::IndexName;
 use crate::base::signal::Signal;
-use crate::base::waiting::lock_aside;
+use crate::base::waiting::{Seat, Seats, lock_aside};
 
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{ShardAction, ShardWrite, Target, Text};
@@ -76,6 +77,7 @@ pub(crate) use vector_file::VectorFile;
 pub(crate) use writer::{Fullness, Writer};
 
 use directory::ShardDirectory;
+use filling::Turn;
 use health::ShardHealth;
 use price::RecentPrice;
 
@@ -96,6 +98,8 @@ pub(crate) struct ShardContext {
     pub(crate) log: Log,
     /// A buffer that has grown to this is sealed into a segment.
     pub(crate) buffer_bytes_max: usize,
+    /// So many groups of writes are made postings and columns of at once.
+    pub(crate) writers: usize,
     /// Reads the queries that documents store.
     pub(crate) query_reader: Option<QueryReader>,
     pub(crate) merges: MergeLimits,
@@ -136,7 +140,7 @@ impl ShardCounters {
     }
 }
 
-/// One shard. Lock order: `flushing`, `merging`, `sealing`, `writer`.
+/// One shard. Lock order: `writers`, `flushing`, `merging`, `sealing`, `writer`, a buffer's.
 pub(crate) struct Shard {
     pub(crate) place: ShardPlace,
     pub(crate) counters: ShardCounters,
@@ -147,6 +151,8 @@ pub(crate) struct Shard {
     health: Arc<ShardHealth>,
     context: ShardContext,
     directory: ShardDirectory,
+    /// Places of those who write.
+    writers: Seats,
     writer: Mutex<Writer>,
     /// Held while a buffer is written without the writer's lock.
     sealing: Mutex<()>,
@@ -199,9 +205,20 @@ impl Shard {
         }
     }
 
-    /// Whether somebody has the writer now: whoever asks for it would wait.
+    /// A place among those who write, until what is written is in the buffers.
+    pub(crate) fn seat(&self) -> Seat<'_> {
+        self.writers.take()
+    }
+
+    /// Puts documents that have their place into a buffer; gives the numbers of the operations of whose documents analysis has left
+    /// something out.
+    pub(crate) fn fill(&self, turn: Option<Turn>) -> Vec<u64> {
+        turn.map_or_else(Vec::new, |turn| turn.end(&self.health))
+    }
+
+    /// Whether whoever writes now would wait for others who do.
     pub(crate) fn is_written_to(&self) -> bool {
-        self.writer.is_locked()
+        self.writers.are_taken()
     }
 
     /// Whether the shard's files are damaged, as far as was found.

@@ -26,6 +26,7 @@ use super::writer::{BufferLimits, WriterSegment};
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
 use crate::base::error::{EngineError, io_error};
 use crate::base::operation::{Body, DocumentOperation};
+use crate::base::waiting::Seats;
 
 /// What the newest manifest of a shard says, opened.
 pub(super) struct Loaded {
@@ -83,6 +84,7 @@ impl Shard {
             fetch_price: RecentPrice::default(),
             health,
             directory,
+            writers: Seats::new(context.writers),
             writer: Mutex::new(writer),
             sealing: Mutex::new(()),
             view: ArcSwap::from_pointee(view),
@@ -209,7 +211,8 @@ impl Opening<'_> {
     fn empty(&self, mapping: Arc<Mapping>) -> Result<Loaded, EngineError> {
         let context = self.context;
         let buffers = BufferLimits {
-            bytes_max: context.buffer_bytes_max,
+            buffer_bytes_max: context.buffer_bytes_max,
+            writers: context.writers,
             memory: context.merges.memory.clone(),
         };
         let writer = Writer::new(

@@ -1,59 +1,106 @@
-//! Making a segment of the buffer. Most of the work is done while others write: the buffer is taken out of the writer, which fills
-//! another one, and comes back as a segment. What is shown then is what had been written when it was taken out.
+//! Making segments of the buffers. Most of the work is done while others write: the buffers are taken out of the writer, which fills
+//! others, and come back as segments. What is shown then is what had been written when it was taken out.
 
+use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use clew_log::Glsn;
-use clew_platform::Reservation;
-use clew_search::SegmentBuilder;
 use parking_lot::MutexGuard;
 use tantivy::DocId;
 use tantivy::index::{Segment, SegmentId};
 
-use super::writer::{Buffer, Buffered, ById, Fullness, Writer, WriterSegment};
+use super::filling::{Buffer, Contents};
+use super::writer::{Buffered, ById, Fullness, Writer, WriterSegment};
 use super::{AliveBits, SegmentView, Shard, View};
 use crate::base::error::EngineError;
 use crate::base::waiting::lock_aside;
 
-/// A buffer that is being written as a segment by somebody who does not have the writer.
+/// Buffers that are being written as segments by somebody who does not have the writer.
 pub(super) struct Sealing {
-    pub(super) id: SegmentId,
-    pub(super) ids: ById<Buffered>,
-    /// The rows that are dead, in the order in which they died.
-    pub(super) dead: Vec<DocId>,
+    segments: Vec<SealedSegment>,
+    pub(super) buffered: ById<Buffered>,
     pub(super) first_invisible: Option<Glsn>,
-    /// Until the segment is written.
-    pub(super) memory: Reservation,
+    /// Memory that they take until they are written.
+    pub(super) bytes: usize,
+}
+
+/// One of them.
+struct SealedSegment {
+    id: SegmentId,
+    /// The rows that are dead, in the order in which they died.
+    dead: Vec<DocId>,
+}
+
+impl Sealing {
+    pub(super) fn segments(&self) -> impl Iterator<Item = SegmentId> {
+        self.segments.iter().map(|segment| segment.id)
+    }
+
+    /// Kills a document, if it is in one of them.
+    pub(super) fn kill(&mut self, id: &str) {
+        if let Some(dying) = self.buffered.remove(id) {
+            let dead = &mut self.segments[dying.buffer].dead;
+            dead.extend(dying.first..=dying.doc);
+        }
+    }
 }
 
 /// What a buffer was when it was taken out, which the writer is told again when it is written.
-pub(super) struct TakenOut {
+struct TakenOut {
     segment: Segment,
-    doc_count: u32,
+    rows: DocId,
     /// So many of the rows that have died were dead then.
     dead: usize,
-    /// Of the writer, then.
+}
+
+/// What somebody writes as segments who does not have the writer.
+pub(super) struct Filled {
+    buffers: Vec<(TakenOut, Arc<Contents>)>,
+    pub(super) first_invisible: Option<Glsn>,
+    /// Of the writer, when they were taken out.
     seals: u64,
 }
 
-/// What somebody writes as a segment who does not have the writer.
-pub(super) struct Filled {
-    taken_out: TakenOut,
-    builder: SegmentBuilder,
-    pub(super) first_invisible: Option<Glsn>,
+/// Segments that were written.
+pub(super) struct Written {
+    segments: Vec<TakenOut>,
+    seals: u64,
 }
 
-/// A segment that was written.
-pub(super) struct Written(TakenOut);
-
 impl Filled {
-    /// Writes the segment: most of the work of a refresh.
+    /// Writes the segments, each on a thread of its own: most of the work of a refresh. Waits for those who fill them.
     pub(super) fn write(self) -> tantivy::Result<Written> {
-        self.builder.finish()?;
-        Ok(Written(self.taken_out))
+        let all: Vec<&Arc<Contents>> = self.buffers.iter().map(|(_, contents)| contents).collect();
+        finish_all(&all)?;
+        let segments = self.buffers.into_iter().map(|(taken_out, _)| taken_out);
+        Ok(Written {
+            segments: segments.collect(),
+            seals: self.seals,
+        })
     }
+}
+
+/// Makes segments of buffers, of the first one on this thread.
+fn finish_all(all: &[&Arc<Contents>]) -> tantivy::Result<()> {
+    let Some((first, others)) = all.split_first() else {
+        return Ok(());
+    };
+    thread::scope(|scope| {
+        let others = others
+            .iter()
+            .map(|contents| scope.spawn(|| contents.finish()));
+        let others: Vec<_> = others.collect();
+        let mut finished = first.finish();
+        for other in others {
+            let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            finished = finished.and(other);
+        }
+        finished
+    })
 }
 
 /// The writer while no buffer is being written by anybody else: what it has applied is in its segments and its buffer.
@@ -77,26 +124,33 @@ impl DerefMut for Settled<'_> {
 }
 
 impl Writer {
-    /// Turns the buffer into a segment that the next published view shows.
+    /// Turns the buffers into segments that the next published view shows.
     pub(super) fn seal(&mut self) -> tantivy::Result<()> {
-        let Some(Buffer {
-            segment,
-            builder,
-            dead,
-            // Until the segment is written.
-            memory: _memory,
-            ..
-        }) = self.buffer.take()
-        else {
+        self.end_turn()?;
+        let buffers = mem::take(&mut self.buffers);
+        if buffers.is_empty() {
             return Ok(());
-        };
-        let doc_count = builder.doc_count();
-        builder.finish()?;
+        }
+        self.buffered.clear();
+        let all: Vec<&Arc<Contents>> = buffers.iter().map(|buffer| &buffer.contents).collect();
+        finish_all(&all)?;
         self.seals += 1;
-        self.push(&segment, doc_count, (&dead, dead.len()))?;
-        // While the log is replayed nothing is published, and every id is looked for in all segments.
-        self.segments.retain(|segment| segment.alive_count() > 0);
+        for Buffer {
+            segment,
+            rows,
+            dead,
+            ..
+        } in &buffers
+        {
+            self.push(segment, *rows, (dead, dead.len()))?;
+        }
+        self.drop_dead();
         Ok(())
+    }
+
+    /// Segments of which nothing lives are not looked through for ids: while the log is replayed nothing is published.
+    fn drop_dead(&mut self) {
+        self.segments.retain(|segment| segment.alive_count() > 0);
     }
 
     /// Takes a written segment in. The view that is published next shows it with the first `shown` of the rows dead that
@@ -126,47 +180,49 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes the buffer out, to be written by whoever does not have the writer: from now on another one is filled. What the
+    /// Takes the buffers out, to be written by whoever does not have the writer: from now on others are filled. What the
     /// writer has seen until now is what [`Self::take_in`] shows. One at a time.
     pub(super) fn take_out(&mut self) -> Option<Filled> {
-        let Buffer {
-            segment,
-            builder,
-            ids,
-            dead,
-            memory,
-            size_bytes: _,
-        } = self.buffer.take()?;
-        let taken_out = TakenOut {
-            segment,
-            doc_count: builder.doc_count(),
-            dead: dead.len(),
-            seals: self.seals,
-        };
-        let filled = Filled {
-            taken_out,
-            builder,
-            first_invisible: self.first_invisible.take(),
-        };
+        if self.buffers.is_empty() {
+            return None;
+        }
+        let bytes = self.buffers.iter().map(|buffer| buffer.contents.bytes());
+        let bytes = bytes.sum();
+        let (mut segments, mut buffers) = (Vec::new(), Vec::new());
+        for buffer in mem::take(&mut self.buffers) {
+            let (id, dead) = (buffer.segment.id(), buffer.dead);
+            let taken_out = TakenOut {
+                segment: buffer.segment,
+                rows: buffer.rows,
+                dead: dead.len(),
+            };
+            buffers.push((taken_out, buffer.contents));
+            segments.push(SealedSegment { id, dead });
+        }
+        let first_invisible = self.first_invisible.take();
         self.sealing = Some(Sealing {
-            id: filled.taken_out.segment.id(),
-            ids,
-            dead,
-            first_invisible: filled.first_invisible,
-            memory,
+            segments,
+            buffered: mem::take(&mut self.buffered),
+            first_invisible,
+            bytes,
         });
-        Some(filled)
+        Some(Filled {
+            buffers,
+            first_invisible,
+            seals: self.seals,
+        })
     }
 
     /// Takes in what was taken out. Whether what was seen by then can be shown without what came later.
-    pub(super) fn take_in(&mut self, Written(taken_out): &Written) -> tantivy::Result<bool> {
+    pub(super) fn take_in(&mut self, written: &Written) -> tantivy::Result<bool> {
         let Some(sealing) = self.sealing.take() else {
             return Ok(false);
         };
-        let is_alone = self.seals == taken_out.seals;
-        let dead = (&sealing.dead[..], taken_out.dead);
-        self.push(&taken_out.segment, taken_out.doc_count, dead)?;
-        Ok(is_alone)
+        for (own, sealed) in written.segments.iter().zip(&sealing.segments) {
+            self.push(&own.segment, own.rows, (&sealed.dead, own.dead))?;
+        }
+        self.drop_dead();
+        Ok(self.seals == written.seals)
     }
 
     /// What was taken in from this position on is not shown yet.
@@ -313,7 +369,8 @@ mod tests {
     use crate::base::access::{Access, Purpose};
     use crate::base::write_request::Freshness;
     use crate::node::engine::Engine;
-    use crate::shard::fixture::{delete, engine, put, put_source};
+    use crate::node::options::EngineOptions;
+    use crate::shard::fixture::{delete, engine, engine_with, put, put_all, put_source};
 
     /// The versions of documents `a` to `e`, 0 where there is none.
     fn versions(engine: &Engine, freshness: Freshness) -> [u64; 5] {
@@ -403,9 +460,46 @@ mod tests {
     }
 
     #[test]
+    fn groups_that_come_while_others_are_put_in_fill_segments_of_their_own() {
+        let options = EngineOptions {
+            shard_writers: 2,
+            ..EngineOptions::new("/data")
+        };
+        let (engine, index) = engine_with(&SimDisk::new(), options);
+        let shard = &index.shards[0];
+        let ids = |from: u32| (from..from + 40).map(|id| id.to_string());
+        put_all(&engine, ids(0)).unwrap();
+        // As if somebody were putting documents in.
+        let busy = shard.writer().unwrap().begin_turn().unwrap();
+        put_all(&engine, ids(20)).unwrap();
+        drop(busy);
+        assert_eq!(shard.writer().unwrap().buffers.len(), 2);
+        shard.refresh().unwrap();
+        let view = shard.view();
+        let alive = view.segments.iter().map(SegmentView::alive_count);
+        let mut alive: Vec<u32> = alive.collect();
+        alive.sort_unstable();
+        assert_eq!(alive, [20, 40]);
+        for (id, version) in [("0", 1), ("25", 2), ("59", 1)] {
+            let handle = engine.open_exactly("docs", &Access::everything(), Purpose::Read);
+            let found = engine.get(&handle.unwrap(), id, None, Freshness::Searchable);
+            assert_eq!(
+                found.unwrap().map(|found| found.version),
+                Some(version),
+                "{id}"
+            );
+        }
+    }
+
+    #[test]
     fn every_view_has_each_document_once_whatever_goes_on() {
         const DOCUMENTS: u32 = 40;
-        let (engine, index) = engine(&SimDisk::new());
+        const GROUPS: u32 = 30;
+        let options = EngineOptions {
+            shard_writers: 3,
+            ..EngineOptions::new("/data")
+        };
+        let (engine, index) = engine_with(&SimDisk::new(), options);
         let shard = &index.shards[0];
         for n in 0..DOCUMENTS {
             put(&engine, &n.to_string()).unwrap();
@@ -438,12 +532,26 @@ mod tests {
                     }
                 })
             });
+            // Groups as large as these fill segments of their own beside each other.
+            let groups = [1, 3, 7, 9].map(|step| {
+                let engine = &engine;
+                scope.spawn(move || {
+                    for _ in 0..GROUPS {
+                        let ids = (0..DOCUMENTS).map(|n| n * step % DOCUMENTS);
+                        put_all(engine, ids.map(|id| id.to_string())).unwrap();
+                    }
+                })
+            });
+            for group in groups {
+                group.join().unwrap();
+            }
             for writer in writers {
                 writer.join().unwrap();
             }
             is_done.store(true, Ordering::Relaxed);
         });
         shard.refresh().unwrap();
-        assert_eq!(shard.operations(), u64::from(DOCUMENTS) + 800);
+        let written = DOCUMENTS * (1 + 4 * GROUPS) + 800;
+        assert_eq!(shard.operations(), u64::from(written));
     }
 }

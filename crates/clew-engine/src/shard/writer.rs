@@ -1,18 +1,19 @@
-//! The write side of a shard: the buffer, the segments, and where a document's current version
-//! lies, found by its id in the buffer's map or in the id postings of the segments.
+//! The write side of a shard: the buffers, the segments, and where a document's current version
+//! lies, found by its id in the buffers' map or in the id postings of the segments.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::{Glsn, Log, StreamId};
-use clew_platform::{Clock, MemoryAccount, MemoryPurpose, Reservation};
+use clew_platform::{Clock, MemoryAccount};
 use clew_schema::Mapping;
-use clew_search::{SegmentBuilder, Snapshot};
-use tantivy::index::{Segment, SegmentId};
+use clew_search::Snapshot;
+use tantivy::index::SegmentId;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
+use super::filling::{Buffer, Turn};
 use super::health::{Remedy, ShardHealth};
 use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
@@ -75,37 +76,17 @@ impl WriterSegment {
 /// made a thirtieth of writing; this one is seeded as well.
 pub(super) type ById<T> = HashMap<String, T, foldhash::quality::RandomState>;
 
-/// The segment being filled.
-pub(super) struct Buffer {
-    pub(super) segment: Segment,
-    pub(super) builder: SegmentBuilder,
-    pub(super) ids: ById<Buffered>,
-    pub(super) dead: Vec<DocId>,
-    /// What of the node's memory it takes, as it was last looked at: from the beginning what every buffer takes, some
-    /// megabytes for its columns alone, of which thousands of shards that get a document each would otherwise take any number.
-    pub(super) memory: Reservation,
-    /// How full it is, as it was last looked at; 0 before.
-    pub(super) size_bytes: usize,
-}
-
-impl Buffer {
-    /// Looks how full it is. Costs a look at every field.
-    pub(super) fn note_size(&mut self) -> usize {
-        self.size_bytes = self.builder.mem_usage();
-        self.memory.set(self.size_bytes);
-        self.size_bytes
-    }
-}
-
-/// How much of a shard may be in its buffer, and what that is booked on.
+/// How much of a shard may be in its buffers, and what that is booked on.
 #[derive(Clone, Debug)]
 pub(super) struct BufferLimits {
     /// A buffer that has grown to this is sealed into a segment.
-    pub(super) bytes_max: usize,
+    pub(super) buffer_bytes_max: usize,
+    /// So many groups of writes fill buffers at once.
+    pub(super) writers: usize,
     pub(super) memory: Arc<MemoryAccount>,
 }
 
-/// Whether a buffer has to become a segment.
+/// Whether the buffers have to become segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fullness {
     HasRoom,
@@ -115,8 +96,11 @@ pub(crate) enum Fullness {
     IsOver,
 }
 
+/// A document that is in a buffer, or will be.
 #[derive(Clone, Copy)]
 pub(super) struct Buffered {
+    /// The buffer's place among those that are filled, or were taken out, together.
+    pub(super) buffer: usize,
     /// The first of its nested objects, or itself.
     pub(super) first: DocId,
     pub(super) doc: DocId,
@@ -135,15 +119,8 @@ pub(super) struct Current {
 
 #[derive(Clone, Copy)]
 pub(super) enum DocumentPlace {
-    Buffer {
-        first: DocId,
-        doc: DocId,
-        glsn: Glsn,
-    },
-    Segment {
-        position: usize,
-        doc: DocId,
-    },
+    Buffer { glsn: Glsn },
+    Segment { position: usize, doc: DocId },
 }
 
 pub(super) struct Tombstone {
@@ -156,13 +133,19 @@ pub(crate) struct Writer {
     pub(super) log: Log,
     pub(super) stream: StreamId,
     pub(super) directory: ShardDirectory,
-    pub(super) buffers: BufferLimits,
+    pub(super) limits: BufferLimits,
     pub(super) mapping: Arc<Mapping>,
     /// Opens segments under the mapping's schema.
     pub(super) index: Index,
-    pub(super) buffer: Option<Buffer>,
+    pub(super) buffers: Vec<Buffer>,
+    /// Where the documents of the buffers are.
+    pub(super) buffered: ById<Buffered>,
+    /// What the present group of writes fills.
+    pub(super) turn: Option<Turn>,
+    /// Writes of that group.
+    pub(super) group_size: usize,
     pub(super) sealing: Option<Sealing>,
-    /// Buffers that were sealed under the lock.
+    /// How often buffers were sealed under the lock.
     pub(super) seals: u64,
     pub(super) segments: Vec<WriterSegment>,
     pub(super) tombstones: ById<Tombstone>,
@@ -232,17 +215,20 @@ impl Writer {
         stream: StreamId,
         directory: ShardDirectory,
         mapping: Arc<Mapping>,
-        (buffers, health): (BufferLimits, Arc<ShardHealth>),
+        (limits, health): (BufferLimits, Arc<ShardHealth>),
     ) -> tantivy::Result<Self> {
         let index = open_index(directory.fork(HashMap::new()), &mapping)?;
         Ok(Writer {
             log,
             stream,
             directory,
-            buffers,
+            limits,
             mapping,
             index,
-            buffer: None,
+            buffers: Vec::new(),
+            buffered: ById::default(),
+            turn: None,
+            group_size: 0,
             sealing: None,
             seals: 0,
             segments: Vec::new(),
@@ -292,20 +278,13 @@ impl Writer {
     }
 
     fn find(&self, id: &str) -> tantivy::Result<Option<Current>> {
-        let filling = self.buffer.as_ref().and_then(|buffer| buffer.ids.get(id));
-        let sealing = || self.sealing.as_ref()?.ids.get(id);
-        if let Some(found) = filling.or_else(sealing) {
-            let Buffered {
-                first,
-                doc,
-                glsn,
-                seq_no,
-                version,
-            } = *found;
+        let sealing = || self.sealing.as_ref()?.buffered.get(id);
+        if let Some(found) = self.buffered.get(id).or_else(sealing) {
+            let glsn = found.glsn;
             return Ok(Some(Current {
-                seq_no,
-                version,
-                place: DocumentPlace::Buffer { first, doc, glsn },
+                seq_no: found.seq_no,
+                version: found.version,
+                place: DocumentPlace::Buffer { glsn },
             }));
         }
         for (position, segment) in self.segments.iter().enumerate().rev() {
@@ -324,41 +303,23 @@ impl Writer {
 
     /// The ids of the segments that are being filled and written, of which files are on the disk already.
     pub(super) fn unfinished_segments(&self) -> HashSet<String> {
-        let filling = self.buffer.as_ref().map(|buffer| buffer.segment.id());
-        let sealing = self.sealing.as_ref().map(|sealing| sealing.id);
-        let both = filling.into_iter().chain(sealing);
+        let filling = self.buffers.iter().map(|buffer| buffer.segment.id());
+        let sealing = self.sealing.iter().flat_map(Sealing::segments);
+        let both = filling.chain(sealing);
         both.map(|id| id.uuid_string()).collect()
     }
 
-    /// Memory of the segments being filled and written.
+    /// Memory of the segments being filled and written, as far as it was looked at.
     pub(crate) fn buffer_bytes(&self) -> usize {
-        let filling = self.buffer.as_ref();
+        let filling = self.buffers.iter().map(|buffer| buffer.contents.bytes());
         let sealing = self.sealing.as_ref();
-        filling.map_or(0, |buffer| buffer.builder.mem_usage())
-            + sealing.map_or(0, |sealing| sealing.memory.bytes())
-    }
-
-    /// Whether the analysis of what was written left something out, since this was last asked or the buffer was begun.
-    pub(crate) fn take_left_out(&mut self) -> bool {
-        let buffer = self.buffer.as_mut();
-        buffer.is_some_and(|buffer| buffer.builder.take_left_out())
-    }
-
-    /// How full the buffer is, as far as it was looked at.
-    pub(crate) fn fullness(&self) -> Fullness {
-        let buffer = self.buffer.as_ref();
-        let bytes = buffer.map_or(0, |buffer| buffer.size_bytes);
-        match self.buffers.bytes_max {
-            max if bytes < max => Fullness::HasRoom,
-            max if bytes - max < max / 2 => Fullness::IsDue,
-            _ => Fullness::IsOver,
-        }
+        filling.sum::<usize>() + sealing.map_or(0, |sealing| sealing.bytes)
     }
 
     /// Where a document's living version lies.
     pub(super) fn locate(&self, id: &str) -> tantivy::Result<Option<Located>> {
         Ok(self.find(id)?.map(|current| match current.place {
-            DocumentPlace::Buffer { glsn, .. } => Located::Log(glsn),
+            DocumentPlace::Buffer { glsn } => Located::Log(glsn),
             DocumentPlace::Segment { position, doc } => {
                 Located::Segment(Box::new(self.segments[position].view.clone()), doc)
             }
@@ -367,7 +328,7 @@ impl Writer {
 
     pub(super) fn source(&self, current: Current) -> Result<Vec<u8>, EngineError> {
         match current.place {
-            DocumentPlace::Buffer { glsn, .. } => {
+            DocumentPlace::Buffer { glsn } => {
                 let entry = self.log.read(glsn)?;
                 let operation = decode(&entry.payload)?;
                 Ok(with_vectors(&self.mapping, operation.body))
@@ -383,27 +344,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn buffer(&mut self) -> tantivy::Result<&mut Buffer> {
-        if self.buffer.is_none() {
-            let index = open_index(self.directory.spilling(), &self.mapping)?;
-            let segment = index.new_segment();
-            let builder = SegmentBuilder::new(segment.clone())?;
-            let (ids, dead) = (ById::default(), Vec::new());
-            let mut memory = self.buffers.memory.open(MemoryPurpose::Buffers);
-            memory.set(builder.mem_usage());
-            self.buffer = Some(Buffer {
-                segment,
-                builder,
-                ids,
-                dead,
-                memory,
-                size_bytes: 0,
-            });
-        }
-        Ok(self.buffer.as_mut().expect("it was made above"))
-    }
-
-    /// Goes over to a later mapping: the buffer is sealed and every segment opened anew.
+    /// Goes over to a later mapping: the buffers are sealed and every segment opened anew.
     pub(super) fn adopt(&mut self, mapping: &Arc<Mapping>) -> tantivy::Result<()> {
         if !mapping.is_later_than(&self.mapping) {
             return Ok(());
@@ -448,7 +389,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Seals the buffer and gives the view that shows everything, as one of the index of a name; `None` when nothing
+    /// Seals the buffers and gives the view that shows everything, as one of the index of a name; `None` when nothing
     /// changed.
     pub(super) fn publish(
         &mut self,

@@ -267,6 +267,7 @@ impl Inner {
         let shard = &index.shards[number as usize];
         let now = self.clock.monotonic();
         let prepare = |id: &str, written: Text<'_>| self.parse(index, id, written);
+        let seat = shard.seat();
         let mut writer = match shard.writer_with_room() {
             Ok(writer) => writer,
             Err(error) => {
@@ -283,8 +284,8 @@ impl Inner {
         let mut log_refused = false;
         let segments = writer.segment_count();
         let mut room = Room::new(&writer);
-        // Of who wrote before.
-        writer.take_left_out();
+        let positions: Vec<usize> = writes.iter().map(|(position, ..)| *position).collect();
+        writer.expect(positions.len());
         for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
                 results[position] = Some(Err(refused));
@@ -310,7 +311,7 @@ impl Inner {
                     shard: number,
                     glsn: written.glsn,
                     result: written.result,
-                    left_out: writer.take_left_out(),
+                    left_out: false,
                     slow,
                 }
             });
@@ -319,24 +320,40 @@ impl Inner {
         }
         self.space.spend(room.unseen(&writer));
         room.note(shard, &writer);
+        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
+        let is_due = much || writer.segment_count() != segments;
+        let (turn, fullness) = (writer.take_turn(), writer.fullness());
+        drop(writer);
+        // Most of the work; others write meanwhile.
+        let left_out = shard.fill(turn);
+        drop(seat);
+        note_left_out(&left_out, &positions, results);
         if log_refused {
-            drop(writer);
             return self.log_refused();
         }
-        index
-            .activity
-            .writes
-            .add(self.clock.monotonic().saturating_sub(now));
+        let writes = &index.activity.writes;
+        writes.add(self.clock.monotonic().saturating_sub(now));
+        // What was written is in the log: should this fail, the shard is rebuilt from there.
+        let sealed = fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok();
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
-        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
-        if much || writer.segment_count() != segments {
+        if is_due || sealed {
             self.wake_upkeep();
         }
-        let fullness = writer.fullness();
-        drop(writer);
-        // What was written is in the log: should this fail, the shard is rebuilt from there.
-        if fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok() {
-            self.wake_upkeep();
+    }
+}
+
+/// Notes of which documents analysis has left something out, by the numbers of their operations.
+fn note_left_out(
+    left_out: &[u64],
+    positions: &[usize],
+    results: &mut [Option<Result<Written, EngineError>>],
+) {
+    if left_out.is_empty() {
+        return;
+    }
+    for position in positions {
+        if let Some(Some(Ok(written))) = results.get_mut(*position) {
+            written.left_out = left_out.contains(&written.seq_no);
         }
     }
 }
