@@ -132,7 +132,12 @@ impl Analysis {
 
     /// The name that says all of an analyzer of the index; other names stay as they are.
     pub fn resolved<'n>(&'n self, name: &'n str) -> &'n str {
-        self.analyzers.get(name).map_or(name, String::as_str)
+        match self.analyzers.get(name) {
+            Some(full) => full.as_str(),
+            // Every index has a `default`.
+            None if name == "default" => "standard",
+            None => name,
+        }
     }
 
     /// The name that says all of an analyzer; `None` when there is no such analyzer.

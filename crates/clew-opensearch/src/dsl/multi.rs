@@ -105,7 +105,7 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     if parameters.flag("escape")? == Some(true) {
         query.query = escaped(&query.query);
     }
-    parameters.ignore(&["enable_position_increments", "rewrite"]);
+    parameters.ignore(&["enable_position_increments", "fuzzy_rewrite", "rewrite"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }
