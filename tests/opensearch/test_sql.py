@@ -610,18 +610,27 @@ class SqlTest(ClewTest):
             ("typeof(DATE '2020-08-26')", "DATE", "keyword"),
             ("date('2020-08-26 01:02:03')", "2020-08-26", "date"),
             ("cast('2020-08-26 01:02:03' AS time)", "01:02:03", "time"),
-            ("date_add('2020-08-26', INTERVAL 1 HOUR)", "2020-08-26 01:00:00", "timestamp"),
+            ("date_add('2020-08-26', INTERVAL 1 HOUR)", "2020-08-26 01:00:00", "datetime"),
             ("adddate(date('2020-08-26'), 1)", "2020-08-27", "date"),
-            ("subdate('2008-01-02', 31)", "2007-12-02 00:00:00", "timestamp"),
+            ("subdate('2008-01-02', 31)", "2007-12-02 00:00:00", "datetime"),
             ("datediff('2000-01-02', '2000-01-01')", 1, "long"),
             ("date_format('1998-01-31 13:14:15', '%Y-%b-%D %r')", "1998-Jan-31st 01:14:15 PM", "keyword"),
             ("extract(YEAR_MONTH FROM '2023-02-07 10:11:12')", 202302, "long"),
             ("timestampdiff(YEAR, '1997-01-01 00:00:00', '2001-03-06 00:00:00')", 4, "long"),
-            ("from_unixtime(1220249547)", "2008-09-01 06:12:27", "timestamp"),
+            ("from_unixtime(1220249547)", "2008-09-01 06:12:27", "datetime"),
+            ("timestamp('2008-09-01')", "2008-09-01 00:00:00", "timestamp"),
+            ("typeof(now())", "DATETIME", "keyword"),
+            ("convert_tz('2008-12-25 05:30:00', '+00:00', 'America/Los_Angeles')", "2008-12-24 21:30:00", "datetime"),
+            ("convert_tz('2008-12-25 05:30:00', '+00:00', 'Nowhere')", None, "datetime"),
+            ("datetime('2008-02-10 02:00:00+04:00')", "2008-02-10 02:00:00", "datetime"),
+            ("to_seconds(950228)", 62961148800, "long"),
+            ("date_format('1998-01-31', '%c')", "01", "keyword"),
+            ("'True' = true", True, "boolean"),
             ("dayname('2020-08-26')", "Wednesday", "keyword"),
             ("hour('01:02:03')", 1, "integer"),
             ("addtime(TIME '23:00:00', '02:00:00')", "01:00:00", "time"),
-            ("'hello' REGEXP 'h.*'", True, "boolean"),
+            ("'hello' REGEXP 'h.*'", 1, "integer"),
+            ("'hello' REGEXP 'x.*'", 0, "integer"),
         ]:
             with self.subTest(expression):
                 answer = self.sql(f"SELECT {expression} AS x")
@@ -879,6 +888,110 @@ class SqlTest(ClewTest):
         for query in ("trendline sma(0, pay)", "trendline sma(2, city)", "trendline", "trendline sort pay"):
             with self.subTest(query), self.assertRaises(TransportError):
                 self.ppl(f"source=people | {query}")
+
+    def test_ppl_has_names_of_its_own_for_types(self):
+        statement = "source=people | head 1 | eval n = now() | fields name, city, at, age, member, address, n"
+        answer = self.ppl(statement)
+        kinds = ["string", "string", "timestamp", "integer", "boolean", "struct", "datetime"]
+        self.assertEqual([column["type"] for column in answer["schema"]], kinds)
+        self.assertEqual(sorted(answer), ["datarows", "schema", "size", "total"])
+        charted = self.ppl("source=people | stats count() as c by member", params={"format": "viz"})
+        members = collections.Counter(p["member"] for p in self.all)
+        self.assertEqual(charted, {
+            "data": {"c": [members[False], members[True]], "member": [False, True]},
+            "metadata": {"fields": [{"name": "c", "type": "integer"}, {"name": "member", "type": "boolean"}]},
+            "size": 2,
+            "status": 200,
+        })
+
+    def test_formats_of_dates_say_whether_they_are_days_or_times(self):
+        mappings = {"properties": {
+            "day": {"type": "date", "format": "yyyy-MM-dd"},
+            "clock": {"type": "date", "format": "HH:mm:ss"},
+            "both": {"type": "date", "format": "yyyy-MM-dd HH:mm:ss||epoch_millis"},
+        }}
+        self.client.indices.create(index="shifts", body={"mappings": mappings})
+        self.index_all("shifts", {
+            "1": {"day": "2024-01-01", "clock": "08:00:00", "both": "2024-01-01 08:00:00"},
+            "2": {"day": "2024-01-03", "clock": "10:30:00", "both": 1704277800000},
+            "3": {"day": "2024-01-03"},
+        })
+        answer = self.sql("SELECT day, clock, both FROM shifts ORDER BY day, clock DESC")
+        self.assertEqual([column["type"] for column in answer["schema"]], ["date", "time", "timestamp"])
+        self.assertEqual(answer["datarows"], [
+            ["2024-01-01", "08:00:00", "2024-01-01 08:00:00"],
+            ["2024-01-03", "10:30:00", "2024-01-03 10:30:00"],
+            ["2024-01-03", None, None],
+        ])
+        for condition, count in [
+            ("day = '2024-01-03'", 2),
+            ("day = DATE '2024-01-03'", 2),
+            ("day IN ('2024-01-01', '2024-01-02')", 1),
+            ("day < TIMESTAMP '2024-01-03 00:00:00'", 1),
+            ("clock > '09:00:00'", 1),
+            ("clock < TIME '09:00:00'", 1),
+            ("adddate(day, 1) = DATE '2024-01-04'", 2),
+        ]:
+            with self.subTest(condition):
+                self.assertEqual(self.rows(f"SELECT count(*) FROM shifts WHERE {condition}"), [[count]])
+        rows = self.rows("SELECT min(day), max(clock), avg(day), avg(clock), avg(both) FROM shifts")
+        self.assertEqual(rows, [["2024-01-01", "10:30:00", "2024-01-02", "09:15:00", "2024-01-02 09:15:00"]])
+        self.assertEqual(self.rows("SELECT day, count(*) FROM shifts GROUP BY day"), [["2024-01-01", 1], ["2024-01-03", 2]])
+        rows = self.rows("SELECT upper('x'), avg(datetime(cast(both AS string))) FROM shifts GROUP BY upper('x')")
+        self.assertEqual(rows, [["X", "2024-01-02 09:15:00"]])
+        rows = self.ppl_rows("describe shifts | where TYPE_NAME = 'date' | fields COLUMN_NAME")
+        self.assertEqual(rows, [["day"]])
+
+    def test_spreads_and_distinct_values_run_over_a_window(self):
+        ages = sorted(p["age"] for p in self.all if p.get("city") == "Oslo")
+        rows = self.rows(
+            "SELECT age, stddev_pop(age) OVER (ORDER BY age), var_samp(age) OVER (ORDER BY age), "
+            "count(DISTINCT age) OVER (ORDER BY age), avg(at) OVER () FROM people WHERE city = 'Oslo' ORDER BY age"
+        )
+        for age, spread, sampled, distinct, _ in rows:
+            so_far = [other for other in ages if other <= age]
+            self.assertAlmostEqual(spread, statistics.pstdev(so_far))
+            if len(so_far) > 1:
+                self.assertAlmostEqual(sampled, statistics.variance(so_far))
+            self.assertEqual(distinct, len(set(so_far)))
+        self.assertTrue(rows[0][4].startswith("2024-01-0"))
+
+    def test_percentiles_are_of_the_type_of_their_values(self):
+        for call in ["percentile(age, 50)", "percentile_approx(age, 50, 100)"]:
+            answer = self.sql(f"SELECT {call} FROM people")
+            self.assertEqual(answer["schema"][0]["type"], "integer")
+            self.assertIsInstance(answer["datarows"][0][0], int)
+
+    def test_conditions_may_stand_beside_each_other(self):
+        expected = sum(p.get("city") == "Oslo" and p["age"] > 30 for p in self.all)
+        for query in ["where city = 'Oslo' age > 30", "where city = 'Oslo' and age > 30;"]:
+            with self.subTest(query):
+                self.assertEqual(len(self.ppl_rows(f"source=people | {query}")), expected)
+        self.assertEqual(self.ppl_rows("source=people city = 'Oslo' age > 30 | stats count()"), [[expected]])
+        with self.assertRaises(TransportError) as caught:
+            self.ppl("source=people | where age > 30 city")
+        self.assertEqual(caught.exception.info["error"]["type"], "SyntaxCheckException")
+        self.assertEqual(self.ppl_rows("show datasources | where CONNECTOR_TYPE = 'PROMETHEUS'"), [])
+
+    def test_searches_take_the_signs_of_both_languages(self):
+        for pattern in ["Os%", "O_lo", "Os*", "O?lo"]:
+            with self.subTest(pattern):
+                self.assertEqual(self.count(f"wildcard_query(city, '{pattern}')"), sum(p.get("city") == "Oslo" for p in self.all))
+        self.assertEqual(self.count(r"wildcard_query(city, 'O\\_lo')"), 0)
+        engines = sum("engine" in p["note"].split() for p in self.all)
+        self.assertEqual(self.count("match(note, 'engine', analyzer=default)"), engines)
+        self.assertEqual(self.count("query_string(['note'], 'engine', fuzzy_rewrite='constant_score')"), engines)
+        self.assertEqual(len(self.rows("SELECT name FROM people HAVING match(note, 'engine')")), engines)
+        kind = self.sql("SELECT highlight('no*') FROM people WHERE match(note, 'engine') LIMIT 1")["schema"][0]["type"]
+        self.assertEqual(kind, "object")
+
+    def test_all_fields_of_nested_objects_are_shown(self):
+        self.towns()
+        answer = self.sql("SELECT land, nested(parts.*) FROM towns WHERE land IN ('no', 'fr') ORDER BY land")
+        self.assertEqual([column["name"] for column in answer["schema"]], ["land", "nested(parts.n)", "nested(parts.name)"])
+        self.assertEqual(answer["datarows"], [["fr", 9, "east"], ["no", 1, "east"], ["no", 2, "west"]])
+        with self.assertRaises(TransportError):
+            self.sql("SELECT nested(nothing.*) FROM towns")
 
     def test_what_is_wrong_is_said(self):
         for status, kind, details, query in [

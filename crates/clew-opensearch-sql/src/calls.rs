@@ -6,6 +6,7 @@ use super::error::SqlError;
 use super::expr::{AGGREGATES, Call, Expr, Op, RELEVANCE};
 use super::highlight;
 use super::lex::TokenKind;
+use super::nested::ALL;
 use super::parser::binary;
 use super::words::Parser;
 
@@ -36,6 +37,10 @@ impl Parser<'_> {
                 call.options.push((option, self.option()?));
             } else if self.symbol("*") {
                 call.args.push(Expr::Star);
+            } else if call.name == "nested" && self.is_symbol(1, ".") && self.is_symbol(2, "*") {
+                let path = self.name()?;
+                self.at += 2;
+                call.args.push(Expr::Column(format!("{path}{ALL}")));
             } else {
                 call.args.push(self.expr()?);
             }

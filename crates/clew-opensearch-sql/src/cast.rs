@@ -24,7 +24,8 @@ pub(super) fn cast_type(name: &str) -> Option<SqlType> {
         "float" => SqlType::Float,
         "double" => SqlType::Double,
         "boolean" => SqlType::Boolean,
-        "timestamp" | "datetime" => SqlType::Timestamp,
+        "timestamp" => SqlType::Timestamp,
+        "datetime" => SqlType::Datetime,
         "date" => SqlType::Date,
         "time" => SqlType::Time,
         "ip" => SqlType::Ip,
@@ -37,7 +38,7 @@ pub(super) fn cast(kind: SqlType, value: &Value) -> Value {
     match (kind, value) {
         (_, Value::Null) => Value::Null,
         (SqlType::Keyword, other) => shown(other).into(),
-        (SqlType::Timestamp, value @ Value::String(_)) => {
+        (SqlType::Timestamp | SqlType::Datetime, value @ Value::String(_)) => {
             moment(value).map_or(Value::Null, written)
         }
         (SqlType::Date, value) => moment(value).map(|moment| moment.date().to_string()).into(),

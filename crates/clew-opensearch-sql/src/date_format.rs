@@ -40,7 +40,7 @@ fn part(moment: DateTime, letter: char) -> String {
     match letter {
         'a' => date.strftime("%a").to_string(),
         'b' => date.strftime("%b").to_string(),
-        'c' => date.month().to_string(),
+        'c' => format!("{:02}", date.month()),
         'D' => format!("{}{}", date.day(), ordinal(date.day())),
         'd' => format!("{:02}", date.day()),
         'e' => date.day().to_string(),
@@ -222,7 +222,7 @@ mod tests {
             ("%T.%f", "13:14:15.012345"),
             ("%Y-%b-%D %r", "1998-Jan-31st 01:14:15 PM"),
             ("%W %M %e %y %j %w", "Saturday January 31 98 031 6"),
-            ("%k %l %c %% %q", "13 1 1 % q"),
+            ("%k %l %c %% %q", "13 1 01 % q"),
             ("100%", "100%"),
         ] {
             assert_eq!(format(moment, pattern), expected);

@@ -10,7 +10,7 @@ use super::calendar::{
 };
 use super::date_format::{day_name, format, month_name, parse};
 use super::fields::SqlType;
-use super::functions::{Function, function, integer, keyword, long, timestamp};
+use super::functions::{Function, datetime, function, integer, keyword, long};
 use super::times::interval_of;
 
 pub(super) static DATES: &[Function] = &[
@@ -63,7 +63,10 @@ pub(super) static DATES: &[Function] = &[
     function("to_days", 1..=1, long, |args| {
         part(args, |m| day_number(m.date()).into())
     }),
-    function("to_seconds", 1..=1, long, |args| part(args, to_seconds)),
+    function("to_seconds", 1..=1, long, |args| match args.first() {
+        Some(Value::Number(digits)) => of_digits(digits).map_or(Value::Null, to_seconds),
+        _ => part(args, to_seconds),
+    }),
     function("from_days", 1..=1, date_type, |args| {
         let days = args.first().and_then(Value::as_i64);
         let date = days.and_then(of_day_number);
@@ -80,7 +83,7 @@ pub(super) static DATES: &[Function] = &[
     function("adddate", 2..=2, added_type, |args| added(args, 1)),
     function("date_sub", 2..=2, added_type, |args| added(args, -1)),
     function("subdate", 2..=2, added_type, |args| added(args, -1)),
-    function("timestampadd", 3..=3, timestamp, |args| match args {
+    function("timestampadd", 3..=3, datetime, |args| match args {
         [Value::String(unit), count, from] => {
             let moment = moment(from).zip(count.as_i64());
             let moment = moment.and_then(|(from, count)| later(from, count, &lower(unit)));
@@ -104,7 +107,7 @@ pub(super) static DATES: &[Function] = &[
         _ => Value::Null,
     }),
     function("date_format", 2..=2, keyword, formatted),
-    function("str_to_date", 2..=2, timestamp, |args| match args {
+    function("str_to_date", 2..=2, datetime, |args| match args {
         [Value::String(text), Value::String(pattern)] => {
             parse(text, pattern).map_or(Value::Null, written)
         }
@@ -116,7 +119,7 @@ pub(super) static DATES: &[Function] = &[
     }),
     function("from_unixtime", 1..=2, from_unixtime_type, from_unixtime),
     function("unix_timestamp", 0..=1, |_| SqlType::Double, unix_timestamp),
-    function("convert_tz", 3..=3, timestamp, converted),
+    function("convert_tz", 3..=3, datetime, converted),
     function("period_add", 2..=2, integer, |args| {
         periods(args, Some, |period, months| {
             let month = period + months;
@@ -126,14 +129,14 @@ pub(super) static DATES: &[Function] = &[
     function("period_diff", 2..=2, integer, |args| {
         periods(args, months_of, |left, right| left - right)
     }),
-    function("now", 0..=0, timestamp, |_| whole_seconds(now())),
-    function("current_timestamp", 0..=0, timestamp, |_| {
+    function("now", 0..=0, datetime, |_| whole_seconds(now())),
+    function("current_timestamp", 0..=0, datetime, |_| {
         whole_seconds(now())
     }),
-    function("localtime", 0..=0, timestamp, |_| whole_seconds(now())),
-    function("localtimestamp", 0..=0, timestamp, |_| whole_seconds(now())),
-    function("sysdate", 0..=1, timestamp, |_| whole_seconds(now())),
-    function("utc_timestamp", 0..=0, timestamp, |_| whole_seconds(now())),
+    function("localtime", 0..=0, datetime, |_| whole_seconds(now())),
+    function("localtimestamp", 0..=0, datetime, |_| whole_seconds(now())),
+    function("sysdate", 0..=1, datetime, |_| whole_seconds(now())),
+    function("utc_timestamp", 0..=0, datetime, |_| whole_seconds(now())),
     function("curdate", 0..=0, date_type, |_| {
         now().date().to_string().into()
     }),
@@ -153,13 +156,13 @@ fn date_type(_: &[SqlType]) -> SqlType {
 fn added_type(kinds: &[SqlType]) -> SqlType {
     match kinds {
         [SqlType::Date, days] if days.is_whole() => SqlType::Date,
-        _ => SqlType::Timestamp,
+        _ => SqlType::Datetime,
     }
 }
 
 fn from_unixtime_type(kinds: &[SqlType]) -> SqlType {
     match kinds {
-        [_] => SqlType::Timestamp,
+        [_] => SqlType::Datetime,
         _ => SqlType::Keyword,
     }
 }
@@ -350,6 +353,9 @@ fn unix_timestamp(args: &[Value]) -> Value {
 pub(super) fn converted(args: &[Value]) -> Value {
     let zone = |value: &Value| {
         let text = value.as_str()?;
+        if text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            return TimeZone::get(text).ok();
+        }
         let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;
         let hours = i32::from(hours.parse::<u8>().ok()?);
         let seconds = hours * 3600 + i32::from(minutes.parse::<u8>().ok()?) * 60;

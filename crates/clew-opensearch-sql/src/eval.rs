@@ -49,10 +49,15 @@ pub(super) fn bind(expr: &Expr, columns: &Columns) -> Result<(Bound, SqlType), S
                 return Ok((Bound::Apply(function, vec![*left, *right]), kind));
             }
             let kind = binary_type(*op, left_kind, right_kind)?;
-            if left_kind == SqlType::Timestamp {
+            if left_kind.is_moment() {
                 right = beside_time(right, right_kind);
-            } else if right_kind == SqlType::Timestamp {
+            } else if right_kind.is_moment() {
                 left = beside_time(left, left_kind);
+            }
+            match (left_kind, right_kind) {
+                (SqlType::Boolean, SqlType::Keyword) => right = beside_truth(right),
+                (SqlType::Keyword, SqlType::Boolean) => left = beside_truth(left),
+                _ => {}
             }
             (Bound::Binary(*op, kind, left, right), kind)
         }
@@ -70,7 +75,7 @@ pub(super) fn bind(expr: &Expr, columns: &Columns) -> Result<(Bound, SqlType), S
             let mut bound = Vec::with_capacity(list.len());
             for item in list {
                 let (mut item, _) = bind(item, columns)?;
-                if kind == SqlType::Timestamp {
+                if kind.is_moment() {
                     as_time(&mut item);
                 }
                 bound.push(item);
@@ -157,7 +162,7 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
     }
     let applied = Bound::Apply(function, bound);
     let adds = matches!(name, "date_add" | "adddate" | "date_sub" | "subdate");
-    if adds && kind == SqlType::Timestamp {
+    if adds && kind.is_moment() {
         // A text that is a date alone is a moment here.
         return Ok((Bound::Cast(kind, Box::new(applied)), kind));
     }
@@ -203,6 +208,11 @@ fn beside_time(mut bound: Box<Bound>, kind: SqlType) -> Box<Bound> {
             bound
         }
     }
+}
+
+/// A text that is compared with true or false is one of them, too.
+fn beside_truth(bound: Box<Bound>) -> Box<Bound> {
+    Box::new(Bound::Cast(SqlType::Boolean, bound))
 }
 
 /// A literal beside a time is one, too.

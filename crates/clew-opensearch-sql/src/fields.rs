@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::date_kinds::date_kind;
 use super::error::SqlError;
 
 /// The type of a column.
@@ -23,6 +24,8 @@ pub(super) enum SqlType {
     Text,
     Date,
     Time,
+    /// A moment as functions make it.
+    Datetime,
     Timestamp,
     Interval,
     Ip,
@@ -50,6 +53,7 @@ impl SqlType {
             SqlType::Text => "text",
             SqlType::Date => "date",
             SqlType::Time => "time",
+            SqlType::Datetime => "datetime",
             SqlType::Timestamp => "timestamp",
             SqlType::Interval => "interval",
             SqlType::Ip => "ip",
@@ -81,6 +85,35 @@ impl SqlType {
             "nested" => SqlType::Nested,
             _ => return None,
         })
+    }
+
+    /// The name in answers of PPL, which has names of its own for what SQL calls by the mapping's.
+    pub(super) fn own_name(self) -> &'static str {
+        match self {
+            SqlType::Keyword | SqlType::Text => "string",
+            SqlType::Object => "struct",
+            SqlType::Nested | SqlType::Array => "array",
+            other => other.name(),
+        }
+    }
+
+    /// The type of a field, as its mapping says; `None` where it cannot be a column.
+    fn of_field(name: &str, mapping: &Value) -> Option<Self> {
+        let format = mapping.get("format").and_then(Value::as_str);
+        match (name, format) {
+            ("date" | "date_nanos", Some(format)) => Some(date_kind(format)),
+            _ => SqlType::of_mapping(name),
+        }
+    }
+
+    /// Whether it is a moment, or a part of one.
+    pub(super) fn is_time(self) -> bool {
+        (SqlType::Date..=SqlType::Timestamp).contains(&self)
+    }
+
+    /// Whether it is a moment with its day.
+    pub(super) fn is_moment(self) -> bool {
+        matches!(self, SqlType::Datetime | SqlType::Timestamp)
     }
 
     pub(super) fn is_whole(self) -> bool {
@@ -182,7 +215,7 @@ impl Fields {
                 aliases.push((path, target.to_string()));
                 continue;
             }
-            let Some(kind) = SqlType::of_mapping(type_name) else {
+            let Some(kind) = SqlType::of_field(type_name, child) else {
                 continue;
             };
             if prefix.is_empty() && !self.top.contains(&path) {
@@ -210,7 +243,7 @@ impl Fields {
                 .get("type")
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            let Some(kind) = SqlType::of_mapping(type_name) else {
+            let Some(kind) = SqlType::of_field(type_name, child) else {
                 continue;
             };
             let path = format!("{path}.{name}");

@@ -159,13 +159,12 @@ fn compared(field: &Field) -> &str {
 /// A value as the query of a field takes it.
 fn operand(field: &Field, value: &Value) -> Option<Value> {
     match (field.kind, value) {
-        (_, Value::Null | Value::Array(_) | Value::Object(_)) => None,
-        (SqlType::Timestamp, Value::String(text)) => Some(time::full(text)?.into()),
+        // Searches see times of day as moments of 1970.
+        (SqlType::Time, _) | (_, Value::Null | Value::Array(_) | Value::Object(_)) => None,
+        (kind, Value::String(text)) if kind.is_time() => Some(time::full(text)?.into()),
         (SqlType::Keyword | SqlType::Text | SqlType::Ip, Value::String(_)) => Some(value.clone()),
         (SqlType::Boolean, Value::Bool(_)) => Some(value.clone()),
-        (kind, Value::Number(_)) if kind.is_number() || kind == SqlType::Timestamp => {
-            Some(value.clone())
-        }
+        (kind, Value::Number(_)) if kind.is_number() || kind.is_time() => Some(value.clone()),
         // Numbers are compared with texts as numbers, where they are some.
         (kind, Value::String(text)) if kind.is_number() => {
             text.trim().parse::<f64>().ok().map(|_| text.trim().into())
@@ -199,7 +198,7 @@ fn comparison(op: Op, field: &Field, value: &Value) -> Option<Value> {
 
 fn equal(field: &Field, value: Value) -> Value {
     let path = compared(field);
-    if field.kind == SqlType::Timestamp {
+    if field.kind.is_time() {
         return json!({"range": {path: ranged(field, &[("gte", value.clone()), ("lte", value)])}});
     }
     json!({"term": {path: value}})
@@ -211,7 +210,7 @@ fn ranged(field: &Field, bounds: &[(&str, Value)]) -> Value {
         .iter()
         .map(|(bound, value)| (bound.to_string(), value.clone()))
         .collect();
-    if field.kind == SqlType::Timestamp {
+    if field.kind.is_time() {
         range.insert(
             "format".into(),
             "strict_date_optional_time_nanos||epoch_millis".into(),
@@ -231,7 +230,7 @@ fn one_of(part: &Expr, list: &[Expr], fields: &Fields) -> Result<Option<Value>, 
     let Some(values) = values else {
         return Ok(None);
     };
-    if field.kind == SqlType::Timestamp {
+    if field.kind.is_time() {
         let any: Vec<Value> = values
             .into_iter()
             .map(|value| equal(field, value))
@@ -239,6 +238,27 @@ fn one_of(part: &Expr, list: &[Expr], fields: &Fields) -> Result<Option<Value>, 
         return Ok(Some(json!({"bool": {"should": any}})));
     }
     Ok(Some(json!({"terms": {compared(field): values}})))
+}
+
+/// A pattern of `wildcard_query`, which may have the signs of `LIKE` beside its own.
+fn mixed_wildcards(pattern: &str) -> String {
+    let mut wildcards = String::with_capacity(pattern.len());
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '%' => wildcards.push('*'),
+            '_' => wildcards.push('?'),
+            '\\' => match characters.next() {
+                Some(next @ ('%' | '_')) => wildcards.push(next),
+                next => {
+                    wildcards.push('\\');
+                    wildcards.extend(next);
+                }
+            },
+            other => wildcards.push(other),
+        }
+    }
+    wildcards
 }
 
 /// A pattern of `LIKE` as one of `wildcard`: what means something only there is escaped.
@@ -314,6 +334,10 @@ fn searched(call: &Call, fields: &Fields) -> Result<Value, SqlError> {
     let text = text
         .constant()
         .ok_or_else(|| malformed(name, "a field and a text"))?;
+    let text = match (kind, text) {
+        ("wildcard", Value::String(pattern)) => mixed_wildcards(&pattern).into(),
+        (_, text) => text,
+    };
     let members = options().chain([(key.to_string(), text)]);
     if matches!(kind, "multi_match" | "query_string" | "simple_query_string") {
         let listed = match target {

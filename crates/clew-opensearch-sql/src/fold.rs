@@ -7,7 +7,8 @@ use clew_platform::sorted_while_wanted;
 use serde_json::Value;
 
 use super::budget::{Walk, ended};
-use super::cast::{float, of_number};
+use super::calendar::{micros, moment, of_micros, written};
+use super::cast::{cast, float, of_number};
 use super::error::SqlError;
 use super::eval::{Bound, bind, compare};
 use super::expr::{Call, Expr};
@@ -40,14 +41,22 @@ pub(super) enum Aggregate {
 }
 
 impl Aggregate {
-    /// Reads a call, which has one argument besides a percentage.
+    /// Reads a call, which has one argument besides a percentage and a compression.
     pub(super) fn of(call: &Call) -> Result<Self, SqlError> {
         let wrong = || SqlError::semantic(format!("{} function expected one argument", call.name));
         let spread = |root, sampled| Aggregate::Spread { root, sampled };
         let percentile = matches!(call.name.as_str(), "percentile" | "percentile_approx");
         let take = call.name == "take";
-        let may_have = 1 + usize::from(percentile || take);
-        if call.args.len() != may_have && !(take && call.args.len() == 1) {
+        let has_number = call.args.get(2).and_then(Expr::constant);
+        let has_number = has_number.is_some_and(|number| number.is_number());
+        let is_given = match call.args.len() {
+            1 => !percentile,
+            2 => percentile || take,
+            // How closely a digest is to be kept says nothing here, where there may be none.
+            3 => percentile && has_number,
+            _ => false,
+        };
+        if !is_given {
             return Err(wrong());
         }
         let is_star = call.args.first() == Some(&Expr::Star);
@@ -104,6 +113,7 @@ impl Aggregate {
             | Aggregate::Take(_) => true,
             // The kinds behind it have no order, or not that of their texts.
             Aggregate::Least | Aggregate::Greatest => of <= SqlType::Timestamp,
+            Aggregate::Average if of.is_time() => true,
             _ => of.is_number() || of == SqlType::Undefined,
         };
         if !is_taken {
@@ -117,6 +127,8 @@ impl Aggregate {
             Aggregate::Take(_) => SqlType::Array,
             Aggregate::Sum if of.is_whole() => of.max(SqlType::Integer),
             Aggregate::Sum | Aggregate::Least | Aggregate::Greatest => of,
+            Aggregate::Average if of.is_time() => of,
+            Aggregate::Percentile(_) if of.is_number() => of,
             Aggregate::Average | Aggregate::Spread { .. } | Aggregate::Percentile(_) => {
                 SqlType::Double
             }
@@ -141,12 +153,14 @@ impl Aggregate {
             Aggregate::Greatest => extreme(Ordering::Greater).cloned().unwrap_or_default(),
             Aggregate::Take(count) => known().take(count).cloned().collect(),
             Aggregate::Sum => of_number(kind, numbers().sum()),
+            Aggregate::Average if kind.is_time() => mean_time(kind, known()),
             Aggregate::Average => or_null(mean(&numbers().collect::<Vec<_>>())),
             Aggregate::Spread { root, sampled } => or_null(
                 variance(&numbers().collect::<Vec<_>>(), sampled)
                     .map(|variance| if root { variance.sqrt() } else { variance }),
             ),
-            Aggregate::Percentile(percent) => or_null(percentile(numbers().collect(), percent)),
+            Aggregate::Percentile(percent) => percentile(numbers().collect(), percent)
+                .map_or(Value::Null, |number| of_number(kind, number)),
         }
     }
 }
@@ -161,6 +175,17 @@ fn count(numbers: &[f64]) -> f64 {
 
 fn mean(numbers: &[f64]) -> Option<f64> {
     (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / count(numbers))
+}
+
+/// The moment, or the part of one, in the middle of some.
+fn mean_time<'v>(kind: SqlType, values: impl Iterator<Item = &'v Value>) -> Value {
+    let micros = values.filter_map(|value| micros(moment(value)?));
+    let (sum, count) = micros.fold((0_i128, 0_i128), |(sum, count), micros| {
+        (sum + i128::from(micros), count + 1)
+    });
+    let mean = sum.checked_div(count).map(i64::try_from);
+    let mean = mean.and_then(Result::ok).and_then(of_micros);
+    cast(kind, &mean.map_or(Value::Null, written))
 }
 
 fn variance(numbers: &[f64], sampled: bool) -> Option<f64> {

@@ -11,7 +11,12 @@ use super::rows::Table;
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Format {
+    /// Rows with their schema, as SQL has them.
     Jdbc,
+    /// The same as PPL has them: types have their own names, and there is no status.
+    Simple,
+    /// Columns by their names, as charts of Dashboards ask PPL for them.
+    Viz,
     Csv {
         sanitize: bool,
     },
@@ -24,7 +29,9 @@ impl Format {
     pub(super) fn of(call: &Call, language: Language) -> Result<Self, SqlError> {
         match call.params.get("format").unwrap_or("jdbc") {
             "json" if language == Language::Sql => Ok(Format::Json),
-            "jdbc" | "json" => Ok(Format::Jdbc),
+            "jdbc" if language == Language::Sql => Ok(Format::Jdbc),
+            "jdbc" | "json" => Ok(Format::Simple),
+            "viz" if language == Language::Ppl => Ok(Format::Viz),
             "csv" => Ok(Format::Csv {
                 sanitize: call.params.flag("sanitize", true)?,
             }),
@@ -39,6 +46,8 @@ impl Format {
     pub(super) fn reply(self, table: &Table, total: usize, cursor: Option<String>) -> Reply {
         match self {
             Format::Jdbc | Format::Json => jdbc(table, total, cursor),
+            Format::Simple => simple(table),
+            Format::Viz => by_column(table),
             Format::Csv { sanitize } => lines(table, ',', sanitize),
             Format::Raw => lines(table, '|', false),
         }
@@ -67,6 +76,32 @@ fn jdbc(table: &Table, total: usize, cursor: Option<String>) -> Reply {
     }
     answer.insert("status".into(), 200.into());
     Reply::json(&Value::Object(answer))
+}
+
+fn simple(table: &Table) -> Reply {
+    let columns = table.columns.0.iter();
+    let schema: Vec<Value> = columns
+        .map(|column| json!({"name": column.name, "type": column.kind.own_name()}))
+        .collect();
+    let count = table.rows.len();
+    Reply::json(&json!({"schema": schema, "datarows": table.rows, "total": count, "size": count}))
+}
+
+fn by_column(table: &Table) -> Reply {
+    let mut data = Map::new();
+    let mut fields: Vec<Value> = Vec::new();
+    for (place, column) in table.columns.0.iter().enumerate() {
+        let values = table.rows.iter();
+        let values = values.map(|row| row.get(place).cloned().unwrap_or_default());
+        data.insert(column.name.clone(), values.collect());
+        fields.push(json!({"name": column.name, "type": column.kind.name()}));
+    }
+    Reply::json(&json!({
+        "data": data,
+        "metadata": {"fields": fields},
+        "size": table.rows.len(),
+        "status": 200,
+    }))
 }
 
 fn lines(table: &Table, separator: char, sanitize: bool) -> Reply {

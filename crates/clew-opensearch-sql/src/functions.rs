@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
+use super::calendar::written;
 use super::cast::{float, of_number, shown};
 use super::dates::{DATES, converted};
 use super::fields::SqlType;
@@ -108,10 +109,15 @@ static FUNCTIONS: &[Function] = &[
     function("round", 1..=2, rounded, round),
     function("coalesce", 1..=MANY, first_known, coalesce),
     function("ifnull", 2..=2, first_known, coalesce),
-    function("nullif", 2..=2, first, |args| match args {
-        [left, right] if left != right => left.clone(),
-        _ => Value::Null,
-    }),
+    function(
+        "nullif",
+        2..=2,
+        |kinds| made_text(first(kinds)),
+        |args| match args {
+            [left, right] if left != right => left.clone(),
+            _ => Value::Null,
+        },
+    ),
     function("isnull", 1..=1, boolean, |args| {
         args.iter().all(Value::is_null).into()
     }),
@@ -133,12 +139,16 @@ static FUNCTIONS: &[Function] = &[
         [_, _] => moved(args, 1),
         _ => text(args, |text| time::shown(text).into()),
     }),
-    function("datetime", 1..=2, timestamp, |args| match args {
+    function("datetime", 1..=2, datetime, |args| match args {
         [Value::String(moment), zone] => {
             let moment: Value = time::shown(moment).into();
             converted(&[moment, "+00:00".into(), zone.clone()])
         }
-        _ => text(args, |text| time::shown(text).into()),
+        // Without a zone to go to, that of the text does not matter.
+        _ => text(args, |text| match text.trim().parse() {
+            Ok(local) => written(local),
+            Err(_) => time::shown(text).into(),
+        }),
     }),
     function("span", 2..=2, first, span),
 ];
@@ -171,8 +181,12 @@ pub(super) fn boolean(_: &[SqlType]) -> SqlType {
     SqlType::Boolean
 }
 
-pub(super) fn timestamp(_: &[SqlType]) -> SqlType {
+fn timestamp(_: &[SqlType]) -> SqlType {
     SqlType::Timestamp
+}
+
+pub(super) fn datetime(_: &[SqlType]) -> SqlType {
+    SqlType::Datetime
 }
 
 pub(super) fn first(kinds: &[SqlType]) -> SqlType {
@@ -188,7 +202,15 @@ fn first_known(kinds: &[SqlType]) -> SqlType {
         .iter()
         .copied()
         .find(|kind| *kind != SqlType::Undefined);
-    known.unwrap_or(SqlType::Undefined)
+    made_text(known.unwrap_or(SqlType::Undefined))
+}
+
+/// What functions make of a text is none of a field any more.
+fn made_text(kind: SqlType) -> SqlType {
+    match kind {
+        SqlType::Text => SqlType::Keyword,
+        other => other,
+    }
 }
 
 pub(super) fn rounded(kinds: &[SqlType]) -> SqlType {

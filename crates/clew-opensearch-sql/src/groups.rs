@@ -178,7 +178,7 @@ fn key_source(expr: &Expr, fields: &Fields) -> Result<Option<(SqlType, Value)>, 
     };
     let source = match (width, field.kind) {
         (None, _) => with("terms", path, None),
-        (Some(Value::String(width)), SqlType::Timestamp) => {
+        (Some(Value::String(width)), kind) if kind.is_time() => {
             with("date_histogram", path, Some(interval(width)?))
         }
         (Some(Value::Number(width)), kind) if kind.is_number() => {
@@ -260,11 +260,11 @@ fn measured(
         return Ok(None);
     };
     let is_number = field.kind.is_number();
-    let is_ordered = is_number || field.kind == SqlType::Timestamp;
+    let is_ordered = is_number || field.kind.is_time();
     let kind = match aggregate {
         Aggregate::CountDistinct => "cardinality",
         Aggregate::Sum if is_number => "sum",
-        Aggregate::Average if is_number => "avg",
+        Aggregate::Average if is_ordered => "avg",
         Aggregate::Least if is_ordered => "min",
         Aggregate::Greatest if is_ordered => "max",
         Aggregate::Spread { .. } if is_number => "extended_stats",
@@ -295,7 +295,7 @@ fn measure(aggregate: Aggregate, kind: SqlType, result: &Value, documents: &Valu
             (false, false) => "variance_population",
             (false, true) => "variance_sampling",
         })),
-        Aggregate::Least | Aggregate::Greatest if kind == SqlType::Timestamp => {
+        Aggregate::Least | Aggregate::Greatest | Aggregate::Average if kind.is_time() => {
             let millis = result["value"]
                 .as_f64()
                 .map(|millis| of_number(SqlType::Long, millis));
@@ -309,11 +309,9 @@ fn measure(aggregate: Aggregate, kind: SqlType, result: &Value, documents: &Valu
 fn key_value(kind: SqlType, key: &Value) -> Value {
     match (kind, key) {
         (_, Value::Null) => Value::Null,
-        (SqlType::Timestamp, key) => {
-            match of_number(SqlType::Long, key.as_f64().unwrap_or(f64::NAN)).as_i64() {
-                Some(millis) => time::of_millis(millis).into(),
-                None => Value::Null,
-            }
+        (kind, key) if kind.is_time() => {
+            let millis = of_number(SqlType::Long, key.as_f64().unwrap_or(f64::NAN)).as_i64();
+            cast(kind, &millis.and_then(time::of_millis).into())
         }
         (SqlType::Boolean, Value::Number(_) | Value::String(_)) => cast(kind, key),
         (kind, Value::Number(_)) if kind.is_number() => cast(kind, key),

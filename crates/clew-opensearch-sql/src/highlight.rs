@@ -34,9 +34,13 @@ pub(super) fn column(call: &Call) -> Option<Expr> {
 
 /// The column as a field that a search brings.
 pub(super) fn made_field(column: &str) -> Option<Field> {
-    asked(column).map(|_| Field {
-        // As OpenSearch tells lists of texts.
-        kind: SqlType::Nested,
+    asked(column).map(|(of, _)| Field {
+        // As OpenSearch tells lists of texts, and lists by the names of fields.
+        kind: if of.contains('*') {
+            SqlType::Object
+        } else {
+            SqlType::Nested
+        },
         exact: None,
         path: column.to_string(),
         in_source: false,

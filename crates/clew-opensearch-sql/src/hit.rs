@@ -22,7 +22,7 @@ pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
     if let Some((of, _)) = highlight::asked(&field.path) {
         return highlight::found(of, hit.get("highlight"));
     }
-    let found = if field.in_source && field.kind != SqlType::Timestamp {
+    let found = if field.in_source && !field.kind.is_time() {
         hit.get("_source")
             .and_then(|source| at_path(source, &field.path))
     } else {
@@ -74,6 +74,10 @@ fn typed(kind: SqlType, value: Value) -> Value {
         (SqlType::Timestamp, Value::String(text)) => {
             time::shown(&text).map_or(Value::String(text), Value::from)
         }
+        (SqlType::Date | SqlType::Time, value @ Value::String(_)) => match cast(kind, &value) {
+            Value::Null => value,
+            part => part,
+        },
         (
             SqlType::Keyword | SqlType::Text | SqlType::Ip,
             value @ (Value::Number(_) | Value::Bool(_)),

@@ -29,6 +29,7 @@ mod sources;
 mod unions;
 mod words;
 
+mod date_kinds;
 mod fields;
 mod filter;
 mod groups;
@@ -53,6 +54,7 @@ mod nested;
 mod numbers;
 mod regexes;
 mod rows;
+mod running;
 mod subquery;
 mod texts;
 mod time;
@@ -165,14 +167,17 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
     }
     let table = match request.statement(language)? {
         Statement::Explain(plan) => return told_plan(call, plan, request.filter).await,
-        Statement::ShowSources => Catalog::sources(),
+        Statement::ShowSources { stages } => {
+            Catalog::sources().through(&stages, &call.memory)?.shown()
+        }
         Statement::ShowTables { like } => shown_tables(call, &like)?,
-        Statement::Describe { table, columns } => {
-            let (_, fields) = source(call, &table).await?;
-            Catalog {
-                cluster: &call.api.options.cluster_name,
-            }
-            .fields(&table, &fields, &columns)
+        Statement::Describe {
+            table,
+            columns,
+            stages,
+        } => {
+            let told = described(call, &table, &columns).await?;
+            told.through(&stages, &call.memory)?.shown()
         }
         Statement::Rows(plan) if plan.indices.is_none() => {
             one_row(call, &resolved(call, plan).await?)?
@@ -216,6 +221,15 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         }
     };
     Ok(format.reply(&table, table.rows.len(), None))
+}
+
+/// The fields, with names like a pattern, of indexes.
+async fn described(call: &Call, table: &str, columns: &str) -> Result<Table, SqlError> {
+    let (_, fields) = source(call, table).await?;
+    let catalog = Catalog {
+        cluster: &call.api.options.cluster_name,
+    };
+    Ok(catalog.fields(table, &fields, columns))
 }
 
 /// What a plan makes of one row without columns.

@@ -2,10 +2,18 @@
 
 use super::error::SqlError;
 use super::expr::{Call, Expr};
-use super::plan::{Part, Stage, Unnest};
+use super::fields::Fields;
+use super::plan::{Output, Part, Stage, Unnest};
+
+/// Behind a path: all fields right below it.
+pub(super) const ALL: &str = ".*";
 
 /// Paths of nested objects that one SELECT shows.
 const PATHS_MAX: usize = 5;
+
+/// How the columns begin that show their fields, and those that hold the objects.
+const SHOWN: &str = "#nested.";
+const OBJECTS: &str = "#objects.";
 
 /// The nested objects that a SELECT shows.
 #[derive(Debug, Default)]
@@ -83,12 +91,80 @@ impl Nested {
 
 /// The column of a field of nested objects.
 fn shown(field: &str) -> String {
-    format!("#nested.{field}")
+    format!("{SHOWN}{field}")
+}
+
+/// Puts the fields right below a path in place of its star, now that they are known.
+///
+/// # Errors
+/// A path that there is not.
+pub(super) fn expand_stars(stage: &mut Stage, fields: &Fields) -> Result<(), SqlError> {
+    match stage {
+        Stage::Eval(new) => {
+            let old = std::mem::take(new);
+            for (name, expr) in old {
+                let path = match &expr {
+                    Expr::Column(of) if name.starts_with(OBJECTS) => of.strip_suffix(ALL),
+                    _ => None,
+                };
+                let Some(path) = path.map(str::to_string) else {
+                    new.push((name, expr));
+                    continue;
+                };
+                fields.require(&path)?;
+                let column = name.strip_suffix(ALL).unwrap_or(&name);
+                new.extend(fields.below(&path).map(|below| {
+                    let of = Expr::column(format!("{path}.{below}"));
+                    (format!("{column}.{below}"), of)
+                }));
+            }
+        }
+        Stage::Unnest(unnest) => {
+            let path = unnest.column.strip_prefix(OBJECTS).unwrap_or_default();
+            let old = std::mem::take(&mut unnest.parts);
+            for part in old {
+                let (Some(column), Some(name)) =
+                    (part.column.strip_suffix(ALL), part.name.strip_suffix(ALL))
+                else {
+                    unnest.parts.push(part);
+                    continue;
+                };
+                unnest.parts.extend(fields.below(path).map(|below| Part {
+                    column: format!("{column}.{below}"),
+                    path: below.to_string(),
+                    name: format!("{name}.{below}"),
+                }));
+            }
+        }
+        Stage::Project(outputs) => {
+            let old = std::mem::take(outputs);
+            for output in old {
+                let Some(path) = starred(&output.expr) else {
+                    outputs.push(output);
+                    continue;
+                };
+                outputs.extend(fields.below(path).map(|below| {
+                    let field = format!("{path}.{below}");
+                    Output::named(Expr::Column(shown(&field)), format!("nested({field})"))
+                }));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The path of which an expression is all fields.
+fn starred(expr: &Expr) -> Option<&str> {
+    let Expr::Column(name) = expr else {
+        return None;
+    };
+    name.strip_prefix(SHOWN)?.strip_suffix(ALL)
 }
 
 /// The stages that make rows of the objects at a path, and columns of what is below it.
 pub(super) fn unnested(path: &str, parts: Vec<(String, String)>, keeps_left: bool) -> Vec<Stage> {
-    let column = format!("#objects.{path}");
+    let column = format!("{OBJECTS}{path}");
     let mut read = vec![(column.clone(), Expr::column(path))];
     let parts = parts.into_iter().map(|(below, name)| {
         let of = format!("{column}.{below}");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::error::SqlError;
 use super::expr::{Call, Expr};
 use super::fields::{Fields, SqlType};
+use super::nested::expand_stars;
 use super::rows::Table;
 
 /// A statement that reads rows.
@@ -33,7 +34,9 @@ pub(super) enum Statement {
     /// What would be done for the rows.
     Explain(Plan),
     /// Where indexes may be.
-    ShowSources,
+    ShowSources {
+        stages: Vec<Stage>,
+    },
     /// The indexes whose names are like a pattern.
     ShowTables {
         like: String,
@@ -42,6 +45,7 @@ pub(super) enum Statement {
     Describe {
         table: String,
         columns: String,
+        stages: Vec<Stage>,
     },
 }
 
@@ -438,12 +442,13 @@ impl Stage {
 }
 
 impl Plan {
-    /// Makes columns of the objects that are to be flattened: one for each field below them.
+    /// Makes columns of the objects that are to be flattened, and of stars of nested ones: one for each field below them.
     ///
     /// # Errors
     /// A column that is no object of an index.
     pub(super) fn flattened(mut self, fields: &Fields) -> Result<Self, SqlError> {
         for stage in &mut self.stages {
+            expand_stars(stage, fields)?;
             let Stage::Flatten(path) = stage else {
                 continue;
             };

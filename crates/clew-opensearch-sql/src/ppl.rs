@@ -7,7 +7,7 @@ use super::lookup::{expand, lookup};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use super::ppl_join::{join, joins};
 use super::ppl_stats::{event_stats, stats};
-use super::regexes::{GROUP, REMOVED, groups};
+use super::regexes::{GROUP, REMOVED, as_number, groups};
 use super::words::Parser;
 
 /// How many rows `head`, `top` and `rare` leave unless they say.
@@ -30,26 +30,20 @@ const UNSUPPORTED: &[&str] = &[
 pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
     let mut parser = Parser::new(text, Vec::new())?;
     if parser.keyword("describe") {
-        let table = parser.indices(true)?;
-        return match parser.is_done() {
-            true => Ok(Statement::Describe {
-                table,
-                columns: "%".to_string(),
-            }),
-            false => Err(parser.error("the end of the statement")),
-        };
+        return Ok(Statement::Describe {
+            table: parser.indices(true)?,
+            columns: "%".to_string(),
+            stages: told_stages(&mut parser)?,
+        });
     }
     if parser.keywords(&["show", "datasources"]) {
-        return match parser.is_done() {
-            true => Ok(Statement::ShowSources),
-            false => Err(parser.error("the end of the statement")),
-        };
+        return Ok(Statement::ShowSources {
+            stages: told_stages(&mut parser)?,
+        });
     }
     let is_explained = parser.keyword("explain");
     let plan = pipeline(&mut parser)?;
-    if !parser.is_done() {
-        return Err(parser.error("'|'"));
-    }
+    finish(&mut parser)?;
     if !parser.windows.is_empty() {
         return Err(SqlError::unsupported("a window function"));
     }
@@ -61,6 +55,51 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
         true => Statement::Explain(plan),
         false => Statement::Rows(plan),
     })
+}
+
+/// A statement ends here, perhaps with a semicolon.
+fn finish(parser: &mut Parser<'_>) -> Result<(), SqlError> {
+    parser.symbol(";");
+    match parser.is_done() {
+        true => Ok(()),
+        false => Err(parser.error("'|'")),
+    }
+}
+
+/// The commands behind what is told of indexes or sources: those that need nothing but its rows.
+fn told_stages(parser: &mut Parser<'_>) -> Result<Vec<Stage>, SqlError> {
+    let mut stages = Vec::new();
+    commands(parser, &mut stages)?;
+    finish(parser)?;
+    if !parser.subqueries.is_empty() || !parser.windows.is_empty() {
+        return Err(SqlError::unsupported("this command behind such rows"));
+    }
+    Ok(stages)
+}
+
+/// Conditions, which all have to hold where there is nothing between them.
+fn conditions(parser: &mut Parser<'_>) -> Result<Expr, SqlError> {
+    let first = parser.expr()?;
+    let mut all = vec![first];
+    while !is_end(parser) {
+        let at = parser.at;
+        let next = parser.expr()?;
+        if matches!(next, Expr::Column(_) | Expr::Literal(_) | Expr::Star) {
+            parser.at = at;
+            return Err(parser.error("'|'"));
+        }
+        all.push(next);
+    }
+    Ok(match <[Expr; 1]>::try_from(all) {
+        Ok([one]) => one,
+        Err(all) => Expr::Logic(Logic::And, all),
+    })
+}
+
+/// Whether no more of a command is to come.
+fn is_end(parser: &Parser<'_>) -> bool {
+    let ends = ["|", "]", ";"];
+    parser.is_done() || ends.iter().any(|end| parser.is_symbol(0, end))
 }
 
 /// A source and the commands behind it.
@@ -79,23 +118,28 @@ pub(super) fn pipeline(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
         indices.push_str(&parser.indices(true)?);
     }
     let mut stages = Vec::new();
-    let is_end = parser.is_done() || parser.is_symbol(0, "|") || parser.is_symbol(0, "]");
-    if !is_end {
-        stages.push(Stage::Filter(parser.expr()?));
+    if !is_end(parser) {
+        stages.push(Stage::Filter(conditions(parser)?));
     }
+    commands(parser, &mut stages)?;
+    Ok(Plan {
+        indices: Some(indices),
+        stages,
+        ..Plan::default()
+    })
+}
+
+/// Commands, each behind a pipe.
+fn commands(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
     while parser.symbol("|") {
-        command(parser, &mut stages)?;
+        command(parser, stages)?;
         if stages.len() > COMMANDS_MAX {
             return Err(SqlError::too_large(format!(
                 "the query has more than {COMMANDS_MAX} commands"
             )));
         }
     }
-    Ok(Plan {
-        indices: Some(indices),
-        stages,
-        ..Plan::default()
-    })
+    Ok(())
 }
 
 impl Parser<'_> {
@@ -127,7 +171,7 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         return Err(SqlError::unsupported(&format!("the command [{name}]")));
     }
     let stage = if parser.keyword("where") {
-        Stage::Filter(parser.expr()?)
+        Stage::Filter(conditions(parser)?)
     } else if parser.keyword("fields") || parser.keyword("table") {
         fields(parser)?
     } else if parser.keyword("rename") {
@@ -140,7 +184,7 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         let new = parser.list(|parser| {
             let name = parser.name()?;
             parser.expect("=")?;
-            Ok((name, parser.expr()?))
+            Ok((name, as_number(parser.expr()?)))
         })?;
         // Each sees those before it.
         stages.extend(new.into_iter().map(|new| Stage::Eval(vec![new])));

@@ -231,7 +231,7 @@ impl Hits {
 
     fn describe(&self, body: &mut Map<String, Value>) {
         let columns = || self.columns.iter().map(|(_, field)| field);
-        let is_time = |field: &&Field| field.kind == SqlType::Timestamp;
+        let is_time = |field: &&Field| field.kind.is_time();
         let source: Vec<&str> = columns()
             .filter(|field| field.in_source && !is_time(field))
             .map(|field| field.path.as_str())
@@ -241,7 +241,7 @@ impl Hits {
             .filter(|field| !super::fields::is_metadata(&field.path))
             .filter(|field| highlight::asked(&field.path).is_none())
             .map(|field| match field.kind {
-                SqlType::Timestamp => json!({"field": field.path, "format": TIME_FORMAT}),
+                kind if kind.is_time() => json!({"field": field.path, "format": TIME_FORMAT}),
                 _ => json!({"field": field.path}),
             })
             .collect();
@@ -295,7 +295,7 @@ fn sort_of(key: &SortKey, fields: &Fields) -> Result<Option<Value>, SqlError> {
     }
     let missing = if key.nulls_first { "_first" } else { "_last" };
     let unmapped = match field.kind {
-        SqlType::Timestamp => "date",
+        kind if kind.is_time() => "date",
         SqlType::Text => "keyword",
         kind => kind.name(),
     };

@@ -5,6 +5,7 @@ use clew_opensearch::wing::Regex;
 use serde_json::Value;
 
 use super::error::SqlError;
+use super::expr::Expr;
 use super::grok::{GROK, GrokPattern};
 
 /// A pattern may be as long as this.
@@ -16,6 +17,14 @@ pub(super) const GROUP: &str = "parse_group";
 pub(super) const REMOVED: &str = "patterns_of";
 /// The function behind `REGEXP`.
 pub(super) const FITS: &str = "regexp";
+
+/// `REGEXP` where its result is shown, which is 1 or 0 as in OpenSearch; all else stays as it is.
+pub(super) fn as_number(expr: Expr) -> Expr {
+    if matches!(&expr, Expr::Call(call) if call.name == FITS) {
+        return Expr::call("cast", vec![expr, Expr::Literal("integer".into())]);
+    }
+    expr
+}
 
 /// What is done with a text.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use super::error::SqlError;
 use super::expr::Expr;
 use super::nested::Nested;
 use super::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
+use super::regexes::as_number;
 use super::sources::Source;
 use super::subquery::is_made;
 use super::unions::{continued, no_place, select};
@@ -30,7 +31,11 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
         } else {
             "%".to_string()
         };
-        Statement::Describe { table, columns }
+        Statement::Describe {
+            table,
+            columns,
+            stages: Vec::new(),
+        }
     } else if parser.keyword("delete") {
         return Err(SqlError::unsupported("DELETE"));
     } else {
@@ -157,7 +162,11 @@ pub(super) fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
         _ => parser.written_since(start).to_string(),
     };
     let alias = parser.alias()?;
-    Ok(Output { expr, name, alias })
+    Ok(Output {
+        expr: as_number(expr),
+        name,
+        alias,
+    })
 }
 
 pub(super) fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
@@ -325,7 +334,9 @@ impl Select {
         }
         stages.extend(self.nested.stages());
         let group = self.group()?;
-        if group.is_none() && self.having.is_some() {
+        // A search is a condition of documents wherever it is written.
+        let is_searched = self.having.as_ref().is_some_and(Expr::is_search);
+        if group.is_none() && self.having.is_some() && !is_searched {
             return Err(SqlError::semantic("HAVING needs GROUP BY or an aggregate"));
         }
         stages.extend(group.map(Stage::Group));

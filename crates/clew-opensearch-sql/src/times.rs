@@ -108,7 +108,7 @@ fn time_type(_: &[SqlType]) -> SqlType {
 fn moved_type(kinds: &[SqlType]) -> SqlType {
     match kinds {
         [SqlType::Time, _] => SqlType::Time,
-        _ => SqlType::Timestamp,
+        _ => SqlType::Datetime,
     }
 }
 

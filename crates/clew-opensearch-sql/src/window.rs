@@ -2,20 +2,19 @@
 //!
 //! Rows come out in the order of the window, as OpenSearch leaves them. Frames of one's own (`ROWS BETWEEN`) are refused.
 
-use std::cmp::Ordering;
-
 use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
 use super::budget::{Budget, Walk};
-use super::cast::{float, of_number};
+use super::cast::float;
 use super::error::SqlError;
-use super::eval::{Bound, bind, compare};
+use super::eval::{Bound, bind};
 use super::expr::{Call, Expr};
 use super::fields::SqlType;
 use super::fold::Aggregate;
 use super::plan::{SortKey, Window};
 use super::rows::{Column, Columns, Row, Table, key_of};
+use super::running::Running;
 use super::select::sort_key;
 use super::words::Parser;
 
@@ -191,6 +190,9 @@ impl Function {
             | Aggregate::Average
             | Aggregate::Least
             | Aggregate::Greatest => Function::Running(aggregate, kind, argument),
+            Aggregate::CountDistinct | Aggregate::Spread { .. } if !window.order.is_empty() => {
+                Function::Running(aggregate, kind, argument)
+            }
             _ if window.order.is_empty() => Function::Whole(aggregate, kind, argument),
             _ => {
                 return Err(SqlError::unsupported(&format!(
@@ -273,7 +275,7 @@ impl Function {
                 Function::DenseRank => made.add(&Value::from(group + 1), size)?,
                 Function::Running(aggregate, kind, argument) => {
                     for row in alike {
-                        running.add(argument.value(row));
+                        running.add(*aggregate, *kind, argument.value(row));
                     }
                     made.add(&running.value(*aggregate, *kind), size)?;
                 }
@@ -362,49 +364,6 @@ fn moving_mean(numbers: &[Option<f64>], is_weighted: bool) -> Option<f64> {
         weight += if is_weighted { 1.0 } else { 0.0 };
     }
     Some(sum / weights)
-}
-
-/// An aggregate over the rows so far.
-#[derive(Default)]
-struct Running {
-    rows: u32,
-    known: u32,
-    sum: f64,
-    least: Option<Value>,
-    greatest: Option<Value>,
-}
-
-impl Running {
-    fn add(&mut self, value: Value) {
-        self.rows += 1;
-        if value.is_null() {
-            return;
-        }
-        self.known += 1;
-        self.sum += value.as_f64().unwrap_or(0.0);
-        if is_better(&value, self.least.as_ref(), Ordering::Less) {
-            self.least = Some(value.clone());
-        }
-        if is_better(&value, self.greatest.as_ref(), Ordering::Greater) {
-            self.greatest = Some(value);
-        }
-    }
-
-    fn value(&self, aggregate: Aggregate, kind: SqlType) -> Value {
-        match aggregate {
-            Aggregate::CountAll => self.rows.into(),
-            Aggregate::Count => self.known.into(),
-            Aggregate::Sum => of_number(kind, self.sum),
-            Aggregate::Average if self.known > 0 => float(self.sum / f64::from(self.known)),
-            Aggregate::Least => self.least.clone().unwrap_or_default(),
-            Aggregate::Greatest => self.greatest.clone().unwrap_or_default(),
-            _ => Value::Null,
-        }
-    }
-}
-
-fn is_better(value: &Value, best: Option<&Value>, order: Ordering) -> bool {
-    best.is_none_or(|best| compare(value, best) == Some(order))
 }
 
 /// The rows in the order of a window, with its column, which a star leaves out.
