@@ -791,8 +791,10 @@ class SqlTest(ClewTest):
         answer = self.sql("SELECT land, nested(parts.name), nested(parts.n) FROM towns ORDER BY nested(parts.n) DESC LIMIT 2")
         self.assertEqual(answer["datarows"], [["fr", "east", 9], ["no", "west", 2]])
         self.assertEqual(answer["schema"][1], {"name": "nested(parts.name)", "type": "keyword"})
-        rows = self.rows("SELECT land FROM towns WHERE nested(parts, parts.name = 'east' AND parts.n > 5) OR nested(parts.n) = 2 ORDER BY land")
-        self.assertEqual(rows, [["fr"], ["no"]])
+        for path in ["parts", "'parts'"]:
+            condition = f"nested({path}, parts.name = 'east' AND parts.n > 5) OR nested(parts.n) = 2"
+            rows = self.rows(f"SELECT land FROM towns WHERE {condition} ORDER BY land")
+            self.assertEqual(rows, [["fr"], ["no"]])
 
     def test_hits_are_highlighted_and_scored(self):
         answer = self.sql("SELECT note, highlight(note, pre_tags='<b>', post_tags='</b>') AS found FROM people WHERE match(note, 'engine')")
@@ -956,6 +958,17 @@ class SqlTest(ClewTest):
             self.assertEqual(distinct, len(set(so_far)))
         self.assertTrue(rows[0][4].startswith("2024-01-0"))
 
+    def test_conditions_are_true_or_false_or_neither(self):
+        known = [p for p in self.all if "pay" in p]
+        for condition, count in [
+            ("member IS TRUE", sum(p["member"] for p in self.all)),
+            ("member IS NOT FALSE", sum(p["member"] for p in self.all)),
+            ("(pay > 2000) IS FALSE", sum(p["pay"] <= 2000 for p in known)),
+            ("(pay > 2000) IS NOT TRUE", len(self.all) - sum(p["pay"] > 2000 for p in known)),
+        ]:
+            with self.subTest(condition):
+                self.assertEqual(self.count(condition), count)
+
     def test_percentiles_are_of_the_type_of_their_values(self):
         for call in ["percentile(age, 50)", "percentile_approx(age, 50, 100)"]:
             answer = self.sql(f"SELECT {call} FROM people")
@@ -999,6 +1012,7 @@ class SqlTest(ClewTest):
             (400, "SyntaxCheckException", "offending symbol [WERE]", "SELECT name FROM people x WERE age > 3"),
             (400, "SyntaxCheckException", "nested deeper", "SELECT " + "(" * 2000 + "1" + ")" * 2000),
             (400, "SyntaxCheckException", "operators", "SELECT 1" + "+1" * 5000),
+            (400, "SyntaxCheckException", "within BETWEEN", "SELECT age FROM people WHERE " + "(" * 20 + "age" + " BETWEEN 1 AND 2)" * 20),
             (400, "SyntaxCheckException", "bytes", "SELECT '" + "x" * 70000 + "'"),
             (400, "SemanticCheckException", "name=nope", "SELECT nope FROM people"),
             (400, "SemanticCheckException", "name=nope", "SELECT name FROM people WHERE nope = 1"),

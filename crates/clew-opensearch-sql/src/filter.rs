@@ -87,9 +87,10 @@ fn nested(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlError> {
     }
     let (path, condition) = match expr {
         Expr::Call(call) if is_nested(expr) => match call.args.as_slice() {
-            [Expr::Column(path), condition] if !matches!(condition, Expr::Column(_)) => {
-                (Some(path.clone()), condition.clone())
-            }
+            [
+                Expr::Column(path) | Expr::Literal(Value::String(path)),
+                condition,
+            ] if !matches!(condition, Expr::Column(_)) => (Some(path.clone()), condition.clone()),
             _ => within(expr.clone())?,
         },
         other => within(other.clone())?,

@@ -1,5 +1,7 @@
 //! Reads expressions by precedence. Statements of SQL and commands of PPL are read around this.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::calls::compared;
@@ -92,10 +94,15 @@ impl Parser<'_> {
         Ok(compared(op, left, right))
     }
 
-    /// `IS NULL`, `IN`, `LIKE` and `BETWEEN`, each of which may be negated.
+    /// `IS NULL`, `IS TRUE`, `IN`, `LIKE` and `BETWEEN`, each of which may be negated.
     fn predicate(&mut self, left: Expr) -> Result<Expr, SqlError> {
         if self.keyword("is") {
             let negated = self.keyword("not");
+            let truths = ["true", "false"];
+            if let Some(truth) = truths.iter().find(|word| self.is_keyword(0, word)) {
+                self.at += 1;
+                return Ok(not_if(negated, is_known(left, *truth == "true")));
+            }
             if !self.keyword("missing") {
                 self.expect_keyword("null")?;
             }
@@ -134,6 +141,7 @@ impl Parser<'_> {
             let low = self.sum()?;
             self.expect_keyword("and")?;
             let high = self.sum()?;
+            self.doubles(&left)?;
             let both = vec![
                 binary(Op::GreaterOrEqual, left.clone(), low),
                 binary(Op::LessOrEqual, left, high),
@@ -141,6 +149,22 @@ impl Parser<'_> {
             return Ok(not_if(negated, Expr::Logic(Logic::And, both)));
         }
         Ok(left)
+    }
+
+    /// Counts the conditions in what is about to stand twice: within each other they would double without end.
+    fn doubles(&mut self, expr: &Expr) -> Result<(), SqlError> {
+        let conditions = Cell::new(0_usize);
+        expr.any(&|part: &Expr| {
+            conditions.set(conditions.get() + usize::from(matches!(part, Expr::Logic(..))));
+            false
+        });
+        self.operators += conditions.get();
+        if self.operators > OPERATORS_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query has more than {OPERATORS_MAX} operators within BETWEEN"
+            )));
+        }
+        Ok(())
     }
 
     /// A pattern of `LIKE` behind which `ESCAPE` was read: with backslashes instead of the character that is said.
@@ -427,6 +451,20 @@ impl Parser<'_> {
 
 pub(super) fn binary(op: Op, left: Expr, right: Expr) -> Expr {
     Expr::Binary(op, Box::new(left), Box::new(right))
+}
+
+/// Whether an expression is true, or false; where it is null it is neither.
+fn is_known(expr: Expr, truth: bool) -> Expr {
+    // A search can do the one. The other does not double what stands in parentheses, however deep.
+    let known = match &expr {
+        Expr::Column(_) => Some(Expr::Not(Box::new(Expr::IsNull(Box::new(expr.clone()))))),
+        _ => None,
+    };
+    let equal = binary(Op::Equal, expr, Expr::Literal(truth.into()));
+    match known {
+        Some(known) => Expr::Logic(Logic::And, vec![known, equal]),
+        None => Expr::call("coalesce", vec![equal, Expr::Literal(false.into())]),
+    }
 }
 
 fn not_if(negated: bool, expr: Expr) -> Expr {
