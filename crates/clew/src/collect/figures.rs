@@ -157,9 +157,16 @@ fn of_buffers(registry: &Registry, buffers: &[BufferFigures]) -> anyhow::Result<
     let help = "Events that were in the buffer of an output, by what became of them.";
     let labels = &["output", "result"];
     let events = counter(registry, ("collect_buffer_events_total", help), labels)?;
+    let help =
+        "Bytes of the buffer of an output that were left out, as they were damaged or broken off.";
+    let name = "collect_buffer_damaged_bytes_total";
+    let damaged = counter(registry, (name, help), &["output"])?;
     for buffer in buffers {
         let (output, counts) = (buffer.output.as_str(), &buffer.counts);
         bytes.with_label_values(&[output]).set(as_f64(counts.bytes));
+        damaged
+            .with_label_values(&[output])
+            .inc_by(counts.damaged_bytes);
         for (result, count) in [
             ("delivered", counts.delivered),
             ("rejected", counts.rejected),
@@ -226,6 +233,7 @@ mod tests {
                 counts: BufferCounts {
                     bytes: 80,
                     rejected: 3,
+                    damaged_bytes: 40,
                     ..BufferCounts::default()
                 },
                 rejected_in: "/r.ndjson".into(),
@@ -241,6 +249,7 @@ mod tests {
             "collect_lag_seconds{path=\"/l/\\\"a\\\"\"} 1.5",
             "collect_stage_seconds_total{stage=\"deliver\"} 0",
             "collect_buffer_bytes{output=\"outputs[0] (http://s:9200)\"} 80",
+            "collect_buffer_damaged_bytes_total{output=\"outputs[0] (http://s:9200)\"} 40",
             "collect_buffer_events_total{output=\"outputs[0] (http://s:9200)\",result=\"rejected\"} 3",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}: {page}");

@@ -101,9 +101,14 @@ pub(super) fn refusals(report: &CollectReport, dead_letters: &Path) -> anyhow::R
 /// What was left out on purpose, or because there was no room for it.
 fn tell_dropped(report: &CollectReport) {
     let counters: &Counters = &report.counters;
-    let buffers = report.buffers.iter();
-    let made_room: u64 = buffers.map(|buffer| buffer.counts.dropped).sum();
+    let sum = |count: fn(&BufferFigures) -> u64| report.buffers.iter().map(count).sum::<u64>();
+    let made_room = sum(|buffer| buffer.counts.dropped);
+    let damaged = sum(|buffer| buffer.counts.damaged_bytes);
     let told = [
+        (
+            damaged,
+            "bytes of buffers were damaged or broken off, and are left out",
+        ),
         (
             made_room,
             "events made room for others in a buffer that was full, and are lost",

@@ -64,7 +64,8 @@ enum Ended {
     ByItself { had_entries: bool, is_well: bool },
 }
 
-/// Starts the child and the thread that reads it.
+/// Starts the child and the thread that reads it. Where the child cannot be started, an input that follows tells so and tries
+/// again, as the other inputs have no part in it; a run that ends by itself would end as if the journal had been read.
 pub(super) fn start(
     feed: &JournalFeed,
     cursor: Option<String>,
@@ -76,8 +77,10 @@ pub(super) fn start(
         follows: feed.from_now && cursor.is_none(),
         cursor,
     };
-    // That there is no such program is told before anything is read.
-    let child = journal.spawn()?;
+    let child = match journal.spawn() {
+        Err(error) if !feed.follow => return Err(error),
+        child => child,
+    };
     std::thread::Builder::new()
         .name("collect-journal".to_owned())
         .spawn(move || journal.run(child))
@@ -113,8 +116,8 @@ impl Journal {
     }
 
     /// Reads one child after another until the inputs have to end.
-    fn run(&mut self, first: Child) {
-        let mut child = Ok(first);
+    fn run(&mut self, first: io::Result<Child>) {
+        let mut child = first;
         let mut pause = PAUSE_FIRST;
         loop {
             match child {
@@ -130,8 +133,8 @@ impl Journal {
                     Ended::ByItself { .. } => {}
                 },
                 Err(error) => {
-                    let program = self.feed.program.display();
-                    tracing::warn!(%program, %error, "the journal's program cannot be started");
+                    let (input, program) = (&self.feed.id, self.feed.program.display());
+                    tracing::error!(input, %program, %error, "the journal's program cannot be started: this input reads nothing until it can, the others go on");
                 }
             }
             if self.is_asked_to_end_within(pause) {

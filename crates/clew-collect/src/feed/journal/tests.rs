@@ -119,7 +119,20 @@ echo '{"__CURSOR":"s=1;i=2","MESSAGE":"behind it"}'
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told_at_once() {
+fn a_program_that_is_not_there_keeps_no_other_input_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let feeds = start(folder.path().join("journalctl"), true, &[]);
+    // It is found once it is there.
+    let script = "echo '{\"__CURSOR\":\"s=1;i=1\",\"MESSAGE\":\"a\"}'\nexec sleep 60\n";
+    program(folder.path(), script);
+    let (found, _) = entries(&feeds, 1);
+    assert_eq!(found, ["a"]);
+    feeds.close();
+    while !matches!(feeds.last(), Err(Ended)) {}
+}
+
+#[test]
+fn a_run_that_ends_by_itself_needs_the_program() {
     let options = FeedOptions {
         address: FeedAddress::Journal(JournalFeed {
             id: "j".to_owned(),
@@ -127,7 +140,7 @@ fn a_program_that_is_not_there_is_told_at_once() {
             arguments: Vec::new(),
             first: Vec::new(),
             from_now: true,
-            follow: true,
+            follow: false,
         }),
         parse: ParserChoice::Auto,
         line_bytes_max: 200,

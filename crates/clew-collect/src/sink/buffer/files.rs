@@ -24,6 +24,10 @@ pub(super) struct BufferFiles {
     /// The last file, if this process has begun it.
     open: Option<Box<dyn DiskFile>>,
     next_number: u64,
+    /// The block that was read last, until it is passed: the number of its file, and its events.
+    in_flight: Option<(u64, u64)>,
+    /// Bytes that could not be read, since the folder was opened.
+    damaged_bytes: u64,
     _lock: Box<dyn Any + Send + Sync>,
 }
 
@@ -82,6 +86,8 @@ impl BufferFiles {
             files,
             open: None,
             next_number: numbers.last().map_or(1, |last| last + 1),
+            in_flight: None,
+            damaged_bytes: 0,
             _lock: lock,
         })
     }
@@ -95,6 +101,11 @@ impl BufferFiles {
     pub(super) fn unread_bytes(&self) -> u64 {
         let left = |file: &BufferFile| file.bytes.saturating_sub(file.sent);
         self.files.iter().map(left).sum()
+    }
+
+    /// Bytes that were left out, since the folder was opened, as they were damaged or broken off.
+    pub(super) fn damaged_bytes(&self) -> u64 {
+        self.damaged_bytes
     }
 
     /// Whether something was not sent yet.
@@ -161,17 +172,20 @@ impl BufferFiles {
                         end,
                         events: events.len() as u64,
                     };
+                    self.in_flight = Some((unread.number, unread.events));
                     return Ok(Some((unread, events)));
                 }
                 if let Some(next) = self.block_behind(file)? {
                     let (path, at_byte) = (path_of(&self.folder, file.number), file.sent);
                     let bytes = next - at_byte;
                     tracing::warn!(file = %path.display(), at_byte, bytes, "a block of the buffer is damaged, and its events are lost");
+                    self.damaged_bytes += bytes;
                     if let Some(file) = self.files.front_mut() {
                         file.sent = next;
                     }
                     continue;
                 }
+                self.damaged_bytes += file.bytes - file.sent;
                 let (file, at_byte) = (path_of(&self.folder, file.number), file.sent);
                 tracing::warn!(file = %file.display(), at_byte, "the rest of a file of the buffer is broken off or damaged");
             } else if self.files.len() == 1 && self.open.is_some() {
@@ -218,6 +232,7 @@ impl BufferFiles {
 
     /// A block was sent. One that made room meanwhile is no longer there.
     pub(super) fn pass(&mut self, unread: &Unread) -> io::Result<()> {
+        self.in_flight = None;
         let Some(file) = self.files.front_mut() else {
             return Ok(());
         };
@@ -234,11 +249,24 @@ impl BufferFiles {
     }
 
     /// Removes the oldest file; returns how many events in it were not sent, as far as they are known: those of an earlier
-    /// process are not counted.
+    /// process are not counted, and those that are on their way are not lost yet ([`BufferFiles::lost`]).
     pub(super) fn drop_oldest(&mut self) -> io::Result<u64> {
-        let events = self.files.front().map_or(0, |file| file.events);
+        let events = self.files.front().map_or(0, |file| {
+            let is_here = |(number, _): &(u64, u64)| *number == file.number;
+            let on_their_way = self
+                .in_flight
+                .filter(is_here)
+                .map_or(0, |(_, events)| events);
+            file.events.saturating_sub(on_their_way)
+        });
         self.remove_first()?;
         Ok(events)
+    }
+
+    /// How many events are lost where a block was not sent: all of them if its file has made room meanwhile.
+    pub(super) fn lost(&self, unread: &Unread) -> u64 {
+        let is_there = self.files.iter().any(|file| file.number == unread.number);
+        if is_there { 0 } else { unread.events }
     }
 
     fn remove_first(&mut self) -> io::Result<()> {

@@ -74,8 +74,10 @@ impl BufferOptions {
 pub struct BufferCounts {
     /// Bytes on disk.
     pub bytes: u64,
-    /// Events that made room for others.
+    /// Events that made room for others and were not sent.
     pub dropped: u64,
+    /// Bytes that were left out, as they were damaged, or broken off when a process died.
+    pub damaged_bytes: u64,
     /// Events that the sink took or had already.
     pub delivered: u64,
     /// Events that the sink refused for good when they had been in the buffer; they are kept in a file.
@@ -184,6 +186,7 @@ impl BufferSink {
         let state = self.shared.state();
         BufferCounts {
             bytes: state.files.bytes(),
+            damaged_bytes: state.files.damaged_bytes(),
             ..state.counts
         }
     }
@@ -419,7 +422,11 @@ impl Shared {
         if unread.is_none() && self.hand_over(&sent) {
             return sent.map(drop);
         }
-        let delivery = sent?;
+        let delivery = sent.inspect_err(|_| {
+            let mut state = self.state();
+            let lost = unread.as_ref().map_or(0, |block| state.files.lost(block));
+            state.counts.dropped += lost;
+        })?;
         let failed = |error: io::Error| unusable(&error.to_string());
         let kept = dead_letters.keep(&events, &delivery.rejected);
         kept.map_err(failed)?;

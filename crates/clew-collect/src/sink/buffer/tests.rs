@@ -235,12 +235,39 @@ fn a_full_buffer_drops_its_oldest_events_and_counts_them() {
     for id in ["2", "3", "4"] {
         scene.put(id, &document);
     }
-    assert_eq!(scene.buffer.counts().dropped, 2);
+    assert_eq!(scene.buffer.counts().dropped, 1);
     scene.gate.send(Ok(())).unwrap();
     for id in ["3", "4"] {
         scene.expect(id);
         scene.gate.send(Ok(())).unwrap();
     }
+    while scene.buffer.counts().delivered < 3 {
+        std::thread::yield_now();
+    }
+    assert_eq!(scene.buffer.counts().dropped, 1);
+    scene.close();
+}
+
+#[test]
+fn what_made_room_while_it_was_sent_in_vain_is_lost_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 20 << 20, WhenFull::DropOldest);
+    let document = vec![b'x'; 9 << 20];
+    scene.put("1", &document);
+    scene.expect("1");
+    for id in ["2", "3"] {
+        scene.put(id, &document);
+    }
+    assert_eq!(scene.buffer.counts().dropped, 0);
+    let gone = SinkError::Refused {
+        status: 401,
+        reason: String::new(),
+    };
+    scene.gate.send(Err(gone)).unwrap();
+    while scene.buffer.counts().dropped == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(scene.buffer.counts().dropped, 1);
     scene.close();
 }
 
@@ -329,6 +356,10 @@ fn a_damaged_block_is_left_out_and_those_behind_it_are_sent() {
             scene.expect(id);
             scene.gate.send(Ok(())).unwrap();
         }
+        while scene.buffer.counts().delivered < 2 || scene.buffer.counts().damaged_bytes == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(scene.buffer.counts().damaged_bytes, block as u64);
         scene.close();
         for file in std::fs::read_dir(folder.path()).unwrap() {
             std::fs::remove_file(file.unwrap().path()).unwrap();
