@@ -1,8 +1,10 @@
 //! `grok`: named patterns over a text, their captures as fields.
 
 mod expansion;
+mod written;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use clew_platform::stopped;
 use grok::parser::{GrokComponent, grok_split};
@@ -15,6 +17,7 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure, FailureKind};
 use crate::members::{flag, names, text};
 use crate::text::{self, Decision, Machine, Span};
+use written::{with_references, without_doubles};
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;
@@ -106,7 +109,8 @@ impl Expression {
             )
         };
         let mut captures: Vec<Capture> = Vec::new();
-        let renamed = renamed(&without_at(written), &mut captures);
+        let marked = without_doubles(&with_references(written));
+        let renamed = renamed(&marked, &mut captures);
         let renamed = renamed.map_err(|reason| refused(&reason))?;
         // `^` and `$` are the borders of lines, as in Ruby.
         let pattern = patterns.compile(&format!("(?m){renamed}"), true);
@@ -219,20 +223,6 @@ fn add_capture(captures: &mut Vec<Capture>, field: &str, kind: Kind) -> String {
 /// What the crate is given for the `@` of fields such as `[@metadata][a]`, which it does not take.
 const AT: &str = "-at-";
 
-/// An expression with [`AT`] for the `@` of its references; those of its regular expressions stay.
-fn without_at(written: &str) -> String {
-    let mut out = String::new();
-    let mut rest = written;
-    while let Some((before, behind)) = rest.split_once("%{") {
-        let end = behind.find(['}', '=']).unwrap_or(behind.len());
-        out.push_str(before);
-        out.push_str("%{");
-        out.push_str(&behind[..end].replace('@', AT));
-        rest = &behind[end..];
-    }
-    out + rest
-}
-
 /// Patterns that a definition brings, by their names.
 fn own_definitions(given: Option<&Value>) -> Result<Vec<(String, String)>, DefinitionError> {
     let Some(given) = given else {
@@ -245,7 +235,8 @@ fn own_definitions(given: Option<&Value>) -> Result<Vec<(String, String)>, Defin
         let definition = definition
             .as_str()
             .ok_or_else(|| DefinitionError::missing(name))?;
-        Ok((name.clone(), with_plain_names(&without_at(definition))))
+        let marked = without_doubles(&with_references(definition));
+        Ok((name.clone(), with_plain_names(&marked)))
     };
     given.iter().map(pattern).collect()
 }
@@ -312,6 +303,9 @@ fn with_groups(expression: &str, mut named: impl FnMut(&str) -> String) -> Strin
 
 /// The name of the group that a text begins with, and what is behind it.
 fn group_name(text: &str) -> Option<(&str, &str)> {
+    if let Some(name) = text.strip_prefix("(?'") {
+        return name.split_once('\'');
+    }
     let name = text
         .strip_prefix("(?<")
         .or_else(|| text.strip_prefix("(?P<"))?;
@@ -385,8 +379,9 @@ impl Grok {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         let mut definitions: BTreeMap<&str, &str> = grok_patterns();
-        for (name, definition) in definitions.iter().filter(|one| one.1.contains("(?m")) {
-            patterns.add_pattern((*name).to_owned(), with_flags(definition));
+        for (name, definition) in IN_OTHER_WORDS.iter() {
+            patterns.add_pattern(*name, definition.as_str());
+            definitions.insert(*name, definition);
         }
         let own = own_definitions(config.remove("pattern_definitions").as_ref())?;
         for (name, definition) in &own {
@@ -407,7 +402,8 @@ impl Grok {
                 format!("at most {PATTERNS_MAX} patterns are allowed"),
             ));
         }
-        expansion::check(&written, &definitions)?;
+        let marked: Vec<String> = written.iter().map(|one| with_references(one)).collect();
+        expansion::check(&marked, &definitions)?;
         let expressions = written.iter().map(|one| {
             // A pattern may take milliseconds.
             if stopped() {
@@ -463,8 +459,17 @@ impl Grok {
 
 /// The patterns that every expression may use, by their names.
 pub fn grok_patterns() -> BTreeMap<&'static str, &'static str> {
-    grok::patterns().iter().copied().collect()
+    text::usual_patterns().clone()
 }
+
+/// Those of them that the crate has in other words, as the engines take them.
+static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+    let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
+    let usual = text::usual_patterns().iter();
+    let plain = usual.map(|(name, definition)| (*name, written::plain(definition)));
+    let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
+    plain.filter(differs).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -535,11 +540,70 @@ mod tests {
     }
 
     #[test]
+    fn patterns_are_opensearchs_where_it_has_others_than_the_crate() {
+        for (name, line, expected) in [
+            (
+                "CISCO_TAGGED_SYSLOG",
+                "<191>Jan 24 11:28:30: %LINK-5-UPDOWN: up",
+                json!({"syslog_pri": "191", "timestamp": "Jan 24 11:28:30", "ciscotag": "LINK-5-UPDOWN"}),
+            ),
+            (
+                "SHOREWALL",
+                "May 28 17:31:07 gate kernel: Shorewall:net:DROP:IN=eth0 OUT= MAC=00:02:b3:c7:2f:77:38:72:c0:6e:92:9c:08:00 SRC=4.8.3.1 DST=1.1.1.1 LEN=40 TOS=0x00 PREC=0x00 TTL=244 ID=54 PROTO=TCP SPT=1 DPT=2",
+                json!({"nf_src_ip": "4.8.3.1", "nf_protocol": "TCP", "nf_in_interface": "eth0"}),
+            ),
+            ("UNIXPATH:p", "/opt/Čierný", json!({"p": "/opt/Čierný"})),
+            ("MONTH:m", "Juli", json!({"m": "Juli"})),
+            (
+                "HTTPD20_ERRORLOG",
+                "[Mon Aug 31 09:30:48 2015] [error] no",
+                json!({"errormsg": "no", "loglevel": "error"}),
+            ),
+        ] {
+            let found = run(json!({"patterns": [format!("%{{{name}}}")]}), line).unwrap();
+            for (field, value) in expected.as_object().unwrap() {
+                assert_eq!(&found[field], value, "{name}: {found}");
+            }
+        }
+        let one_digit = json!({"patterns": ["%{TIMESTAMP_ISO8601:t}"]});
+        assert!(run(one_digit, "2026-01-02T3:04:05").is_err());
+        assert_eq!(grok_patterns().len(), 314);
+    }
+
+    #[test]
+    fn many_columns_of_anything_are_found() {
+        let columns = ["%{GREEDYDATA}"; 17].join("\\t") + "\\t%{WORD:last}$";
+        let line = ["12345678"; 17].join("\t") + "\tend";
+        let found = run(json!({ "patterns": [columns] }), &line);
+        assert_eq!(found.unwrap(), json!({"last": "end"}));
+    }
+
+    #[test]
+    fn expressions_may_be_what_opensearch_takes() {
+        for (pattern, line, expected) in [
+            ("(?'a.b'x+)y", "xxy", json!({"a": {"b": "xx"}})),
+            ("100%%{WORD:w}", "100%abc", json!({"w": "abc"})),
+            ("%{WORD:a:text:c}", "x", json!({"a": "x"})),
+            ("(?<a>b.?*)c\\Z", "bxc\n", json!({"a": "bx"})),
+        ] {
+            let found = run(json!({"patterns": [pattern]}), line);
+            assert_eq!(found.unwrap(), expected, "{pattern}");
+        }
+        // What is no reference is a text, which the line does not have.
+        for pattern in ["%{WORD:a b}", "%{GREEDYDATA:a\\]"] {
+            assert!(
+                run(json!({"patterns": [pattern]}), "x").is_err(),
+                "{pattern}"
+            );
+        }
+    }
+
+    #[test]
     fn captures_of_one_name_are_for_one_field() {
         let line =
             "[Mon Aug 31 09:30:48.958285 2015] [core:error] [pid 2] [client 1.2.3.4:5] AH01075: no";
         let found = run(json!({"patterns": ["%{HTTPD_ERRORLOG}"]}), line).unwrap();
-        let told = ["clientip", "loglevel"].map(|name| found[name].clone());
+        let told = ["client", "loglevel"].map(|name| found[name].clone());
         assert_eq!(told, ["1.2.3.4", "error"], "{found}");
         assert_eq!(found.get("clientip1"), None);
     }

@@ -2,6 +2,7 @@
 //! in one step instead of dozens. A shortcut answers only where its answer is the first that the pattern itself would find;
 //! for everything else, and for whatever else could still be tried, the pattern is there.
 
+use super::usual::usual_patterns;
 use crate::text::short_month;
 
 /// A pattern that has a shortcut.
@@ -42,6 +43,7 @@ const PATTERNS: [(&str, Known, &[&str]); 11] = [
             "YEAR",
             "MONTHNUM",
             "MONTHDAY",
+            "ISO8601_HOUR",
             "HOUR",
             "MINUTE",
             "SECOND",
@@ -64,10 +66,7 @@ impl Known {
     /// The shortcut of a pattern, as long as nobody has defined it, or one that it is made of, in a way of their own.
     pub(super) fn of<'d>(name: &str, named: &dyn Fn(&str) -> Option<&'d str>) -> Option<Known> {
         let (_, known, parts) = PATTERNS.iter().find(|(pattern, ..)| *pattern == name)?;
-        let is_usual = |name: &str| {
-            let mut usual = grok::patterns().iter().filter(|(usual, _)| *usual == name);
-            usual.next().map(|(_, definition)| *definition) == named(name)
-        };
+        let is_usual = |name: &str| usual_patterns().get(name).copied() == named(name);
         (is_usual(name) && parts.iter().all(|part| is_usual(part))).then_some(*known)
     }
 

@@ -9,8 +9,10 @@ mod known;
 mod parse;
 mod program;
 mod run;
+mod usual;
 
 pub(crate) use run::{Decision, Machine};
+pub(crate) use usual::usual_patterns;
 
 use super::separator::Separator;
 use super::span::Span;

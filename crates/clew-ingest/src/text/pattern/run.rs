@@ -4,8 +4,8 @@ use super::parse::is_word;
 use super::program::{Program, Step};
 use crate::text::span::Span;
 
-/// Steps that are tried for one line.
-const TRIED_MAX: u32 = 100_000;
+/// Steps that are tried for one line: as many as twenty columns take that may each be anything, some milliseconds.
+const TRIED_MAX: u32 = 1_000_000;
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
