@@ -38,7 +38,7 @@ impl Dissect {
             return Ok(());
         };
         let mut found = Found::new();
-        if !self.pattern.cut(&line, &mut found) {
+        if !self.pattern.cut_at_each(&line, &mut found) {
             return Err(Failure {
                 kind: FailureKind::NoMatch,
                 ..Failure::unfit(format!(

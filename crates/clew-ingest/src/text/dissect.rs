@@ -43,7 +43,8 @@ impl Dissect {
         let mut pieces = written.split("%{");
         let start = Separator::new(pieces.next().unwrap_or_default());
         let keys: Vec<Key> = pieces.map(key).collect::<Option<_>>()?;
-        (!keys.is_empty() && paired(&keys)).then_some(Dissect { start, keys })
+        let says_something = keys.iter().any(|key| key.kind != KeyKind::Skipped);
+        (says_something && paired(&keys)).then_some(Dissect { start, keys })
     }
 
     pub(crate) fn keys(&self) -> &[Key] {
@@ -100,6 +101,42 @@ impl Dissect {
     }
 }
 
+impl Dissect {
+    /// As [`Dissect::cut`], but as OpenSearch does it: where the text behind a key comes several times and is not passed over,
+    /// each time is a key more with an empty value, whatever stands behind that key; what follows the last one is left out.
+    pub(crate) fn cut_at_each(&self, line: &str, found: &mut Found) -> bool {
+        found.clear();
+        let bytes = line.as_bytes();
+        let is_longer = self.start.len() < bytes.len() && bytes.len() <= TEXT_BYTES_MAX;
+        if !is_longer || !self.start.begins(bytes) {
+            return false;
+        }
+        let mut at = self.start.len();
+        let mut keys = self.keys.iter();
+        while let Some(key) = keys.next() {
+            if key.until.is_empty() {
+                found.push(Span::new(at, bytes.len()));
+                break;
+            }
+            let Some(length) = key.until.find(&bytes[at..]) else {
+                return false;
+            };
+            found.push(Span::new(at, at + length));
+            at += length + key.until.len();
+            let mut is_padded = key.padded;
+            while key.until.begins(&bytes[at..]) {
+                if !is_padded {
+                    let Some(empty) = keys.next() else { break };
+                    found.push(Span::new(at, at));
+                    is_padded = empty.padded;
+                }
+                at += key.until.len();
+            }
+        }
+        found.len() == self.keys.len()
+    }
+}
+
 /// Reads `name}until`, where signs around the name say what becomes of the value.
 fn key(piece: &str) -> Option<Key> {
     let (name, until) = piece.split_once('}')?;
@@ -136,4 +173,46 @@ fn paired(keys: &[Key]) -> bool {
         names
     };
     of_kind(KeyKind::Name) == of_kind(KeyKind::Reference)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values, put together with `|`, of a line that is cut in the one way or the other.
+    fn cut(pattern: &str, line: &str) -> [Option<String>; 2] {
+        let pattern = Dissect::parse(pattern).unwrap();
+        let mut found = Found::new();
+        [Dissect::cut, Dissect::cut_at_each].map(|cut| {
+            let values = |found: &Found| {
+                let values: Vec<&str> = found.iter().map(|span| span.of(line)).collect();
+                values.join("|")
+            };
+            cut(&pattern, line, &mut found).then(|| values(&found))
+        })
+    }
+
+    #[test]
+    fn texts_that_come_again_are_keys_without_values() {
+        let same = |values: &str| [Some(values.to_owned()), Some(values.to_owned())];
+        let both = |one: &str, other: &str| [Some(one.to_owned()), Some(other.to_owned())];
+        for (pattern, line, expected) in [
+            ("%{a} %{b}", "x y z", same("x|y z")),
+            ("%{a},%{b},%{c},%{d}", "1,,3,4", same("1||3|4")),
+            ("%{a->} %{b}", "x   y", same("x|y")),
+            ("%{a}]", "x]]", same("x")),
+            // The line goes on, or its keys do.
+            ("%{a} %{b}", "x  y", both("x| y", "x|")),
+            ("%{a}-%{b}=%{c}", "x--y=z", both("x|-y|z", "x||y=z")),
+            ("%{a}-%{b->}=%{c}", "x---y=z", both("x|--y|z", "x||y=z")),
+            ("[%{a}", "[", [Some(String::new()), None]),
+            ("%{a} %{b}", "x", [None, None]),
+            ("%{a}%{b}", "x", [None, None]),
+        ] {
+            assert_eq!(cut(pattern, line), expected, "{pattern} {line}");
+        }
+        for nothing in ["", "abc", "%{}", "%{?a} %{->}", "%{a", "%{*a} %{b}"] {
+            assert!(Dissect::parse(nothing).is_none(), "{nothing}");
+        }
+    }
 }
