@@ -112,7 +112,7 @@ impl Reader {
             trim: true,
         };
         self.made.clear();
-        if !csv.cut(line, &mut self.cells, &mut self.made) {
+        if !csv.cut(line, usize::MAX, &mut self.cells, &mut self.made) {
             return None;
         }
         let text = |cell: &Cell| match cell {

@@ -197,11 +197,8 @@ impl Step for CsvStep {
             return Ok(Flow::On);
         };
         self.made.clear();
-        if !self
-            .step
-            .cells
-            .cut(event.at(line), &mut self.cells, &mut self.made)
-        {
+        let (cells, cells_max) = (self.step.cells, self.targets.len());
+        if !cells.cut(event.at(line), cells_max, &mut self.cells, &mut self.made) {
             return Err(Reason::NoMatch);
         }
         let made = event.own(|out| out.push_str(&self.made));
@@ -211,6 +208,8 @@ impl Step for CsvStep {
                 Cell::Made(span) => span.after(made.start()),
             };
             match (&self.empty, span.is_empty()) {
+                // Behind the last separator is no cell unless something is.
+                (_, true) if span.start() == line.end() => {}
                 (_, false) => event.put(*target, Value::Text(span))?,
                 (None, true) => {}
                 (Some(empty), true) => {

@@ -415,7 +415,7 @@ fn pairs_cells_and_groups_are_fields() {
     check(
         csv.clone(),
         r#"1, "x,y" ,"d""e""#,
-        r#"{"a":"1","b":" x,y ","c":"d\"e"}"#,
+        r#"{"a":"1","b":"x,y","c":"d\"e"}"#,
     );
     check(
         csv.clone(),

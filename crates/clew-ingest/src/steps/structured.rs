@@ -191,10 +191,15 @@ impl Csv {
             return Ok(());
         };
         let (mut cells, mut made) = (Vec::new(), String::new());
-        if !self.cells.cut(&line, &mut cells, &mut made) {
+        let cells_max = self.targets.len();
+        if !self.cells.cut(&line, cells_max, &mut cells, &mut made) {
             return Err(Failure::unfit("Unmatched quote"));
         }
         for (target, cell) in self.targets.iter().zip(cells) {
+            // Behind the last separator is no cell unless something is.
+            if matches!(cell, Cell::Line(span) if span.start() == line.len()) {
+                continue;
+            }
             let value = match cell {
                 Cell::Line(span) => span.of(&line),
                 Cell::Made(span) => span.of(&made),

@@ -1,6 +1,6 @@
 //! Texts as URLs write them, read as Java reads them.
 
-/// Undoes percent encoding; a plus sign is a space.
+/// Undoes percent encoding; a plus sign is a space, and what is not UTF-8 then becomes U+FFFD, as Java does it.
 ///
 /// # Errors
 /// What is wrong with it, in words.
@@ -19,7 +19,7 @@ pub(crate) fn decoded(text: &str) -> Result<String, String> {
             other => other,
         });
     }
-    String::from_utf8(decoded).map_err(|_| wrong_escape(text))
+    Ok(String::from_utf8_lossy(&decoded).into_owned())
 }
 
 /// What is wrong with the first escape that is not one.
@@ -48,10 +48,10 @@ mod tests {
     fn escapes_are_undone_or_named() {
         assert_eq!(decoded("a+b%3A%22c%22").unwrap(), "a b:\"c\"");
         assert_eq!(decoded("%C3%A9").unwrap(), "\u{e9}");
+        assert_eq!(decoded("/caf%E9?a").unwrap(), "/caf\u{fffd}?a");
         for (text, reason) in [
             ("%zz", "Illegal hex characters"),
             ("%4", "Incomplete trailing escape"),
-            ("%ff", "Incomplete trailing escape"),
         ] {
             let told = decoded(text).unwrap_err();
             assert!(told.contains(reason), "{told}");

@@ -21,24 +21,35 @@ pub(crate) enum Cell {
 }
 
 impl Csv {
-    /// The cells of a line; false if a quote is not closed. What has to be made is put behind `made`.
-    pub(crate) fn cut(self, line: &str, cells: &mut Vec<Cell>, made: &mut String) -> bool {
+    /// So many first cells of a line at most; what is behind them is not looked at. False if a quote is not closed, or stands
+    /// elsewhere than around a cell. What has to be made is put behind `made`.
+    pub(crate) fn cut(
+        self,
+        line: &str,
+        cells_max: usize,
+        cells: &mut Vec<Cell>,
+        made: &mut String,
+    ) -> bool {
         cells.clear();
         if line.len() > TEXT_BYTES_MAX {
             return false;
         }
         let mut at = 0;
-        loop {
+        while cells.len() < cells_max {
             let (end, quotes) = self.end(&line[at..]);
             let Some(end) = end else {
                 return false;
             };
-            cells.push(self.cell(line, Span::new(at, at + end), quotes, made));
+            let Some(cell) = self.cell(line, Span::new(at, at + end), quotes, made) else {
+                return false;
+            };
+            cells.push(cell);
             if at + end == line.len() {
                 return true;
             }
             at += end + self.separator.len_utf8();
         }
+        true
     }
 
     /// Where the cell ends that a text begins with, and how many quotes are in it; nowhere if one is not closed.
@@ -68,7 +79,8 @@ impl Csv {
         ((quotes % 2 == 0).then_some(text.len()), quotes)
     }
 
-    fn cell(self, line: &str, span: Span, quotes: usize, made: &mut String) -> Cell {
+    /// A cell; nothing if quotes stand elsewhere than around it.
+    fn cell(self, line: &str, span: Span, quotes: usize, made: &mut String) -> Option<Cell> {
         let text = span.of(line);
         if quotes == 0 {
             let trimmed = if self.trim { text.trim() } else { text };
@@ -78,24 +90,68 @@ impl Csv {
                 0
             };
             let start = span.start() + before;
-            return Cell::Line(Span::new(start, start + trimmed.len()));
+            return Some(Cell::Line(Span::new(start, start + trimmed.len())));
         }
-        let width = self.quote.len_utf8();
-        if quotes == 2 && text.starts_with(self.quote) && text.ends_with(self.quote) {
-            return Cell::Line(Span::new(span.start() + width, span.end() - width));
+        // Blanks around quotes are never a part of the value.
+        let from_quote = text.trim_start_matches([' ', '\t']);
+        let inside = from_quote.trim_end_matches([' ', '\t']);
+        let inside = inside.strip_prefix(self.quote)?.strip_suffix(self.quote)?;
+        if quotes == 2 {
+            let start = span.end() - from_quote.len() + self.quote.len_utf8();
+            return Some(Cell::Line(Span::new(start, start + inside.len())));
         }
-        // Quotes go, but of two in a row inside quotes one stays.
+        // Of two quotes in a row one stays.
         let start = made.len();
-        let mut letters = text.chars().peekable();
-        let mut quoted = false;
+        let mut letters = inside.chars();
         while let Some(letter) = letters.next() {
-            let is_kept =
-                letter != self.quote || (quoted && letters.next_if_eq(&self.quote).is_some());
-            match is_kept {
-                true => made.push(letter),
-                false => quoted = !quoted,
+            if letter == self.quote && letters.next() != Some(self.quote) {
+                return None;
             }
+            made.push(letter);
         }
-        Cell::Made(Span::new(start, made.len()))
+        Some(Cell::Made(Span::new(start, made.len())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(line: &str, cells_max: usize) -> Option<Vec<String>> {
+        let csv = Csv {
+            separator: ',',
+            quote: '"',
+            trim: false,
+        };
+        let (mut cells, mut made) = (Vec::new(), String::new());
+        let text = |cell: &Cell, made: &String| match cell {
+            Cell::Line(span) => span.of(line).to_owned(),
+            Cell::Made(span) => span.of(made).to_owned(),
+        };
+        csv.cut(line, cells_max, &mut cells, &mut made)
+            .then(|| cells.iter().map(|cell| text(cell, &made)).collect())
+    }
+
+    #[test]
+    fn quotes_stand_around_cells_and_blanks_around_quotes() {
+        for (line, expected) in [
+            (r#"a, b ,"c""#, Some(vec!["a", " b ", "c"])),
+            (
+                "\"a\" ,\t\"b,c\" , \"d\"\"e\" ",
+                Some(vec!["a", "b,c", "d\"e"]),
+            ),
+            (r#""","""","a""""#, Some(vec!["", "\"", "a\""])),
+            (r#"a,b"c",d"#, None),
+            (r#""a" b,c"#, None),
+            (r#""a"b"c""#, None),
+            (r#"a,"b"#, None),
+            // Only what is asked for is looked at.
+            (r#"a,b,c,d"e"#, Some(vec!["a", "b", "c"])),
+            ("a,", Some(vec!["a", ""])),
+        ] {
+            let expected: Option<Vec<String>> =
+                expected.map(|all| all.into_iter().map(str::to_owned).collect());
+            assert_eq!(cells(line, 3), expected, "{line}");
+        }
     }
 }
