@@ -512,3 +512,43 @@ fn a_wrong_definition_names_the_step_and_the_member() {
         refuse(step, expected);
     }
 }
+
+#[test]
+fn cells_elements_and_pairs_are_what_opensearch_takes_for_them() {
+    let check = |source: Value, step: Value, expected: Value| {
+        let pipeline = Pipeline::parse(&json!({"processors": [step.clone()]})).unwrap();
+        let mut document = Document::new("i", source, 0);
+        let found = match pipeline.steps[0].what.change(&mut document) {
+            Ok(()) => document.source,
+            Err(failure) => told(failure).into(),
+        };
+        assert_eq!(found, expected, "{step}");
+    };
+    let kv = json!({"kv": {"field": "m", "field_split": " ", "value_split": "="}});
+    let nameless = json!("Unfit: path cannot be null nor empty");
+    check(json!({"m": "=1"}), kv, nameless);
+    for (said, expected) in [
+        ("a &lt;b&gt;", "a &lt;b&gt;"),
+        ("<i>a</i> &lt;b&gt;", "a <b>"),
+    ] {
+        let strip = json!({"html_strip": {"field": "m"}});
+        check(json!({ "m": said }), strip, json!({ "m": expected }));
+    }
+    let csv = json!({"csv": {"field": "m", "target_fields": ["x", "y"], "empty_value": "-"}});
+    for (said, expected) in [
+        ("\"1\", \"2\"", json!({"x": "1", "y": "2"})),
+        ("1,", json!({"x": "1"})),
+        (",1", json!({"x": "-", "y": "1"})),
+        ("1,\"\"", json!({"x": "1", "y": "-"})),
+        ("1,2,\"3", json!({"x": "1", "y": "2"})),
+    ] {
+        let mut expected = expected;
+        expected["m"] = said.into();
+        check(json!({ "m": said }), csv.clone(), expected);
+    }
+    check(
+        json!({"m": "1,2\"2\""}),
+        csv,
+        json!("Unfit: Unmatched quote"),
+    );
+}

@@ -85,6 +85,10 @@ impl Step for KeyValueStep {
                 continue;
             };
             let (key, value) = (event.place_of(cleaned.0), event.place_of(cleaned.1));
+            // A server would refuse the whole event for a field without a name.
+            if key.is_empty() && step.prefix.is_empty() {
+                continue;
+            }
             let slot = named(event, step.target.as_deref(), &step.prefix, key)?;
             // With quotes, what was there before gives way, as it does to what other steps find.
             if self.quotes == Quotes::AroundValues && !self.set.contains(&slot) {

@@ -403,6 +403,8 @@ fn pairs_cells_and_groups_are_fields() {
         "a='1';b.c=2; x=3;a=4;a=5",
         r#"{"a":["1","4","5"],"b":{"c":"2"}}"#,
     );
+    // A field without a name is none.
+    check(kv.clone(), "a=1;=2", r#"{"a":"1"}"#);
     check(kv, "a=1;b", r#"no_match {"message":"a=1;b"}"#);
     let inside = json!({"kv": {"field": "message", "field_split": " ", "value_split": ":", "target_field": "t", "prefix": "p_"}});
     check(inside, "a:1 b:2:3", r#"{"t":{"p_a":"1","p_b":"2:3"}}"#);

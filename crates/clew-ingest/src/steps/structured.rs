@@ -63,6 +63,9 @@ impl KeyValues {
                 Some(target) => format!("{target}.{}{key}", self.prefix),
                 None => format!("{}{key}", self.prefix),
             };
+            if path.is_empty() {
+                return Err(Failure::unfit("path cannot be null nor empty"));
+            }
             // The same key twice makes a list.
             match document.has(&path) {
                 false => document.set(&path, value.into())?,

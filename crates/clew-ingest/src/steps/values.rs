@@ -80,6 +80,8 @@ impl Change {
             Change::Lower => text.to_lowercase().into(),
             Change::Upper => text.to_uppercase().into(),
             Change::Trim => text.trim().into(),
+            // Without a sign of each kind there is no element, and references stay.
+            Change::StripHtml if !text.contains('<') || !text.contains('>') => text.into(),
             Change::StripHtml => clew_analysis::strip_html(text).into(),
             Change::UrlDecode => decoded(text).map_err(Failure::unfit)?.into(),
             Change::Bytes => bytes(text)?.into(),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash_filters;
+use super::logstash_grok::over_lines;
 use super::logstash_outputs::output;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
@@ -76,6 +77,12 @@ pub(super) fn convert(
         }
     }
     processors.append(&mut last);
+    if inputs
+        .iter()
+        .any(|input: &Value| input.get("multiline").is_some())
+    {
+        over_lines(&mut processors);
+    }
     let mut config = Map::new();
     config.insert("inputs".to_owned(), inputs.into());
     if !processors.is_empty() {

@@ -108,6 +108,37 @@ fn in_schema(patterns: &[String], definitions: Option<Value>) -> Option<Value> {
     Some(all.into())
 }
 
+/// Lets what is anything in patterns be several lines, as it is in Logstash: where no event has several, that is the same, and
+/// slower.
+pub(super) fn over_lines(steps: &mut [Value]) {
+    for step in steps {
+        let Some(patterns) = step.pointer_mut("/grok/patterns") else {
+            continue;
+        };
+        for pattern in patterns.as_array_mut().into_iter().flatten() {
+            if let Value::String(pattern) = pattern
+                && !pattern.starts_with("(?m)")
+                && has_anything(pattern)
+            {
+                pattern.insert_str(0, "(?m)");
+            }
+        }
+    }
+}
+
+/// Whether there is a point in a pattern, or a named one that may have some.
+fn has_anything(pattern: &str) -> bool {
+    let mut pieces = pattern.split("%{");
+    let has_point = |text: &str| text.contains('.');
+    pieces.next().is_some_and(has_point)
+        || pieces.any(|piece| {
+            let (reference, behind) = piece.split_once('}').unwrap_or((piece, ""));
+            let name = reference.split([':', '=']).next().unwrap_or_default();
+            let may_have = ["DATA", "MESSAGE", "LINE", "LOG"];
+            has_point(behind) || may_have.iter().any(|part| name.contains(part))
+        })
+}
+
 /// Adds the steps of a filter, one for each field.
 pub(super) fn grok(
     keys: &mut Keys,

@@ -424,6 +424,37 @@ output { stdout { } }
 }
 
 #[test]
+fn anything_is_several_lines_where_events_of_a_logstash_have_some() {
+    let text = r#"
+input { file { path => "/a" codec => multiline { pattern => "^\s" what => "previous" } } }
+filter {
+  grok { match => { "message" => ["%{WORD:a.b} %{GREEDYDATA:rest}", "^%{IP:a.b}$", "(?m)x(?<y>.*)", "%{WORD:w}: .+"] } }
+}
+output { stdout { } }
+"#;
+    let patterns = |text: &str| {
+        let imported = import_logstash("p.conf", text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        config["processors"][0]["grok"]["patterns"].clone()
+    };
+    let rest = "%{WORD:a.b} %{GREEDYDATA:rest}";
+    let expected = |before: &str| {
+        serde_json::json!([
+            format!("{before}{rest}"),
+            "^%{IP:a.b}$",
+            "(?m)x(?<y>.*)",
+            format!("{before}%{{WORD:w}}: .+"),
+        ])
+    };
+    assert_eq!(patterns(text), expected("(?m)"));
+    let of_one_line = "codec => plain { }";
+    let start = text.find("codec").unwrap();
+    let end = text.find(" } }\nfilter").unwrap();
+    let text = format!("{}{of_one_line}{}", &text[..start], &text[end..]);
+    assert_eq!(patterns(&text), expected(""));
+}
+
+#[test]
 fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
     let check = |settings: &str, told: &[&str], has_definitions: bool| {
         let text = format!(
