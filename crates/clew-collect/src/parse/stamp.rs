@@ -1,7 +1,7 @@
 //! The time stamps log lines begin with, recognised at the start of a text; each function returns
 //! the time and the rest.
 
-use clew_ingest::short_month;
+use clew_ingest::{named_zone_ms, short_month};
 
 use super::{Civil, SECOND_BYTES, Times};
 
@@ -93,7 +93,7 @@ pub(super) fn zone(text: &[u8], at: usize) -> Option<(i64, usize)> {
     (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * 60_000, length))
 }
 
-/// A zone behind a space: ` UTC`, ` +0100`, ` -05:00`, and its length with the space. An hour alone may be any number.
+/// A zone behind a space: ` UTC`, ` CEST`, ` +0100`, ` -05:00`, and its length with the space. An hour alone may be any number.
 fn spaced_zone(text: &str) -> Option<(i64, usize)> {
     /// No clock is farther from UTC.
     const OFFSET_MS_MAX: i64 = 14 * 3_600_000;
@@ -101,6 +101,9 @@ fn spaced_zone(text: &str) -> Option<(i64, usize)> {
         return Some((0, 4));
     }
     let bytes = text.as_bytes();
+    if matches!(bytes, [b' ', b'A'..=b'Z', ..]) {
+        return named_zone(text);
+    }
     if !matches!(bytes, [b' ', b'+' | b'-', ..]) {
         return None;
     }
@@ -108,6 +111,21 @@ fn spaced_zone(text: &str) -> Option<(i64, usize)> {
     let goes_on = bytes.get(1 + length).is_some_and(u8::is_ascii_digit);
     let is_zone = length >= 5 && !goes_on && offset.abs() <= OFFSET_MS_MAX;
     is_zone.then_some((offset, 1 + length))
+}
+
+/// A zone by its name behind a space, as `PostgreSQL` writes it. `CST` is China's and America's, and says nothing.
+fn named_zone(text: &str) -> Option<(i64, usize)> {
+    let bytes = text.as_bytes();
+    let letters = bytes.iter().skip(1);
+    let end = 1 + letters.take_while(|byte| byte.is_ascii_uppercase()).count();
+    let goes_on = bytes
+        .get(end)
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let name = text.get(1..end).filter(|_| !goes_on)?;
+    // No level, which is what mostly stands there, ends like a zone.
+    let may_be_one = matches!(name.len(), 3 | 4) && name.ends_with(['T', 'K']) && name != "CST";
+    let offset = may_be_one.then(|| named_zone_ms(name)).flatten()?;
+    Some((offset, end))
 }
 
 /// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/` or `.`, and one or two spaces, or a tab, may
@@ -383,6 +401,14 @@ mod tests {
             Some(("2026-01-02T03:04:05.120Z", " [7]")),
         );
         check(
+            iso("2026-07-02 03:04:05.12 CEST [7]"),
+            Some(("2026-07-02T01:04:05.120Z", " [7]")),
+        );
+        check(
+            iso("2026-01-02 03:04:05 PST: x"),
+            Some(("2026-01-02T11:04:05.000Z", ": x")),
+        );
+        check(
             iso("2026-01-02 03:04:05.12 +0530 x"),
             Some(("2026-01-01T21:34:05.120Z", " x")),
         );
@@ -391,7 +417,10 @@ mod tests {
             Some(("2026-01-02T08:04:05.000Z", "")),
         );
         // None of these is a zone.
-        for rest in [" - x", " -05 x", " +01001", " -2100 x", " +x"] {
+        let none = [
+            " - x", " -05 x", " +01001", " -2100 x", " +x", " CST x", " ESTx", " ALERT", " WARN",
+        ];
+        for rest in none {
             let text = format!("2026-01-02 03:04:05{rest}");
             check(iso(&text), Some(("2026-01-02T02:04:05.000Z", rest)));
         }
@@ -432,6 +461,9 @@ mod tests {
             " - x",
             " +0530 x",
             " -0530",
+            " CEST x",
+            ".5 EST",
+            " INFO x",
             ".5",
             ",123456 x",
             ".1Z",
