@@ -209,27 +209,14 @@ fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
     found
 }
 
-/// Tags of blocks end a line, others leave nothing.
-const BLOCKS: [&str; 18] = [
-    "p",
-    "br",
-    "div",
-    "li",
-    "ul",
-    "ol",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "table",
-    "tr",
-    "td",
-    "th",
-    "hr",
-    "blockquote",
+/// Tags within a line leave nothing, all others, those that nobody knows too, end one.
+const INLINE: [&str; 31] = [
+    "a", "abbr", "acronym", "b", "basefont", "bdo", "big", "cite", "code", "dfn", "em", "font",
+    "i", "img", "input", "kbd", "label", "q", "s", "samp", "select", "small", "span", "strike",
+    "strong", "sub", "sup", "textarea", "tt", "u", "var",
 ];
+/// How far into a tag values in quotes are looked at; a longer one ends with its first `>`.
+const TAG_BYTES_MAX: usize = 1024;
 
 /// A text without the tags of HTML, and with what its entities mean.
 pub fn strip_html(text: &str) -> String {
@@ -306,11 +293,10 @@ fn tag(rest: &str, ends: &mut Ends) -> Option<(usize, String)> {
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
         return None;
     }
-    let end = ends.place(">", || rest.find('>'))? + 1;
-    let name: String = name
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let first = ends.place(">", || rest.find('>'))?;
+    let end = end_of_tag(rest).unwrap_or(first) + 1;
+    let is_of_name = |c: &char| c.is_ascii_alphanumeric() || "-_:.".contains(*c);
+    let name: String = name.chars().take_while(is_of_name).collect();
     let name = name.to_ascii_lowercase();
     if name == "script" || name == "style" {
         let close = if name == "script" {
@@ -325,12 +311,30 @@ fn tag(rest: &str, ends: &mut Ends) -> Option<(usize, String)> {
         });
         return Some((length.unwrap_or(end), "\n".to_string()));
     }
-    let replacement = if BLOCKS.contains(&name.as_str()) {
-        "\n"
-    } else {
+    // What begins with `!` or `?` is no element.
+    let replacement = if name.is_empty() || INLINE.contains(&name.as_str()) {
         ""
+    } else {
+        "\n"
     };
     Some((end, replacement.to_string()))
+}
+
+/// Where the `>` of a tag is: values of attributes may have others within their quotes.
+fn end_of_tag(rest: &str) -> Option<usize> {
+    let (mut quote, mut last) = (None, b'<');
+    for (at, byte) in rest.bytes().take(TAG_BYTES_MAX).enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return Some(at),
+            (None, b'"' | b'\'') if last == b'=' => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            last = byte;
+        }
+    }
+    None
 }
 
 /// The length of an entity, and the character it means.

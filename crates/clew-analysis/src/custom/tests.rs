@@ -662,6 +662,24 @@ fn tags_may_be_kept() {
 }
 
 #[test]
+fn tags_end_a_line_unless_they_stand_within_one() {
+    for (text, expected) in [
+        (
+            "<dl><dt>salt</dt><dd>white</dd></dl>",
+            "\n\nsalt\n\nwhite\n\n",
+        ),
+        ("<title>a</title><x-tile>b</x-tile>", "\na\n\nb\n"),
+        ("<em>a</em><SPAN class=x>b</SPAN><code>c</code>", "abc"),
+        ("<!DOCTYPE html><?xml version='1.0'?>a", "a"),
+        ("a<p title=\"b>c\">d<p title='e>'>f", "a\nd\nf"),
+        ("it<b it's>a</b> isn't > b", "ita isn't > b"),
+        ("<a href=\"open>rest", "rest"),
+    ] {
+        assert_eq!(super::strip_html(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn entities_have_names() {
     for (text, expected) in [
         ("caf&eacute; &Eacute;T&Eacute;", "café ÉTÉ"),
