@@ -424,6 +424,55 @@ class ByQueryTest(ClewTest):
         twice = [hit for hit in versions["hits"]["hits"] if hit["_version"] == 2]
         self.assertEqual(len(twice), 5)
 
+    def test_slices_are_parts_of_the_documents(self):
+        changed = 0
+        for part in range(3):
+            body = {"slice": {"id": part, "max": 3}, "script": {"source": "ctx._source.n += 100"}}
+            reply = self.client.update_by_query(index="a", body=body, params={"refresh": "true"})
+            self.assertEqual(reply["slice_id"], part)
+            changed += reply["updated"]
+        self.assertEqual(changed, 25)
+        found = self.client.search(index="a", body={"size": 30})["hits"]["hits"]
+        self.assertEqual(sorted(hit["_source"]["n"] for hit in found), list(range(100, 125)))
+        copied = [self.client.reindex(body={"source": {"index": "a", "slice": {"id": part, "max": 2}}, "dest": {"index": "b"}})
+                  for part in range(2)]
+        self.assertEqual(sum(reply["created"] for reply in copied), 25)
+        self.assertEqual(sum(reply["updated"] for reply in copied), 0)
+        gone = self.client.delete_by_query(index="a", body={"query": {"match_all": {}}, "slice": {"id": 0, "max": 2}})
+        self.assertLess(gone["deleted"], 25)
+
+    def test_the_size_of_a_body_is_that_of_a_page_and_of_the_path_that_of_all(self):
+        reply = self.client.update_by_query(index="a", body={"size": 10}, params={"refresh": "true"})
+        self.assertEqual((reply["updated"], reply["batches"]), (25, 3))
+        reply = self.client.update_by_query(index="a", params={"refresh": "true", "size": 10})
+        self.assertEqual((reply["updated"], reply["total"]), (10, 10))
+
+    def test_what_is_asked_is_checked_before_an_index_is_looked_for(self):
+        copy = {"source": {"index": "none"}, "dest": {"index": "b"}}
+        every = [("requests_per_second=0", "requests_per_second"), ("slices=junk", "[slices] must be a positive integer"),
+                 ("slices=-3", "[slices] must be"), ("max_docs=-1", "cannot be negative"), ("scroll=x", "[scroll]"),
+                 ("max_docs=1&slices=2", "[max_docs] should be >= [slices]")]
+        for path in ("/_reindex", "/none/_update_by_query", "/none/_delete_by_query"):
+            body = copy if path == "/_reindex" else {"query": {"match_all": {}}}
+            for params, reason in every:
+                with self.subTest(path=path, params=params), self.refused(400, reason=reason):
+                    self.client.transport.perform_request("POST", f"{path}?{params}", body=body)
+        for params, body, reason in [
+            ("conflicts=proceed", copy, "unrecognized parameter"), ("pipeline=p", copy, "Specify it in the [dest] object"),
+            ("", {**copy, "size": 4, "max_docs": 5}, "two different values [4] and [5]"),
+            ("", {**copy, "source": {"index": "none", "size": "cat"}}, "For input string"),
+            ("", {**copy, "source": {"index": "none", "from": 1}}, "from is not supported in this context"),
+        ]:
+            with self.subTest(params=params, body=body), self.refused(400, reason=reason):
+                self.client.transport.perform_request("POST", f"/_reindex?{params}", body=body)
+        for params, body, reason in [
+            ("size=-4", {}, "[max_docs] parameter cannot be negative, found [-4]"), ("scroll_size=0", {}, "[size] cannot be [0]"),
+            ("max_docs=5", {"max_docs": 4}, "two different values [4] and [5]"), ("from=0", {}, "from is not supported"),
+            ("", {"stored_fields": ["n"]}, "stored_fields is not supported"), ("slices=2", {"slice": {"id": 0, "max": 2}}, "manual and automatic"),
+        ]:
+            with self.subTest(params=params, body=body), self.refused(400, reason=reason):
+                self.client.transport.perform_request("POST", f"/none/_update_by_query?{params}", body=body)
+
     def test_documents_are_copied(self):
         body = {"source": {"index": "a", "query": {"range": {"n": {"gte": 20}}}}, "dest": {"index": "b"}}
         reply = self.client.reindex(body=body, params={"refresh": "true"})

@@ -51,10 +51,14 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("POST", ["/{index}/_update_by_query"], by_query::update)
                 .ends_itself("indices:data/write/update/byquery")
                 .takes("ByQuery"),
-            endpoint!("POST", ["/_reindex"], by_query::reindex)
-                .ends_itself("indices:data/write/reindex")
-                .takes("Reindex"),
         ],
+    },
+    Group {
+        class: "write",
+        params: REINDEX,
+        endpoints: &[endpoint!("POST", ["/_reindex"], by_query::reindex)
+            .ends_itself("indices:data/write/reindex")
+            .takes("Reindex")],
     },
 ];
 
@@ -97,7 +101,9 @@ const GET_DOCUMENT: &[&str] = &[
 
 const BY_QUERY: &[&str] = &[
     "conflicts",
+    "from",
     "max_docs",
+    "size",
     "scroll_size",
     "scroll",
     "slices",
@@ -126,4 +132,18 @@ const BY_QUERY: &[&str] = &[
     "expand_wildcards",
     "ignore_unavailable",
     "allow_no_indices",
+];
+
+/// What it copies is said by its body; `pipeline` is known so that it can be refused with a reason.
+const REINDEX: &[&str] = &[
+    "max_docs",
+    "pipeline",
+    "refresh",
+    "requests_per_second",
+    "require_alias",
+    "scroll",
+    "slices",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
 ];

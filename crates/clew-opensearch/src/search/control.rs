@@ -179,7 +179,7 @@ fn pit(value: &Value) -> Result<PitRef, ApiError> {
 }
 
 /// Reads `slice`.
-pub(super) fn slice(value: &Value) -> Result<Slice, ApiError> {
+pub(crate) fn slice(value: &Value) -> Result<Slice, ApiError> {
     let (mut id, mut max) = (None, None);
     for (key, value) in members("slice", value)? {
         match key.as_str() {

@@ -55,6 +55,7 @@ use request::Spec;
 use slow::{WatchedRequest, WatchedSearch};
 
 pub(crate) use contexts::SearchContexts;
+pub(crate) use control::slice as read_slice;
 pub(crate) use fields::FieldList;
 pub(crate) use hits::explained;
 pub(crate) use lookup::resolve as resolve_documents;

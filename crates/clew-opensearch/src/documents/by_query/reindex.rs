@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Purpose, ResolveOptions};
+use clew_engine::{Purpose, ResolveOptions, Slice};
 use clew_query::{Query, Script};
 use serde_json::Value;
 
 use super::scripted;
 use super::spec::{
-    Job, Routing, Target, Verb, check_slices, docs_max_of, limit, page, proceeds, text,
+    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, page, proceeds, sliced_twice,
+    slices_of, text, whole,
 };
 use super::speed::Speed;
 use super::start;
@@ -17,7 +18,7 @@ use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{resolve_documents, search_parts};
+use crate::search::{read_slice, resolve_documents, search_parts};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -26,17 +27,30 @@ struct Asked {
     from: String,
     query: Query,
     page: Option<i64>,
+    slice: Option<Slice>,
     target: Target,
-    docs_max: Option<i64>,
+    docs_max: DocsMax,
     script: Option<Arc<Script>>,
     proceed: bool,
 }
 
 /// `POST /_reindex`.
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
-    check_slices(&call)?;
+    let slices = slices_of(&call)?;
+    let speed = Speed::of(&call)?;
+    call.params.time("scroll")?;
+    if call.params.has("pipeline") {
+        return Err(ApiError::illegal_argument(
+            "_reindex doesn't support [pipeline] as a query parameter. Specify it in the [dest] \
+             object instead.",
+        ));
+    }
     let body = call.json_object()?;
     let mut asked = stored_scripts::reading(&call.api.engine, || read(&body))?;
+    let docs_max = asked.docs_max.with_param(&call)?.limit(slices)?;
+    if asked.slice.is_some() && slices > 1 {
+        return Err(sliced_twice());
+    }
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
@@ -49,21 +63,18 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
             asked.target.index
         )));
     }
-    let of_params = docs_max_of(&call)?;
     let job = Job {
         pinned: call.api.engine.pin(&resolved)?,
         parts: search_parts(&call, &resolved, options).await?,
         query: asked.query,
-        page: match asked.page.and_then(|size| usize::try_from(size).ok()) {
-            Some(size) => size.clamp(1, 10_000),
-            None => page(&call)?,
-        },
-        docs_max: limit(asked.docs_max.or(of_params))?,
+        page: asked.page.map_or(Ok(PAGE_DEFAULT), page)?,
+        slice: asked.slice,
+        docs_max,
         pipeline: asked.target.pipeline.clone(),
         script: asked.script,
         proceed: asked.proceed,
         refresh: Refresh::from_call(&call)?,
-        speed: Speed::of(&call)?,
+        speed,
         description: format!("reindex from [{}] to [{}]", asked.from, asked.target.index),
         verb: Verb::Copy(asked.target),
     };
@@ -75,6 +86,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
         from: String::new(),
         query: Query::match_all(),
         page: None,
+        slice: None,
         target: Target {
             index: String::new(),
             create: false,
@@ -83,7 +95,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             kept: SourceFilter::All,
             pipeline: None,
         },
-        docs_max: None,
+        docs_max: DocsMax::default(),
         script: None,
         proceed: false,
     };
@@ -91,7 +103,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
         match key.as_str() {
             "source" => read_source(&mut asked, value)?,
             "dest" => read_target(&mut asked.target, value)?,
-            "max_docs" | "size" => asked.docs_max = value.as_i64(),
+            "max_docs" | "size" => asked.docs_max.set(whole(value)?)?,
             "conflicts" => asked.proceed = proceeds(value.as_str())?,
             "script" => asked.script = Some(scripted::read(value)?),
             other => return Err(ApiError::unknown_field("reindex", other)),
@@ -123,9 +135,10 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                 }
             }
             "query" => asked.query = dsl::parse_query(value)?,
-            "size" => asked.page = value.as_i64(),
+            "size" => asked.page = Some(whole(value)?),
+            "slice" => asked.slice = Some(read_slice(value)?),
             // Copies are made in the order of the index.
-            "sort" | "slice" => {}
+            "sort" | "docvalue_fields" => {}
             "_source" => match SourceFilter::from_json(value)? {
                 SourceFilter::None => {
                     return Err(ApiError::validation(
@@ -139,7 +152,7 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                     "[{key}] is not supported in [source] of [_reindex]"
                 )));
             }
-            other => return Err(ApiError::unknown_field("source", other)),
+            other => return Err(not_taken(other, value)),
         }
     }
     Ok(())
@@ -199,6 +212,22 @@ mod tests {
             (
                 json!({"source": {"index": "a", "remote": {}}, "dest": {"index": "b"}}),
                 "[remote] is not supported",
+            ),
+            (
+                json!({"source": {"index": "a", "from": 1}, "dest": {"index": "b"}}),
+                "from is not supported in this context",
+            ),
+            (
+                json!({"source": {"index": "a", "junk": {}}, "dest": {"index": "b"}}),
+                "Unknown key for a START_OBJECT in [junk].",
+            ),
+            (
+                json!({"source": {"index": "a", "size": "cat"}, "dest": {"index": "b"}}),
+                "For input string",
+            ),
+            (
+                json!({"source": {"index": "a"}, "dest": {"index": "b"}, "size": 4, "max_docs": 5}),
+                "two different values [4] and [5]",
             ),
         ] {
             let error = read(&body).err().unwrap();

@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchRequest,
-    ShardFailure, WriteOperation, WriteOutcome, WriteResult,
+    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchControl,
+    SearchRequest, ShardFailure, WriteOperation, WriteOutcome, WriteResult,
 };
 use clew_platform::{CancellationToken, stopped};
 use clew_query::{Order, SortKey, SortValue};
@@ -174,6 +174,10 @@ fn request(
             TrackTotal::No
         },
         search_after: after,
+        control: SearchControl {
+            slice: job.slice,
+            ..SearchControl::default()
+        },
         source: job.verb != Verb::Delete,
         vectors: job.verb != Verb::Delete,
         ..SearchRequest::new(job.pinned.clone(), job.query.clone())
@@ -419,6 +423,9 @@ fn status(job: &Job, counts: &Counts) -> Value {
         "throttled_until_millis": 0,
     });
     if let Value::Object(members) = &mut status {
+        if let Some(slice) = job.slice {
+            members.insert("slice_id".to_string(), slice.id.into());
+        }
         match job.verb {
             Verb::Delete => {
                 members.remove("updated");

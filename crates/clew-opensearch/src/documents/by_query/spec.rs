@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_engine::{IndexPart, Pinned, Purpose};
+use clew_engine::{IndexPart, Pinned, Purpose, Slice};
 use clew_query::{Query, Script};
 use serde_json::{Value, json};
 
@@ -13,12 +13,12 @@ use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{query_of_params, resolve_documents, search_parts};
+use crate::search::{query_of_params, read_slice, resolve_documents, search_parts};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
 /// Documents read and written at a time unless the request says otherwise.
-const PAGE_DEFAULT: usize = 1000;
+pub(super) const PAGE_DEFAULT: usize = 1000;
 const PAGE_MAX: usize = 10_000;
 
 /// What happens to each document.
@@ -64,6 +64,8 @@ pub(super) struct Job {
     pub(super) query: Query,
     pub(super) verb: Verb,
     pub(super) page: usize,
+    /// Only this part of the documents.
+    pub(super) slice: Option<Slice>,
     pub(super) docs_max: Option<usize>,
     /// What documents go through in place of their index's own first pipeline.
     pub(super) pipeline: Option<String>,
@@ -78,39 +80,28 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// A job on the indexes of the path.
+    /// A job on the indexes of the path. What the request says is checked before any index is looked for.
     pub(super) async fn of_index(call: &Call, verb: Verb) -> Result<Self, ApiError> {
-        check_slices(call)?;
-        let engine = &call.api.engine;
-        let body = call.json()?.unwrap_or_else(|| json!({}));
-        let (mut query, mut script) = (None, None);
-        let mut docs_max = docs_max_of(call)?;
-        let mut proceed = proceeds(call.params.get("conflicts"))?;
-        for (key, value) in body.as_object().into_iter().flatten() {
-            match key.as_str() {
-                "query" => {
-                    let read = || dsl::parse_query(value);
-                    query = Some(stored_scripts::reading(engine, read)?);
-                }
-                "max_docs" | "size" => docs_max = value.as_i64(),
-                "conflicts" => proceed = proceeds(value.as_str())?,
-                "slice" | "sort" => {}
-                "script" if verb == Verb::Update => {
-                    let read = || scripted::read(value);
-                    script = Some(stored_scripts::reading(engine, read)?);
-                }
-                other => {
-                    return Err(ApiError::bad_request(
-                        "parsing_exception",
-                        format!("Unknown key for a VALUE in [{other}]."),
-                    ));
-                }
-            }
+        let slices = slices_of(call)?;
+        let speed = Speed::of(call)?;
+        check_search_params(call)?;
+        let mut asked = Body::read(call, &verb)?;
+        if asked.slice.is_some() && slices > 1 {
+            return Err(sliced_twice());
         }
+        if let Some(size) = call.params.integer("size")? {
+            asked.docs_max.set(size)?;
+        }
+        let docs_max = asked.docs_max.with_param(call)?.limit(slices)?;
+        let page = match call.params.integer("scroll_size")?.or(asked.page) {
+            Some(size) => page(size)?,
+            None => PAGE_DEFAULT,
+        };
+        let proceed = proceeds(call.params.get("conflicts"))?;
         if let Some(of_params) = query_of_params(&call.params)? {
-            query = Some(dsl::parse_query(&of_params)?);
+            asked.query = Some(dsl::parse_query(&of_params)?);
         }
-        let mut query = match (query, &verb) {
+        let mut query = match (asked.query, &verb) {
             (Some(query), _) => query,
             (None, Verb::Delete) => return Err(ApiError::validation("query is missing")),
             (None, _) => Query::match_all(),
@@ -130,66 +121,184 @@ impl Job {
             parts,
             query,
             verb,
-            page: page(call)?,
-            docs_max: limit(docs_max)?,
+            page,
+            slice: asked.slice,
+            docs_max,
             pipeline: call.params.get("pipeline").map(String::from),
-            script,
-            proceed,
+            script: asked.script,
+            proceed: asked.proceed.unwrap_or(proceed),
             refresh: Refresh::from_call(call)?,
-            speed: Speed::of(call)?,
+            speed,
             description: format!("{name} [{}]", call.index_expression()),
         })
     }
 }
 
-/// Documents read and written at a time.
-pub(super) fn page(call: &Call) -> Result<usize, ApiError> {
-    match call.params.integer("scroll_size")? {
-        None => Ok(PAGE_DEFAULT),
-        Some(size) => usize::try_from(size)
-            .ok()
-            .filter(|size| (1..=PAGE_MAX).contains(size))
-            .ok_or_else(|| {
-                ApiError::illegal_argument(format!(
-                    "[scroll_size] must be between 1 and {PAGE_MAX}, found [{size}]"
-                ))
-            }),
-    }
+/// What the body of a job on the indexes of the path says.
+#[derive(Default)]
+struct Body {
+    query: Option<Query>,
+    script: Option<Arc<Script>>,
+    slice: Option<Slice>,
+    /// Documents read and written at a time: the `size` of the search that a body is.
+    page: Option<i64>,
+    docs_max: DocsMax,
+    proceed: Option<bool>,
 }
 
-/// Most documents to write to; -1 means all.
-pub(super) fn limit(docs_max: Option<i64>) -> Result<Option<usize>, ApiError> {
-    match docs_max {
-        None | Some(-1) => Ok(None),
-        Some(max) if max > 0 => Ok(Some(usize::try_from(max).unwrap_or(usize::MAX))),
-        Some(max) => Err(ApiError::validation(&format!(
-            "maxDocs should be greater than 0 if the request is limited to some number of documents \
-             or -1 if it isn't but it was [{max}]"
-        ))),
-    }
-}
-
-/// `max_docs` of the URI.
-pub(super) fn docs_max_of(call: &Call) -> Result<Option<i64>, ApiError> {
-    match call.params.integer("max_docs")? {
-        Some(max) if max < -1 => Err(ApiError::illegal_argument(format!(
-            "[max_docs] parameter cannot be negative, found [{max}]"
-        ))),
-        max => Ok(max),
-    }
-}
-
-/// How a job is cut changes nothing here, but must be what it may be.
-pub(super) fn check_slices(call: &Call) -> Result<(), ApiError> {
-    match call.params.get("slices") {
-        Some(slices)
-            if slices != "auto" && slices.parse::<u32>().is_ok_and(|slices| slices == 0) =>
-        {
-            Err(ApiError::illegal_argument(format!(
-                "[slices] must be a positive integer or the string \"auto\", but was [{slices}]"
-            )))
+impl Body {
+    fn read(call: &Call, verb: &Verb) -> Result<Self, ApiError> {
+        let engine = &call.api.engine;
+        let body = call.json()?.unwrap_or_else(|| json!({}));
+        let mut asked = Body::default();
+        for (key, value) in body.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "query" => {
+                    let read = || dsl::parse_query(value);
+                    asked.query = Some(stored_scripts::reading(engine, read)?);
+                }
+                "max_docs" => asked.docs_max.set(whole(value)?)?,
+                "size" => asked.page = Some(whole(value)?),
+                "conflicts" => asked.proceed = Some(proceeds(value.as_str())?),
+                "slice" => asked.slice = Some(read_slice(value)?),
+                // The order is that of the index, and sources are written whole.
+                "sort" | "_source" | "docvalue_fields" => {}
+                "script" if *verb == Verb::Update => {
+                    let read = || scripted::read(value);
+                    asked.script = Some(stored_scripts::reading(engine, read)?);
+                }
+                other => return Err(not_taken(other, value)),
+            }
         }
-        _ => Ok(()),
+        Ok(asked)
+    }
+}
+
+/// Why a member of a search is not taken where documents are written by it.
+pub(super) fn not_taken(key: &str, value: &Value) -> ApiError {
+    let token = match value {
+        Value::Object(_) => "START_OBJECT",
+        Value::Array(_) => "START_ARRAY",
+        Value::String(_) => "VALUE_STRING",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Null => "VALUE_NULL",
+    };
+    match key {
+        "from" | "stored_fields" => {
+            ApiError::validation(&format!("{key} is not supported in this context"))
+        }
+        _ => ApiError::bad_request(
+            "parsing_exception",
+            format!("Unknown key for a {token} in [{key}]."),
+        ),
+    }
+}
+
+/// A request that names its part of the documents, and asks for parts to be made.
+pub(super) fn sliced_twice() -> ApiError {
+    ApiError::validation("can't specify both manual and automatic slicing at the same time")
+}
+
+/// A whole number, which may be written as a text.
+pub(super) fn whole(value: &Value) -> Result<i64, ApiError> {
+    let written = value.as_str().and_then(|text| text.parse().ok());
+    value.as_i64().or(written).ok_or_else(|| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), String::from);
+        ApiError::bad_request(
+            "number_format_exception",
+            format!("For input string: \"{text}\""),
+        )
+    })
+}
+
+/// Documents read and written at a time.
+pub(super) fn page(size: i64) -> Result<usize, ApiError> {
+    match usize::try_from(size) {
+        Ok(0) => Err(ApiError::validation(
+            "[size] cannot be [0] in a scroll context",
+        )),
+        Ok(page) if page <= PAGE_MAX => Ok(page),
+        Ok(page) => Err(ApiError::illegal_argument(format!(
+            "Batch size is too large, size must be less than or equal to: [{PAGE_MAX}] but was [{page}]."
+        ))),
+        Err(_) => Err(ApiError::illegal_argument(format!(
+            "[size] parameter cannot be negative, found [{size}]"
+        ))),
+    }
+}
+
+/// Most documents to write to. Several places of a request may say it, and then say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct DocsMax(Option<usize>);
+
+impl DocsMax {
+    /// Takes a number of the request.
+    ///
+    /// # Errors
+    /// It is negative, or another one was taken before.
+    pub(super) fn set(&mut self, max: i64) -> Result<(), ApiError> {
+        let Ok(most) = usize::try_from(max) else {
+            return Err(ApiError::illegal_argument(format!(
+                "[max_docs] parameter cannot be negative, found [{max}]"
+            )));
+        };
+        match self.0 {
+            Some(before) if before != most => Err(ApiError::illegal_argument(format!(
+                "[max_docs] set to two different values [{before}] and [{most}]"
+            ))),
+            _ => {
+                self.0 = Some(most);
+                Ok(())
+            }
+        }
+    }
+
+    /// With `max_docs` of the URI.
+    pub(super) fn with_param(mut self, call: &Call) -> Result<Self, ApiError> {
+        if let Some(max) = call.params.integer("max_docs")? {
+            self.set(max)?;
+        }
+        Ok(self)
+    }
+
+    /// The number, if there is one; each of so many slices has at least one document of it.
+    pub(super) fn limit(self, slices: usize) -> Result<Option<usize>, ApiError> {
+        match self.0 {
+            Some(max) if max < slices => Err(ApiError::illegal_argument(
+                "[max_docs] should be >= [slices]",
+            )),
+            max => Ok(max),
+        }
+    }
+}
+
+/// `slices`, 1 where it is left to the server. How many there are changes nothing here.
+pub(super) fn slices_of(call: &Call) -> Result<usize, ApiError> {
+    match call.params.get("slices") {
+        None | Some("auto") => Ok(1),
+        Some(text) => match text.parse::<usize>() {
+            Ok(slices) if slices > 0 => Ok(slices),
+            _ => Err(ApiError::illegal_argument(format!(
+                "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
+            ))),
+        },
+    }
+}
+
+/// Parameters of the search that change nothing here must be what they may be.
+fn check_search_params(call: &Call) -> Result<(), ApiError> {
+    for name in ["scroll", "search_timeout"] {
+        call.params.time(name)?;
+    }
+    call.params.integer("terminate_after")?;
+    match call.params.integer("from")? {
+        None => Ok(()),
+        Some(_) => Err(ApiError::validation(
+            "from is not supported in this context",
+        )),
     }
 }
 
@@ -207,4 +316,39 @@ pub(super) fn proceeds(text: Option<&str>) -> Result<bool, ApiError> {
 /// A string member of an object.
 pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_documents_are_one_number_however_often_it_is_said() {
+        let of = |numbers: &[i64], slices: usize| {
+            let mut max = DocsMax::default();
+            let taken = numbers.iter().try_for_each(|&number| max.set(number));
+            taken.and_then(|()| max.limit(slices))
+        };
+        assert_eq!(of(&[], 9).ok().unwrap(), None);
+        assert_eq!(of(&[4, 4], 4).ok().unwrap(), Some(4));
+        for (numbers, slices, reason) in [
+            (vec![-4], 1, "cannot be negative, found [-4]"),
+            (vec![4, 5], 1, "two different values [4] and [5]"),
+            (vec![0], 1, "should be >= [slices]"),
+            (vec![1], 2, "should be >= [slices]"),
+        ] {
+            let error = of(&numbers, slices).err().unwrap();
+            let text = String::from_utf8(error.body()).unwrap();
+            assert!(text.contains(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_body_are_whole_or_refused() {
+        assert_eq!(whole(&json!(3)).ok().unwrap(), 3);
+        assert_eq!(whole(&json!("3")).ok().unwrap(), 3);
+        assert!(whole(&json!("cat")).is_err() && whole(&json!(null)).is_err());
+        assert_eq!(page(10_000).ok().unwrap(), 10_000);
+        assert!(page(0).is_err() && page(-1).is_err() && page(10_001).is_err());
+    }
 }
