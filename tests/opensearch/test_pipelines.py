@@ -403,6 +403,33 @@ class PipelineTest(ClewTest):
             self.client.search_template(index="s", body={"id": "t"})
 
 
+class ToldTest(ClewTest):
+    def test_a_grok_tells_which_pattern_matched(self):
+        grok = {"field": "line", "patterns": ["%{NUMBER:n:int}", "%{WORD:w}"], "trace_match": True}
+        body = {"pipeline": {"processors": [{"grok": grok}]}, "docs": [{"_source": {"line": line}} for line in ("7", "seven")]}
+        shown = self.client.ingest.simulate(body=body)["docs"]
+        self.assertEqual([one["doc"]["_ingest"]["_grok_match_index"] for one in shown], ["0", "1"])
+        [step] = self.client.ingest.simulate(body=body, params={"verbose": "true"})["docs"][1]["processor_results"]
+        self.assertEqual(step["doc"]["_ingest"]["_grok_match_index"], "1")
+        sorted_by_name = self.client.transport.perform_request("GET", "/_ingest/processor/grok?s=true")["patterns"]
+        self.assertEqual(list(sorted_by_name), sorted(sorted_by_name))
+
+    def test_a_bulk_tells_how_long_its_pipelines_took(self):
+        self.client.ingest.put_pipeline(id="p", body={"processors": [{"set": {"field": "seen", "value": True}}]})
+        lines = [{"index": {"_index": "told", "_id": "1"}}, {"n": 1}]
+        self.assertNotIn("ingest_took", self.client.bulk(body=lines))
+        self.assertGreaterEqual(self.client.bulk(body=lines, params={"pipeline": "p"})["ingest_took"], 0)
+        lines[0]["index"]["pipeline"] = "p"
+        self.assertGreaterEqual(self.client.bulk(body=lines)["ingest_took"], 0)
+        gone = [{"delete": {"_index": "told", "_id": "1"}}]
+        self.assertNotIn("ingest_took", self.client.bulk(body=gone, params={"pipeline": "p"}))
+
+    def test_modules_are_told_by_name(self):
+        (node,) = self.client.nodes.info()["nodes"].values()
+        names = [module["name"] for module in node["modules"]]
+        self.assertTrue({"ingest-common", "lang-painless", "reindex", "percolator"} <= set(names), names)
+
+
 class ByQueryTest(ClewTest):
     def setUp(self):
         super().setUp()

@@ -61,6 +61,11 @@ impl Document {
         self.ingest.get("timestamp")
     }
 
+    /// The number of the pattern that matched, where a `grok` was asked to tell it: `_ingest._grok_match_index`.
+    pub fn grok_match(&self) -> Option<&Value> {
+        self.ingest.get("_grok_match_index")
+    }
+
     /// The value at a path.
     pub(crate) fn get(&self, path: &str) -> Option<Value> {
         match path {

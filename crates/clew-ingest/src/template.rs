@@ -366,13 +366,16 @@ fn shown(value: &Value) -> String {
     }
 }
 
+/// A text as a form's value is written, with `+` for spaces.
 fn url(text: &str) -> String {
     let mut written = String::new();
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.*".contains(&byte) {
-            written.push(char::from(byte));
-        } else {
-            written.push_str(&format!("%{byte:02X}"));
+        match byte {
+            b' ' => written.push('+'),
+            _ if byte.is_ascii_alphanumeric() || b"-_.*".contains(&byte) => {
+                written.push(char::from(byte));
+            }
+            _ => written.push_str(&format!("%{byte:02X}")),
         }
     }
     written
@@ -425,7 +428,7 @@ mod tests {
             &values,
             "p or q",
         );
-        check("{{#url}}a b/{{n}}{{/url}}", &values, "a%20b%2F3");
+        check("{{#url}}a b/{{n}}{{/url}}", &values, "a+b%2F3");
         check(
             "{{#size}}{{size}}{{/size}}{{^size}}10{{/size}}",
             &values,

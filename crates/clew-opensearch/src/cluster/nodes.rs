@@ -27,6 +27,25 @@ pub(crate) const PLUGINS: &[(&str, &str)] = &[
     ("opensearch-sql", "SQL and PPL, built in"),
 ];
 
+/// The modules of OpenSearch whose work is done here, and what that is.
+const MODULES: &[(&str, &str)] = &[
+    ("aggs-matrix-stats", "matrix statistics"),
+    ("analysis-common", "analyzers and their parts"),
+    ("geo", "aggregations of places"),
+    ("ingest-common", "processors of documents"),
+    ("ingest-geoip", "places of addresses"),
+    ("ingest-user-agent", "what browsers call themselves"),
+    ("lang-expression", "expressions"),
+    ("lang-mustache", "templates of searches"),
+    ("lang-painless", "scripts"),
+    ("mapper-extras", "more types of fields"),
+    ("parent-join", "relatives"),
+    ("percolator", "stored queries"),
+    ("rank-eval", "how good searches are"),
+    ("reindex", "writes by query"),
+    ("search-pipeline-common", "processors of searches"),
+];
+
 /// `GET /_nodes`.
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let options = &call.api.options;
@@ -66,7 +85,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
             "max_content_length_in_bytes": options.body_bytes_max,
         },
         "plugins": plugins(options),
-        "modules": [],
+        "modules": built_in(MODULES, options),
         "aggregations": crate::aggs::supported(),
         "ingest": {"processors": ingest::processors()},
     });
@@ -79,6 +98,11 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
 
 /// The built-in plugins, with all that typed clients read of one.
 pub(crate) fn plugins(options: &RestOptions) -> Vec<Value> {
+    built_in(PLUGINS, options)
+}
+
+/// What typed clients read of plugins and modules, by their names and what they are for.
+fn built_in(parts: &[(&str, &str)], options: &RestOptions) -> Vec<Value> {
     let plugin = |(name, about): &(&str, &str)| {
         json!({
             "name": name,
@@ -93,7 +117,7 @@ pub(crate) fn plugins(options: &RestOptions) -> Vec<Value> {
             "has_native_controller": false,
         })
     };
-    PLUGINS.iter().map(plugin).collect()
+    parts.iter().map(plugin).collect()
 }
 
 /// What typed clients read of the Java machine that there is not.

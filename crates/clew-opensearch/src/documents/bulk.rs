@@ -1,7 +1,7 @@
 //! `_bulk`: many writes, one group in the log, one item in the answer for each, in order.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
@@ -104,19 +104,20 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
             }
             asked.push(item);
         }
+        let ingest_took = ingest.took();
         // What is written is not refused any more.
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
         let token = CancellationToken::current();
         let _entered = CancellationToken::default().enter();
         let outcome = engine.write_until(&access, operations, &|| ended_by_somebody(&token));
-        Ok::<_, ApiError>((asked, shown, outcome, memory))
+        Ok::<_, ApiError>((asked, shown, outcome, memory, ingest_took))
     });
-    let (asked, shown, outcome, memory) = writing.await??;
+    let (asked, shown, outcome, memory, ingest_took) = writing.await??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
     let after = read_shown(&call, (&asked, shown), &outcome).await?;
-    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let json = render(&call, (&asked, &after), &outcome, refresh, took_ms);
+    let took = (started.elapsed(), ingest_took);
+    let json = render(&call, (&asked, &after), &outcome, refresh, took);
     let mut written = outcome.results.iter().flatten();
     Ok(Reply::written(json)
         .at(write_reply::last_glsn(&outcome))
@@ -182,15 +183,23 @@ fn new_bytes(body: &Bytes, action: &Action) -> usize {
     }
 }
 
+fn whole_ms(took: Duration) -> u64 {
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn render(
     call: &Call,
     (asked, after): (&[Asked], &HashMap<usize, Vec<u8>>),
     outcome: &WriteOutcome,
     refresh: Refresh,
-    took_ms: u64,
+    // All of it, and its pipelines if it went through any.
+    (took, ingest_took): (Duration, Option<Duration>),
 ) -> JsonWriter {
     let mut json = JsonWriter::with_capacity(64 + asked.len() * 200);
-    json.begin_object().unsigned_field("took", took_ms);
+    json.begin_object().unsigned_field("took", whole_ms(took));
+    if let Some(took) = ingest_took {
+        json.unsigned_field("ingest_took", whole_ms(took));
+    }
     let refused = |item: &Asked| matches!(item.decided, Some(Decided::Refused(_)));
     let errors = outcome.results.iter().any(Result::is_err) || asked.iter().any(refused);
     json.boolean_field("errors", errors);

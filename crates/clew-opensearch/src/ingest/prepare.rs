@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use clew_engine::{Action, Engine, WriteOperation};
@@ -39,6 +40,8 @@ pub(crate) struct Ingest<'a> {
     read: BTreeMap<String, Option<Arc<Pipeline>>>,
     /// By the name that is written to.
     own: BTreeMap<String, Arc<IndexPipelines>>,
+    /// What pipelines have taken so far, once one has run.
+    took: Option<Duration>,
 }
 
 /// The pipelines that an index names for its documents.
@@ -68,7 +71,13 @@ impl<'a> Ingest<'a> {
             engine,
             read: BTreeMap::new(),
             own: BTreeMap::new(),
+            took: None,
         }
+    }
+
+    /// What the pipelines of all writes have taken; `None` where no write went through one.
+    pub(crate) fn took(&self) -> Option<Duration> {
+        self.took
     }
 
     /// Sends a write through the pipelines that it or its index names. Of an update it is what is written where there
@@ -78,15 +87,31 @@ impl<'a> Ingest<'a> {
         named: Option<&str>,
         mut operation: WriteOperation,
     ) -> Result<Prepared, ApiError> {
-        let Some(source) = written_source(&mut operation.action) else {
+        if written_source(&mut operation.action).is_none() {
             return Ok(Prepared::Write(operation));
-        };
+        }
         let own = self.pipelines_of(&operation.index);
         let first = named.or(own.first.as_deref());
         let first = first.filter(|name| *name != NONE);
         if first.is_none() && own.last.is_none() {
             return Ok(Prepared::Write(operation));
         }
+        let began = Instant::now();
+        let prepared = self.through(first, own.clone(), operation);
+        self.took = Some(self.took.unwrap_or_default() + began.elapsed());
+        prepared
+    }
+
+    /// Sends a write through its first pipeline, and the last one of the index that takes it.
+    fn through(
+        &mut self,
+        first: Option<&str>,
+        own: Arc<IndexPipelines>,
+        mut operation: WriteOperation,
+    ) -> Result<Prepared, ApiError> {
+        let Some(source) = written_source(&mut operation.action) else {
+            return Ok(Prepared::Write(operation));
+        };
         // What it becomes, and what is copied of it on its way.
         let account = self.engine.memory();
         let tree_bytes = json_bytes(source).saturating_mul(2);

@@ -111,6 +111,9 @@ fn shown(document: &Document, about: Value) -> Value {
     }
     shown["_source"] = document.source.clone();
     shown["_ingest"] = about;
+    if let Some(number) = document.grok_match() {
+        shown["_ingest"]["_grok_match_index"] = number.clone();
+    }
     if let Some(routing) = &document.routing {
         shown["_routing"] = routing.as_str().into();
     }

@@ -62,6 +62,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// `GET /_ingest/processor/grok`: the patterns that are always there.
-pub(crate) async fn patterns(_call: Call) -> Result<Reply, ApiError> {
+pub(crate) async fn patterns(call: Call) -> Result<Reply, ApiError> {
+    // They are sorted in any case.
+    call.params.flag("s", false)?;
     Ok(Reply::json(&json!({ "patterns": grok_patterns() })))
 }

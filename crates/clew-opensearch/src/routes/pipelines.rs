@@ -44,8 +44,16 @@ pub(super) const GROUPS: &[Group] = &[
                 ingest::get
             ),
             endpoint!("DELETE", ["/_ingest/pipeline/{id}"], ingest::delete),
-            endpoint!("GET", ["/_ingest/processor/grok"], ingest::patterns),
         ],
+    },
+    Group {
+        class: "cluster",
+        params: &["s"],
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_ingest/processor/grok"],
+            ingest::patterns
+        )],
     },
     Group {
         class: "cluster",
