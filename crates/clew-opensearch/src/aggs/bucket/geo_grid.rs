@@ -2,6 +2,7 @@
 
 use clew_aggregation::Bucket;
 use clew_query::aggregation::{AggSpec, GEOHASH_MAX, Grid, GridBounds, GridSpec, ZOOM_MAX};
+use clew_schema::geo::{DistanceUnit, parse_distance};
 use serde_json::{Map, Value};
 
 use crate::aggs::body::Body;
@@ -57,6 +58,14 @@ fn precision(
     (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
     let asked = body.count("precision")?.unwrap_or(u64::from(usual));
+    within(asked, (least, most), (wrong, gap))
+}
+
+fn within(
+    asked: u64,
+    (least, most): (u8, u8),
+    (wrong, gap): (&str, &str),
+) -> Result<u8, AggDslError> {
     let precision = u8::try_from(asked).ok();
     let precision = precision.filter(|precision| (least..=most).contains(precision));
     precision.ok_or_else(|| {
@@ -66,10 +75,41 @@ fn precision(
     })
 }
 
+/// Cells by the letters of their names, or by how wide they may be (`1km`).
 fn geohash(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
-    let limits = (5, 1, GEOHASH_MAX);
-    let precision = precision(body, limits, ("geohash aggregation precision", ""))?;
+    let called = ("geohash aggregation precision", "");
+    let written = body.take("precision");
+    let asked = match written {
+        None => 5,
+        Some(value) => match (value.as_u64(), value.as_str()) {
+            (Some(letters), _) => letters,
+            (None, Some(text)) => match text.parse::<u64>() {
+                Ok(letters) => letters,
+                Err(_) => letters_of(text)?,
+            },
+            (None, None) => return Err(body.wrong("precision", value)),
+        },
+    };
+    let precision = within(asked, (1, GEOHASH_MAX), called)?;
     Ok(Grid::Geohash { precision })
+}
+
+/// The circumference of the earth over its equator, and from pole to pole, in metres (WGS 84).
+const EQUATOR: f64 = 2.0 * std::f64::consts::PI * 6_378_137.0;
+const POLE_TO_POLE: f64 = std::f64::consts::PI * 6_356_752.314_245;
+
+/// How many letters name cells that are no wider than a length. Two letters cut both sides into 32, the first of them
+/// the longer side into 8.
+fn letters_of(text: &str) -> Result<u64, AggDslError> {
+    let metres = parse_distance(text, DistanceUnit::metres()).map_err(AggDslError::illegal)?;
+    let cells = (EQUATOR * (1.0 + POLE_TO_POLE / EQUATOR) / metres.abs()).ceil();
+    let mut bits = 0;
+    while bits < 64 && 2_f64.powi(bits) < cells {
+        bits += 1;
+    }
+    let (full, left) = (bits / 5, bits % 5);
+    let letters = 2 * full + i32::from(left > 0) + i32::from(left > 3);
+    Ok(u64::try_from(letters).unwrap_or_default())
 }
 
 /// Tiles, by their zoom.
@@ -99,4 +139,35 @@ pub(crate) fn write(
         Grid::Geotile { .. } => "geotile_grid",
         Grid::Geohex { .. } => "geohex_grid",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_may_be_told_by_their_width() {
+        // As a real OpenSearch has them.
+        for (width, letters) in [
+            ("50000km", 1),
+            ("5000km", 2),
+            ("1000km", 3),
+            ("157km", 4),
+            ("10km", 5),
+            ("4.9km", 6),
+            ("1km", 7),
+            ("1mi", 7),
+            ("100m", 8),
+            ("10m", 9),
+            ("5m", 10),
+            ("1m", 11),
+            ("1.5", 11),
+            ("10cm", 12),
+            ("1cm", 13),
+        ] {
+            assert_eq!(letters_of(width).ok().unwrap(), letters, "{width}");
+        }
+        assert!(letters_of("0m").ok().unwrap() > 12);
+        assert!(letters_of("abc").is_err());
+    }
 }

@@ -43,6 +43,8 @@ enum After {
     Rename {
         field: String,
         target: String,
+        /// Hits may be without the field.
+        may_lack: bool,
     },
     Truncate(Option<u64>),
     Sort {
@@ -225,6 +227,7 @@ fn after(name: &str, members: &mut Map<String, Value>) -> Result<After, ApiError
         "rename_field" => Ok(After::Rename {
             field: text(members, "field")?,
             target: text(members, "target_field")?,
+            may_lack: members.remove("ignore_missing") == Some(Value::Bool(true)),
         }),
         "truncate_hits" => {
             members.remove("context_prefix");
@@ -319,9 +322,15 @@ impl After {
                     new
                 });
             }
-            After::Rename { field, target } => {
+            After::Rename {
+                field,
+                target,
+                may_lack,
+            } => {
                 for hit in hits {
-                    rename(hit, field, target)?;
+                    if !rename(hit, field, target) && !may_lack {
+                        return Err(lacking(hit, field));
+                    }
                 }
             }
             After::Sort {
@@ -331,7 +340,9 @@ impl After {
             } => {
                 for hit in hits {
                     let value = value_of(hit, field).cloned();
-                    set(hit, target, sorted(field, value, *descending)?);
+                    if let Some(items) = sorted(value, *descending) {
+                        set(hit, target, items);
+                    }
                 }
             }
             After::Split {
@@ -342,7 +353,7 @@ impl After {
             } => {
                 for hit in hits {
                     let Some(text) = value_of(hit, field).and_then(Value::as_str) else {
-                        return Err(not_found(field));
+                        continue;
                     };
                     let mut parts: Vec<&str> = separator.split(text).collect();
                     while !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
@@ -369,7 +380,8 @@ fn set(hit: &mut Value, field: &str, value: Value) {
     }
 }
 
-fn rename(hit: &mut Value, field: &str, target: &str) -> Result<(), ApiError> {
+/// Whether there was a field to rename.
+fn rename(hit: &mut Value, field: &str, target: &str) -> bool {
     let mut found = false;
     for place in ["_source", "fields"] {
         if let Some(Value::Object(members)) = hit.get_mut(place)
@@ -379,18 +391,18 @@ fn rename(hit: &mut Value, field: &str, target: &str) -> Result<(), ApiError> {
             found = true;
         }
     }
-    if found { Ok(()) } else { Err(not_found(field)) }
+    found
 }
 
-fn not_found(field: &str) -> ApiError {
-    ApiError::illegal_argument(format!("a hit is missing field [{field}]"))
+fn lacking(hit: &Value, field: &str) -> ApiError {
+    let id = hit.get("_id").and_then(Value::as_str).unwrap_or_default();
+    ApiError::illegal_argument(format!("Document with id {id} is missing field {field}"))
 }
 
-fn sorted(field: &str, value: Option<Value>, descending: bool) -> Result<Value, ApiError> {
+/// The items of a list in their order; what is none stays as it is.
+fn sorted(value: Option<Value>, descending: bool) -> Option<Value> {
     let Some(Value::Array(mut items)) = value else {
-        return Err(ApiError::illegal_argument(format!(
-            "field [{field}] is not a list, cannot sort."
-        )));
+        return None;
     };
     items.sort_by(|a, b| match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
@@ -399,7 +411,7 @@ fn sorted(field: &str, value: Option<Value>, descending: bool) -> Result<Value, 
     if descending {
         items.reverse();
     }
-    Ok(Value::Array(items))
+    Some(Value::Array(items))
 }
 
 #[cfg(test)]
@@ -443,6 +455,20 @@ mod tests {
         assert_eq!(hits[0]["_source"], expected);
         let mut lacking = json!({"hits": {"hits": [{"_source": {}}]}});
         assert!(pipeline.change_answer(&mut lacking, Some(2)).is_err());
+    }
+
+    #[test]
+    fn what_a_step_is_not_made_for_stays_as_it_is() {
+        let pipeline = parsed(&json!({"response_processors": [
+            {"rename_field": {"field": "none", "target_field": "b", "ignore_missing": true}},
+            {"sort": {"field": "t"}},
+            {"sort": {"field": "none"}},
+            {"split": {"field": "n", "separator": ","}},
+        ]}));
+        let hit = json!({"_id": "1", "_source": {"t": "x", "n": 3}});
+        let mut answer = json!({"hits": {"hits": [hit]}});
+        pipeline.change_answer(&mut answer, None).unwrap();
+        assert_eq!(answer["hits"]["hits"][0], hit);
     }
 
     #[test]
