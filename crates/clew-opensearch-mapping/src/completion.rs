@@ -26,11 +26,8 @@ pub(crate) fn read_completion(
     let contexts = read_contexts(parameters.get("contexts"));
     Ok(CompletionMapping {
         analyzer: match parameters.get("analyzer").and_then(Value::as_str) {
-            Some(name) if clew_analysis::is_analyzer(name) => name.to_string(),
-            Some(name) => {
-                let name = name.to_string();
-                return Err(MappingError::UnknownAnalyzer { name });
-            }
+            // Whether there is one of this name, the index knows.
+            Some(name) => name.to_string(),
             None => ANALYZER_DEFAULT.to_string(),
         },
         keep_separators: separators != Some(&Value::Bool(false)),

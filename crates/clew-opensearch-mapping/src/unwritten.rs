@@ -1,6 +1,7 @@
 //! What a field has that nobody wrote in OpenSearch's JSON, as of a field that another protocol made: shown in the
 //! parameters that would have made it. A field that was written is shown as it was, from what is kept of that.
 
+use clew_analysis::shown_name;
 use clew_schema::{
     CompletionMapping, CompressionLevel, ContextKind, FieldKind, FieldSettings, FloatKind,
     MappedField, VectorCompression, VectorMapping, VectorMode,
@@ -46,7 +47,7 @@ fn text(settings: &FieldSettings, set: &mut dyn FnMut(&str, Value)) {
 
 fn completion(mapping: &CompletionMapping, set: &mut dyn FnMut(&str, Value)) {
     if mapping.analyzer != ANALYZER_DEFAULT {
-        set("analyzer", json!(mapping.analyzer));
+        set("analyzer", json!(shown_name(&mapping.analyzer)));
     }
     if !mapping.keep_separators {
         set("preserve_separators", json!(false));

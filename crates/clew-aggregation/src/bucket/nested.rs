@@ -130,14 +130,20 @@ pub(crate) struct JoinPlan {
 }
 
 impl JoinPlan {
-    fn inwards(path: &str, context: &AggContext<'_>) -> Self {
-        JoinPlan {
+    fn inwards(path: &str, context: &AggContext<'_>) -> Result<Self, AggError> {
+        let is_nested = context.mapping.is_nested(path);
+        if !is_nested && context.mapping.has_object(path) {
+            return Err(AggError::aggregation(format!(
+                "[nested] nested path [{path}] is not nested"
+            )));
+        }
+        Ok(JoinPlan {
             way: Way::Inwards,
             to: Some(path.to_string()),
             from: context.scope.map(str::to_string),
-            is_mapped: context.mapping.is_nested(path),
+            is_mapped: is_nested,
             segments: Segments::of(context),
-        }
+        })
     }
 
     fn outwards(
@@ -174,7 +180,7 @@ impl JoinPlan {
 
 impl AskedBuckets for NestedSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
-        let join = JoinPlan::inwards(&self.path, asking.context);
+        let join = JoinPlan::inwards(&self.path, asking.context)?;
         Ok((ValuePlan::none(), join.into()))
     }
 

@@ -26,6 +26,13 @@ pub(crate) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {
     steps
 }
 
+/// Whether the bucket has no result of the name that a path begins with: a derivative has none in the first one.
+pub(crate) fn is_lacking(bucket: &BucketView<'_>, path: &[String]) -> bool {
+    path.first().is_some_and(|name| {
+        !name.starts_with('_') && bucket.subs.iter().all(|sub| sub.name != *name)
+    })
+}
+
 /// A bucket's number at the end of a path; `None` where the gap policy passes it over, or where the bucket has no such
 /// result: a derivative has none in the first one. That the path names an aggregation at all was checked before.
 ///
@@ -36,9 +43,7 @@ pub(crate) fn bucket_number(
     path: &[String],
     gaps: GapPolicy,
 ) -> Result<Option<f64>, AggError> {
-    let is_lacking = |name: &String| bucket.subs.iter().all(|sub| sub.name != *name);
-    let is_own = path.first().is_some_and(|name| name.starts_with('_'));
-    if !is_own && path.first().is_some_and(is_lacking) {
+    if is_lacking(bucket, path) {
         return Ok(None);
     }
     let value = raw_number(bucket, path)?;

@@ -7,7 +7,7 @@ use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
 use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 
-use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
+use crate::pipeline::path::{bucket_number, is_lacking, key_number, sibling, steps};
 use crate::pipeline::sequence::{Place, sequence};
 use crate::pipeline::summary::summarise;
 use crate::pipeline::{Piped, PipelinePlan, failed};
@@ -135,6 +135,7 @@ fn in_sequence(
         let path = steps(path, bucket.subs);
         places.push(Place {
             number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
+            is_lacking: is_lacking(&bucket, &path),
             key: key_number(bucket.key).unwrap_or(f64::NAN),
         });
     }

@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
-use clew_query::aggregation::Sequence;
+use clew_query::aggregation::{OfNone, Sequence};
 use clew_query::{AggError, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 
 use crate::pipeline::failed;
@@ -12,6 +12,8 @@ use crate::pipeline::failed;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(super) number: Option<f64>,
+    /// Whether there is nothing at all where the number would be, which is less than a number that is missing.
+    pub(super) is_lacking: bool,
     /// Its key as a number: where it is on the axis.
     pub(super) key: f64,
 }
@@ -57,6 +59,7 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
             window,
             shift,
             script,
+            of_none,
         } => {
             let values: Vec<f64> = places.iter().filter_map(|place| place.number).collect();
             let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
@@ -71,6 +74,9 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
                 let end = index.saturating_add(*shift);
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
+                if from >= to && *of_none == OfNone::Nothing {
+                    return Ok(None);
+                }
                 let mut around = Window(&values[from..to.max(from)]);
                 Ok(Made::of(script.number(&mut around).map_err(failed)?))
             };
@@ -97,6 +103,9 @@ impl<'a> ScriptDocument<'a> for Window<'_> {
 fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
     let mut made = vec![None; places.len().min(1)];
     made.extend(places.windows(2).map(|pair| {
+        if pair.iter().any(|place| place.is_lacking) {
+            return None;
+        }
         let value = pair[1].number.unwrap_or(f64::NAN) - pair[0].number.unwrap_or(f64::NAN);
         let units = unit_ms.map(|unit_ms| (pair[1].key - pair[0].key) / unit_ms);
         Some(Made {
@@ -117,6 +126,7 @@ mod tests {
         let keys = (0_u32..).map(|at| f64::from(at) * 10.0);
         let places = numbers.iter().zip(keys).map(|(number, key)| Place {
             number: *number,
+            is_lacking: false,
             key,
         });
         places.collect()
@@ -165,7 +175,26 @@ mod tests {
             window,
             shift: 0,
             script: Box::new(script.unwrap()),
+            of_none: OfNone::Number,
         }
+    }
+
+    #[test]
+    fn a_window_of_nothing_may_make_nothing() {
+        let mut averages = moving(2, "MovingFunctions.unweightedAvg(values)");
+        if let Sequence::MovingFn { of_none, .. } = &mut averages {
+            *of_none = OfNone::Nothing;
+        }
+        let numbers = [Some(1.0), Some(4.0), Some(2.0)];
+        check(&averages, &numbers, &[None, Some(1.0), Some(2.5)]);
+    }
+
+    #[test]
+    fn derivatives_of_what_is_not_there_are_not_there() {
+        let mut places = places(&[None, Some(3.0), Some(5.0)]);
+        places[0].is_lacking = true;
+        let made = sequence(&Sequence::Derivative { unit_ms: None }, &places).unwrap();
+        assert_eq!(made, [None, None, Made::of(2.0)]);
     }
 
     #[test]

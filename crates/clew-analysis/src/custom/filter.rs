@@ -51,6 +51,7 @@ pub(super) enum Filter {
     Normal(Form),
     /// Lower case where I and ı are two letters.
     TurkishLower,
+    GreekLower,
     Synonyms(Synonyms),
     Shingle(Shingle),
     Pieces {
@@ -113,6 +114,7 @@ impl Filter {
         Ok(match part.type_name() {
             "lowercase" => match part.text("language").as_deref() {
                 Some("turkish") => Filter::TurkishLower,
+                Some("greek") => Filter::GreekLower,
                 _ => Filter::Lower,
             },
             "uppercase" => Filter::Upper,
@@ -325,6 +327,7 @@ impl Filter {
                 let letters = text.replace('İ', "i").replace('I', "ı");
                 crate::stream::lower(&letters)
             }
+            Filter::GreekLower => text.chars().flat_map(language::greek_lower).collect(),
             // One for one, as Lucene does it: ß has no capital.
             Filter::Upper => text.chars().map(upper).collect(),
             Filter::Fold { .. } => ascii_folded(text),

@@ -225,6 +225,22 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
     })
 }
 
+/// A letter in lower case; of Greek letters without accents, and sigma always as inside of words.
+pub(super) fn greek_lower(letter: char) -> impl Iterator<Item = char> {
+    let bare = match letter {
+        'Ά' | 'ά' => 'α',
+        'Έ' | 'έ' => 'ε',
+        'Ή' | 'ή' => 'η',
+        'Ί' | 'Ϊ' | 'ί' | 'ϊ' | 'ΐ' => 'ι',
+        'Ό' | 'ό' => 'ο',
+        'Ύ' | 'Ϋ' | 'ύ' | 'ϋ' | 'ΰ' => 'υ',
+        'Ώ' | 'ώ' => 'ω',
+        'ς' => 'σ',
+        other => other,
+    };
+    bare.to_lowercase()
+}
+
 /// A name whose words begin with capitals, with lines between them.
 fn in_words(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 1);
@@ -294,6 +310,11 @@ mod tests {
             ("portuguese", "os papéis", vec!["papel"]),
             ("russian", "и книги", vec!["книг"]),
             ("turkish", "Istanbul'da KIZ", vec!["ıstanbul", "kız"]),
+            (
+                "greek",
+                "Τα σπίτια ΕΊΝΑΙ και το Σπίτι",
+                vec!["σπιτ", "σπιτ"],
+            ),
             ("english", "The fox's dens", vec!["fox", "den"]),
             (
                 "cjk",

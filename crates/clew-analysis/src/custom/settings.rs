@@ -332,6 +332,18 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             Some(_) => json!({"tokenizer": {"type": "lowercase"}, "filter": [stop()]}),
             None => usual("stop").unwrap_or_default(),
         },
+        "fingerprint" => {
+            let mut fingerprint = json!({"type": "fingerprint"});
+            for key in ["separator", "max_output_size"] {
+                if let Some(value) = body.get(key) {
+                    fingerprint[key] = value.clone();
+                }
+            }
+            let filters = json!([
+                {"type": "lowercase"}, {"type": "asciifolding"}, stop(), fingerprint,
+            ]);
+            json!({"tokenizer": {"type": "standard"}, "filter": filters})
+        }
         "snowball" => {
             let language = body.get("language").and_then(Value::as_str);
             language::snowball_parts(language.unwrap_or("English"), body.get("stopwords"))

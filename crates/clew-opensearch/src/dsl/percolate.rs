@@ -19,9 +19,8 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     let field = parameters.text("field")?;
     let name = parameters.text("name")?;
     let stored = stored(body);
-    if stored.is_some() {
-        parameters.ignore(&["index", "type", "id", "routing", "preference", "version"]);
-    }
+    // Where no document is named, these are read all the same, and change nothing.
+    parameters.ignore(&["index", "type", "id", "routing", "preference", "version"]);
     let documents = match (parameters.take("document"), parameters.take("documents")) {
         (Some(document), _) => std::slice::from_ref(document),
         (None, Some(Value::Array(documents))) => documents.as_slice(),
@@ -105,6 +104,10 @@ mod tests {
         };
         check(json!({"field": "q", "document": {"a": 1}}), Ok(1));
         check(json!({"field": "q", "documents": [{"a": 1}, {}]}), Ok(2));
+        check(
+            json!({"field": "q", "index": "posts", "routing": "r", "document": {}}),
+            Ok(1),
+        );
         check(json!({"document": {}}), Err("Required [field]"));
         check(
             json!({"field": "q"}),

@@ -110,7 +110,9 @@ impl Answer {
         json.key("hits").begin_object();
         write_total(&mut json, self.response.total, self.spec.total_as_int);
         json.key("max_score");
-        write_score(&mut json, self.response.max_score);
+        // Of no shard at all OpenSearch says that the best score is 0.
+        let none = (self.response.shards.total == 0).then_some(0.0);
+        write_score(&mut json, self.response.max_score.or(none));
         json.key("hits").begin_array();
         let notes = self.spec.profile.then(FetchNotes::default);
         let fetching = notes.as_ref().map(|notes| notes.of("fetch"));

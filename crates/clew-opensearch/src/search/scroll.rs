@@ -36,6 +36,10 @@ pub(super) fn begin(
     keep_alive: Duration,
     response: &mut SearchResponse,
 ) -> Result<String, ApiError> {
+    // The order of places is the scroll's own: without it, the best score would be shown.
+    if response.max_score.is_none() && spec.sort.is_empty() {
+        response.max_score = response.hits.first().and_then(|hit| hit.score);
+    }
     let scroll = Scroll {
         pinned: state.pinned.clone(),
         parts: state.parts.clone(),

@@ -77,7 +77,19 @@ pub enum Sequence {
         shift: i64,
         /// The script, which sees them as `values`.
         script: Box<Script>,
+        /// What a window without a bucket makes.
+        of_none: OfNone,
     },
+}
+
+/// What a moving window without a bucket makes of the bucket that it belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OfNone {
+    /// What the script makes of no values.
+    #[default]
+    Number,
+    /// Nothing: the bucket has no such result.
+    Nothing,
 }
 
 /// What is said about all buckets.

@@ -29,6 +29,9 @@ pub(super) fn spec_of(field: &MappedField) -> FieldSpec {
         *analyzer = shown_name(analyzer).to_string();
         position_gap = Some(settings.position_gap);
     }
+    if let FieldKind::Completion(mapping) = &mut kind {
+        mapping.analyzer = shown_name(&mapping.analyzer).to_string();
+    }
     FieldSpec {
         path: field.path.clone(),
         multi_field: field.multi_field,
@@ -79,6 +82,9 @@ pub(super) fn definition_of(
     if let FieldKind::Text { analyzer, .. } = &mut kind {
         position_gap = analysis.position_gap(analyzer);
         *analyzer = known(std::mem::take(analyzer))?;
+    }
+    if let FieldKind::Completion(mapping) = &mut kind {
+        mapping.analyzer = known(std::mem::take(&mut mapping.analyzer))?;
     }
     if let Some(relations) = &spec.join {
         relations.check(&spec.path)?;

@@ -2,7 +2,9 @@
 
 use clew_aggregation::Metric;
 use clew_query::ScriptPurpose;
-use clew_query::aggregation::{AggSpec, CalendarUnit, DateInterval, PipelineKind, Sequence};
+use clew_query::aggregation::{
+    AggSpec, CalendarUnit, DateInterval, OfNone, PipelineKind, Sequence,
+};
 use serde_json::{Map, Value, json};
 
 use crate::aggs::body::Body;
@@ -52,6 +54,7 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         window,
         shift,
         script: Box::new(script),
+        of_none: OfNone::Number,
     };
     read(body, sequence)
 }
@@ -86,6 +89,7 @@ fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         window,
         shift: 0,
         script: Box::new(script),
+        of_none: OfNone::Nothing,
     };
     read(body, sequence)
 }

@@ -1,0 +1,92 @@
+"""What examples and integration tests of OpenSearch's own clients ask, and what they look at in the answers."""
+
+import opensearchpy
+
+from .base import ClewTest
+
+
+class Asked(ClewTest):
+    def terms(self, index, analyzer, text):
+        tokens = self.client.indices.analyze(index=index, body={"analyzer": analyzer, "text": text})["tokens"]
+        return [token["token"] for token in tokens]
+
+    def test_proposals_have_analyzers_of_the_index(self):
+        folded = {"tokenizer": "whitespace", "filter": ["lowercase", "plain"]}
+        self.client.indices.create(index="people", body={
+            "settings": {"analysis": {"analyzer": {"plain_names": folded}, "filter": {"plain": {"type": "asciifolding"}}}},
+            "mappings": {"properties": {"proposed": {"type": "completion", "analyzer": "plain_names"}}},
+        })
+        self.index_all("people", {"1": {"proposed": ["Zoë Müller", "Müller Zoë"]}, "2": {"proposed": "Mats Zorn"}})
+        for prefix, expected in (("zoe", ["Zoë Müller"]), ("MULL", ["Müller Zoë"]), ("ma", ["Mats Zorn"]), ("x", [])):
+            body = {"suggest": {"names": {"prefix": prefix, "completion": {"field": "proposed"}}}}
+            options = self.client.search(index="people", body=body)["suggest"]["names"][0]["options"]
+            self.assertEqual([option["text"] for option in options], expected, prefix)
+        shown = self.client.indices.get_mapping(index="people")["people"]["mappings"]["properties"]["proposed"]
+        self.assertEqual(shown["analyzer"], "plain_names")
+        # The same mapping once more is no change.
+        again = {"properties": {"proposed": {"type": "completion", "analyzer": "plain_names"}}}
+        self.client.indices.put_mapping(index="people", body=again)
+        with self.assertRaises(opensearchpy.RequestError) as refused:
+            self.client.indices.create(index="others", body={"mappings": {"properties": {
+                "proposed": {"type": "completion", "analyzer": "plain_names"},
+            }}})
+        self.assertIn("analyzer [plain_names] has not been configured in mappings", str(refused.exception))
+
+    def test_analyzers_of_a_kind_have_its_options(self):
+        marks = {"type": "fingerprint", "separator": "+", "stopwords": ["of", "the"]}
+        self.client.indices.create(index="words", body={"settings": {"analysis": {
+            "analyzer": {"marks": marks, "few": {"type": "fingerprint", "max_output_size": 5},
+                         "greek_words": {"tokenizer": "whitespace", "filter": ["greek_lower"]}},
+            "filter": {"greek_lower": {"type": "lowercase", "language": "greek"}},
+        }}})
+        self.assertEqual(self.terms("words", "marks", "The name of the rose, the Name"), ["name+rose"])
+        self.assertEqual(self.terms("words", "few", "more than five letters"), [])
+        self.assertEqual(self.terms("words", "greek_words", "Αθήνα ΦΊΛΟΣ Άνθρωπος"), ["αθηνα", "φιλοσ", "ανθρωποσ"])
+
+    def test_a_document_is_percolated_with_an_index_beside_it(self):
+        self.client.indices.create(index="alerts", body={"mappings": {"properties": {
+            "query": {"type": "percolator"}, "text": {"type": "text"},
+        }}})
+        self.index_all("alerts", {"1": {"query": {"match": {"text": "rust"}}}})
+        asked = {"percolate": {"field": "query", "index": "alerts", "document": {"text": "rust and iron"}}}
+        hits = self.client.search(index="alerts", body={"query": asked})["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["1"])
+
+    def test_the_best_score_is_shown_page_by_page(self):
+        self.index_all("pages", {str(number): {"text": "a b"[: 1 + 2 * (number % 2)]} for number in range(5)})
+        for body, is_shown in (
+            ({"query": {"match": {"text": "b"}}}, True), ({"sort": ["_score"]}, True), ({"sort": ["_doc"]}, False),
+        ):
+            page = self.client.search(index="pages", body=body, scroll="1m", size=1)
+            best = page["hits"]["hits"][0]["_score"] if is_shown else None
+            self.assertEqual(page["hits"]["max_score"], best, body)
+            page = self.client.scroll(scroll_id=page["_scroll_id"], scroll="1m")
+            self.assertEqual(page["hits"]["max_score"], best, body)
+
+    def test_the_best_score_of_no_index_is_0(self):
+        self.assertEqual(self.client.search(index="nothing-*")["hits"]["max_score"], 0)
+
+    def test_differences_of_what_is_not_there_are_not_there(self):
+        self.index_all("figures", {str(number): {"n": number, "v": number * number} for number in range(4)})
+        found = self.client.search(index="figures", size=0, body={"aggs": {"by": {
+            "histogram": {"field": "n", "interval": 1},
+            "aggs": {
+                "v": {"sum": {"field": "v"}},
+                "first": {"derivative": {"buckets_path": "v"}},
+                "second": {"derivative": {"buckets_path": "first"}},
+                "mean": {"moving_avg": {"buckets_path": "v"}},
+            },
+        }}})["aggregations"]["by"]["buckets"]
+        values = lambda name: [bucket[name]["value"] if name in bucket else "none" for bucket in found]
+        self.assertEqual(values("first"), ["none", 1, 3, 5])
+        self.assertEqual(values("second"), ["none", "none", 2, 2])
+        self.assertEqual(values("mean"), ["none", 0, 0.5, 5 / 3])
+
+    def test_objects_that_are_not_nested_are_no_nested_ones(self):
+        self.index_all("objects", {"1": {"parts": [{"size": 4}, {"size": 9}]}})
+        aggs = lambda path: {"aggs": {"parts": {"nested": {"path": path}}}, "size": 0}
+        with self.assertRaises(opensearchpy.TransportError) as refused:
+            self.client.search(index="objects", body=aggs("parts"))
+        self.assertIn("[nested] nested path [parts] is not nested", str(refused.exception.info))
+        found = self.client.search(index="objects", body=aggs("nothing"))["aggregations"]["parts"]
+        self.assertEqual(found["doc_count"], 0)
