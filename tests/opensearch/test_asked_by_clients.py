@@ -90,3 +90,24 @@ class Asked(ClewTest):
         self.assertIn("[nested] nested path [parts] is not nested", str(refused.exception.info))
         found = self.client.search(index="objects", body=aggs("nothing"))["aggregations"]["parts"]
         self.assertEqual(found["doc_count"], 0)
+
+    def test_corners_of_boxes_are_the_outer_ones_of_geohashes(self):
+        self.client.indices.create(index="places", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}})
+        self.index_all("places", {"1": {"at": {"lat": 75.5, "lon": 28.5}}, "2": {"at": {"lat": 79, "lon": 28.5}}})
+        for corners in (("ut", "ut"), ({"geohash": "ut"}, {"geohash": "ut"}), ("78.75,22.5", "73.125,33.75")):
+            box = {"geo_bounding_box": {"at": {"top_left": corners[0], "bottom_right": corners[1]}}}
+            hits = self.client.search(index="places", body={"query": box})["hits"]["hits"]
+            self.assertEqual([hit["_id"] for hit in hits], ["1"], corners)
+
+    def test_functions_have_names(self):
+        self.index_all("scored", {"1": {"n": 2}})
+        named = {"function_score": {"functions": [{"_name": "first", "field_value_factor": {"field": "n"}}]}}
+        found = self.client.search(index="scored", body={"query": named})["hits"]
+        self.assertEqual(found["max_score"], 2)
+
+    def test_lists_are_joined_where_dots_become_objects(self):
+        found = self.client.ingest.simulate(body={
+            "pipeline": {"processors": [{"dot_expander": {"field": "a.b"}}]},
+            "docs": [{"_source": {"a": {"b": [1]}, "a.b": [2, 3]}}, {"_source": {"a": {"b": 1}, "a.b": 2}}],
+        })["docs"]
+        self.assertEqual([one["doc"]["_source"] for one in found], [{"a": {"b": [1, 2, 3]}}, {"a": {"b": [1, 2]}}])

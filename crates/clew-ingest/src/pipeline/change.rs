@@ -223,7 +223,10 @@ fn expand(field: &str, path: Option<&str>, document: &mut Document) -> Result<()
                     Value::Array(items) => items,
                     one => vec![one],
                 };
-                items.push(value);
+                match value {
+                    Value::Array(more) => items.extend(more),
+                    one => items.push(one),
+                }
                 document.set(&whole, Value::Array(items))
             }
         },

@@ -45,6 +45,8 @@ pub(super) fn function_score(body: &Value, depth: usize) -> Result<Query, DslErr
         };
         for value in listed {
             let mut inner = Parameters::new("function_score", value)?;
+            // Explanations alone would tell it.
+            inner.ignore(&["_name"]);
             functions.push(function(&mut inner, depth, None)?);
             inner.finish()?;
         }

@@ -168,10 +168,12 @@ fn rectangle(sides: &mut Parameters<'_>, common: &Common) -> Result<[f64; 4], Ds
         (["bottom_left", "bottomLeft"], [2, 1]),
     ] {
         for name in names {
-            if let Some(corner) = sides.take(name) {
-                let corner = point("geo_bounding_box", corner, common)?;
-                found[lat] = Some(corner.lat);
-                found[lon] = Some(corner.lon);
+            if let Some(written) = sides.take(name) {
+                let corner = point("geo_bounding_box", written, common)?;
+                // Of a geohash it is the corner of its cell that lies outermost.
+                let cell = GeoPoint::cell_from_json(written).map_err(DslError::parsing)?;
+                found[lat] = Some(cell.map_or(corner.lat, |cell| cell[lat]));
+                found[lon] = Some(cell.map_or(corner.lon, |cell| cell[lon]));
             }
         }
     }

@@ -21,6 +21,33 @@ fn number(value: &Value, name: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{name} must be a number"))
 }
 
+/// The sides of a geohash's cell: `[top, left, bottom, right]` in degrees.
+fn cell(hash: &str) -> Result<[f64; 4], String> {
+    let wrong = || format!("unsupported symbol in geohash [{hash}]");
+    if hash.is_empty() || hash.len() > 12 {
+        return Err(wrong());
+    }
+    let (mut south, mut west) = (-90.0, -180.0);
+    let (mut height, mut width) = (180.0, 360.0);
+    let mut is_lon = true;
+    for symbol in hash.chars() {
+        let bits = BASE32.find(symbol.to_ascii_lowercase()).ok_or_else(wrong)?;
+        for bit in (0..5).rev() {
+            let (start, size) = if is_lon {
+                (&mut west, &mut width)
+            } else {
+                (&mut south, &mut height)
+            };
+            *size /= 2.0;
+            if bits >> bit & 1 == 1 {
+                *start += *size;
+            }
+            is_lon = !is_lon;
+        }
+    }
+    Ok([south + height, west, south, west + width])
+}
+
 impl GeoPoint {
     /// Reads a point in any of its forms: an object of `lat` and `lon`, GeoJSON, `[lon, lat]`,
     /// `"lat,lon"`, `"POINT (lon lat)"`, a geohash.
@@ -106,34 +133,28 @@ impl GeoPoint {
         })
     }
 
+    /// The sides of the cell that a point names where it is written as a geohash, `[top, left, bottom, right]` in degrees;
+    /// `None` of points written otherwise.
+    ///
+    /// # Errors
+    /// What is wrong with the geohash.
+    pub fn cell_from_json(value: &Value) -> Result<Option<[f64; 4]>, String> {
+        let hash = match value {
+            Value::String(text) => Some(text)
+                .filter(|text| !text.contains(',') && !text.to_ascii_uppercase().contains("POINT")),
+            Value::Object(object) => match object.get("geohash") {
+                Some(Value::String(hash)) => Some(hash),
+                _ => None,
+            },
+            _ => None,
+        };
+        hash.map(String::as_str).map(cell).transpose()
+    }
+
     /// The south-western corner of a geohash's cell.
     fn from_geohash(hash: &str) -> Result<Self, String> {
-        let wrong = || format!("unsupported symbol in geohash [{hash}]");
-        if hash.is_empty() || hash.len() > 12 {
-            return Err(wrong());
-        }
-        let (mut south, mut west) = (-90.0, -180.0);
-        let (mut height, mut width) = (180.0, 360.0);
-        let mut is_lon = true;
-        for symbol in hash.chars() {
-            let bits = BASE32.find(symbol.to_ascii_lowercase()).ok_or_else(wrong)?;
-            for bit in (0..5).rev() {
-                let (start, size) = if is_lon {
-                    (&mut west, &mut width)
-                } else {
-                    (&mut south, &mut height)
-                };
-                *size /= 2.0;
-                if bits >> bit & 1 == 1 {
-                    *start += *size;
-                }
-                is_lon = !is_lon;
-            }
-        }
-        Ok(GeoPoint {
-            lat: south,
-            lon: west,
-        })
+        let [_, lon, lat, _] = cell(hash)?;
+        Ok(GeoPoint { lat, lon })
     }
 
     /// Reads one point or an array of points; an array of numbers is one point.
@@ -284,6 +305,19 @@ mod tests {
             GeoPoint::many_from_json(&json!([1.0, 2.0])).unwrap().len(),
             1
         );
+    }
+
+    #[test]
+    fn geohashes_name_cells() {
+        let cell = Some([78.75, 22.5, 73.125, 33.75]);
+        for value in [json!("ut"), json!({"geohash": "UT"})] {
+            assert_eq!(GeoPoint::cell_from_json(&value), Ok(cell), "{value}");
+        }
+        for value in [json!("75,28"), json!("POINT (28 75)"), json!([28, 75])] {
+            assert_eq!(GeoPoint::cell_from_json(&value), Ok(None), "{value}");
+        }
+        let corner = GeoPoint::from_json(&json!("ut")).unwrap();
+        assert_eq!((corner.lat, corner.lon), (73.125, 22.5));
     }
 
     #[test]
