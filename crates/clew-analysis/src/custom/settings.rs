@@ -332,18 +332,7 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             Some(_) => json!({"tokenizer": {"type": "lowercase"}, "filter": [stop()]}),
             None => usual("stop").unwrap_or_default(),
         },
-        "fingerprint" => {
-            let mut fingerprint = json!({"type": "fingerprint"});
-            for key in ["separator", "max_output_size"] {
-                if let Some(value) = body.get(key) {
-                    fingerprint[key] = value.clone();
-                }
-            }
-            let filters = json!([
-                {"type": "lowercase"}, {"type": "asciifolding"}, stop(), fingerprint,
-            ]);
-            json!({"tokenizer": {"type": "standard"}, "filter": filters})
-        }
+        "fingerprint" => fingerprint_parts(body, stop()),
         "snowball" => {
             let language = body.get("language").and_then(Value::as_str);
             language::snowball_parts(language.unwrap_or("English"), body.get("stopwords"))
@@ -355,6 +344,23 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             usual(other).ok_or_else(|| format!("Unknown analyzer type [{other}] for [{name}]"))?
         }
     })
+}
+
+/// The parts of an analyzer of the type `fingerprint`, with its filter of stop words.
+fn fingerprint_parts(body: &Value, stop: Value) -> Value {
+    let mut fingerprint = json!({"type": "fingerprint"});
+    for key in ["separator", "max_output_size"] {
+        if let Some(value) = body.get(key) {
+            fingerprint[key] = value.clone();
+        }
+    }
+    let filters = vec![
+        json!({"type": "lowercase"}),
+        json!({"type": "asciifolding"}),
+        stop,
+        fingerprint,
+    ];
+    json!({"tokenizer": {"type": "standard"}, "filter": filters})
 }
 
 /// The filters of an analyzer or normalizer, each with its parameters.
