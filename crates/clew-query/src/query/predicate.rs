@@ -74,7 +74,8 @@ pub enum Comparison {
 pub enum TextPattern {
     /// `%` stands for any text, `_` for one character, a backslash takes away what the next character means.
     Like(String),
-    /// A regular expression that is found anywhere in it, in the syntax of the `regex` crate.
+    /// A regular expression that is found anywhere in it, in the syntax of the `regex` crate. A dot stands for the end of a
+    /// line, too.
     Regex(String),
 }
 

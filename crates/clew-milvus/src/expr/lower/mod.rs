@@ -14,7 +14,7 @@ mod sample;
 mod structs;
 mod text;
 
-use clew_query::{FieldStep, Operand, Query, Test, TextPattern};
+use clew_query::{FieldStep, Operand, Query, Test};
 use serde_json::Value;
 
 use super::templates::Templates;
@@ -189,12 +189,7 @@ impl<'a> Lowering<'a> {
             Kind::Binary(Operator::Like, value, pattern) => self.like(value, pattern, negated),
             Kind::Binary(operator @ (Operator::Matches | Operator::MatchesNot), value, pattern) => {
                 let negated = negated != (*operator == Operator::MatchesNot);
-                let pattern = self.text(pattern)?;
-                let operand = self.single(value)?;
-                Ok(tested(
-                    Test::Text(operand, TextPattern::Regex(pattern)),
-                    negated,
-                ))
+                self.regex(value, pattern, negated)
             }
             Kind::In {
                 value,

@@ -140,6 +140,7 @@ impl<'a> Lowering<'a> {
             Kind::Binary(operator, left, right) => match arithmetic_of(*operator) {
                 Some(how) => {
                     let (left, right) = (self.number(left)?, self.number(right)?);
+                    check_divisor(expr.at, how, &right)?;
                     Ok(Operand::Arithmetic(how, Box::new(left), Box::new(right)))
                 }
                 None => Err(ExprError::at(expr.at, "a comparison cannot be compared")),
@@ -208,6 +209,17 @@ impl<'a> Lowering<'a> {
             _ => Ok(operand),
         }
     }
+}
+
+/// Refuses to divide by nothing, which could be true of no row.
+fn check_divisor(at: usize, how: Arithmetic, divisor: &Operand) -> Lowered<()> {
+    let is_zero = |value: &Value| value.as_f64().is_some_and(|number| number == 0.0);
+    let why = match (how, divisor) {
+        (Arithmetic::Divide, Operand::Literal(value)) if is_zero(value) => "division by zero",
+        (Arithmetic::Modulo, Operand::Literal(value)) if is_zero(value) => "modulo by zero",
+        _ => return Ok(()),
+    };
+    Err(ExprError::at(at, why))
 }
 
 fn step(step: &Step) -> FieldStep {

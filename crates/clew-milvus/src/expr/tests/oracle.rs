@@ -198,7 +198,8 @@ fn key() -> BoxedStrategy<String> {
 fn comparison() -> BoxedStrategy<String> {
     let order = || one_of(&["==", "!=", "<", "<=", ">", ">="]);
     let numeric = || one_of(&["id", "i", "l", "d", "a[0]"]);
-    let count = (numeric(), one_of(&["+", "-", "*", "/", "%"]), -2_i64..5)
+    let by = one_of(&["-2", "-1", "1", "2", "3", "4"]);
+    let count = (numeric(), one_of(&["+", "-", "*", "/", "%"]), by)
         .prop_map(|(field, operator, value)| format!("{field} {operator} {value}"));
     let tenth = (-4_i32..7).prop_map(|tenth| format!("{:?}", f64::from(tenth) / 10.0));
     let texts = text().prop_map(|text| quoted(&text));

@@ -164,13 +164,14 @@ fn regex_of(pattern: &TextPattern) -> Result<Regex, QueryError> {
     };
     regex::RegexBuilder::new(&text)
         .size_limit(REGEX_BYTES_MAX)
+        .dot_matches_new_line(true)
         .build()
         .map_err(|error| QueryError::illegal(format!("the pattern cannot be used: {error}")))
 }
 
 /// A pattern of `%` and `_` as a regular expression for all of a text.
 fn like_regex(like: &str) -> String {
-    let mut regex = String::from("(?s)^");
+    let mut regex = String::from("^");
     let mut letters = like.chars();
     while let Some(letter) = letters.next() {
         match letter {
