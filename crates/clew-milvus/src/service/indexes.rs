@@ -1,6 +1,9 @@
 //! Indexes: what clients ask for is kept and said again; vectors get the structure of ours that is meant.
 
+use std::collections::BTreeMap;
+
 use clew_engine::Purpose;
+use clew_query::FieldStep;
 
 use super::collections::both_ways;
 use super::{Call, Service};
@@ -24,12 +27,12 @@ impl Service {
         request: CreateIndexRequest,
     ) -> Result<proto::Status> {
         let params = pairs(request.extra_params);
-        let name = match request.index_name.as_str() {
-            "" => request.field_name.clone(),
-            name => name.to_string(),
-        };
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |service, collection| {
+            let name = match request.index_name {
+                name if name.is_empty() => usual_name(collection, &request.field_name, &params)?,
+                name => name,
+            };
             let index = KeptIndex {
                 id: service.new_id(),
                 name,
@@ -240,35 +243,77 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
         }
         Err(_) => check_dynamic(collection, &index)?,
     }
-    let mut there = collection.indexes.iter();
-    // JSON has an index for each of the paths into it.
-    let same =
-        there.find(|there| there.field == index.field && json_path(there) == json_path(&index));
-    if let Some(there) = same {
-        if there.name == index.name && there.params == index.params {
-            return Ok(Changes::default());
-        }
-        return Err(MilvusError::Unexpected(format!(
-            "CreateIndex failed: at most one distinct index is allowed per field, {} has {}",
-            index.field, there.name
-        )));
-    }
-    if collection
-        .indexes
-        .iter()
-        .any(|there| there.name == index.name)
-    {
-        return Err(MilvusError::IndexDuplicate(format!(
-            "index already exists[indexName={}]",
-            index.name
-        )));
+    if is_there(collection, &index)? {
+        return Ok(Changes::default());
     }
     collection.indexes.push(index);
     Ok(changes)
 }
 
+/// Whether the same index is there already.
+///
+/// # Errors
+/// For another one of its name, and one by another name of the same field, or of the same path into JSON.
+fn is_there(collection: &Collection, index: &KeptIndex) -> Result<bool> {
+    let refused = |why: &str, there: &KeptIndex| {
+        Err(MilvusError::Unexpected(format!(
+            "CreateIndex failed: {why}, {} has {}",
+            there.field, there.name
+        )))
+    };
+    for there in &collection.indexes {
+        // JSON has an index for each of the paths into it.
+        let is_of_same = there.field == index.field && json_path(there) == json_path(index);
+        if there.name == index.name {
+            return match is_of_same && there.params == index.params {
+                true => Ok(true),
+                false => refused("at most one distinct index is allowed per field", there),
+            };
+        }
+        if is_of_same {
+            return refused(
+                "creating multiple indexes on same field is not supported",
+                there,
+            );
+        }
+    }
+    Ok(false)
+}
+
 fn json_path(index: &KeptIndex) -> Option<&String> {
     index.params.get("json_path")
+}
+
+/// The name of an index that none was said for: that of the one that is there already, or the field's, and behind it the
+/// way into JSON (`j['a'][0]` is `j/a/0`), so that each path has its own.
+fn usual_name(
+    collection: &Collection,
+    field: &str,
+    params: &BTreeMap<String, String>,
+) -> Result<String> {
+    let given = flattened(params)?;
+    let path = given.get("json_path");
+    let mut there = collection.indexes.iter();
+    if let Some(there) = there.find(|own| own.field == field && json_path(own) == path) {
+        return Ok(there.name.clone());
+    }
+    let is_json = match collection.field(field) {
+        Ok(own) => own.data_type == DataType::Json,
+        Err(_) => true,
+    };
+    // What is wrong with a path is told where the index is added.
+    let Some(Ok(Some((member, steps)))) = path
+        .filter(|_| is_json)
+        .map(|path| inside(path, collection))
+    else {
+        return Ok(field.to_string());
+    };
+    let steps = steps.into_iter().map(|step| match step {
+        FieldStep::Member(name) => name,
+        FieldStep::Element(number) => number.to_string(),
+    });
+    let steps: Vec<String> = steps.collect();
+    Ok(format!("{member}/{}", steps.join("/")))
 }
 
 /// Refuses an index of JSON by a path that does not lead into its field.
