@@ -40,7 +40,11 @@ class Life(Session):
         rename = client.rename_collection
         self.refused(100, "nope", lambda: rename("nope", "new"))
         self.refused(65535, "duplicated new collection name", lambda: rename("old", "other"))
-        self.refused(65535, "existing alias", lambda: rename("other", "by_alias"))
+        taken = "alias and collection name conflict[database=default][alias=%s]"
+        self.refused(1601, taken % "by_alias", lambda: rename("other", "by_alias"))
+        self.refused(1601, taken % "by_alias", lambda: self.make("by_alias"))
+        self.refused(1601, taken % "other", lambda: client.alter_alias("other", "other"))
+        self.refused(1601, taken % "other", lambda: client.create_alias("old", "other"))
         self.refused(65535, "use an alias", lambda: rename("by_alias", "new"))
         self.refused(1100, "Invalid collection name", lambda: rename("old", "no-name"))
         rename("old", "New_1")

@@ -505,8 +505,19 @@ class Client(Session):
         self.same([told[key] for key in ("field_name", "index_type", "json_path", "json_cast_type")],
                   ["more", "INVERTED", "more['c']", "varchar"], "an index of a key beyond the fields")
         self.same(sorted(client.list_indexes("paths")), ["j['a']", "j['b']", "more['c']"], "an index for each path")
+        for path in ("j", "j['a'][0]", "j['a'][0]['b']", "more['d']"):
+            for _ in range(2):
+                index(path.split("[")[0], "", json_path=path, json_cast_type="double")
+        index("j", "", json_path="j['b']", json_cast_type="varchar")
+        self.same(sorted(client.list_indexes("paths")),
+                  ["$meta/more/d", "j/", "j/a/0", "j/a/0/b", "j['a']", "j['b']", "more['c']"], "names that nobody said")
         for code, said, call in [
-            (65535, "at most one distinct index", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
+            (65535, "creating multiple indexes on same field is not supported",
+             lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
+            (65535, "at most one distinct index is allowed per field",
+             lambda: index("j", "j['a']", json_path="j['z']", json_cast_type="varchar")),
+            (65535, "at most one distinct index is allowed per field",
+             lambda: index("j", "", json_path="j['a']", json_cast_type="double")),
             (1101, "json index must specify cast type", lambda: index("j", "x", json_path="j['x']")),
             (1100, "json_cast_type text is not supported", lambda: index("j", "x", json_path="j['x']", json_cast_type="text")),
             (1100, "cannot create index on non-exist field: nope", lambda: index("nope", "x")),
@@ -516,6 +527,46 @@ class Client(Session):
         ]:
             self.refused(code, said, call)
         client.drop_collection("paths")
+
+    def expressions_without_a_value(self):
+        """A regular expression is not found where there is no text; a dot is also a line's end; nothing is divided by zero."""
+        client = self.client
+        schema = client.create_schema(enable_dynamic_field=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("t", DataType.VARCHAR, max_length=20, nullable=True)
+        schema.add_field("j", DataType.JSON, nullable=True)
+        schema.add_field("a", DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=4, max_length=20, nullable=True)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("texts", schema=schema, index_params=params, consistency_level="Strong")
+        rows = [
+            {"id": 1, "t": "red\nhat", "j": {"k": "red"}, "a": ["red", "blue"], "more": "red"},
+            {"id": 2, "t": "red hat", "j": {"k": "blue"}, "a": ["blue"], "more": "blue"},
+            {"id": 3, "t": None, "j": {"other": 1}, "a": []},
+            {"id": 4, "t": "hat", "j": None, "a": None},
+        ]
+        client.insert("texts", [{"v": [0.0, 1.0], **row} for row in rows])
+        for expression, ids in [
+            ("t =~ 'd.h'", [1, 2]),
+            ("t =~ '(?-s)d.h'", [2]),
+            ("t !~ 'd.h'", [4]),
+            ("j['k'] =~ '^red$'", [1]),
+            ("j['k'] !~ '^red$'", [2, 3]),
+            ("not (j['k'] =~ '^red$')", [2, 3]),
+            ("a[0] !~ 'red'", [2, 3]),
+            ("a[1] !~ '.*'", [2, 3]),
+            ("a[7] =~ '.*'", []),
+            ("more !~ 'red'", [2, 3, 4]),
+        ]:
+            found = client.query("texts", filter=expression, output_fields=["id"])
+            self.same(sorted(row["id"] for row in found), ids, expression)
+        for expression in ("id / 0 > 0", "id % 0 == 1", "j['k'] / 0.0 > 1"):
+            self.refused(1100, "by zero", lambda: client.query("texts", filter=expression))
+        self.refused(1100, "by zero", lambda: client.query("texts", filter="id % {n} == 1", filter_params={"n": 0}))
+        for call in (client.has_partition, client.drop_partition):
+            self.refused(65535, "Invalid partition name: no name.", lambda: call("texts", "no name"))
+        client.drop_collection("texts")
 
 
 def main(uri):
@@ -532,6 +583,7 @@ def main(uri):
     session.sparse_rows()
     session.index_after_rows()
     session.indexes_of_json()
+    session.expressions_without_a_value()
     session.close()
 
 

@@ -51,7 +51,12 @@ impl NameOf {
         let begins = |c: char| letter(c) || (self == NameOf::Partition && c.is_ascii_digit());
         let follows =
             |c: char| letter(c) || c.is_ascii_digit() || (self == NameOf::Partition && c == '-');
-        let Some(first) = name.trim().chars().next() else {
+        // Blanks alone are no name of a partition, and a wrong one of anything else.
+        let read = match self {
+            NameOf::Partition => name.trim(),
+            _ => name,
+        };
+        let Some(first) = read.chars().next() else {
             return Some(format!("{words} should not be empty"));
         };
         if name.len() > NAME_MAX {
@@ -85,9 +90,7 @@ impl NameOf {
                     first.to_uppercase()
                 ))
             }
-            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup
-                if name.trim().is_empty() =>
-            {
+            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup if name.is_empty() => {
                 MilvusError::invalid(format!("{rule}: invalid parameter"))
             }
             NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup => MilvusError::invalid(

@@ -15,6 +15,14 @@ enum Taken {
     AnError,
 }
 
+/// What is said where a collection and an alias would have the same name, behind what is said of the call itself.
+pub(super) fn name_taken(what: Option<String>, database: &str, alias: &str) -> MilvusError {
+    let before = what.map(|what| format!("{what}: ")).unwrap_or_default();
+    MilvusError::AliasCollectionConflict(format!(
+        "{before}alias and collection name conflict[database={database}][alias={alias}]"
+    ))
+}
+
 impl Service {
     pub(crate) async fn create_alias(
         &self,
@@ -32,6 +40,7 @@ impl Service {
         let database = call.database(&request.db_name);
         NameOf::Alias.check(&request.alias)?;
         self.open(&call, (database, &request.collection_name), Purpose::Show)?;
+        self.check_no_collection(&call, database, &request.alias)?;
         self.index_of_alias(database, &request.alias)?;
         self.put_alias(call, request, Taken::Moved).await
     }
@@ -50,15 +59,7 @@ impl Service {
             let index = opened.handle.name().to_string();
             let alias = index_name(&database, &request.alias);
             let engine = service.engine();
-            if engine
-                .open_exactly(&alias, &call.access, Purpose::Show)
-                .is_ok()
-            {
-                return Err(MilvusError::AliasCollectionConflict(format!(
-                    "alias and collection name conflict[database={database}][alias={}]",
-                    request.alias
-                )));
-            }
+            service.check_no_collection(&call, &database, &request.alias)?;
             let mut actions = Vec::new();
             for other in engine.aliases().get(&alias).into_iter().flatten() {
                 if other.name() == index {
@@ -86,6 +87,18 @@ impl Service {
         })
         .await?;
         Ok(proto::Status::default())
+    }
+
+    /// Refuses aliases that are the name of a collection.
+    fn check_no_collection(&self, call: &Call, database: &str, alias: &str) -> Result<()> {
+        let name = index_name(database, alias);
+        let opened = self
+            .engine()
+            .open_exactly(&name, &call.access, Purpose::Show);
+        match opened {
+            Ok(_) => Err(name_taken(None, database, alias)),
+            Err(_) => Ok(()),
+        }
     }
 
     pub(crate) async fn drop_alias(

@@ -4,6 +4,7 @@ use clew_engine::{EngineError, Index, IndexSettings, Purpose};
 use clew_schema::Mapping;
 use prost::Message;
 
+use super::aliases::name_taken;
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
@@ -72,10 +73,13 @@ impl Service {
         // Making what is there already is no error.
         let opened = self.open(call, (database, name), Purpose::Show);
         match opened {
+            Ok(there) if there.named.name != name => {
+                let what = format!(
+                    "collection name [{name}] conflicts with an existing alias, please choose a unique name"
+                );
+                Err(name_taken(Some(what), database, name))
+            }
             Ok(there) if there.named.collection.is_same(collection) => Ok(()),
-            Ok(there) if there.named.name != name => Err(MilvusError::Unexpected(format!(
-                "collection name [{name}] conflicts with an existing alias, please choose a unique name"
-            ))),
             Ok(_) => Err(MilvusError::Unexpected(format!(
                 "create duplicate collection with different parameters, collection: {name}"
             ))),

@@ -40,6 +40,7 @@ impl Service {
         call: Call,
         request: PartitionRequest,
     ) -> Result<proto::Status> {
+        NameOf::Partition.check(&request.partition_name)?;
         let name = request.partition_name.clone();
         if name == DEFAULT_PARTITION {
             return Err(MilvusError::invalid("default partition cannot be deleted"));
@@ -83,6 +84,7 @@ impl Service {
         call: Call,
         request: PartitionRequest,
     ) -> Result<BoolResponse> {
+        NameOf::Partition.check(&request.partition_name)?;
         let opened = self.open(
             &call,
             (&request.db_name, &request.collection_name),

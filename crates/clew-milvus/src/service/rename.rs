@@ -2,6 +2,7 @@
 
 use clew_engine::{EngineError, Purpose};
 
+use super::aliases::name_taken;
 use super::{Call, Service};
 use crate::collection::NameOf;
 use crate::collections::index_name;
@@ -36,9 +37,8 @@ impl Service {
         }
         let index = index_name(to, new);
         if self.engine().is_alias(&index) {
-            return Err(MilvusError::Unexpected(format!(
-                "cannot rename collection to an existing alias: {new}"
-            )));
+            let what = format!("cannot rename collection to an existing alias: {new}");
+            return Err(name_taken(Some(what), to, new));
         }
         // Aliases are names of the database that they were made in.
         if to != database && !opened.handle.aliases().is_empty() {
