@@ -39,6 +39,8 @@ class Life(Session):
         self.make("other")
         rename = client.rename_collection
         self.refused(100, "nope", lambda: rename("nope", "new"))
+        self.refused(100, "collection not found", lambda: rename("no-name", "new"))
+        self.refused(1100, "collection name or database name should be different", lambda: rename("old", "old"))
         self.refused(65535, "duplicated new collection name", lambda: rename("old", "other"))
         taken = "alias and collection name conflict[database=default][alias=%s]"
         self.refused(1601, taken % "by_alias", lambda: rename("other", "by_alias"))

@@ -498,26 +498,26 @@ class Client(Session):
             params.add_index(field, index_type=kind, index_name=name, params=own)
             client.create_index("paths", params)
 
-        for field, path in [("j", "j['a']"), ("j", "j['b']"), ("more", "more['c']")]:
+        for field, path, name in [("j", "j['a']", "of_a"), ("j", "j['b']", "of_b"), ("more", "more['c']", "of_c")]:
             for _ in range(2):
-                index(field, path, json_path=path, json_cast_type="varchar")
-        told = client.describe_index("paths", "more['c']")
+                index(field, name, json_path=path, json_cast_type="varchar")
+        told = client.describe_index("paths", "of_c")
         self.same([told[key] for key in ("field_name", "index_type", "json_path", "json_cast_type")],
                   ["more", "INVERTED", "more['c']", "varchar"], "an index of a key beyond the fields")
-        self.same(sorted(client.list_indexes("paths")), ["j['a']", "j['b']", "more['c']"], "an index for each path")
+        self.same(sorted(client.list_indexes("paths")), ["of_a", "of_b", "of_c"], "an index for each path")
         for path in ("j", "j['a'][0]", "j['a'][0]['b']", "more['d']"):
             for _ in range(2):
                 index(path.split("[")[0], "", json_path=path, json_cast_type="double")
         index("j", "", json_path="j['b']", json_cast_type="varchar")
         self.same(sorted(client.list_indexes("paths")),
-                  ["$meta/more/d", "j/", "j/a/0", "j/a/0/b", "j['a']", "j['b']", "more['c']"], "names that nobody said")
+                  ["$meta/more/d", "j/", "j/a/0", "j/a/0/b", "of_a", "of_b", "of_c"], "names that nobody said")
         for code, said, call in [
-            (65535, "creating multiple indexes on same field is not supported",
-             lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
-            (65535, "at most one distinct index is allowed per field",
-             lambda: index("j", "j['a']", json_path="j['z']", json_cast_type="varchar")),
-            (65535, "at most one distinct index is allowed per field",
-             lambda: index("j", "", json_path="j['a']", json_cast_type="double")),
+            (65535, "multiple indexes on same field is not supported", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
+            (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['a']", json_cast_type="double")),
+            (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['d']", json_cast_type="double")),
+            (65535, "at most one distinct index is allowed per field", lambda: index("j", "", json_path="j['a']", json_cast_type="double")),
+            (65535, "Invalid index name: 1st. The first character of a index name must be", lambda: index("t", "1st")),
+            (65535, "Index name can only contain", lambda: index("t", "by-name")),
             (1101, "json index must specify cast type", lambda: index("j", "x", json_path="j['x']")),
             (1100, "json_cast_type text is not supported", lambda: index("j", "x", json_path="j['x']", json_cast_type="text")),
             (1100, "cannot create index on non-exist field: nope", lambda: index("nope", "x")),

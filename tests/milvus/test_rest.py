@@ -192,6 +192,23 @@ class Rest(ClientsTest):
         self.assertEqual({row["key"] for row in found["data"]}, {"k0", "k11", "k1", "k10"})
         self.assertEqual(self.ask("indexes/list", {"collectionName": "full"})["data"], ["a", "second"])
         self.assertEqual(self.ask("indexes/describe", {"collectionName": "full", "indexName": "second"})["data"][0]["metricType"], "IP")
+        told = self.ask("indexes/describe", {"collectionName": "full", "indexName": "a"})["data"][0]
+        params = {pair["key"]: pair["value"] for pair in told["indexParams"]}
+        self.assertEqual((params["index_type"], params["metric_type"], json.loads(params["params"])), ("HNSW", "L2", {"M": 8}))
+        again = {"fieldName": "b", "metricType": "IP"}
+        self.ask("indexes/create", {"collectionName": "full", "indexParams": [again]})
+        self.assertEqual(self.ask("indexes/list", {"collectionName": "full"})["data"], ["a", "second"])
+        for wrong in ({**again, "indexName": "third"}, {"fieldName": "n", "indexName": "second", "indexType": "INVERTED"},
+                      {"fieldName": "n", "indexName": "2nd", "indexType": "INVERTED"}):
+            self.ask("indexes/create", {"collectionName": "full", "indexParams": [wrong]}, code=65535)
+        for path in ("json['i']", "json['k']"):
+            cast = {"index_type": "INVERTED", "json_path": path, "json_cast_type": "double"}
+            self.ask("indexes/create", {"collectionName": "full", "indexParams": [
+                {"fieldName": "json", "indexName": path[6], "indexType": "INVERTED", "params": cast}]})
+        self.ask("indexes/alter_properties", {"collectionName": "full", "indexName": "a",
+                                              "properties": {"mmap.enabled": "perhaps"}}, code=1100)
+        for name in ("i", "k"):
+            self.ask("indexes/drop", {"collectionName": "full", "indexName": name})
         self.ask("partitions/create", {"collectionName": "full", "partitionName": "p"})
         self.assertEqual(self.ask("partitions/list", {"collectionName": "full"})["data"], ["_default", "p"])
         self.ask("aliases/create", {"collectionName": "full", "aliasName": "other"})
@@ -263,6 +280,9 @@ class Rest(ClientsTest):
             "indexParams": [{"fieldName": "v", "metricType": "L2"}],
             "properties": {"timezone": "America/New_York"},
         })
+        fields = self.ask("collections/describe", {"collectionName": "times"})["data"]["fields"]
+        self.assertEqual([field.get("defaultValue") for field in fields],
+                         [None, None, None, {"Data": {"StringData": "2020-01-01T00:00:00-05:00"}}])
         texts = ["2025-03-09T01:59:59", "2025-03-09T03:00:00", "2025-07-01T12:00:00Z", None]
         self.ask("entities/insert", {"collectionName": "times",
                                      "data": [{"id": i, "v": [i, 0], "at": at} for i, at in enumerate(texts)]})
@@ -422,6 +442,12 @@ class Rest(ClientsTest):
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "limit": 20000}, code=1100)
         self.ask("users/sing", {}, code=3000)
+        self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
+        told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
+        self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)
+        self.assertIn("comparisons between Int64 and VarChar are not supported: invalid parameter", told)
+        done = self.ask("entities/delete", {"collectionName": "m", "filter": "id in [7, 8, 8]"})
+        self.assertEqual(done["data"]["deleteCount"], 2)
         self.ask("collections/list", {}, code=1401, Origin="http://elsewhere.example")
         self.ask("collections/drop", {"collectionName": "m"})
 

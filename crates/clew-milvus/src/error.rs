@@ -151,6 +151,16 @@ impl MilvusError {
         MilvusError::Invalid(reason.into())
     }
 
+    /// What is wrong with an expression, told of one that says what is to be deleted.
+    pub(crate) fn of_deletion(self) -> Self {
+        match self {
+            MilvusError::Invalid(said) => {
+                MilvusError::Invalid(said.replacen("create query plan", "create delete plan", 1))
+            }
+            other => other,
+        }
+    }
+
     /// Milvus' number of it.
     pub(crate) fn code(&self) -> i32 {
         match self {

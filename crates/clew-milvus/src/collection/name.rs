@@ -13,6 +13,7 @@ pub(crate) enum NameOf {
     Partition,
     Field,
     Database,
+    Index,
     ResourceGroup,
 }
 
@@ -24,6 +25,7 @@ impl NameOf {
             NameOf::Partition => "partition name",
             NameOf::Field => "field name",
             NameOf::Database => "database name",
+            NameOf::Index => "index name",
             NameOf::ResourceGroup => "resource group name",
         }
     }
@@ -49,8 +51,15 @@ impl NameOf {
         let letter = |c: char| c == '_' || c.is_ascii_alphabetic();
         // A partition may be named by a number.
         let begins = |c: char| letter(c) || (self == NameOf::Partition && c.is_ascii_digit());
-        let follows =
-            |c: char| letter(c) || c.is_ascii_digit() || (self == NameOf::Partition && c == '-');
+        let follows = |c: char| {
+            let is_own = match self {
+                NameOf::Partition => c == '-',
+                // That of a part of structs has its field's name.
+                NameOf::Index => matches!(c, '[' | ']'),
+                _ => false,
+            };
+            letter(c) || c.is_ascii_digit() || is_own
+        };
         // Blanks alone are no name of a partition, and a wrong one of anything else.
         let read = match self {
             NameOf::Partition => name.trim(),
@@ -82,7 +91,7 @@ impl NameOf {
         match self {
             NameOf::Database => MilvusError::InvalidDatabaseName(name.into(), rule.into()),
             NameOf::Field => MilvusError::InvalidFieldName(name.into(), rule.into()),
-            NameOf::Partition => {
+            NameOf::Partition | NameOf::Index => {
                 let (first, rest) = rule.split_at(1);
                 MilvusError::Unexpected(format!(
                     "Invalid {words}: {}. {}{rest}.",
@@ -163,6 +172,7 @@ mod tests {
         let code = |of: NameOf| of.check("a b").map_err(|error| error.code());
         assert_eq!(code(NameOf::Collection), Err(1100));
         assert_eq!(code(NameOf::Partition), Err(65535));
+        assert_eq!(code(NameOf::Index), Err(65535));
         assert_eq!(code(NameOf::Field), Err(1701));
         assert_eq!(code(NameOf::Database), Err(802));
         assert_eq!(

@@ -176,9 +176,7 @@ impl VectorIndex {
         let index_type = param("index_type").unwrap_or("AUTOINDEX");
         let known = TYPES.iter().find(|row| row.0 == index_type);
         let Some(&(_, structure)) = known else {
-            return Err(MilvusError::invalid(format!(
-                "invalid index type: {index_type}"
-            )));
+            return Err(unfit_type(field, index_type, param("metric_type")));
         };
         let is_sparse = data_type == DataType::SparseFloatVector;
         let fits = match structure {
@@ -239,14 +237,36 @@ pub(super) fn check_scalar_type(field: &Field, index_type: &str) -> Result<()> {
         return Ok(());
     }
     let is_of_vectors = TYPES.iter().any(|row| row.0 == index_type);
-    Err(MilvusError::invalid(if is_of_vectors {
-        format!(
+    Err(if is_of_vectors {
+        MilvusError::invalid(format!(
             "data type {} can't build with this index {index_type}: invalid parameter",
             field.data_type.name()
-        )
+        ))
     } else {
-        format!("invalid index type: {index_type}")
-    }))
+        unknown_type(index_type)
+    })
+}
+
+fn unknown_type(index_type: &str) -> MilvusError {
+    MilvusError::expected("valid index", format!("invalid index type: {index_type}"))
+}
+
+/// Why a vector field cannot have an index of a type that none of vectors has.
+fn unfit_type(field: &Field, index_type: &str, metric: Option<&str>) -> MilvusError {
+    if index_type.is_empty() || !SCALAR_TYPES.contains(&index_type) {
+        return unknown_type(index_type);
+    }
+    let said = match metric.map(|name| metric_of(field, Some(name))) {
+        None => "metric type not set for vector index".to_string(),
+        Some(Err(refused)) => return refused,
+        Some(Ok(_)) => format!(
+            "data type {} can't build with this index {index_type}",
+            field.data_type.name()
+        ),
+    };
+    MilvusError::invalid(format!(
+        "{said}: invalid parameter[expected=valid index params][actual=invalid index params]"
+    ))
 }
 
 fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
@@ -286,13 +306,17 @@ fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
 }
 
 fn unfit_metric(data_type: DataType, name: &str) -> MilvusError {
-    let kind = match data_type {
-        DataType::BinaryVector => "binary",
-        DataType::SparseFloatVector => "sparse float",
-        _ => "float",
+    let said = match data_type {
+        DataType::BinaryVector => {
+            format!("binary vector index does not support metric type: {name}")
+        }
+        DataType::SparseFloatVector => {
+            "only IP&BM25 is the supported metric type for sparse index".to_string()
+        }
+        _ => format!("float vector index does not support metric type: {name}"),
     };
     MilvusError::invalid(format!(
-        "{kind} vector index does not support metric type: {name}: invalid parameter[expected=valid index params][actual=invalid index params]"
+        "{said}: invalid parameter[expected=valid index params][actual=invalid index params]"
     ))
 }
 

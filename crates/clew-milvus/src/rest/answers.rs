@@ -69,6 +69,9 @@ pub(super) fn collection(
         if !field.type_params.is_empty() {
             told["params"] = pairs(&field.type_params);
         }
+        if let Some(default) = field.default_value.as_ref().and_then(default_value) {
+            told["defaultValue"] = default;
+        }
         told
     };
     let of_structs = |one: &StructArrayFieldSchema| {
@@ -111,6 +114,22 @@ pub(super) fn collection(
     })
 }
 
+/// A default value under the name of its kind, as Milvus tells it.
+fn default_value(value: &ValueField) -> Option<Value> {
+    use value_field::Data;
+    let data = match value.data.as_ref()? {
+        Data::BoolData(truth) => json!({"BoolData": truth}),
+        Data::IntData(number) => json!({"IntData": number}),
+        Data::LongData(number) => json!({"LongData": number}),
+        Data::FloatData(number) => json!({"FloatData": rows::single(*number)}),
+        Data::DoubleData(number) => json!({"DoubleData": number}),
+        Data::StringData(text) => json!({"StringData": text}),
+        Data::TimestamptzData(micros) => json!({"TimestamptzData": micros}),
+        Data::BytesData(_) => return None,
+    };
+    Some(json!({"Data": data}))
+}
+
 fn function(function: &FunctionSchema) -> Value {
     json!({
         "name": function.name,
@@ -142,6 +161,10 @@ pub(super) fn index(index: &IndexDescription) -> Value {
         "indexedRows": index.indexed_rows,
         "pendingRows": index.pending_index_rows,
         "failReason": index.index_state_fail_reason,
+        "indexParams": pairs(&index.params),
+        "mmap.enabled": param(index, "mmap.enabled"),
+        "indexoffsetcache.enabled": param(index, "indexoffsetcache.enabled"),
+        "warmup": param(index, "warmup"),
     })
 }
 

@@ -47,13 +47,13 @@ pub(super) type Result<T> = std::result::Result<T, Refusal>;
 pub(super) struct Body(pub(super) Map<String, Value>);
 
 impl Body {
-    /// Reads the body of a request; none at all is an empty object.
+    /// Reads the body of a request; none at all is an empty object, and so is `null`, which Milvus reads into nothing.
     pub(super) fn read(bytes: &[u8]) -> Result<Body> {
         if bytes.is_empty() {
             return Ok(Body(Map::new()));
         }
-        let read = serde_json::from_slice(bytes);
-        read.map(Body)
+        let read = serde_json::from_slice::<Option<Map<String, Value>>>(bytes);
+        read.map(|members| Body(members.unwrap_or_default()))
             .map_err(|error| Refusal::NoJson(error.to_string()))
     }
 

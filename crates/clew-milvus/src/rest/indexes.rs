@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::body::{Body, Refusal, Result, pair, pairs_of, wrong};
+use super::body::{Body, Refusal, Result, pair, text_of, wrong};
 use super::{Answer, answers, done, unknown};
 use crate::error::MilvusError;
 use crate::proto::*;
@@ -88,12 +88,21 @@ pub(super) async fn create(
         .cloned()
         .ok_or_else(|| wrong("indexParams", "a list of objects"))?;
     let body = Body(members);
-    let mut extra_params = pairs_of(&body.object("params")?);
+    let params = body.object("params")?;
+    let mut extra_params = Vec::new();
     for (name, key) in [("metricType", "metric_type"), ("indexType", "index_type")] {
-        let given = body.text_or(name, "")?;
+        let given = match body.text_or(name, "")? {
+            // Milvus' examples have them here, too.
+            given if given.is_empty() => params.get(key).map(text_of).unwrap_or_default(),
+            given => given,
+        };
         if !given.is_empty() {
             extra_params.push(pair(key, given));
         }
+    }
+    // Together, as Milvus keeps them: clients look there for what was asked for.
+    if !params.is_empty() {
+        extra_params.push(pair("params", Value::Object(params)));
     }
     let request = CreateIndexRequest {
         collection_name: collection.to_string(),

@@ -8,8 +8,8 @@ use clew_query::FieldStep;
 use super::collections::both_ways;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, DataType, Field, KeptIndex, VectorIndex, check_json, check_scalar, check_vector,
-    check_warmup, flattened, key_values, pairs,
+    Collection, DataType, Field, KeptIndex, NameOf, VectorIndex, check_json, check_scalar,
+    check_vector, check_warmup, flattened, key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -20,6 +20,9 @@ use crate::proto::{self, *};
 const IN_PROGRESS: i32 = 2;
 const FINISHED: i32 = 3;
 
+/// A switch that only indexes of one type have.
+const OFFSET_CACHE: &str = "indexoffsetcache.enabled";
+
 impl Service {
     pub(crate) async fn create_index(
         &self,
@@ -29,16 +32,19 @@ impl Service {
         let params = pairs(request.extra_params);
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |service, collection| {
-            let name = match request.index_name {
-                name if name.is_empty() => usual_name(collection, &request.field_name, &params)?,
-                name => name,
-            };
-            let index = KeptIndex {
+            let name = request.index_name.trim();
+            if !name.is_empty() {
+                NameOf::Index.check(name)?;
+            }
+            let mut index = KeptIndex {
                 id: service.new_id(),
-                name,
+                name: name.to_string(),
                 field: request.field_name,
                 params,
             };
+            if index.name.is_empty() {
+                index.name = usual_name(collection, &index);
+            }
             Ok(((), add_index(collection, index)?))
         })
         .await?;
@@ -50,7 +56,7 @@ impl Service {
         call: Call,
         request: AlterIndexRequest,
     ) -> Result<proto::Status> {
-        const CHANGEABLE: [&str; 3] = ["mmap.enabled", "offset_cache.enabled", "warmup"];
+        const CHANGEABLE: [&str; 3] = ["mmap.enabled", OFFSET_CACHE, "warmup"];
         if !request.extra_params.is_empty() && !request.delete_keys.is_empty() {
             return Err(both_ways());
         }
@@ -62,6 +68,7 @@ impl Service {
             )));
         }
         check_warmup(&given)?;
+        check_switches(&given)?;
         let place = (request.db_name, request.collection_name.clone());
         self.change_collection(call, place, move |_, collection| {
             if collection.loaded {
@@ -75,6 +82,7 @@ impl Service {
             let mut indexes = collection.indexes.iter_mut();
             let index = indexes.find(|index| index.name == request.index_name);
             let index = index.ok_or(missing)?;
+            check_offset_cache(index, &given)?;
             index.params.extend(given);
             for key in &request.delete_keys {
                 index.params.remove(key);
@@ -217,6 +225,67 @@ impl Service {
     }
 }
 
+/// The name of an index that is given none: that of the one which is there already, or its field's, and behind it the way into
+/// JSON (`j['a'][0]` is `j/a/0`), so that each path has its own.
+fn usual_name(collection: &Collection, index: &KeptIndex) -> String {
+    let mut there = collection.indexes.iter();
+    if let Some(there) = there.find(|there| is_of_the_same(there, index)) {
+        return there.name.clone();
+    }
+    let field = &index.field;
+    let is_json = match collection.field(field) {
+        Ok(own) => own.data_type == DataType::Json,
+        Err(_) => true,
+    };
+    let path = json_path(index).filter(|_| is_json);
+    // What is wrong with a path is told where the index is added.
+    let Some(Ok(Some((member, steps)))) = path.map(|path| inside(&path, collection)) else {
+        return field.clone();
+    };
+    let steps = steps.into_iter().map(|step| match step {
+        FieldStep::Member(name) => name,
+        FieldStep::Element(number) => number.to_string(),
+    });
+    let steps: Vec<String> = steps.collect();
+    format!("{member}/{}", steps.join("/"))
+}
+
+/// Whether two indexes are of one field. JSON has an index for each of the paths into it.
+fn is_of_the_same(one: &KeptIndex, other: &KeptIndex) -> bool {
+    one.field == other.field && json_path(one) == json_path(other)
+}
+
+/// Refuses switches of an index that are neither on nor off.
+fn check_switches(params: &BTreeMap<String, String>) -> Result<()> {
+    for key in ["mmap.enabled", OFFSET_CACHE] {
+        let Some(value) = params.get(key) else {
+            continue;
+        };
+        let value = value.to_ascii_lowercase();
+        if !matches!(value.as_str(), "true" | "false" | "t" | "f" | "1" | "0") {
+            return Err(MilvusError::invalid(format!(
+                "invalid {key} value: {value}, expected: true, false"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a cache of offsets for what is no bitmap.
+fn check_offset_cache(index: &KeptIndex, given: &BTreeMap<String, String>) -> Result<()> {
+    let is_on = |value: &String| matches!(value.to_ascii_lowercase().as_str(), "true" | "t" | "1");
+    if !given.get(OFFSET_CACHE).is_some_and(is_on) {
+        return Ok(());
+    }
+    let params = flattened(&index.params)?;
+    if params.get("index_type").map(String::as_str) == Some("BITMAP") {
+        return Ok(());
+    }
+    Err(MilvusError::invalid(format!(
+        "invalid offset cache index params: only bitmap index support {OFFSET_CACHE} now"
+    )))
+}
+
 /// Adds an index of one of the fields that are there, and says what changes of the mapping for it.
 pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Changes> {
     let mut changes = Changes::default();
@@ -243,77 +312,31 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
         }
         Err(_) => check_dynamic(collection, &index)?,
     }
-    if is_there(collection, &index)? {
-        return Ok(Changes::default());
+    let refused = |why: &str| {
+        Err(MilvusError::Unexpected(format!(
+            "CreateIndex failed: {why}"
+        )))
+    };
+    let mut there = collection.indexes.iter();
+    if let Some(there) = there.find(|there| there.name == index.name) {
+        let is_it =
+            is_of_the_same(there, &index) && flattened(&there.params)? == flattened(&index.params)?;
+        return match is_it {
+            true => Ok(Changes::default()),
+            false => refused("at most one distinct index is allowed per field"),
+        };
+    }
+    let mut there = collection.indexes.iter();
+    if there.any(|there| is_of_the_same(there, &index)) {
+        return refused("creating multiple indexes on same field is not supported");
     }
     collection.indexes.push(index);
     Ok(changes)
 }
 
-/// Whether the same index is there already.
-///
-/// # Errors
-/// For another one of its name, and one by another name of the same field, or of the same path into JSON.
-fn is_there(collection: &Collection, index: &KeptIndex) -> Result<bool> {
-    let refused = |why: &str, there: &KeptIndex| {
-        Err(MilvusError::Unexpected(format!(
-            "CreateIndex failed: {why}, {} has {}",
-            there.field, there.name
-        )))
-    };
-    for there in &collection.indexes {
-        // JSON has an index for each of the paths into it.
-        let is_of_same = there.field == index.field && json_path(there) == json_path(index);
-        if there.name == index.name {
-            return match is_of_same && there.params == index.params {
-                true => Ok(true),
-                false => refused("at most one distinct index is allowed per field", there),
-            };
-        }
-        if is_of_same {
-            return refused(
-                "creating multiple indexes on same field is not supported",
-                there,
-            );
-        }
-    }
-    Ok(false)
-}
-
-fn json_path(index: &KeptIndex) -> Option<&String> {
-    index.params.get("json_path")
-}
-
-/// The name of an index that none was said for: that of the one that is there already, or the field's, and behind it the
-/// way into JSON (`j['a'][0]` is `j/a/0`), so that each path has its own.
-fn usual_name(
-    collection: &Collection,
-    field: &str,
-    params: &BTreeMap<String, String>,
-) -> Result<String> {
-    let given = flattened(params)?;
-    let path = given.get("json_path");
-    let mut there = collection.indexes.iter();
-    if let Some(there) = there.find(|own| own.field == field && json_path(own) == path) {
-        return Ok(there.name.clone());
-    }
-    let is_json = match collection.field(field) {
-        Ok(own) => own.data_type == DataType::Json,
-        Err(_) => true,
-    };
-    // What is wrong with a path is told where the index is added.
-    let Some(Ok(Some((member, steps)))) = path
-        .filter(|_| is_json)
-        .map(|path| inside(path, collection))
-    else {
-        return Ok(field.to_string());
-    };
-    let steps = steps.into_iter().map(|step| match step {
-        FieldStep::Member(name) => name,
-        FieldStep::Element(number) => number.to_string(),
-    });
-    let steps: Vec<String> = steps.collect();
-    Ok(format!("{member}/{}", steps.join("/")))
+fn json_path(index: &KeptIndex) -> Option<String> {
+    let params = flattened(&index.params);
+    params.ok()?.remove("json_path")
 }
 
 /// Refuses an index of JSON by a path that does not lead into its field.

@@ -245,17 +245,17 @@ fn check_fields(collection: &Collection, names: &[String]) -> Result<()> {
 
 /// Refuses to let in vectors that nobody asked an index for.
 fn check_indexed(collection: &Collection, name: &str, fields: &[String]) -> Result<()> {
-    let mut vectors = collection.vectors();
-    let bare = vectors.find(|field| {
+    let bare = collection.vectors().filter(|field| {
         is_meant(collection, field, fields) && collection.index_of(&field.name).is_none()
     });
-    match bare {
-        None => Ok(()),
-        Some(field) => Err(MilvusError::IndexNotFound(format!(
-            "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
-            field.name
-        ))),
+    let bare: Vec<&str> = bare.map(|field| field.name.as_str()).collect();
+    if bare.is_empty() {
+        return Ok(());
     }
+    Err(MilvusError::IndexNotFound(format!(
+        "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
+        bare.join(" ")
+    )))
 }
 
 /// How much of something can be searched.

@@ -29,6 +29,23 @@ impl Service {
             other => other,
         };
         self.collections().check_database(to)?;
+        if old.is_empty() {
+            return Err(MilvusError::invalid(
+                "old collection name should not be empty",
+            ));
+        }
+        if (database, old) == (to, new) {
+            return Err(MilvusError::invalid(
+                "collection name or database name should be different",
+            ));
+        }
+        // What no collection can be called is none that is there.
+        if !NameOf::Collection.is_allowed(old) {
+            return Err(MilvusError::CollectionNotFound {
+                database: database.to_string(),
+                collection: old.to_string(),
+            });
+        }
         let opened = self.open(call, (database, old), Purpose::Change)?;
         if opened.named.name != old {
             return Err(MilvusError::Unexpected(format!(

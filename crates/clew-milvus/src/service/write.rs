@@ -1,5 +1,7 @@
 //! Inserts, upserts and deletions.
 
+use std::collections::BTreeSet;
+
 use clew_engine::{
     Action, Condition, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation,
     WriteOutcome,
@@ -96,6 +98,9 @@ impl Service {
             i_ds: Some(ids),
             succ_index: (0..count).collect(),
             acknowledged: true,
+            // As Milvus counts: each row of it is one that goes and one that comes.
+            insert_cnt: count.into(),
+            delete_cnt: count.into(),
             upsert_cnt: count.into(),
             timestamp: self.timestamp(),
             ..MutationResult::default()
@@ -313,8 +318,18 @@ impl Service {
                 }
             }
         };
-        let count = match self.reading(bytes, read).await? {
-            Deleted::Keys(ids) => self.delete_ids(&call, &opened, ids).await?,
+        let count = match self
+            .reading(bytes, read)
+            .await
+            .map_err(MilvusError::of_deletion)?
+        {
+            Deleted::Keys(ids) => {
+                // Milvus counts the keys that are named, whether there are rows of them or not.
+                let named: BTreeSet<&String> = ids.iter().collect();
+                let named = u64::try_from(named.len()).unwrap_or(u64::MAX);
+                self.delete_ids(&call, &opened, ids).await?;
+                named
+            }
             Deleted::Matching(query) => {
                 let query = match request.partition_name.as_str() {
                     "" => *query,

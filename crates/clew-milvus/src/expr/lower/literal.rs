@@ -92,11 +92,28 @@ pub(super) fn check_kind(at: usize, data_type: DataType, name: &str, value: &Val
     if fits {
         return Ok(());
     }
+    let of = match value {
+        Value::Bool(_) => DataType::Bool,
+        Value::String(_) => DataType::VarChar,
+        Value::Number(number) if number.is_f64() => DataType::Double,
+        Value::Number(_) => DataType::Int64,
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            return Err(ExprError::at(
+                at,
+                format!(
+                    "cannot compare field {name} of type {} with {value}",
+                    data_type.name()
+                ),
+            ));
+        }
+    };
+    // Milvus' words: the expression, which is told before them, has the field and the value.
     Err(ExprError::at(
         at,
         format!(
-            "cannot compare field {name} of type {} with {value}",
-            data_type.name()
+            "comparisons between {} and {} are not supported",
+            data_type.name(),
+            of.name()
         ),
     ))
 }
