@@ -442,6 +442,23 @@ class Rest(ClientsTest):
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "limit": 20000}, code=1100)
         self.ask("users/sing", {}, code=3000)
+        self.ask("collections/create", {"collectionName": "words", "schema": {
+            "fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                       {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 9, "enable_analyzer": True}},
+                       {"fieldName": "s", "dataType": "SparseFloatVector"}],
+            "functions": [{"name": "f", "type": "BM25", "inputFieldNames": ["t"], "outputFieldNames": ["s"], "params": {}}]}})
+        row = {"id": 1, "t": "x"}
+        told = self.ask("entities/insert", {"collectionName": "words", "data": [row, {**row, "s": {"1": 0.5}}]}, code=1804)["message"]
+        self.assertIn("function output field s", told)
+        self.ask("entities/insert", {"collectionName": "words", "data": [row]})
+        self.ask("collections/drop", {"collectionName": "words"})
+        told = self.ask("entities/insert", {"collectionName": "nope", "data": [row]}, code=100)["message"]
+        self.assertIn("can't find collection", told)
+        for kind, given in [("Int64", "aaa"), ("Int8", 300), ("VarChar", 5), ("JSON", {"a": 1}), ("Bool", 1)]:
+            added = {"collectionName": "m", "schema": {"fieldName": "new", "dataType": kind, "nullable": True, "defaultValue": given,
+                                                       "elementTypeParams": {"max_length": 9} if kind == "VarChar" else {}}}
+            told = self.ask("collections/fields/add", added, code=1100)["message"]
+            self.assertIn("convert defaultValue fail", told)
         self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
         told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
         self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)

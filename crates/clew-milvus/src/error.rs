@@ -151,6 +151,20 @@ impl MilvusError {
         MilvusError::Invalid(reason.into())
     }
 
+    /// What is wrong, told of a collection that is described: so it is before its rows are read by the RESTful API.
+    pub(crate) fn of_description(self) -> Self {
+        match self {
+            MilvusError::CollectionNotFound {
+                database,
+                collection,
+            } => MilvusError::CannotFindCollection {
+                database,
+                collection,
+            },
+            other => other,
+        }
+    }
+
     /// What is wrong with an expression, told of one that says what is to be deleted.
     pub(crate) fn of_deletion(self) -> Self {
         match self {

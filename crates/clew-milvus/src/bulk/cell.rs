@@ -73,7 +73,8 @@ pub(super) fn with_json(
     Ok(row)
 }
 
-/// Makes of an object of a file what a row of an insert would be: what is beyond the fields may lie in `$meta`.
+/// Makes of an object of a file what a row of an insert would be: what is beyond the fields may lie in `$meta`, and is passed
+/// over where rows have nothing beyond them, as Milvus does it.
 ///
 /// # Errors
 /// When that is no object, and no text of one that finds room.
@@ -83,6 +84,9 @@ pub(super) fn settled(
     room: &mut Reservation,
 ) -> Result<Map<String, Value>> {
     if !collection.dynamic {
+        row.retain(|name, _| {
+            collection.field(name).is_ok() || collection.struct_field(name).is_some()
+        });
         return Ok(row);
     }
     let beyond = match row.remove(DYNAMIC) {

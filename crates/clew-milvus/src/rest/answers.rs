@@ -78,6 +78,7 @@ pub(super) fn collection(
         json!({
             "id": one.field_id,
             "name": one.name,
+            "type": "ArrayOfStruct",
             "description": one.description,
             "nullable": one.nullable,
             "params": pairs(&one.type_params),

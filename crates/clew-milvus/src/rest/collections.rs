@@ -55,6 +55,7 @@ pub(super) async fn run(
             let found = door.get_compaction_state(caller, request).await?;
             json!({
                 "jobID": id,
+                "compactionID": id,
                 "state": if found.state == COMPACTED { "Completed" } else { "Executing" },
                 "executingPlanNumber": found.executing_plan_no,
                 "timeoutPlanNumber": found.timeout_plan_no,
@@ -434,7 +435,8 @@ pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
         nullable: body.flag("nullable")?.unwrap_or_default(),
         default_value: body
             .get("defaultValue")
-            .and_then(|value| default_of(data_type, value)),
+            .map(|value| default_of(data_type, value))
+            .transpose()?,
         type_params: pairs_of(&body.object("elementTypeParams")?),
         ..FieldSchema::default()
     })
@@ -444,19 +446,35 @@ pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
     clippy::cast_possible_truncation,
     reason = "the field's own check says what does not fit"
 )]
-fn default_of(data_type: i32, value: &Value) -> Option<ValueField> {
+fn default_of(data_type: i32, value: &Value) -> Result<ValueField> {
     use value_field::Data;
-    let data = match DataType::of(data_type)? {
-        DataType::Bool => Data::BoolData(value.as_bool()?),
-        DataType::Int8 | DataType::Int16 | DataType::Int32 => {
-            Data::IntData(i32::try_from(value.as_i64()?).ok()?)
-        }
-        DataType::Int64 => Data::LongData(value.as_i64()?),
-        DataType::Float => Data::FloatData(value.as_f64()? as f32),
-        DataType::Double => Data::DoubleData(value.as_f64()?),
-        _ => Data::StringData(text_of(value)),
+    let whole = || {
+        let float = || value.as_f64().filter(|float| float.fract() == 0.0);
+        value.as_i64().or_else(|| float().map(|float| float as i64))
     };
-    Some(ValueField { data: Some(data) })
+    let kind = DataType::of(data_type);
+    let data = match kind {
+        Some(DataType::Bool) => value.as_bool().map(Data::BoolData),
+        Some(DataType::Int8 | DataType::Int16 | DataType::Int32) => {
+            let number = whole().and_then(|number| i32::try_from(number).ok());
+            number.map(Data::IntData)
+        }
+        Some(DataType::Int64) => whole().map(Data::LongData),
+        Some(DataType::Float) => value.as_f64().map(|number| Data::FloatData(number as f32)),
+        Some(DataType::Double) => value.as_f64().map(Data::DoubleData),
+        Some(DataType::VarChar | DataType::Timestamptz) => value
+            .as_str()
+            .map(|text| Data::StringData(text.to_string())),
+        _ => None,
+    };
+    if data.is_some() {
+        return Ok(ValueField { data });
+    }
+    Err(MilvusError::invalid(format!(
+        "convert defaultValue fail, err:cannot use {value} as default value of a field of type {}",
+        kind.map_or("None", DataType::name)
+    ))
+    .into())
 }
 
 fn function(body: &Body) -> Result<FunctionSchema> {

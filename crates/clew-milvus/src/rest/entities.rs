@@ -35,7 +35,8 @@ pub(super) async fn run(
     body: Body,
 ) -> Result<Answer> {
     let name = body.text("collectionName")?;
-    let collection = door.collection(caller.clone(), &name)?;
+    let collection = door.collection(caller.clone(), &name);
+    let collection = collection.map_err(MilvusError::of_description)?;
     match action {
         "insert" | "upsert" => write(door, (caller, action), (&name, collection), body).await,
         "delete" => {

@@ -48,6 +48,12 @@ pub(crate) fn columns(
     for field in &collection.fields {
         let is_made = field.is_primary && field.auto_id && !with_keys;
         let is_given = objects.iter().any(|row| row.contains_key(&field.name));
+        if field.is_function_output && is_given {
+            return Err(WrongRows(format!(
+                "not allowed to provide data for the function output field {}",
+                field.name
+            )));
+        }
         if field.is_function_output || (is_made && !is_given) || (!is_given && !field.is_primary) {
             continue;
         }
