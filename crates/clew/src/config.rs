@@ -1,21 +1,17 @@
 //! The configuration: one YAML file, then `CLEW_SECTION__KEY` variables (and `CLEW_DATA`), then
-//! flags. Unknown keys are errors that name the nearest key. Other `CLEW_` variables belong to
-//! scripts around the server and are left alone.
+//! flags. A key is a field here; `reading` finds it, and says what is wrong with it.
 
-use std::collections::HashMap;
+mod reading;
+
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::http::HttpConfig;
 use crate::spans::TracingConfig;
-
-/// Variables of this form set keys; `__` separates sections.
-const PREFIX: &str = "CLEW_";
 
 /// What a buffer takes before a document is in it is up to 4 MB; a smaller limit would make a segment of every few.
 const WRITE_BUFFER_BYTES_MIN: usize = 8 << 20;
@@ -84,7 +80,26 @@ impl Default for ProfileConfig {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SnapshotsConfig {
     /// Folders that repositories may lie in; none means `repositories` in the data folder.
+    #[serde(deserialize_with = "paths")]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+/// A list of paths, or one text with commas.
+fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Paths {
+        List(Vec<PathBuf>),
+        Text(String),
+    }
+    Ok(match Paths::deserialize(deserializer)? {
+        Paths::List(list) => list,
+        Paths::Text(text) => {
+            let paths = text.split(',').map(str::trim);
+            let paths = paths.filter(|path| !path.is_empty());
+            paths.map(PathBuf::from).collect()
+        }
+    })
 }
 
 /// Where files of bulk imports may lie.
@@ -320,175 +335,5 @@ impl Default for LoggingConfig {
             format: LogFormat::Text,
             level: "info".to_string(),
         }
-    }
-}
-
-impl Config {
-    /// Reads the file, if one is given, and the variables.
-    pub(crate) fn load(
-        file: Option<&Path>,
-        variables: impl Iterator<Item = (String, String)>,
-    ) -> anyhow::Result<Config> {
-        let mut tree = Value::Object(Map::new());
-        if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            let read: Option<Value> = serde_yaml_ng::from_str(&text)
-                .with_context(|| format!("{} is not valid YAML", path.display()))?;
-            tree = read.unwrap_or(tree);
-        }
-        let mut others = HashMap::new();
-        for (name, value) in variables {
-            let path = name.strip_prefix(PREFIX);
-            if let Some(path) = path.filter(|path| path.contains("__") || *path == "DATA") {
-                set(&mut tree, &path.to_lowercase(), &value)
-                    .with_context(|| format!("in the variable {name}"))?;
-            } else if name.starts_with("OTEL_") {
-                others.insert(name, value);
-            }
-        }
-        check_keys(&tree)?;
-        let mut config: Config = serde_json::from_value(tree).context("in the configuration")?;
-        config.tracing = config
-            .tracing
-            .with_variables(|name| others.get(name).cloned())?;
-        config.engine.check()?;
-        Ok(config)
-    }
-}
-
-/// The one variable whose value is a text whatever it looks like.
-const TEXT: &str = "access__root_password";
-
-/// Sets a key given as `section__key` to a YAML scalar.
-fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
-    let mut at = tree;
-    for part in path.split("__") {
-        let Value::Object(map) = at else {
-            bail!("[{part}] is inside something that has no keys")
-        };
-        at = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
-    }
-    let text = || Value::String(value.to_string());
-    *at = match path {
-        TEXT => text(),
-        _ => serde_yaml_ng::from_str(value).unwrap_or_else(|_| text()),
-    };
-    Ok(())
-}
-
-/// Every key of a tree, as `section.key`, sections included.
-fn keys_of(tree: &Map<String, Value>) -> Vec<String> {
-    let mut keys = Vec::new();
-    for (key, value) in tree {
-        keys.push(key.clone());
-        let inner = value.as_object().map(keys_of).unwrap_or_default();
-        keys.extend(inner.iter().map(|inner| format!("{key}.{inner}")));
-    }
-    keys
-}
-
-fn check_keys(tree: &Value) -> anyhow::Result<()> {
-    let Value::Object(top) = tree else {
-        bail!("the configuration must be a mapping of keys")
-    };
-    let defaults = serde_json::to_value(Config::default()).expect("plain fields");
-    let known = keys_of(defaults.as_object().expect("a struct is an object"));
-    for path in keys_of(top) {
-        if !known.contains(&path) {
-            let nearest = known
-                .iter()
-                .min_by_key(|candidate| strsim::damerau_levenshtein(candidate, &path))
-                .expect("there are keys");
-            bail!("unknown configuration key [{path}], did you mean [{nearest}]?");
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(yaml: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("clew.yaml");
-        std::fs::write(&path, yaml).unwrap();
-        let variables = variables
-            .iter()
-            .map(|(k, v)| ((*k).to_string(), (*v).to_string()));
-        Config::load(Some(&path), variables)
-    }
-
-    #[test]
-    fn variables_win_over_the_file_and_the_file_over_defaults() {
-        let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
-        let config = load(
-            yaml,
-            &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")],
-        )
-        .unwrap();
-        assert_eq!(config.data, PathBuf::from("/x"));
-        assert_eq!(config.http.body_bytes_max, 7);
-        assert_eq!(config.http.address.port(), 1);
-        assert_eq!(config.engine, EngineConfig::default());
-    }
-
-    #[test]
-    fn names_are_a_list_or_a_text_with_commas() {
-        let yaml = "http:\n  hosts_allowed: [a, '*.b']\n";
-        let variables = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "http://a, http://b")];
-        let http = load(yaml, &variables).unwrap().http;
-        assert_eq!(http.hosts_allowed, ["a", "*.b"]);
-        assert_eq!(http.cors.allow_origin, ["http://a", "http://b"]);
-        let pattern = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "/http:..a{1,2}/")];
-        let http = load("", &pattern).unwrap().http;
-        assert_eq!(http.cors.allow_origin, ["/http:..a{1,2}/"]);
-    }
-
-    #[test]
-    fn a_password_is_a_text_and_is_not_shown() {
-        let yaml = "access:\n  authentication: true\n";
-        let config = load(yaml, &[("CLEW_ACCESS__ROOT_PASSWORD", "012345")]).unwrap();
-        assert!(config.access.authentication);
-        assert_eq!(config.access.root_password.0, "012345");
-        let shown = serde_json::to_string(&config).unwrap() + &format!("{config:?}");
-        assert!(!shown.contains("012345") && shown.contains("***"));
-    }
-
-    #[test]
-    fn an_empty_file_means_the_defaults() {
-        assert_eq!(load("", &[]).unwrap(), Config::default());
-    }
-
-    #[test]
-    fn a_buffer_that_would_hold_a_few_documents_is_refused() {
-        let set = |value: &str| load("", &[("CLEW_ENGINE__WRITE_BUFFER_BYTES", value)]);
-        for small in ["0", "1", "8388607"] {
-            let error = set(small).unwrap_err().to_string();
-            let words = format!("is [{small}], must be at least [8388608]");
-            assert!(error.contains(&words), "{error}");
-        }
-        assert_eq!(set("8388608").unwrap().engine.write_buffer_bytes, 8 << 20);
-    }
-
-    #[test]
-    fn an_unknown_key_names_the_nearest() {
-        for (yaml, nearest) in [
-            ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
-            ("datta: x\n", "[data]"),
-            ("log:\n  retention_byte: 1\n", "[log.retention_bytes]"),
-            (
-                "http:\n  cors:\n    allow-origin: x\n",
-                "[http.cors.allow_origin]",
-            ),
-        ] {
-            let error = load(yaml, &[]).unwrap_err().to_string();
-            assert!(error.contains(nearest), "{error}");
-        }
-        let error = load("", &[("CLEW_ENGINE__SEARCH_TREADS", "1")])
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("[engine.search_threads]"), "{error}");
     }
 }

@@ -57,7 +57,7 @@ use crate::fingerprint::hash_bytes;
 use crate::input::FileRules;
 use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
-use source::Source;
+use source::{Part, Source};
 
 /// Inputs, or processors, of one file.
 const ITEMS_MAX: usize = 1000;
@@ -295,6 +295,12 @@ impl CollectConfig {
 /// The nearest of some names.
 pub(crate) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
     Section::nearest(names, name)
+}
+
+/// The line of a key in a text of YAML, counted from 1; the key's name has those that it is inside of before it, `section.key`,
+/// and may be written in both ways. None where there is no such key. The text is read again up to there.
+pub fn line_of(text: &str, key: &str) -> Option<usize> {
+    Source::new("", text).line_of_dotted(&[Part::Key(key.to_owned())])
 }
 
 /// Whether a configuration that has this key is one of Filebeat, Vector, Promtail or Fluent Bit.
