@@ -130,6 +130,42 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn(said, done.stderr)
 
+    def test_what_is_wrong_in_a_configuration_is_told_with_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "clew.yaml"
+            for text, variables, said in [
+                ("http:\n  body_bytes_max: lots\n", {}, "line 2: [http.body_bytes_max] is [lots], must be a whole number"),
+                ("http:\n  adress: x\n", {}, "line 2: unknown configuration key [http.adress], did you mean [http.address]?"),
+                ("data: x\ndata: y\n", {}, "duplicate entry"),
+                ("logging.level: loud\n", {}, "[logging.level] is [loud]: [loud] is none of error, warn, info"),
+                ("", {"CLEW_PROFILE__HEAP": "perhaps"}, "in the variable CLEW_PROFILE__HEAP: [profile.heap] is [perhaps]"),
+                ("disk: {watermark_low: 0.95, watermark_high: 0.9}\n", {}, "low disk watermark [0.95] more than high"),
+            ]:
+                with self.subTest(text=text):
+                    config.write_text(text)
+                    command = [BINARY, "serve", "--config", str(config), "--data", f"{folder}/data", "--http", "127.0.0.1:0",
+                               "--grpc", "127.0.0.1:0"]
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False,
+                                          env={**os.environ, **variables})
+                    self.assertEqual(done.returncode, 1, done.stdout)
+                    self.assertIn(said, done.stderr)
+
+    def test_who_stops_reading_is_no_failure_and_no_panic(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "a.log"
+            log.write_text("".join(f"line {number}\n" for number in range(20_000)))
+            command = [BINARY, "collect", "--dry-run", "--quiet", str(log)]
+            collect = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertIn(b"line 0", collect.stdout.readline())
+            collect.stdout.close()
+            told = collect.stderr.read()
+            collect.stderr.close()
+            self.assertEqual((collect.wait(TIMEOUT_SECONDS), told), (0, b""))
+        # An error that nobody reads is one by its status.
+        wrong = subprocess.Popen([BINARY, "verify", "/nowhere"], stderr=subprocess.PIPE)
+        wrong.stderr.close()
+        self.assertEqual(wrong.wait(TIMEOUT_SECONDS), 1)
+
     def test_one_data_folder_has_one_server(self):
         with ClewServer() as server:
             done = self.run_clew("serve", "--data", str(server.data),

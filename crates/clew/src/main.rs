@@ -26,9 +26,11 @@ mod signals;
 mod spans;
 mod verify;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use clew_collect::SinkError;
 use clew_platform::CountingAllocator;
 use clew_profile::SamplingAllocator;
 
@@ -103,15 +105,17 @@ fn main() -> ExitCode {
         // Whoever reads our output has gone, as `head` does: nothing is wrong.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("clew: {error:#}");
+            // Whoever reads this may have gone, too, which `eprintln!` takes for a defect.
+            let _ = writeln!(std::io::stderr(), "clew: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+            || matches!(cause.downcast_ref::<SinkError>(), Some(SinkError::Unread))
+    })
 }

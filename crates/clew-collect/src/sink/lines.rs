@@ -1,7 +1,7 @@
 //! The sink that writes documents as lines to whatever takes bytes: standard output, above all.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use super::file::{push_line, taken};
 use super::{Delivery, Sink, SinkError};
@@ -37,8 +37,11 @@ impl<W: Write> Sink for LineSink<W> {
             .for_each(|event| push_line(&mut self.lines, event));
         let written = self.out.write_all(&self.lines);
         let written = written.and_then(|()| self.out.flush());
-        written.map_err(|error| SinkError::Unusable {
-            reason: format!("cannot write lines: {error}"),
+        written.map_err(|error| match error.kind() {
+            ErrorKind::BrokenPipe => SinkError::Unread,
+            _ => SinkError::Unusable {
+                reason: format!("cannot write lines: {error}"),
+            },
         })?;
         Ok(taken(batch))
     }

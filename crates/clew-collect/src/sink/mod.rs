@@ -111,6 +111,9 @@ pub enum SinkError {
         /// What is wrong.
         reason: String,
     },
+    /// Nobody reads any more what is written, as where standard output is a pipe to `head`.
+    #[error("nobody reads the lines any more")]
+    Unread,
     /// Events that counted as taken, as they are safe on disk, are not taken by whom they are for.
     #[error("{bytes} bytes of events for {output} stay in {}, and are sent by a later run: {reason}", folder.display())]
     Left {
