@@ -275,6 +275,21 @@ class ProfileTest(ClewTest):
             except urllib.error.HTTPError as error:
                 self.assertEqual(error.code, 429)
 
+    def test_nothing_is_captured_for_who_asks_for_headers_alone(self):
+        for kind, params, status in [("profile", "seconds=300", 200), ("offcpu", "seconds=300&mode=sampled", 200), ("heap", "", 200),
+                                     ("profile", "seconds=0", 400), ("nothing", "", 404)]:
+            with self.subTest(kind=kind, params=params):
+                request = urllib.request.Request(f"{self.server.url}/debug/pprof/{kind}?{params}", method="HEAD")
+                try:
+                    # A capture would take five minutes.
+                    with urllib.request.urlopen(request, timeout=60) as answer:
+                        seen, headers = answer.status, answer.headers
+                except urllib.error.HTTPError as error:
+                    seen = error.code
+                self.assertEqual(seen, status)
+                if status == 200:
+                    self.assertIn(f"{kind}.pb.gz", headers["content-disposition"])
+
     def test_hot_threads_tell_what_they_do(self):
         with Load(self.server.url):
             for kind, said in [("cpu", "cpu usage by thread"), ("block", "blocked usage by thread")]:

@@ -97,7 +97,7 @@ pub(crate) fn routes(endpoints: ProfileEndpoints) -> Router {
         .route("/debug/pprof", get(|| async { INDEX }))
         .route("/debug/pprof/", get(|| async { INDEX }))
         .route("/debug/pprof/training", get(training))
-        .route("/debug/pprof/{kind}", get(profile))
+        .route("/debug/pprof/{kind}", get(profile).head(headers))
         .with_state(endpoints)
 }
 
@@ -112,23 +112,42 @@ async fn profile(
     }
 }
 
+/// What a profile would come with. Nothing is captured for somebody who reads none.
+async fn headers(
+    Path(kind): Path<String>,
+    Query(params): Query<HashMap<String, String>>,
+) -> Response {
+    let nothing = Written {
+        body: Vec::new(),
+        how: String::new(),
+    };
+    match read(&kind, &params) {
+        Ok(asked) => shown(&asked, &kind, nothing),
+        Err(refusal) => refusal.response().into_response(),
+    }
+}
+
+/// What a request asks for.
+fn read(kind: &str, params: &HashMap<String, String>) -> Result<Asked, Refusal> {
+    let bad = |status| move |reason| refusal(status, "illegal_argument_exception", reason);
+    let (kind, shown_value) = kind_of(kind).map_err(bad(StatusCode::NOT_FOUND))?;
+    Asked::read(kind, shown_value, params).map_err(bad(StatusCode::BAD_REQUEST))
+}
+
 fn refusal(status: StatusCode, kind: &'static str, reason: String) -> Refusal {
     Refusal::new(status, "profile", (kind, reason))
 }
 
 async fn answer(
     endpoints: &ProfileEndpoints,
-    kind: &str,
+    name: &str,
     params: &HashMap<String, String>,
 ) -> Result<Response, Refusal> {
-    let bad = |status| move |reason| refusal(status, "illegal_argument_exception", reason);
-    let name = kind;
-    let (kind, shown_value) = kind_of(name).map_err(bad(StatusCode::NOT_FOUND))?;
-    let asked = Asked::read(kind, shown_value, params).map_err(bad(StatusCode::BAD_REQUEST))?;
+    let asked = read(name, params)?;
     if let Some(time) = asked.kept {
         return kept(endpoints, asked, time).await;
     }
-    let running = endpoints.enter(kind).ok_or_else(|| {
+    let running = endpoints.enter(asked.kind).ok_or_else(|| {
         let reason = format!("a capture of [{name}] is running: one at a time");
         refusal(
             StatusCode::TOO_MANY_REQUESTS,
@@ -262,7 +281,9 @@ fn shown(asked: &Asked, name: &str, written: Written) -> Response {
     let kind = [(CONTENT_TYPE, asked.format.content_type())];
     let mut answer = (kind, written.body).into_response();
     // Collapsed stacks have no place for it.
-    if let Ok(how) = written.how.parse() {
+    if !written.how.is_empty()
+        && let Ok(how) = written.how.parse()
+    {
         answer.headers_mut().insert(HOW_TAKEN, how);
     }
     if asked.format == Format::Pprof
