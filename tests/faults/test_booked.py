@@ -110,5 +110,18 @@ class Booked(unittest.TestCase):
             self.assertNotIn("Warning", reply.headers)
 
 
+class FullBuffers(unittest.TestCase):
+    def test_what_is_left_out_is_told_of_a_document_that_fills_its_buffer_alone(self):
+        # Beyond twice the least that a buffer may have the writer makes a segment of it at once.
+        with Server(env={"CLEW_ENGINE__WRITE_BUFFER_BYTES": str(8 << 20)}) as server, server.client(120) as client:
+            client.done("PUT", "/t", {
+                "settings": {"analysis": {"analyzer": {"paths": {"tokenizer": "path_hierarchy"}}}},
+                "mappings": {"properties": {"paths": {"type": "text", "analyzer": "paths"}}}})
+            words = " ".join(f"word{number}" for number in range(400_000))
+            reply = client.request("POST", "/t/_doc", {"paths": "/a" * 20_000, "words": words})
+            self.assertEqual(reply.status, 201)
+            self.assertIn("words are left out", reply.headers["Warning"])
+
+
 if __name__ == "__main__":
     unittest.main()
