@@ -311,20 +311,20 @@ impl Service {
             before,
             room: _room,
         } = rows;
-        let request = InsertRequest {
+        let request = Arc::new(InsertRequest {
             db_name: work.job.database.clone(),
             collection_name: work.job.collection.clone(),
             partition_name: work.job.partition.clone(),
             fields_data: columns,
             num_rows: count,
             ..InsertRequest::default()
-        };
+        });
         let mut tries = 0;
         loop {
             let (call, request) = (&work.call, request.clone());
             let done = match step {
                 Step::Check => self.check_rows(call, request).await,
-                Step::Write => self.insert(call.clone(), request).await.map(|_| ()),
+                Step::Write => self.insert_rows(call, request).await.map(|_| ()),
             };
             match done {
                 Err(MilvusError::RateLimit(_)) if tries < TRIES_MAX => {

@@ -1,6 +1,7 @@
 //! Inserts, upserts and deletions.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use clew_engine::{
     Action, Condition, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation,
@@ -60,8 +61,7 @@ impl Service {
         request: InsertRequest,
     ) -> Result<MutationResult> {
         let count = request.num_rows;
-        let rows = (request, Mode::Insert);
-        let ids = self.write_rows(&call, rows, &[]).await?;
+        let ids = self.insert_rows(&call, Arc::new(request)).await?;
         Ok(MutationResult {
             i_ds: Some(ids),
             succ_index: (0..count).collect(),
@@ -93,7 +93,9 @@ impl Service {
             schema_timestamp: request.schema_timestamp,
             namespace: request.namespace,
         };
-        let ids = self.write_rows(&call, (request, mode), &ops).await?;
+        let ids = self
+            .write_rows(&call, (Arc::new(request), mode), &ops)
+            .await?;
         Ok(MutationResult {
             i_ds: Some(ids),
             succ_index: (0..count).collect(),
@@ -140,7 +142,7 @@ impl Service {
     ///
     /// # Errors
     /// What an insert of them would be refused for before anything is written.
-    pub(super) async fn check_rows(&self, call: &Call, request: InsertRequest) -> Result<()> {
+    pub(super) async fn check_rows(&self, call: &Call, request: Arc<InsertRequest>) -> Result<()> {
         let (opened, partition) = self.place_of(call, &request)?;
         self.beside(move |service| {
             let rows = RowsToWrite {
@@ -154,10 +156,22 @@ impl Service {
         .await
     }
 
+    /// Inserts rows, and answers with their keys. The request is shared, so that it can be tried again as it is.
+    ///
+    /// # Errors
+    /// What an insert of them is refused for.
+    pub(super) async fn insert_rows(
+        &self,
+        call: &Call,
+        request: Arc<InsertRequest>,
+    ) -> Result<IDs> {
+        self.write_rows(call, (request, Mode::Insert), &[]).await
+    }
+
     async fn write_rows(
         &self,
         call: &Call,
-        (request, mode): (InsertRequest, Mode),
+        (request, mode): (Arc<InsertRequest>, Mode),
         ops: &[FieldPartialUpdateOp],
     ) -> Result<IDs> {
         let (opened, partition) = self.place_of(call, &request)?;
