@@ -69,7 +69,6 @@ pub(crate) fn limits(
         ),
         ("indices.breaker.request.limit", &mut limits.searches),
         ("indexing_pressure.memory.limit", &mut limits.operations),
-        ("indices.memory.index_buffer_size", &mut limits.buffers),
     ] {
         if let Some(text) = given(name) {
             *limit = size_of_text(name, &text, memory_bytes)?;
