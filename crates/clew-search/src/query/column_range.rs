@@ -37,22 +37,24 @@ impl ColumnRange {
 }
 
 impl Query for ColumnRange {
-    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let whole = RangeQuery::new(self.low.clone(), self.high.clone());
-        Ok(Box::new(ColumnRangeWeight {
-            range: self.clone(),
-            whole: whole.weight(scoring)?,
-        }))
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let range = self.clone();
+        Ok(Box::new(ColumnRangeWeight { range }))
     }
 }
 
 struct ColumnRangeWeight {
     range: ColumnRange,
-    /// Reads the column from end to end.
-    whole: Box<dyn Weight>,
 }
 
 impl ColumnRangeWeight {
+    /// Tantivy's own, which reads the column from end to end: for what is no column of numbers, and for explanations.
+    fn whole(&self, reader: &SegmentReader) -> tantivy::Result<Box<dyn Weight>> {
+        let ColumnRange { low, high, .. } = &self.range;
+        let scoring = EnableScoring::disabled_from_schema(reader.schema());
+        RangeQuery::new(low.clone(), high.clone()).weight(scoring)
+    }
+
     /// The documents that may have a value of the range; `None` where that is not for a column of numbers to say.
     fn docs(&self, reader: &SegmentReader) -> tantivy::Result<Option<ColumnDocs>> {
         let ColumnRange { low, high, columns } = &self.range;
@@ -93,7 +95,7 @@ impl ColumnRangeWeight {
 impl Weight for ColumnRangeWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let Some(docs) = self.docs(reader)? else {
-            return self.whole.scorer(reader, boost);
+            return self.whole(reader)?.scorer(reader, boost);
         };
         Ok(match &docs.parts[..] {
             [] => Box::new(EmptyScorer),
@@ -105,7 +107,7 @@ impl Weight for ColumnRangeWeight {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        self.whole.explain(reader, doc)
+        self.whole(reader)?.explain(reader, doc)
     }
 }
 
