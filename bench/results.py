@@ -2,6 +2,7 @@
 each of which is replaced as a whole by its benchmark's next run."""
 
 import datetime
+import importlib.util
 import json
 import os
 import pathlib
@@ -91,6 +92,13 @@ def add_json(parser):
     """The option `--json`, the same in every benchmark."""
     parser.add_argument("--json", type=pathlib.Path, default=None, metavar="FILE",
                         help="also write the rows here, as `clew bench compare` and `plot` read them")
+
+
+def need(*packages):
+    """Ends a benchmark by a line, and not amid its imports, where one of the Python packages that it needs is not there."""
+    missing = [package for package in packages if importlib.util.find_spec(package) is None]
+    if missing:
+        raise SystemExit(f"not installed: {', '.join(missing)}; `make` has a target for each benchmark that installs what it needs")
 
 
 def given(parser, *programs, arguments=None):

@@ -13,11 +13,12 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-from pymilvus import DataType, MilvusClient
-
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import results  # noqa: E402
+
+results.need("numpy", "pymilvus")
+import numpy as np  # noqa: E402
+from pymilvus import DataType, MilvusClient  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 NAME = "bench"

@@ -22,12 +22,13 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
 sys.path.insert(0, str(HERE.parent))
 import results  # noqa: E402
+
+results.need("numpy", "pymilvus")
+import numpy as np  # noqa: E402
 
 NAME = "bench"
 EFFORTS = [100, 128, 200]

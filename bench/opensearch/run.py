@@ -242,10 +242,10 @@ def main():
     told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].split("--json")[0].strip()
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
              f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
-    print("\n".join(lines))
-    if not arguments.quick and not arguments.before and arguments.results != "-":
-        command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
-        results.write(arguments.results, "OpenSearch", command, results.machine(), lines)
+    # What is short, or beside an older build, is no section.
+    path = "-" if arguments.quick or arguments.before else arguments.results
+    command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
+    results.publish(path, "OpenSearch", command, results.machine(), lines)
 
 
 if __name__ == "__main__":

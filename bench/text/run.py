@@ -305,12 +305,12 @@ def bench(name, arguments, known, where, kept):
         "for lately, and their best documents: all words here were asked for before.",
         "",
     ]
-    print("\n".join(lines), flush=True)
-    if arguments.out != "-" and not arguments.before:
-        flags = ("segments", "rounds", "rows", "only", "classes")
-        given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
-        command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
-        results.write(arguments.out, f"Text: {name}", command, results.machine(), head + lines)
+    flags = ("segments", "rounds", "rows", "only", "classes")
+    given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
+    command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
+    # What is measured beside an older build is no section.
+    path = "-" if arguments.before else arguments.out
+    results.publish(path, f"Text: {name}", command, results.machine(), head + lines)
 
 
 def report(contenders, kinds, rounds, kept, name):

@@ -20,13 +20,14 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
-import datasets
-
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 import results  # noqa: E402
+
+results.need("numpy")
+import numpy as np  # noqa: E402
+
+import datasets  # noqa: E402
 
 DIMENSION, LATENT, SEED = 1024, 40, 113
 QUERIES, K = 500, 10

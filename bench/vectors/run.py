@@ -16,15 +16,16 @@ import statistics
 import subprocess
 import sys
 
-import numpy as np
-
-import aspects
-import datasets
-from table import write_results
-
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 import results  # noqa: E402
+
+results.need("numpy")
+import numpy as np  # noqa: E402
+
+import aspects  # noqa: E402
+import datasets  # noqa: E402
+from table import write_results  # noqa: E402
 
 TARGETS = [0.90, 0.95, 0.99]
 EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 480, 640, 960, 1280, 2560]

@@ -15,12 +15,13 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
-import datasets
-
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import results  # noqa: E402
+
+results.need("numpy")
+import numpy as np  # noqa: E402
+
+import datasets  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 BULK = 1000

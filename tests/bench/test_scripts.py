@@ -99,7 +99,7 @@ class Scripts(BenchTest):
         self.assertLess({"log/run.py", "milvus/restart.py", "vectors/under_merge.py"}, names)
         for name in sorted(names - PARTS):
             text = (BENCH / name).read_text()
-            for wanted in (r"results\.add_json\(", r"\.save\(", r"results\.(write|publish)\(|write_results\("):
+            for wanted in (r"results\.add_json\(", r"\.save\(", r"results\.publish\(|write_results\("):
                 self.assertTrue(re.search(wanted, text), f"{name} has no {wanted}")
 
     def test_what_is_in_the_way_of_a_benchmark_is_found_out_before_it_begins(self):
@@ -123,6 +123,17 @@ class Scripts(BenchTest):
                 done = subprocess.run([sys.executable, BENCH / path, *arguments], capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(told, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_packages_that_are_missing_are_told_by_a_line(self):
+        for path, package in [("milvus/restart.py", "pymilvus"), ("milvus/run.py", "pymilvus"), ("vectors/run.py", "numpy"),
+                              ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy")]:
+            with self.subTest(path=path):
+                # Without the packages of whichever environment this runs in.
+                done = subprocess.run([sys.executable, "-I", "-S", BENCH / path, "--help"], capture_output=True, text=True,
+                                      timeout=SECONDS_MAX, check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rf"^not installed: .*{package}")
                 self.assertNotIn("Traceback", done.stderr)
 
     def test_counted_instructions_are_rows_beside_what_was_measured(self):
