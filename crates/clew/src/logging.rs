@@ -58,7 +58,7 @@ mod tests {
             "off",
             "",
             "info,clew_engine=debug",
-            "warn, slowlog",
+            "warn,slowlog",
             "clew_engine",
         ] {
             assert!(filter_of(right).is_ok(), "{right}");
