@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::run::{Machine, STEP_ITEMS};
+use super::ScriptLanguage;
+use super::run::Machine;
 use super::tree::Node;
 use super::value::ScriptValue;
-use super::{ScriptLanguage, changes, functions};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 impl<'a> Machine<'a, '_> {
@@ -67,16 +67,6 @@ impl<'a> Machine<'a, '_> {
         if let ("randomScore", [seed, ..]) = (name, &values[..]) {
             return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
         }
-        if let ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) = (name, &values[..]) {
-            self.hold(of)?;
-            let size = of.size().unwrap_or(0);
-            let looks = match name {
-                "copyOfSet" => size.saturating_mul(size),
-                _ => size,
-            };
-            self.steps(looks / STEP_ITEMS)?;
-            return changes::copied(name, of);
-        }
-        functions::call(name, self.script.language, &values)
+        self.function_of(name, &values)
     }
 }

@@ -2,20 +2,31 @@
 
 use super::failures::CAUGHT;
 use super::lexer::Token;
+use super::operators::fitted;
 use super::parser::Parser;
-use super::tree::{Catch, Lambda, Node, Operator, Statement, Thrown, Type};
+use super::run::{Machine, element};
+use super::tree::{Assign, Catch, Lambda, Named, Node, Operator, Statement, Target, Thrown, Type};
+use super::value::ScriptValue;
+use super::{ScriptLanguage, changes};
+use crate::error::ScriptError;
 
 /// Operators that give what stands before them the value that comes of it and another one.
-pub(super) const COMPOUND: &[(&str, Operator)] = &[
+const COMPOUND: &[(&str, Operator)] = &[
     ("+=", Operator::Add),
     ("-=", Operator::Subtract),
     ("*=", Operator::Multiply),
     ("/=", Operator::Divide),
     ("%=", Operator::Remainder),
+    ("&=", Operator::BitAnd),
+    ("|=", Operator::BitOr),
+    ("^=", Operator::BitXor),
+    ("<<=", Operator::ShiftLeft),
+    (">>=", Operator::ShiftRight),
+    (">>>=", Operator::ShiftRightUnsigned),
 ];
 
 /// What `++` and `--` do.
-pub(super) fn counting(sign: &str) -> Option<Operator> {
+fn counting(sign: &str) -> Option<Operator> {
     match sign {
         "++" => Some(Operator::Add),
         "--" => Some(Operator::Subtract),
@@ -24,55 +35,90 @@ pub(super) fn counting(sign: &str) -> Option<Operator> {
 }
 
 impl Parser<'_> {
-    /// What becomes of a value that was read as a statement: something may be assigned to it.
-    pub(super) fn assigned(&mut self, target: Node) -> Result<Statement, String> {
+    /// What `++` and `--` do here: in expressions there is nothing to change.
+    pub(super) fn counts(&self, sign: &str) -> Option<Operator> {
+        let is_painless = self.language == ScriptLanguage::Painless;
+        counting(sign).filter(|_| is_painless)
+    }
+
+    /// What becomes of a value that was read: something may be assigned to it.
+    pub(super) fn assignment(&mut self, target: Node) -> Result<Node, String> {
         let Token::Sign(sign) = *self.peek() else {
-            return Ok(Statement::Value(target));
+            return Ok(target);
         };
         let compound = COMPOUND.iter().find(|(known, _)| *known == sign);
         let operator = compound.map(|(_, operator)| *operator);
-        if let Some(operator) = counting(sign) {
-            self.skip();
-            return self.put(target, Some(operator), Node::Whole(1));
-        }
-        if sign != "=" && operator.is_none() {
-            return Ok(Statement::Value(target));
+        let is_painless = self.language == ScriptLanguage::Painless;
+        if !is_painless || (sign != "=" && operator.is_none()) {
+            return Ok(target);
         }
         self.skip();
+        self.count(1)?;
         let value = self.expression()?;
-        self.put(target, operator, value)
+        self.assign(target, operator, value, false)
     }
 
-    /// `++` or `--` before a member or an item.
-    pub(super) fn counted_before(&mut self, operator: Operator) -> Result<Statement, String> {
-        self.skip();
-        let target = self.expression()?;
-        self.put(target, Some(operator), Node::Whole(1))
-    }
-
-    fn put(
+    /// Gives what stands a value; `before` asks for the one that it had.
+    pub(super) fn assign(
         &self,
         target: Node,
         operator: Option<Operator>,
         value: Node,
-    ) -> Result<Statement, String> {
-        let (of, key) = match target {
+        before: bool,
+    ) -> Result<Node, String> {
+        let target = match target {
+            Node::Variable(place) => {
+                let mut known = self.scope.iter().rev();
+                let known = known.find(|(_, _, known)| *known == place);
+                Target::Variable(place, known.map_or(Type::Any, |(_, kind, _)| *kind))
+            }
             Node::Member {
                 of,
                 name,
                 safe: false,
-            } => (*of, Node::Text(name)),
-            Node::Index(of, key) => (*of, *key),
+            } => Target::Member(*of, Node::Text(name)),
+            Node::Index(of, key) => Target::Member(*of, *key),
             _ => {
                 return Err(self.wrong("invalid assignment: cannot assign a value to what stands"));
             }
         };
-        Ok(Statement::Put {
-            of,
-            key,
+        Ok(Node::Assign(Box::new(Assign {
+            target,
             operator,
             value,
-        })
+            before,
+        })))
+    }
+
+    pub(super) fn arguments(&mut self, end: &str) -> Result<Vec<Node>, String> {
+        let mut arguments = Vec::new();
+        if self.take(end) {
+            return Ok(arguments);
+        }
+        loop {
+            let argument = self.argument()?;
+            arguments.push(argument);
+            if self.take(end) {
+                return Ok(arguments);
+            }
+            self.expect(",")?;
+        }
+    }
+
+    /// A value, a lambda, or what `::` names.
+    fn argument(&mut self) -> Result<Node, String> {
+        if let Some(lambda) = self.lambda()? {
+            return Ok(Node::Lambda(lambda));
+        }
+        if let Some(named) = self.reference()? {
+            return Ok(self.named_lambda(named));
+        }
+        let value = self.expression()?;
+        if !self.take("::") {
+            return Ok(value);
+        }
+        let name = self.word()?;
+        Ok(self.named_lambda(Named::Of(Box::new(value), name)))
     }
 
     /// What may fail, whose first word was read, and what is done then.
@@ -102,7 +148,9 @@ impl Parser<'_> {
     /// `throw new IllegalArgumentException('reason')`, whose first word was read.
     pub(super) fn thrown(&mut self) -> Result<Statement, String> {
         if !self.take_word("new") {
-            return Err(self.unexpected());
+            // Something that was made, or caught, before.
+            let failure = self.expression()?;
+            return Ok(Statement::Throw(Thrown::Again, failure));
         }
         let class = self.word()?;
         let thrown = Thrown::named(&class)
@@ -137,15 +185,72 @@ impl Parser<'_> {
                     body
                 }
             };
-            Ok(Lambda { places, body })
+            Ok(Lambda {
+                places,
+                body,
+                around: Vec::new(),
+                depth: 0,
+                named: None,
+            })
         });
         self.scope.truncate(seen);
         // The statement around it goes on, and its tree is deeper by what lies in the lambda.
         let inside = self.longest;
         (self.operators, self.longest) = (operators, longest);
-        let lambda = lambda?;
+        let mut lambda = lambda?;
+        lambda.around = self.seen();
+        lambda.depth = 1 + self.deepest + inside;
         self.count(inside)?;
         Ok(Some(lambda))
+    }
+
+    /// The places of the variables that can be seen.
+    fn seen(&self) -> Vec<usize> {
+        self.scope.iter().map(|(_, _, place)| *place).collect()
+    }
+
+    /// What `::` names, as a lambda.
+    pub(super) fn named_lambda(&self, named: Named) -> Node {
+        Node::Lambda(Lambda {
+            places: Vec::new(),
+            body: Vec::new(),
+            around: self.seen(),
+            depth: 1 + self.deepest,
+            named: Some(named),
+        })
+    }
+
+    /// `String::length`, `Map.Entry::getKey`, `this::own`, if that comes next.
+    pub(super) fn reference(&mut self) -> Result<Option<Named>, String> {
+        let Token::Word(word) = self.peek() else {
+            return Ok(None);
+        };
+        let word = word.clone();
+        let count = match self.type_ahead(0) {
+            Some((_, count)) => count,
+            None => 1,
+        };
+        if !matches!(self.ahead(count), Token::Sign("::"))
+            || self.scope.iter().any(|(name, ..)| *name == word)
+        {
+            return Ok(None);
+        }
+        let is_class = word.starts_with(|first: char| first.is_ascii_uppercase()) || count > 1;
+        if !is_class && word != "this" {
+            return Ok(None);
+        }
+        (0..=count).for_each(|_| self.skip());
+        let name = self.word()?;
+        if word != "this" {
+            return Ok(Some(Named::Class(word, name)));
+        }
+        let known = self.function_names.iter().enumerate();
+        let places = known.filter(|(_, (own, _))| *own == name);
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        match places.is_empty() {
+            true => Err(self.wrong(format_args!("function [{name}] not found"))),
+            false => Ok(Some(Named::Own(places))),
+        }
     }
 
     /// The names before an arrow, which are gone past with it.
@@ -182,5 +287,77 @@ impl Parser<'_> {
             self.skip();
         }
         Some(names)
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// Gives something a value, which is the value of it all, or the one from before.
+    pub(super) fn assigned(&mut self, assign: &'a Assign) -> Result<ScriptValue<'a>, ScriptError> {
+        let (before, made) = match &assign.target {
+            Target::Variable(place, kind) => {
+                let before = match assign.operator {
+                    Some(_) => self.variables.get(*place).cloned(),
+                    None => None,
+                };
+                let before = before.unwrap_or(ScriptValue::Null);
+                let made = self.combined(assign, &before)?;
+                let made = fitted(*kind, made, assign.operator.is_some())?;
+                self.set(*place, made.clone());
+                (before, made)
+            }
+            Target::Member(of, key) => {
+                let (of, key) = (self.value(of)?, self.value(key)?);
+                let before = match assign.operator {
+                    Some(_) => element(&of, &key)?,
+                    None => ScriptValue::Null,
+                };
+                let made = self.combined(assign, &before)?;
+                self.hold(&made)?;
+                changes::put(&of, &key, made.clone())?;
+                (before, made)
+            }
+        };
+        Ok(if assign.before { before } else { made })
+    }
+
+    /// The value that is given.
+    fn combined(
+        &mut self,
+        assign: &'a Assign,
+        before: &ScriptValue<'a>,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let value = self.value(&assign.value)?;
+        match assign.operator {
+            Some(operator) => self.paired(operator, before, &value),
+            None => Ok(value),
+        }
+    }
+}
+
+/// A call of a method. Items that are taken out of the names, the values or the entries of a map are taken out of that.
+pub(super) fn call_of_part(of: Node, name: String, arguments: Vec<Node>, safe: bool) -> Node {
+    match of {
+        Node::Call {
+            of,
+            name: part,
+            arguments: none,
+            safe: inner,
+        } if name == "removeIf"
+            && none.is_empty()
+            && matches!(part.as_str(), "keySet" | "values" | "entrySet") =>
+        {
+            Node::Call {
+                of,
+                name: format!("{part}.{name}"),
+                arguments,
+                safe: inner,
+            }
+        }
+        of => Node::Call {
+            of: Box::new(of),
+            name,
+            arguments,
+            safe,
+        },
     }
 }

@@ -2,107 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::held::{Held, Members};
+use super::held::{Held, Kind, Members};
+pub(super) use super::methods::{GROWING, MAKING, METHODS, QUICK, READING};
 use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// No text may become so long.
 const JOINED_BYTES_MAX: usize = 1 << 20;
-
-/// What can be asked of lists and maps that are changed in place, with how many arguments.
-pub(super) const METHODS: &[(&str, usize)] = &[
-    ("add", 1),
-    ("add", 2),
-    ("addAll", 1),
-    ("set", 2),
-    ("remove", 1),
-    ("removeAll", 1),
-    ("retainAll", 1),
-    ("clear", 0),
-    ("containsAll", 1),
-    ("lastIndexOf", 1),
-    ("subList", 2),
-    ("sort", 1),
-    ("sorted", 0),
-    ("distinct", 0),
-    ("limit", 1),
-    ("skip", 1),
-    ("stream", 0),
-    ("collect", 1),
-    ("toList", 0),
-    ("put", 2),
-    ("putAll", 1),
-    ("putIfAbsent", 2),
-    ("replace", 2),
-    ("containsValue", 1),
-    ("keySet", 0),
-    ("values", 0),
-    ("entrySet", 0),
-    ("getKey", 0),
-    ("getMessage", 0),
-    // With what is done for each item.
-    ("forEach", 1),
-    ("each", 1),
-    ("removeIf", 1),
-    ("replaceAll", 1),
-    ("filter", 1),
-    ("findAll", 1),
-    ("find", 1),
-    ("map", 1),
-    ("mapToInt", 1),
-    ("mapToLong", 1),
-    ("mapToDouble", 1),
-    ("any", 1),
-    ("anyMatch", 1),
-    ("every", 1),
-    ("allMatch", 1),
-    ("noneMatch", 1),
-    ("sorted", 1),
-    ("computeIfAbsent", 2),
-];
-
-/// Methods that look at one item; all others go through the whole.
-pub(super) const QUICK: &[&str] = &[
-    "add",
-    "size",
-    "length",
-    "isEmpty",
-    "get",
-    "set",
-    "put",
-    "containsKey",
-    "getOrDefault",
-    "putIfAbsent",
-    "getKey",
-    "getValue",
-    "getMessage",
-];
-
-/// Methods by which a script comes to hold more than before.
-pub(super) const GROWING: &[&str] = &[
-    "add",
-    "addAll",
-    "set",
-    "put",
-    "putAll",
-    "putIfAbsent",
-    "replace",
-    "subList",
-    "sorted",
-    "distinct",
-    "limit",
-    "skip",
-    "stream",
-    "collect",
-    "toList",
-    "keySet",
-    "values",
-    "entrySet",
-];
-
-/// Those of them that make a list of what they are told about it; others make one where they are told nothing.
-pub(super) const MAKING: &[&str] = &["subList", "limit", "skip", "collect"];
 
 /// What a list or a map answers that can be changed; `None` where only such have no such method.
 pub(super) fn call<'a>(
@@ -144,7 +51,7 @@ pub(super) fn put<'a>(
         ScriptValue::Null => Err(ScriptError::null("put")),
         ScriptValue::Members(members) => members.put(key(at), value).map(|_| ()),
         ScriptValue::Items(items) => {
-            let place = at.want_whole()?;
+            let place = of.counted_back(at.want_whole()?);
             let known = usize::try_from(place).ok();
             let Some(known) = known.filter(|known| *known < items.len()) else {
                 return Err(beyond(place, items.len()));
@@ -216,14 +123,7 @@ fn items_method<'a>(
             ScriptValue::Bool(is_some)
         }
         ("removeAll" | "retainAll", [others]) => {
-            let others = several(others)?;
-            let stays = name == "retainAll";
-            let mut all = items.all();
-            let before = all.len();
-            all.retain(|item| others.iter().any(|other| is_same(item, other)) == stays);
-            let is_changed = all.len() != before;
-            items.replace(all)?;
-            ScriptValue::Bool(is_changed)
+            ScriptValue::Bool(without(items, others, name == "retainAll")?)
         }
         ("clear", []) => {
             items.replace(Vec::new())?;
@@ -239,12 +139,80 @@ fn items_method<'a>(
             let found = all.iter().rposition(|item| is_same(item, value));
             found.map_or(ScriptValue::Whole(-1), count)
         }
+        ("reverse", []) => {
+            let mut all = items.all();
+            all.reverse();
+            items.replace(all)?;
+            ScriptValue::Null
+        }
         ("sort", [ScriptValue::Null]) => {
             items.replace(in_order(items.all())?)?;
             ScriptValue::Null
         }
+        ("push" | "addLast" | "offer" | "addFirst", [value]) => pushed(items, name, value)?,
+        (_, []) => match from_an_end(items, name)? {
+            Some(found) => found,
+            None => return stream_method(items, name, arguments),
+        },
         _ => return stream_method(items, name, arguments),
     }))
+}
+
+/// Leaves of a list what is in another one, or what is not; whether that changed it.
+fn without<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    others: &ScriptValue<'a>,
+    stays: bool,
+) -> Result<bool, ScriptError> {
+    let others = several(others)?;
+    let mut all = items.all();
+    let before = all.len();
+    all.retain(|item| others.iter().any(|other| is_same(item, other)) == stays);
+    let is_changed = all.len() != before;
+    items.replace(all)?;
+    Ok(is_changed)
+}
+
+/// Puts an item at an end of a list.
+fn pushed<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    name: &str,
+    value: &ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let is_first = name == "addFirst" || (name == "push" && items.kind() != Kind::Stack);
+    let place = if is_first { 0 } else { items.len() };
+    items.insert(place, value.clone())?;
+    Ok(match name {
+        "push" => value.clone(),
+        "offer" => ScriptValue::Bool(true),
+        _ => ScriptValue::Null,
+    })
+}
+
+/// The item at an end of a list, which may be taken away.
+fn from_an_end<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    name: &str,
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let last = items.len().wrapping_sub(1);
+    let top = match items.kind() {
+        Kind::Stack => last,
+        _ => 0,
+    };
+    let found = match name {
+        "getFirst" | "element" => items.at(0),
+        "getLast" => items.at(last),
+        "peek" => items.at(top),
+        "removeFirst" | "poll" | "remove" => items.take(0),
+        "removeLast" => items.take(last),
+        "pop" => items.take(top),
+        _ => return Ok(None),
+    };
+    match (found, name) {
+        (None, "peek" | "poll") => Ok(Some(ScriptValue::Null)),
+        (None, _) => Err(beyond(0, 0)),
+        (found, _) => Ok(found),
+    }
 }
 
 /// What those answer otherwise that have each value once.
@@ -254,7 +222,7 @@ fn set_method<'a>(
     arguments: &[ScriptValue<'a>],
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
     let has = |value: &ScriptValue<'a>| items.all().iter().any(|have| is_same(have, value));
-    Ok(Some(ScriptValue::Bool(match (name, arguments) {
+    let made = ScriptValue::Bool(match (name, arguments) {
         ("add", [value]) => !has(value) && items.insert(items.len(), value.clone())?,
         ("addAll", [more]) => {
             let mut is_changed = false;
@@ -269,7 +237,11 @@ fn set_method<'a>(
             found.and_then(|at| items.take(at)).is_some()
         }
         _ => return Ok(None),
-    })))
+    });
+    if items.kind() == Kind::Sorted && name != "remove" {
+        items.replace(in_order(items.all())?)?;
+    }
+    Ok(Some(made))
 }
 
 /// Methods that make other lists, as streams do.
@@ -291,9 +263,8 @@ fn stream_method<'a>(
         }
         ("limit", [most]) => ScriptValue::listed(part(0, most.want_whole()?.min(length))?)?,
         ("skip", [first]) => ScriptValue::listed(part(first.want_whole()?.min(length), length)?)?,
-        ("stream" | "toList", []) | ("collect", [ScriptValue::Null]) => {
-            ScriptValue::listed(items.all())?
-        }
+        ("stream" | "toList" | "boxed" | "toArray" | "asList" | "asCollection", [])
+        | ("collect", [ScriptValue::Null]) => ScriptValue::listed(items.all())?,
         ("collect" | "join", [ScriptValue::Text(between)]) => {
             let mut joined = String::new();
             for (at, item) in items.all().iter().enumerate() {
@@ -323,7 +294,9 @@ fn stream_method<'a>(
 }
 
 /// Items in the order of their values: numbers or texts.
-fn in_order<'a>(mut items: Vec<ScriptValue<'a>>) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+pub(super) fn in_order<'a>(
+    mut items: Vec<ScriptValue<'a>>,
+) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
     let all_whole = items.iter().all(|item| item.want_whole().is_ok());
     let all_text = items.iter().all(|item| item.want_text().is_ok());
     if all_whole {
@@ -385,11 +358,18 @@ fn members_method<'a>(
         }
         ("values", []) => ScriptValue::listed(values().collect())?,
         ("entrySet", []) => {
-            let entries = members.all().into_iter().map(|(name, value)| {
-                let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
-                ScriptValue::mapped(vec![key, (Cow::Borrowed("value"), value)])
-            });
+            let members = members.all().into_iter();
+            let entries = members.map(|(name, value)| entry(name, value));
             ScriptValue::listed(entries.collect::<Result<_, _>>()?)?
+        }
+        ("firstKey" | "lastKey", []) => {
+            let mut all = members.all();
+            let found = match name {
+                "firstKey" => all.into_iter().next(),
+                _ => all.pop(),
+            };
+            let found = found.ok_or_else(|| beyond(0, 0))?;
+            ScriptValue::Text(found.0)
         }
         ("getMessage", []) => or_null(members.get("message")),
         ("getKey", []) => or_null(members.get("key")),
@@ -398,8 +378,34 @@ fn members_method<'a>(
     }))
 }
 
+/// A name and its value.
+pub(super) fn entry<'a>(
+    name: Cow<'a, str>,
+    value: ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
+    ScriptValue::mapped(vec![key, (Cow::Borrowed("value"), value)])
+}
+
+/// How two values stand to each other: below, at or above zero.
+pub(super) fn ordered<'a>(
+    left: &ScriptValue<'a>,
+    right: &ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let order = match (left, right) {
+        (ScriptValue::Whole(left), ScriptValue::Whole(right))
+        | (ScriptValue::Date(left), ScriptValue::Date(right)) => left.cmp(right),
+        (ScriptValue::Text(left), ScriptValue::Text(right)) => left.cmp(right),
+        (ScriptValue::Bool(left), ScriptValue::Bool(right)) => left.cmp(right),
+        _ => left.want_number()?.total_cmp(&right.want_number()?),
+    };
+    Ok(ScriptValue::Whole(order as i64))
+}
+
 /// The members of a map, in their order.
-fn pairs<'a>(value: &ScriptValue<'a>) -> Result<Vec<(Cow<'a, str>, ScriptValue<'a>)>, ScriptError> {
+pub(super) fn pairs<'a>(
+    value: &ScriptValue<'a>,
+) -> Result<Vec<(Cow<'a, str>, ScriptValue<'a>)>, ScriptError> {
     match value {
         ScriptValue::Members(members) => Ok(members.all()),
         ScriptValue::Json(serde_json::Value::Object(members)) => {
@@ -417,5 +423,30 @@ pub(super) fn copied<'a>(name: &str, of: &ScriptValue<'a>) -> Result<ScriptValue
         "copyOfList" => ScriptValue::listed(several(of)?),
         "copyOfSet" => ScriptValue::set_of(several(of)?),
         _ => ScriptValue::mapped(pairs(of)?),
+    }
+}
+
+/// What lies in maps and lists on a way of names and places; what stands instead where nothing does.
+pub(super) fn by_path<'a>(
+    of: &ScriptValue<'a>,
+    path: &str,
+    instead: Option<&ScriptValue<'a>>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let mut found = of.clone();
+    for part in path.split('.') {
+        found = match found.get(part) {
+            Some(member) => member,
+            None => match part.parse() {
+                Ok(place) => found.at(place).unwrap_or(ScriptValue::Null),
+                Err(_) => ScriptValue::Null,
+            },
+        };
+    }
+    match (found, instead) {
+        (ScriptValue::Null, Some(instead)) => Ok(instead.clone()),
+        (ScriptValue::Null, None) => Err(ScriptError::argument(format!(
+            "Could not find value at path [{path}]"
+        ))),
+        (found, _) => Ok(found),
     }
 }

@@ -13,6 +13,10 @@ impl Thrown {
             "IllegalStateException" => Thrown::State,
             "RuntimeException" => Thrown::Runtime,
             "Exception" => Thrown::Other,
+            "ArithmeticException" => Thrown::Arithmetic,
+            "ClassCastException" => Thrown::Cast,
+            "NullPointerException" => Thrown::Null,
+            "IndexOutOfBoundsException" => Thrown::Bounds,
             _ => return None,
         })
     }
@@ -23,7 +27,11 @@ impl Thrown {
             Thrown::Argument => ScriptErrorKind::Argument,
             Thrown::State => ScriptErrorKind::State,
             Thrown::Runtime => ScriptErrorKind::Runtime,
-            Thrown::Other => ScriptErrorKind::Thrown,
+            Thrown::Other | Thrown::Again => ScriptErrorKind::Thrown,
+            Thrown::Arithmetic => ScriptErrorKind::Arithmetic,
+            Thrown::Cast => ScriptErrorKind::Cast,
+            Thrown::Null => ScriptErrorKind::Null,
+            Thrown::Bounds => ScriptErrorKind::Bounds,
         }
     }
 }
@@ -40,6 +48,10 @@ pub(super) const CAUGHT: &[&str] = &[
     "ArithmeticException",
     "NullPointerException",
     "IndexOutOfBoundsException",
+    "ArrayIndexOutOfBoundsException",
+    "StringIndexOutOfBoundsException",
+    "NoSuchElementException",
+    "UnsupportedOperationException",
 ];
 
 impl Catch {
@@ -58,7 +70,15 @@ impl Catch {
             ScriptErrorKind::Cast => self.is_one("ClassCastException"),
             ScriptErrorKind::Arithmetic => self.is_one("ArithmeticException"),
             ScriptErrorKind::Null => self.is_one("NullPointerException"),
-            ScriptErrorKind::Bounds => self.is_one("IndexOutOfBoundsException"),
+            ScriptErrorKind::Bounds => matches!(
+                self.class.as_str(),
+                "Exception"
+                    | "RuntimeException"
+                    | "IndexOutOfBoundsException"
+                    | "ArrayIndexOutOfBoundsException"
+                    | "StringIndexOutOfBoundsException"
+                    | "NoSuchElementException"
+            ),
             ScriptErrorKind::Runtime => self.is_one("RuntimeException"),
             ScriptErrorKind::Thrown => self.class == "Exception",
             ScriptErrorKind::Unreadable
@@ -88,9 +108,44 @@ impl<'a> Machine<'a, '_> {
         let Some(caught) = catches.iter().find(|one| one.is_for(error.kind)) else {
             return Err(error);
         };
-        let reason = ScriptValue::made(error.reason)?;
-        let shown = ScriptValue::mapped(vec![("message".into(), reason)])?;
+        let shown = failure(error.kind, ScriptValue::made(error.reason)?)?;
         self.set(caught.place, shown);
         self.block(&caught.body)
     }
 }
+
+/// A failure as a value: what is wrong, and its kind.
+pub(super) fn failure<'a>(
+    kind: ScriptErrorKind,
+    reason: ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let known = KINDS.iter().find(|(_, one)| *one == kind);
+    let class = known.map_or("Exception", |(class, _)| *class);
+    ScriptValue::mapped(vec![
+        ("message".into(), reason),
+        (CLASS.into(), ScriptValue::Text(class.into())),
+    ])
+}
+
+/// The error of a failure that was made, or caught, before.
+pub(super) fn again(failure: &ScriptValue<'_>) -> ScriptError {
+    let class = failure.get(CLASS).unwrap_or(ScriptValue::Null);
+    let known = KINDS.iter().find(|(one, _)| *one == &*class.shown());
+    let kind = known.map_or(ScriptErrorKind::Thrown, |(_, kind)| *kind);
+    let reason = failure.get("message").unwrap_or(ScriptValue::Null);
+    ScriptError::new(kind, reason.shown().into_owned())
+}
+
+/// Where a failure that is a value has the name of its kind.
+const CLASS: &str = "class";
+
+/// The names of kinds.
+const KINDS: &[(&str, ScriptErrorKind)] = &[
+    ("IllegalArgumentException", ScriptErrorKind::Argument),
+    ("IllegalStateException", ScriptErrorKind::State),
+    ("RuntimeException", ScriptErrorKind::Runtime),
+    ("ArithmeticException", ScriptErrorKind::Arithmetic),
+    ("ClassCastException", ScriptErrorKind::Cast),
+    ("NullPointerException", ScriptErrorKind::Null),
+    ("IndexOutOfBoundsException", ScriptErrorKind::Bounds),
+];

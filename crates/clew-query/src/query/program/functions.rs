@@ -3,8 +3,10 @@
 use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 
 use super::ScriptLanguage;
+use super::calendar;
 use super::dates;
 use super::operators::{cut, lenient};
+use super::statics;
 use super::tree::{Node, Operator};
 use super::value::ScriptValue;
 use super::windows;
@@ -116,14 +118,22 @@ pub(super) fn known(
     match (language, class) {
         (_, Some("System")) if name == "currentTimeMillis" && arguments == 0 => Known::Millis,
         (_, Some("Instant")) if name == "now" && arguments == 0 => Known::Now,
-        (ScriptLanguage::Painless, Some("Math" | "StrictMath")) => found(MATH, name, arguments),
+        (ScriptLanguage::Painless, Some("Math" | "StrictMath")) => {
+            match found(MATH, name, arguments) {
+                Known::Not => of_class("Math", name, arguments),
+                known => known,
+            }
+        }
         (ScriptLanguage::Painless, Some("MovingFunctions")) => {
             windows::known(name, arguments).map_or(Known::Not, Known::Function)
         }
         (ScriptLanguage::Painless, Some(class)) => OF_CLASSES
             .iter()
             .find(|(of, known, _)| *of == class && *known == name && arguments == 1)
-            .map_or(Known::Not, |(_, _, function)| Known::Function(function)),
+            .map_or_else(
+                || of_class(class, name, arguments),
+                |(_, _, function)| Known::Function(function),
+            ),
         (ScriptLanguage::Painless, None) => found(OF_SCORES, name, arguments),
         (ScriptLanguage::Expression, None) => match found(MATH, name, arguments) {
             Known::Not => found(OF_EXPRESSIONS, name, arguments),
@@ -131,6 +141,10 @@ pub(super) fn known(
         },
         (ScriptLanguage::Expression, Some(_)) => Known::Not,
     }
+}
+
+fn of_class(class: &str, name: &str, arguments: usize) -> Known {
+    statics::known(class, name, arguments).map_or(Known::Not, Known::Function)
 }
 
 /// A constant of a class.
@@ -142,6 +156,11 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         ("Integer", "MIN_VALUE") => Node::Whole(i64::from(i32::MIN)),
         ("Long", "MAX_VALUE") => Node::Whole(i64::MAX),
         ("Long", "MIN_VALUE") => Node::Whole(i64::MIN),
+        ("Boolean", "TRUE") => Node::Bool(true),
+        ("Boolean", "FALSE") => Node::Bool(false),
+        ("Locale", "ROOT" | "ENGLISH" | "US") => Node::Text(String::new()),
+        ("ChronoUnit", unit) => Node::Text(calendar::unit(unit)?.to_string()),
+        ("DateTimeFormatter", format) => Node::Text(calendar::format(format)?.to_string()),
         ("Double", "MAX_VALUE") => Node::Float(f64::MAX),
         ("Float", "MAX_VALUE") => Node::Float(f64::from(f32::MAX)),
         ("Double" | "Float", "NaN") => quotient(0.0),

@@ -23,9 +23,29 @@ pub struct Held<T>(Arc<Mutex<Inside<T>>>);
 #[derive(Debug)]
 struct Inside<T> {
     level: usize,
-    /// Whether a list has each value once.
-    is_set: bool,
+    kind: Kind,
     what: T,
+}
+
+/// What something that is changed in place is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A list or a stream of anything; a map in the order in which its members came.
+    Plain,
+    /// A stream of whole numbers, whose sum is one.
+    Wholes,
+    /// A list that has each value once.
+    Set,
+    /// The same in the order of its values; a map in the order of its names.
+    Sorted,
+    /// A list that is used from its end.
+    Stack,
+    /// A text that grows: its one item.
+    Builder,
+    /// What goes through a list: the items that come, the next one last.
+    Iterator,
+    /// One item, or none.
+    Optional,
 }
 
 /// Members of a map, in the order in which they came.
@@ -51,7 +71,7 @@ impl<T> Held<T> {
     fn new(what: T, level: usize) -> Self {
         let inside = Inside {
             level,
-            is_set: false,
+            kind: Kind::Plain,
             what,
         };
         Held(Arc::new(Mutex::new(inside)))
@@ -61,6 +81,11 @@ impl<T> Held<T> {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let inside: &mut Inside<T> = &mut guard;
         with(inside)
+    }
+
+    /// What it is there for.
+    pub(super) fn kind(&self) -> Kind {
+        self.inside(|inside| inside.kind)
     }
 
     fn level(&self) -> usize {
@@ -100,6 +125,12 @@ fn sink(value: &ScriptValue<'_>, below: usize) -> Result<(), ScriptError> {
             let inner = inside.what.by_name.values().map(|(_, value)| value);
             inner.filter(|value| is_held(value)).cloned().collect()
         }),
+        // It may see what it would lie in.
+        ScriptValue::Doing(_) => {
+            return Err(ScriptError::argument(
+                "a function cannot be put into a list or a map",
+            ));
+        }
         _ => return Ok(()),
     };
     if level > LEVEL_MAX {
@@ -162,6 +193,26 @@ impl<'a> ScriptValue<'a> {
         Ok(ScriptValue::Items(list))
     }
 
+    /// Items that are there for something.
+    pub(super) fn kept(kind: Kind, items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
+        let list = Self::listed(items)?;
+        if let ScriptValue::Items(items) = &list {
+            items.inside(|inside| inside.kind = kind);
+        }
+        Ok(list)
+    }
+
+    /// A map that was made, in the order of its names.
+    pub(super) fn sorted_map(
+        pairs: Vec<(Cow<'a, str>, ScriptValue<'a>)>,
+    ) -> Result<Self, ScriptError> {
+        let map = Self::mapped(pairs)?;
+        if let ScriptValue::Members(members) = &map {
+            members.inside(|inside| inside.kind = Kind::Sorted);
+        }
+        Ok(map)
+    }
+
     /// A list that was made, and has each value once.
     pub(super) fn set_of(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
         let mut kept: Vec<ScriptValue<'a>> = Vec::new();
@@ -170,11 +221,7 @@ impl<'a> ScriptValue<'a> {
                 kept.push(item);
             }
         }
-        let set = Self::listed(kept)?;
-        if let ScriptValue::Items(items) = &set {
-            items.inside(|inside| inside.is_set = true);
-        }
-        Ok(set)
+        Self::kept(Kind::Set, kept)
     }
 
     /// A map that was made.
@@ -202,7 +249,31 @@ impl<'a> Held<Vec<ScriptValue<'a>>> {
 
     /// Whether it has each value once.
     pub(super) fn is_set(&self) -> bool {
-        self.inside(|inside| inside.is_set)
+        matches!(self.kind(), Kind::Set | Kind::Sorted)
+    }
+
+    /// The text that grows in it.
+    pub(super) fn text(&self) -> String {
+        self.inside(|inside| match inside.what.first() {
+            Some(ScriptValue::Text(text)) => text.clone().into_owned(),
+            _ => String::new(),
+        })
+    }
+
+    /// Puts more behind the text that grows in it, or has another text: how long that is, in bytes.
+    pub(super) fn write(&self, text: &str, is_more: bool) -> usize {
+        self.inside(|inside| {
+            if let Some(ScriptValue::Text(there)) = inside.what.first_mut() {
+                let there = there.to_mut();
+                if !is_more {
+                    there.clear();
+                }
+                there.push_str(text);
+                return there.len();
+            }
+            inside.what = vec![ScriptValue::Text(Cow::Owned(text.to_string()))];
+            text.len()
+        })
     }
 
     /// All items.
@@ -321,7 +392,12 @@ impl<'a> Held<Members<'a>> {
             let each = members.map(|(name, (at, slot))| (*at, name.clone(), seen(slot, level)));
             each.collect::<Vec<_>>()
         });
-        all.sort_by_key(|(at, ..)| *at);
+        if self.kind() != Kind::Sorted {
+            all.sort_by_key(|(at, ..)| *at);
+        } else if all.iter().all(|(_, name, _)| name.parse::<i64>().is_ok()) {
+            // Names that are numbers come in the order of these.
+            all.sort_by_key(|(_, name, _)| name.parse::<i64>().unwrap_or(0));
+        }
         let each = all.into_iter();
         each.map(|(_, name, value)| (name, value)).collect()
     }
@@ -329,7 +405,9 @@ impl<'a> Held<Members<'a>> {
     pub(super) fn to_json(&self) -> Value {
         self.inside(|inside| {
             let mut all: Vec<_> = inside.what.by_name.iter().collect();
-            all.sort_by_key(|(_, (at, _))| *at);
+            if inside.kind != Kind::Sorted {
+                all.sort_by_key(|(_, (at, _))| *at);
+            }
             let each = all.into_iter();
             let json: Map<String, Value> = each
                 .map(|(name, (_, value))| (name.clone().into_owned(), value.to_json()))

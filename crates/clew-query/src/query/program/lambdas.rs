@@ -1,9 +1,13 @@
 //! Calls of methods, and of what is done with each item of a list.
 
+use std::sync::Arc;
+
 use super::changes;
+use super::doing::Doing;
+use super::held::{Held, Kind};
 use super::members;
-use super::run::{Flow, Machine};
-use super::tree::{Lambda, Node};
+use super::run::Machine;
+use super::tree::Node;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 
@@ -18,26 +22,86 @@ impl<'a> Machine<'a, '_> {
         name: &str,
         arguments: &'a [Node],
     ) -> Result<ScriptValue<'a>, ScriptError> {
-        if let [before @ .., Node::Lambda(lambda)] = arguments {
-            let before = self.all(before)?;
-            return self.with_each(of, name, &before, lambda);
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            values.push(match argument {
+                // What it is called by is done before its variables are gone.
+                Node::Lambda(lambda) if !matches!(of, ScriptValue::Doing(_)) => {
+                    ScriptValue::Doing(Arc::new(Doing::here(lambda)))
+                }
+                argument => self.value(argument)?,
+            });
         }
-        let arguments = self.all(arguments)?;
+        self.call_with(of, name, &values)
+    }
+
+    /// The same, of values.
+    pub(super) fn call_with(
+        &mut self,
+        of: &ScriptValue<'a>,
+        name: &str,
+        arguments: &[ScriptValue<'a>],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        if let ScriptValue::Doing(doing) = of {
+            return self.of_doing(doing, name, arguments);
+        }
+        // What cannot be changed answers as what can, but for what would change it.
+        if let ("getByPath", [ScriptValue::Text(path), others @ ..]) = (name, arguments) {
+            self.steps(path.len() / STEP_ITEMS)?;
+            return changes::by_path(of, path, others.first());
+        }
+        if changes::READING.contains(&name) {
+            let copy = match of {
+                &ScriptValue::Json(value) => Some(ScriptValue::changeable(value)),
+                ScriptValue::List(items) => Some(ScriptValue::listed(items.to_vec())?),
+                _ => None,
+            };
+            if let Some(copy) = copy {
+                self.steps(of.size().unwrap_or(0))?;
+                return self.call_with(&copy, name, arguments);
+            }
+        }
+        if let [before @ .., ScriptValue::Doing(doing)] = arguments {
+            return self.with_each(of, name, before, doing);
+        }
         match of {
-            &ScriptValue::Pattern(pattern) => return self.of_pattern(pattern, name, &arguments),
-            ScriptValue::Matcher(matcher) => return self.of_matcher(matcher, name, &arguments),
+            &ScriptValue::Pattern(pattern) => return self.of_pattern(pattern, name, arguments),
+            ScriptValue::Matcher(matcher) => return self.of_matcher(matcher, name, arguments),
+            ScriptValue::Items(items) => {
+                if let Some(found) = self.of_kind(items, name, arguments)? {
+                    return Ok(found);
+                }
+            }
             _ => {}
         }
         if !matches!(of, ScriptValue::Items(_) | ScriptValue::Members(_)) {
-            let found = members::call(of, name, &arguments)?;
-            if name == "splitOnToken" {
+            let found = members::call(of, name, arguments)?;
+            if matches!(name, "splitOnToken" | "toCharArray" | "chars") {
                 self.hold(&found)?;
                 self.steps(found.size().unwrap_or(0) / STEP_ITEMS)?;
             }
             return Ok(found);
         }
         let grows = changes::GROWING.contains(&name);
-        if grows {
+        self.counted(of, name, arguments)?;
+        let Some(found) = changes::call(of, name, arguments)? else {
+            return members::call(of, name, arguments);
+        };
+        let is_made = arguments.is_empty() || changes::MAKING.contains(&name);
+        if grows && is_made {
+            self.hold(&found)?;
+        }
+        Ok(found)
+    }
+
+    /// Counts what a method of a list or a map holds, and the items that it goes through.
+    fn counted(
+        &mut self,
+        of: &ScriptValue<'a>,
+        name: &str,
+        arguments: &[ScriptValue<'a>],
+    ) -> Result<(), ScriptError> {
+        if changes::GROWING.contains(&name) {
             arguments
                 .iter()
                 .try_for_each(|argument| self.hold(argument))?;
@@ -60,14 +124,7 @@ impl<'a> Machine<'a, '_> {
             };
             self.steps(looks / STEP_ITEMS)?;
         }
-        let Some(found) = changes::call(of, name, &arguments)? else {
-            return members::call(of, name, &arguments);
-        };
-        let is_made = arguments.is_empty() || changes::MAKING.contains(&name);
-        if grows && is_made {
-            self.hold(&found)?;
-        }
-        Ok(found)
+        Ok(())
     }
 
     /// What a method answers that does something with each item.
@@ -76,36 +133,18 @@ impl<'a> Machine<'a, '_> {
         of: &ScriptValue<'a>,
         name: &str,
         before: &[ScriptValue<'a>],
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
         match (of, name, before) {
             (ScriptValue::Null, ..) => Err(ScriptError::null(name)),
-            (ScriptValue::Members(members), "forEach" | "each", []) => {
-                for (name, value) in members.all() {
-                    self.applied(lambda, &[ScriptValue::Text(name), value])?;
-                }
-                Ok(ScriptValue::Null)
-            }
-            (ScriptValue::Members(members), "computeIfAbsent", [key]) => {
-                if let Some(there) = members.get(&changes::key(key))
-                    && there != ScriptValue::Null
-                {
-                    return Ok(there);
-                }
-                let made = self.applied(lambda, std::slice::from_ref(key))?;
-                self.hold(&made)?;
-                if made != ScriptValue::Null {
-                    members.put(changes::key(key), made.clone())?;
-                }
-                Ok(made)
-            }
+            (ScriptValue::Members(members), ..) => self.over_members(members, name, before, lambda),
             (
                 ScriptValue::Text(text),
                 "replaceAll" | "replaceFirst",
                 [ScriptValue::Pattern(pattern)],
             ) => self.replaced_by((*pattern, text), name, lambda),
             (_, _, []) => self.over_items(of, name, lambda),
-            _ => Err(members::refused(of, name, before.len() + 1)),
+            _ => self.over_items_with(of, name, before, lambda),
         }
     }
 
@@ -113,7 +152,7 @@ impl<'a> Machine<'a, '_> {
         &mut self,
         of: &ScriptValue<'a>,
         name: &str,
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
         let Some(items) = of.items() else {
             return Err(members::refused(of, name, 1));
@@ -123,41 +162,36 @@ impl<'a> Machine<'a, '_> {
             ScriptValue::Items(held) => Some(held),
             _ => None,
         };
+        let kind = held.map_or(Kind::Plain, Held::kind);
+        if kind == Kind::Optional {
+            return self.over_optional(of, items, name, lambda);
+        }
+        // A stream of numbers stays one where nothing else is made of them.
+        let kind = match kind {
+            Kind::Wholes => Kind::Wholes,
+            _ => Kind::Plain,
+        };
         Ok(match (name, held) {
-            ("forEach" | "each", _) => {
+            ("forEach" | "each" | "peek", _) => {
                 for item in items {
                     self.applied(lambda, &[item])?;
                 }
-                ScriptValue::Null
+                match name {
+                    "forEach" => ScriptValue::Null,
+                    _ => of.clone(),
+                }
             }
-            ("removeIf", Some(held)) => {
-                let before = items.len();
-                let kept = self.kept(items, lambda, Wanted::Others)?;
-                let is_changed = kept.len() != before;
-                held.replace(kept)?;
-                ScriptValue::Bool(is_changed)
+            ("removeIf" | "replaceAll" | "sort", Some(held)) => {
+                self.changed_by(held, name, lambda)?
             }
-            ("replaceAll", Some(held)) => {
-                let made = self.each_made(items, lambda)?;
-                held.replace(made)?;
-                ScriptValue::Null
-            }
-            ("sort", Some(held)) => {
-                let sorted = self.sorted(items, lambda)?;
-                held.replace(sorted)?;
-                ScriptValue::Null
-            }
-            ("sorted", _) => ScriptValue::listed(self.sorted(items, lambda)?)?,
+            ("sorted", _) => ScriptValue::kept(kind, self.sorted(items, lambda)?)?,
             ("filter" | "findAll", _) => {
-                ScriptValue::listed(self.kept(items, lambda, Wanted::These)?)?
+                ScriptValue::kept(kind, self.kept(items, lambda, Wanted::These)?)?
             }
-            ("find", _) => {
-                let found = self.kept(items, lambda, Wanted::These)?;
-                found.into_iter().next().unwrap_or(ScriptValue::Null)
+            ("mapToInt" | "mapToLong", _) => {
+                ScriptValue::kept(Kind::Wholes, self.each_made(items, lambda)?)?
             }
-            ("map" | "collect" | "mapToInt" | "mapToLong" | "mapToDouble", _) => {
-                ScriptValue::listed(self.each_made(items, lambda)?)?
-            }
+            ("map", _) => ScriptValue::kept(kind, self.each_made(items, lambda)?)?,
             ("any" | "anyMatch", _) => {
                 ScriptValue::Bool(!self.kept(items, lambda, Wanted::These)?.is_empty())
             }
@@ -167,15 +201,16 @@ impl<'a> Machine<'a, '_> {
             ("every" | "allMatch", _) => {
                 ScriptValue::Bool(self.kept(items, lambda, Wanted::Others)?.is_empty())
             }
-            _ => return Err(members::refused(of, name, 1)),
+            ("collect", _) => self.collected(items, lambda)?,
+            _ => self.made_of_items(of, items, name, lambda)?,
         })
     }
 
     /// The items that something holds of, or does not.
-    fn kept(
+    pub(super) fn kept(
         &mut self,
         items: Vec<ScriptValue<'a>>,
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
         wanted: Wanted,
     ) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         let mut kept = Vec::new();
@@ -188,10 +223,10 @@ impl<'a> Machine<'a, '_> {
         Ok(kept)
     }
 
-    fn each_made(
+    pub(super) fn each_made(
         &mut self,
         items: Vec<ScriptValue<'a>>,
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
     ) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         let mut made = Vec::with_capacity(items.len());
         for item in items {
@@ -203,10 +238,10 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// Items in the order that a comparison of two gives them, which need not make sense.
-    fn sorted(
+    pub(super) fn sorted(
         &mut self,
         mut items: Vec<ScriptValue<'a>>,
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
     ) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         if items.len() < 2 {
             return Ok(items);
@@ -226,37 +261,11 @@ impl<'a> Machine<'a, '_> {
         merged.extend(second);
         Ok(merged)
     }
-
-    /// What a lambda makes of its arguments.
-    pub(super) fn applied(
-        &mut self,
-        lambda: &'a Lambda,
-        arguments: &[ScriptValue<'a>],
-    ) -> Result<ScriptValue<'a>, ScriptError> {
-        let (want, have) = (lambda.places.len(), arguments.len());
-        if want != have {
-            return Err(ScriptError::argument(format!(
-                "Incorrect number of parameters: a lambda takes [{want}], [{have}] are given"
-            )));
-        }
-        for (place, argument) in lambda.places.iter().zip(arguments) {
-            self.set(*place, argument.clone());
-        }
-        let last = self.last.take();
-        let value = match self.block(&lambda.body)? {
-            Flow::Return(value) => value,
-            Flow::Next | Flow::Break | Flow::Continue => {
-                self.last.take().unwrap_or(ScriptValue::Null)
-            }
-        };
-        self.last = last;
-        Ok(value)
-    }
 }
 
 /// Which items are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+pub(super) enum Wanted {
     /// Those that something holds of.
     These,
     /// Those that it does not hold of.

@@ -146,7 +146,8 @@ fn number(text: &str) -> Option<(Token, usize)> {
     if let Some(digits) = hexadecimal {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit());
         let digits = &digits[..end.unwrap_or(digits.len())];
-        let value = i64::from_str_radix(digits, 16).ok()?;
+        let bits = u64::from_str_radix(digits, 16).ok()?;
+        let value = i64::from_ne_bytes(bits.to_ne_bytes());
         let length = 2 + digits.len();
         let has_letter = text[length..].starts_with(['L', 'l']);
         return Some((Token::Whole(value), length + usize::from(has_letter)));
@@ -179,9 +180,24 @@ fn number(text: &str) -> Option<(Token, usize)> {
     let width = bytes.get(end).copied();
     let (token, has_letter) = match width {
         Some(b'f' | b'F' | b'd' | b'D') => (Token::Float(written.parse().ok()?), true),
-        Some(b'l' | b'L') if is_whole => (Token::Whole(written.parse().ok()?), true),
-        _ if is_whole => (Token::Whole(written.parse().ok()?), false),
+        Some(b'l' | b'L') if is_whole => (Token::Whole(whole(written)?), true),
+        _ if is_whole => (Token::Whole(whole(written)?), false),
         _ => (Token::Float(written.parse().ok()?), false),
     };
     Some((token, end + usize::from(has_letter)))
+}
+
+/// A whole number, in eights where a zero stands first. The least one has no positive of its size: its minus stands before
+/// it and leaves it as it is.
+fn whole(digits: &str) -> Option<i64> {
+    if let Some(eights) = digits.strip_prefix('0')
+        && !eights.is_empty()
+    {
+        return i64::from_str_radix(eights, 8).ok();
+    }
+    let size: u64 = digits.parse().ok()?;
+    match size == i64::MIN.unsigned_abs() {
+        true => Some(i64::MIN),
+        false => i64::try_from(size).ok(),
+    }
 }

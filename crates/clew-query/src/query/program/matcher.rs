@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clew_analysis::{JavaPattern, Places, Replacement};
 
+use super::doing::Doing;
 use super::members;
 use super::pattern::Pattern;
 use super::run::Machine;
-use super::tree::{Lambda, Operator};
+use super::tree::Operator;
 use super::value::{ScriptValue, TEXT_BYTES_MAX};
 use crate::error::{ScriptError, ScriptErrorKind};
 
@@ -169,7 +170,7 @@ fn text_of<'a>(value: &ScriptValue<'a>) -> Result<Cow<'a, str>, ScriptError> {
 #[derive(Clone, Copy)]
 enum Instead<'a, 'r> {
     Written(&'r Replacement),
-    Made(&'a Lambda),
+    Made(&'r Doing<'a>),
 }
 
 impl<'a> Machine<'a, '_> {
@@ -352,7 +353,7 @@ impl<'a> Machine<'a, '_> {
         &mut self,
         (pattern, text): (&'a Pattern, &Cow<'a, str>),
         name: &str,
-        lambda: &'a Lambda,
+        lambda: &Doing<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
         self.replaced((pattern, text), name, Instead::Made(lambda))
     }

@@ -3,10 +3,12 @@
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
 
+use super::calendar;
 use super::changes;
 use super::dates;
 use super::matcher;
 use super::operators::is_same;
+use super::texts;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 
@@ -63,6 +65,7 @@ const METHODS: &[(&str, usize)] = &[
 /// Whether some value has such a method.
 pub(super) fn is_method(name: &str, arguments: usize) -> bool {
     let own = METHODS.iter().chain(dates::METHODS);
+    let own = own.chain(texts::METHODS).chain(calendar::METHODS);
     let mut all = own.chain(changes::METHODS).chain(matcher::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
@@ -81,8 +84,17 @@ pub(super) fn call<'a>(
 ) -> Result<ScriptValue<'a>, ScriptError> {
     let found = match of {
         ScriptValue::Null => return Err(ScriptError::null(name)),
-        ScriptValue::Text(text) => text_method(text, name, arguments)?,
-        ScriptValue::Date(millis) => dates::method(*millis, name, arguments)?,
+        ScriptValue::Text(text) => match text_method(text, name, arguments)? {
+            None if name == "between" || name == "format" => {
+                calendar::of_text(text, name, arguments)?
+            }
+            None => texts::method(text, name, arguments)?,
+            found => found,
+        },
+        ScriptValue::Date(millis) => match dates::method(*millis, name, arguments)? {
+            None => calendar::method(*millis, name, arguments)?,
+            found => found,
+        },
         ScriptValue::Point(point) => point_method(*point, name, arguments)?,
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             list_method(of, name, arguments)?
@@ -94,7 +106,9 @@ pub(super) fn call<'a>(
         ScriptValue::Json(_)
         | ScriptValue::Members(_)
         | ScriptValue::Pattern(_)
-        | ScriptValue::Matcher(_) => None,
+        | ScriptValue::Matcher(_)
+        | ScriptValue::Char(_)
+        | ScriptValue::Doing(_) => None,
     };
     match (found, name, arguments) {
         (Some(found), ..) => Ok(found),
@@ -149,11 +163,7 @@ fn text_method<'a>(
         ("equalsIgnoreCase", [other]) => {
             ScriptValue::Bool(text.to_lowercase() == other.want_text()?.to_lowercase())
         }
-        ("compareTo", [other]) => ScriptValue::Whole(match text.cmp(other.want_text()?) {
-            std::cmp::Ordering::Less => -1,
-            std::cmp::Ordering::Equal => 0,
-            std::cmp::Ordering::Greater => 1,
-        }),
+        ("compareTo", [other]) => texts::difference(text, other.want_text()?),
         ("indexOf", [part]) => {
             let found = text.find(part.want_text()?);
             let before = found.and_then(|at| text.get(..at));
@@ -169,8 +179,16 @@ fn text_method<'a>(
             })
         }
         ("charAt", [at]) => {
-            let at = at.want_whole()?;
-            substring(text, at, Some(at.saturating_add(1)))?
+            let place = at.want_whole()?;
+            let at = usize::try_from(place).ok();
+            let unit = at.and_then(|at| text.encode_utf16().nth(at));
+            ScriptValue::Char(unit.ok_or_else(|| {
+                let length = text.encode_utf16().count();
+                ScriptError::new(
+                    crate::error::ScriptErrorKind::Bounds,
+                    format!("Index {place} out of bounds for length {length}"),
+                )
+            })?)
         }
         ("concat", [more]) => ScriptValue::made(format!("{text}{}", more.want_text()?))?,
         ("indexOf", [part, from]) => index_from(text, part.want_text()?, from.want_whole()?),
@@ -285,6 +303,19 @@ fn list_method<'a>(
             Ok(point) => call(&point, "arcDistance", &[lat.clone(), lon.clone()])?,
             Err(_) => default.clone(),
         },
+        ("hashCode", []) => {
+            let items = of.items().unwrap_or_default();
+            let mut code = 1_i64;
+            for item in &items {
+                let inner = match item {
+                    ScriptValue::Null => 0,
+                    ScriptValue::Whole(number) => *number,
+                    other => call(other, "hashCode", &[])?.want_whole()?,
+                };
+                code = cut_int(code.wrapping_mul(31).wrapping_add(inner));
+            }
+            ScriptValue::Whole(code)
+        }
         ("min" | "max" | "sum" | "avg" | "median", []) => {
             folded(&of.items().unwrap_or_default(), name)?
         }
@@ -292,8 +323,20 @@ fn list_method<'a>(
     }))
 }
 
+/// The lowest 32 bits of a number.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "codes are 32 bits wide, and wrap"
+)]
+fn cut_int(number: i64) -> i64 {
+    i64::from(number as i32)
+}
+
 /// One number for several, which expressions ask for; of none it is zero.
-fn folded<'a>(items: &[ScriptValue<'a>], name: &str) -> Result<ScriptValue<'a>, ScriptError> {
+pub(super) fn folded<'a>(
+    items: &[ScriptValue<'a>],
+    name: &str,
+) -> Result<ScriptValue<'a>, ScriptError> {
     let numbers = items.iter().map(ScriptValue::want_number);
     let mut numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
     if numbers.is_empty() {

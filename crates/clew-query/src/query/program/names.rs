@@ -1,9 +1,10 @@
 //! What names in a script stand for: variables, fields, functions and measures of vectors.
 
 use super::functions::{self, Known};
+use super::lexer::Token;
 use super::parser::Parser;
-use super::tree::{Node, Operator};
-use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose};
+use super::tree::{Node, Operator, Thrown, Type};
+use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose, made, statics};
 use crate::query::VectorMeasure;
 
 impl Parser<'_> {
@@ -38,6 +39,11 @@ impl Parser<'_> {
             if let Some(constant) = functions::constant(word, &name) {
                 return Ok(constant);
             }
+            if word == "Map" && name == "Entry" {
+                self.expect(".")?;
+                let name = self.word()?;
+                return self.function(Some("Map.Entry"), &name);
+            }
             return self.function(Some(word), &name);
         }
         if self.is_at("(") {
@@ -55,33 +61,64 @@ impl Parser<'_> {
         Err(self.wrong(format_args!("cannot resolve symbol [{word}]")))
     }
 
-    /// `new Date()`, which is now, or a list or a map, with nothing in it or with what is in another one.
+    /// `new Date()`, which is now, or a list, a map or another object, with nothing in it or with what is in another one.
     fn made(&mut self) -> Result<Node, String> {
+        if let Some(array) = self.array()? {
+            return Ok(array);
+        }
         let class = self.word()?;
         self.expect("(")?;
         let mut arguments = self.arguments(")")?;
-        let first = arguments.pop();
-        match (class.as_str(), first) {
-            _ if !arguments.is_empty() => {}
-            ("Date", None) => return self.now(),
-            ("Date", Some(of)) => return Ok(Node::Function("dateOf".to_string(), vec![of])),
-            ("ArrayList" | "LinkedList", None) => return Ok(Node::List(Vec::new())),
-            ("HashMap" | "LinkedHashMap", None) => return Ok(Node::Map(Vec::new())),
-            ("HashSet" | "LinkedHashSet", of) => {
-                let of = of.unwrap_or(Node::List(Vec::new()));
-                return Ok(Node::Function("copyOfSet".to_string(), vec![of]));
+        match (class.as_str(), arguments.len()) {
+            ("Date", 0) => return self.now(),
+            ("Date", 1) => return Ok(Node::Function("dateOf".to_string(), arguments)),
+            ("ArrayList" | "LinkedList", 0) => return Ok(Node::List(Vec::new())),
+            ("HashMap" | "LinkedHashMap", 0) => return Ok(Node::Map(Vec::new())),
+            (class, count) => {
+                if let Some(function) = made::constructor(class, count) {
+                    return Ok(Node::Function(function.to_string(), arguments));
+                }
+                if Thrown::named(class).is_some() && count < 2 {
+                    arguments.insert(0, Node::Text(class.to_string()));
+                    return Ok(Node::Function("newFailure".to_string(), arguments));
+                }
             }
-            ("ArrayList" | "LinkedList", Some(of)) => {
-                return Ok(Node::Function("copyOfList".to_string(), vec![of]));
-            }
-            ("HashMap" | "LinkedHashMap", Some(of)) => {
-                return Ok(Node::Function("copyOfMap".to_string(), vec![of]));
-            }
-            _ => {}
         }
         Err(self.wrong(format_args!(
             "objects of [{class}] cannot be made by scripts here"
         )))
+    }
+
+    /// `int[2][3]`, `String[] {'a'}`, if that comes next: lists here.
+    fn array(&mut self) -> Result<Option<Node>, String> {
+        let Token::Word(name) = self.peek() else {
+            return Ok(None);
+        };
+        let item = match Type::named(name) {
+            Some(Type::Whole | Type::Int | Type::Short | Type::Byte) => Node::Whole(0),
+            Some(Type::Float) => Node::Float(0.0),
+            Some(Type::Bool) => Node::Bool(false),
+            Some(Type::Char) => Node::Cast(Type::Char, Box::new(Node::Whole(0))),
+            _ => Node::Null,
+        };
+        let Some((_, count)) = self.type_ahead(0) else {
+            return Ok(None);
+        };
+        if count > 1 && matches!(self.ahead(count), Token::Sign("{")) {
+            (0..=count).for_each(|_| self.skip());
+            return Ok(Some(Node::List(self.arguments("}")?)));
+        }
+        if !matches!(self.ahead(count), Token::Sign("[")) {
+            return Ok(None);
+        }
+        (0..count).for_each(|_| self.skip());
+        let mut sizes = Vec::new();
+        while self.take("[") {
+            self.count(1)?;
+            sizes.push(self.expression()?);
+            self.expect("]")?;
+        }
+        Ok(Some(Node::Array(sizes, Box::new(item))))
     }
 
     /// What is in brackets: a list, or a map.
@@ -289,14 +326,51 @@ impl Parser<'_> {
     }
 }
 
-/// What calls of classes are that can be said otherwise; their arguments are taken then.
-fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
-    let call = |of: Node, name: &str, arguments: Vec<Node>| Node::Call {
+fn call(of: Node, name: &str, arguments: Vec<Node>) -> Node {
+    Node::Call {
         of: Box::new(of),
         name: name.to_string(),
         arguments,
         safe: false,
-    };
+    }
+}
+
+/// What calls of what belongs to lists are that can be said otherwise; their arguments are taken then.
+fn of_collections(name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
+    match (name, &arguments[..]) {
+        ("sort", [_]) => Some(call(arguments.pop()?, "sort", vec![Node::Null])),
+        ("sort", [_, _]) => {
+            let order = arguments.pop()?;
+            Some(call(arguments.pop()?, "sort", vec![order]))
+        }
+        ("reverse", [_]) => Some(call(arguments.pop()?, "reverse", Vec::new())),
+        ("max" | "min", [_] | [_, _]) => {
+            let list = vec![arguments.remove(0)];
+            let copy = Node::Function("copyOfList".to_string(), list);
+            let furthest = call(copy, name, std::mem::take(arguments));
+            Some(call(furthest, "get", Vec::new()))
+        }
+        ("singletonList", [_]) => Some(Node::List(std::mem::take(arguments))),
+        ("singleton", [_]) => {
+            let list = Node::List(std::mem::take(arguments));
+            Some(Node::Function("copyOfSet".to_string(), vec![list]))
+        }
+        ("emptySet", []) => Some(Node::Function("newSet".to_string(), Vec::new())),
+        (
+            "unmodifiableList" | "unmodifiableMap" | "unmodifiableSet" | "unmodifiableCollection",
+            [_],
+        ) => arguments.pop(),
+        _ => None,
+    }
+}
+
+/// What calls of classes are that can be said otherwise; their arguments are taken then.
+fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
+    if let "Collections" | "Arrays" = class
+        && let Some(found) = of_collections(name, arguments)
+    {
+        return Some(found);
+    }
     match (class, name, &arguments[..]) {
         ("String", "join", [_, _]) => {
             let list = arguments.pop()?;
@@ -306,14 +380,30 @@ fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> 
             let other = arguments.pop()?;
             Some(call(arguments.pop()?, "compareTo", vec![other]))
         }
-        ("Collections", "sort", [_]) => Some(call(arguments.pop()?, "sort", vec![Node::Null])),
+        ("Comparator", "reverseOrder", []) => {
+            let order = Node::Function("naturalOrder".to_string(), Vec::new());
+            Some(call(order, "reversed", Vec::new()))
+        }
+        ("Optional", "empty", []) => Some(Node::Function("optional".to_string(), vec![Node::Null])),
+        ("Integer" | "Double", "sum", [_, _]) => {
+            let other = Box::new(arguments.pop()?);
+            Some(Node::Pair(Operator::Add, Box::new(arguments.pop()?), other))
+        }
+        ("Arrays", "stream", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
+        ("Stream", "of", _) => Some(Node::List(std::mem::take(arguments))),
         ("Collections", "emptyList", []) => Some(Node::List(Vec::new())),
         ("Collections", "emptyMap", []) => Some(Node::Map(Vec::new())),
+        ("Arrays", "asList", [Node::Array(..) | Node::List(_)]) => arguments.pop(),
         ("Arrays", "asList", _) => Some(Node::List(std::mem::take(arguments))),
         // How a stream is collected: as a list, or as a text.
         ("Collectors", "toList", []) => Some(Node::Null),
         ("Collectors", "joining", []) => Some(Node::Text(String::new())),
         ("Collectors", "joining", [Node::Text(_)]) => arguments.pop(),
+        ("Collectors", way, _) if statics::is_collector(way, arguments.len()) => {
+            arguments.insert(0, Node::Text(way.to_string()));
+            let arguments = std::mem::take(arguments);
+            Some(Node::Function("collector".to_string(), arguments))
+        }
         // All moments are in UTC.
         ("ZoneId", "of", [Node::Text(zone)]) if zone == "Z" || zone == "UTC" => arguments.pop(),
         ("ZonedDateTime", "ofInstant", [_, Node::Text(zone)]) if zone == "Z" || zone == "UTC" => {

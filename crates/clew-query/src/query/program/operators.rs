@@ -1,6 +1,7 @@
 //! What operators make of values.
 
 use super::ScriptLanguage;
+use super::held::Kind;
 use super::tree::{Operator, Type};
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -21,6 +22,13 @@ pub(super) fn apply<'a>(
             return ScriptValue::made(format!("{}{}", left.shown(), right.shown()));
         }
         _ => {}
+    }
+    if let (ScriptValue::Char(_), _) | (_, ScriptValue::Char(_)) = (left, right) {
+        let [left, right] = [left, right].map(|value| match value {
+            ScriptValue::Char(unit) => ScriptValue::Whole(i64::from(*unit)),
+            other => other.clone(),
+        });
+        return apply(operator, language, &left, &right);
     }
     if let (ScriptValue::Bool(left), ScriptValue::Bool(right)) = (left, right) {
         match operator {
@@ -208,8 +216,18 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
     match value {
         ScriptValue::Null => false,
         ScriptValue::Items(items) if items.is_set() => {
-            matches!(class, "Set" | "Collection" | "Iterable" | "Object")
+            matches!(
+                class,
+                "Set" | "HashSet" | "Collection" | "Iterable" | "Object"
+            )
         }
+        ScriptValue::Items(items) if items.kind() == Kind::Builder => {
+            matches!(class, "StringBuilder" | "CharSequence" | "Object")
+        }
+        ScriptValue::Items(items) if matches!(items.kind(), Kind::Iterator | Kind::Optional) => {
+            class == "Object"
+        }
+        ScriptValue::Char(_) => matches!(class, "Character" | "Object"),
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             matches!(
                 class,
@@ -229,9 +247,10 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
         },
         ScriptValue::Float(_) => matches!(class, "Double" | "Number" | "Object"),
         ScriptValue::Date(_) => matches!(class, "ZonedDateTime" | "Object"),
-        ScriptValue::Point(_) | ScriptValue::Pattern(_) | ScriptValue::Matcher(_) => {
-            class == "Object"
-        }
+        ScriptValue::Point(_)
+        | ScriptValue::Pattern(_)
+        | ScriptValue::Matcher(_)
+        | ScriptValue::Doing(_) => class == "Object",
     }
 }
 
@@ -242,17 +261,62 @@ pub(super) fn fitted<'a>(
     may_cut: bool,
 ) -> Result<ScriptValue<'a>, ScriptError> {
     match (kind, &value) {
-        (Type::Whole, ScriptValue::Float(number)) if may_cut => {
-            Ok(ScriptValue::Whole(cut(*number)))
-        }
-        (Type::Float, ScriptValue::Whole(_)) => Ok(ScriptValue::Float(value.want_number()?)),
         (Type::Any, _)
         | (Type::Whole, ScriptValue::Whole(_))
         | (Type::Float, ScriptValue::Float(_))
         | (Type::Bool, ScriptValue::Bool(_))
+        | (Type::Char, ScriptValue::Char(_))
         | (Type::Text, ScriptValue::Text(_) | ScriptValue::Null) => Ok(value),
+        (Type::Whole, ScriptValue::Char(unit)) => Ok(ScriptValue::Whole(i64::from(*unit))),
+        (Type::Whole, ScriptValue::Float(number)) if may_cut => {
+            Ok(ScriptValue::Whole(cut(*number)))
+        }
+        (Type::Float, ScriptValue::Whole(_) | ScriptValue::Char(_)) => {
+            Ok(ScriptValue::Float(value.want_number()?))
+        }
+        (Type::Text, ScriptValue::Char(_)) => ScriptValue::made(value.shown().into_owned()),
+        (Type::Char, ScriptValue::Text(text)) => {
+            let mut units = text.encode_utf16();
+            match (units.next(), units.next()) {
+                (Some(only), None) => Ok(ScriptValue::Char(only)),
+                _ => Err(ScriptError::cast(
+                    "cannot cast java.lang.String with length not equal to one to char",
+                )),
+            }
+        }
+        (Type::Int | Type::Short | Type::Byte | Type::Char, _) => narrowed(kind, &value, may_cut),
         (Type::Bool | Type::Whole | Type::Float | Type::Text, _) => Err(value.no_cast(kind.name())),
     }
+}
+
+/// A whole number as a variable, or a cast, with fewer bits wants it. Bits are only cut off where that was asked for.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast takes the lowest bits, as Java's does"
+)]
+fn narrowed<'a>(
+    kind: Type,
+    value: &ScriptValue<'a>,
+    may_cut: bool,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let whole = match value {
+        ScriptValue::Whole(whole) => *whole,
+        ScriptValue::Char(unit) => i64::from(*unit),
+        // Java goes by way of an int, which has an end.
+        ScriptValue::Float(number) if may_cut => {
+            let least = i64::from(i32::MIN);
+            cut(*number).clamp(least, i64::from(i32::MAX))
+        }
+        other => return Err(other.no_cast(kind.name())),
+    };
+    Ok(match kind {
+        Type::Char => ScriptValue::Char(whole as u16),
+        Type::Byte if may_cut => ScriptValue::Whole(i64::from(whole as i8)),
+        Type::Short if may_cut => ScriptValue::Whole(i64::from(whole as i16)),
+        Type::Int if may_cut => ScriptValue::Whole(i64::from(whole as i32)),
+        _ => ScriptValue::Whole(whole),
+    })
 }
 
 /// The whole part of a number.

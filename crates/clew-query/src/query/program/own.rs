@@ -11,27 +11,32 @@ use crate::error::{ScriptError, ScriptErrorKind};
 /// How many functions a script may have.
 const FUNCTIONS_MAX: usize = 100;
 /// How deep the trees of functions may lie in each other that are at work: each level takes some of the stack.
-const DEPTH_MAX: usize = 400;
+pub(super) const DEPTH_MAX: usize = 400;
+
+/// The error of functions that lie deeper in each other.
+pub(super) fn too_deep() -> ScriptError {
+    ScriptError::new(
+        ScriptErrorKind::Limit,
+        "functions of the script call each other too deep",
+    )
+}
 
 impl Parser<'_> {
     /// Reads a function, if one comes next.
     pub(super) fn own_function(&mut self) -> Result<bool, String> {
-        let (Token::Word(kind), Token::Word(name), Token::Sign("(")) =
-            (self.peek(), self.ahead(1), self.ahead(2))
+        let found = match self.peek() {
+            Token::Word(kind) if kind == "void" => Some((Type::Any, 1)),
+            _ => self.type_ahead(0),
+        };
+        let Some((kind, count)) = found else {
+            return Ok(false);
+        };
+        let (Token::Word(name), Token::Sign("(")) = (self.ahead(count), self.ahead(count + 1))
         else {
             return Ok(false);
         };
-        let kind = match kind.as_str() {
-            "void" => Some(Type::Any),
-            kind => Type::named(kind),
-        };
-        let Some(kind) = kind else {
-            return Ok(false);
-        };
         let name = name.clone();
-        self.skip();
-        self.skip();
-        self.skip();
+        (0..count + 2).for_each(|_| self.skip());
         let first = self.variables;
         let places = self.own_arguments()?;
         let known = (name, places.len());
@@ -68,9 +73,11 @@ impl Parser<'_> {
             return Ok(places);
         }
         loop {
-            let kind = self.word()?;
-            let kind = Type::named(&kind)
-                .ok_or_else(|| self.wrong(format_args!("unknown type [{kind}]")))?;
+            let Some((kind, count)) = self.type_ahead(0) else {
+                let name = self.word()?;
+                return Err(self.wrong(format_args!("unknown type [{name}]")));
+            };
+            (0..count).for_each(|_| self.skip());
             let name = self.word()?;
             places.push((self.declare(name, kind)?, kind));
             if self.take(")") {
@@ -103,12 +110,22 @@ impl<'a> Machine<'a, '_> {
         place: usize,
         arguments: &'a [Node],
     ) -> Result<ScriptValue<'a>, ScriptError> {
+        let arguments = self.all(arguments)?;
+        self.own_of(place, arguments)
+    }
+
+    /// The same, of values.
+    pub(super) fn own_of(
+        &mut self,
+        place: usize,
+        arguments: Vec<ScriptValue<'a>>,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
         let script = self.script;
         let Some(function) = script.functions.get(place) else {
             return Ok(ScriptValue::Null);
         };
         let mut given = Vec::with_capacity(arguments.len());
-        for (argument, (place, kind)) in self.all(arguments)?.into_iter().zip(&function.places) {
+        for (argument, (place, kind)) in arguments.into_iter().zip(&function.places) {
             given.push((*place, fitted(*kind, argument, false)?));
         }
         let before = self.enter(function)?;
@@ -129,10 +146,7 @@ impl<'a> Machine<'a, '_> {
     /// Begins a call; what the function's variables were in a call around this one is given back.
     fn enter(&mut self, function: &Own) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         if self.own_depth + function.depth > DEPTH_MAX {
-            return Err(ScriptError::new(
-                ScriptErrorKind::Limit,
-                "functions of the script call each other too deep",
-            ));
+            return Err(too_deep());
         }
         self.own_depth += function.depth;
         self.steps(function.variables.len())?;

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::assign::call_of_part;
 use super::lexer::{Token, tokens};
 use super::members;
 use super::tree::{CLASS_LEVEL, CLASSES, LEVELS, Node, Operator, Own, Statement, Type};
@@ -196,7 +197,10 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn expression(&mut self) -> Result<Node, String> {
-        self.inside(Self::choice)
+        self.inside(|parser| {
+            let target = parser.choice()?;
+            parser.assignment(target)
+        })
     }
 
     fn choice(&mut self) -> Result<Node, String> {
@@ -283,6 +287,13 @@ impl<'a> Parser<'a> {
     }
 
     fn unary(&mut self) -> Result<Node, String> {
+        if let Token::Sign(sign) = *self.peek()
+            && let Some(operator) = self.counts(sign)
+        {
+            self.skip();
+            let target = self.inside(Self::unary)?;
+            return self.assign(target, Some(operator), Node::Whole(1), false);
+        }
         if self.take("-") {
             let node = self.inside(Self::unary)?;
             return Ok(match node {
@@ -334,6 +345,12 @@ impl<'a> Parser<'a> {
                 let index = self.expression()?;
                 self.expect("]")?;
                 node = self.element(node, index)?;
+            } else if let Token::Sign(sign) = *self.peek()
+                && let Some(operator) = self.counts(sign)
+            {
+                self.skip();
+                self.count(1)?;
+                return self.assign(node, Some(operator), Node::Whole(1), true);
             } else {
                 return Ok(node);
             }
@@ -354,13 +371,7 @@ impl<'a> Parser<'a> {
                     "member method [{name}/{count}] is not supported"
                 )));
             }
-            let of = Box::new(of);
-            return Ok(Node::Call {
-                of,
-                name,
-                arguments,
-                safe,
-            });
+            return Ok(call_of_part(of, name, arguments, safe));
         }
         match of {
             Node::Params => self.param(&name),
@@ -414,23 +425,6 @@ impl<'a> Parser<'a> {
                 safe: false,
             },
         })
-    }
-
-    pub(super) fn arguments(&mut self, end: &str) -> Result<Vec<Node>, String> {
-        let mut arguments = Vec::new();
-        if self.take(end) {
-            return Ok(arguments);
-        }
-        loop {
-            arguments.push(match self.lambda()? {
-                Some(lambda) => Node::Lambda(lambda),
-                None => self.expression()?,
-            });
-            if self.take(end) {
-                return Ok(arguments);
-            }
-            self.expect(",")?;
-        }
     }
 
     fn atom(&mut self) -> Result<Node, String> {

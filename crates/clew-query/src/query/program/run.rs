@@ -6,8 +6,9 @@ use clew_analysis::in_one_turn;
 use serde_json::Value;
 
 use super::document::ScriptDocument;
+use super::failures::again;
 use super::operators::{apply, compared, fitted, holds, is_of, lenient};
-use super::tree::{Node, Operator, Statement, Type};
+use super::tree::{Node, Operator, Statement, Thrown, Type};
 use super::value::ScriptValue;
 use super::{Script, changes, members};
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -189,6 +190,8 @@ impl<'a, 'd> Machine<'a, 'd> {
 
     fn statement(&mut self, statement: &'a Statement) -> Result<Flow<'a>, ScriptError> {
         self.step()?;
+        // Only a value that nothing stands behind is what the script says.
+        self.last = None;
         match statement {
             Statement::Set {
                 place,
@@ -211,8 +214,11 @@ impl<'a, 'd> Machine<'a, 'd> {
             }
             Statement::Try { body, catches } => self.attempt(body, catches),
             Statement::Throw(thrown, reason) => {
-                let reason = self.value(reason)?.shown().into_owned();
-                Err(ScriptError::new(thrown.kind(), reason))
+                let reason = self.value(reason)?;
+                Err(match thrown {
+                    Thrown::Again => again(&reason),
+                    thrown => ScriptError::new(thrown.kind(), reason.shown().into_owned()),
+                })
             }
             Statement::If(condition, yes, no) => match self.truth(condition)? {
                 true => self.block(yes),
@@ -262,6 +268,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             if let Flow::Break = self.block(step)? {
                 return Ok(Flow::Next);
             }
+            self.last = None;
         }
     }
 
@@ -283,6 +290,7 @@ impl<'a, 'd> Machine<'a, 'd> {
                 Flow::Break => return Ok(Flow::Next),
                 back @ Flow::Return(_) => return Ok(back),
             }
+            self.last = None;
         }
         Ok(Flow::Next)
     }
@@ -365,9 +373,9 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
             Node::Cast(kind, inner) => self.cast(*kind, inner)?,
             Node::Is(inner, class) => ScriptValue::Bool(is_of(&self.value(inner)?, class)),
-            Node::Lambda(_) => {
-                return Err(ScriptError::cast("a lambda has no place here"));
-            }
+            Node::Lambda(lambda) => self.handed(lambda)?,
+            Node::Assign(assign) => self.assigned(assign)?,
+            Node::Array(sizes, item) => self.array(sizes, item)?,
             Node::Function(name, arguments) => self.function(name, arguments)?,
             Node::Own(place, arguments) => self.own(*place, arguments)?,
             Node::Member { of, name, safe } => match self.value(of)? {
@@ -395,7 +403,7 @@ impl<'a, 'd> Machine<'a, 'd> {
     }
 
     /// What an operator makes of two values, with steps for the lists and maps that it goes through.
-    fn paired(
+    pub(super) fn paired(
         &mut self,
         operator: Operator,
         left: &ScriptValue<'a>,
@@ -440,6 +448,24 @@ impl<'a, 'd> Machine<'a, 'd> {
         ScriptValue::listed(items)
     }
 
+    /// A list of so many of the same item, or of such lists.
+    fn array(&mut self, sizes: &'a [Node], item: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+        let Some((size, inner)) = sizes.split_first() else {
+            return self.value(item);
+        };
+        let size = self.value(size)?.want_whole()?;
+        let size = usize::try_from(size)
+            .map_err(|_| ScriptError::new(ScriptErrorKind::Runtime, size.to_string()))?;
+        self.steps(size / STEP_ITEMS)?;
+        let mut items = Vec::new();
+        for _ in 0..size {
+            let item = self.array(inner, item)?;
+            self.hold(&item)?;
+            items.push(item);
+        }
+        ScriptValue::listed(items)
+    }
+
     fn map(&mut self, pairs: &'a [(Node, Node)]) -> Result<ScriptValue<'a>, ScriptError> {
         let mut made = Vec::with_capacity(pairs.len());
         for (name, value) in pairs {
@@ -452,7 +478,7 @@ impl<'a, 'd> Machine<'a, 'd> {
 }
 
 /// A member of a map, or an item of a list.
-fn element<'a>(
+pub(super) fn element<'a>(
     of: &ScriptValue<'a>,
     index: &ScriptValue<'a>,
 ) -> Result<ScriptValue<'a>, ScriptError> {
@@ -461,6 +487,6 @@ fn element<'a>(
     }
     match of.get(&index.shown()) {
         Some(member) => Ok(member),
-        None => of.at(index.want_whole()?),
+        None => of.at(of.counted_back(index.want_whole()?)),
     }
 }

@@ -1,6 +1,5 @@
 //! Statements of a script: variables, choices, loops.
 
-use super::assign::{COMPOUND, counting};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::{Node, Statement, Type};
@@ -169,26 +168,37 @@ impl Parser<'_> {
     fn counted(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
         self.expect("(")?;
         let seen = self.scope.len();
-        let typed = matches!(
-            (self.peek(), self.ahead(1), self.ahead(2)),
-            (Token::Word(_), Token::Word(_), Token::Sign(":"))
-        );
-        let in_list = typed
+        let typed = self.type_ahead(0).filter(|(_, count)| {
+            matches!(
+                (self.ahead(*count), self.ahead(count + 1)),
+                (Token::Word(_), Token::Sign(":"))
+            )
+        });
+        let in_list = typed.is_some()
             || matches!(
                 (self.peek(), self.ahead(1)),
                 (Token::Word(_), Token::Word(next)) if next == "in"
             );
         if in_list {
-            if typed {
-                self.skip();
-            }
+            let (kind, count) = typed.unwrap_or((Type::Any, 0));
+            (0..count).for_each(|_| self.skip());
             let name = self.word()?;
             self.skip();
             let list = self.expression()?;
             self.expect(")")?;
-            let place = self.declare(name, Type::Any)?;
-            let inside = self.block()?;
+            let place = self.declare(name, kind)?;
+            let mut inside = self.block()?;
             self.scope.truncate(seen);
+            if kind != Type::Any {
+                let value = Node::Variable(place);
+                let fitted = Statement::Set {
+                    place,
+                    kind,
+                    cut: false,
+                    value,
+                };
+                inside.insert(0, fitted);
+            }
             body.push(Statement::Each {
                 place,
                 list,
@@ -240,29 +250,44 @@ impl Parser<'_> {
 
     /// A declaration, an assignment, or a value.
     pub(super) fn simple(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        if let Some((kind, count)) = self.type_ahead(0)
+            && let Token::Word(variable) = self.ahead(count)
+            && !KEYWORDS.contains(&variable.as_str())
+        {
+            (0..count).for_each(|_| self.skip());
+            return self.declarations(kind, body);
+        }
         if let (Token::Word(name), Token::Word(variable)) = (self.peek(), self.ahead(1))
             && !KEYWORDS.contains(&name.as_str())
             && !KEYWORDS.contains(&variable.as_str())
         {
-            let kind = Type::named(name);
-            let kind =
-                kind.ok_or_else(|| format!("{}: unknown type [{name}]", self.unexpected()))?;
-            self.skip();
-            return self.declarations(kind, body);
-        }
-        if let Some(change) = self.change()? {
-            body.push(change);
-            return Ok(());
-        }
-        if let Token::Sign(sign) = *self.peek()
-            && let Some(operator) = counting(sign)
-        {
-            body.push(self.counted_before(operator)?);
-            return Ok(());
+            return Err(format!("{}: unknown type [{name}]", self.unexpected()));
         }
         let value = self.expression()?;
-        body.push(self.assigned(value)?);
+        body.push(Statement::Value(value));
         Ok(())
+    }
+
+    /// The type that begins so many tokens ahead, and how many tokens it has: `int`, `Map.Entry`, `String[][]`.
+    pub(super) fn type_ahead(&self, by: usize) -> Option<(Type, usize)> {
+        let Token::Word(name) = self.ahead(by) else {
+            return None;
+        };
+        let (mut kind, mut count) = (Type::named(name), 1);
+        if name == "Map"
+            && matches!(self.ahead(by + 1), Token::Sign("."))
+            && matches!(self.ahead(by + 2), Token::Word(inner) if inner == "Entry")
+        {
+            count = 3;
+        }
+        while matches!(
+            (self.ahead(by + count), self.ahead(by + count + 1)),
+            (Token::Sign("["), Token::Sign("]"))
+        ) {
+            kind = kind.map(|_| Type::Any);
+            count += 2;
+        }
+        Some((kind?, count))
     }
 
     /// Variables of one type, each with its value or with none.
@@ -272,7 +297,9 @@ impl Parser<'_> {
             let value = match self.take("=") {
                 true => self.expression()?,
                 false => match kind {
-                    Type::Whole => Node::Whole(0),
+                    Type::Whole | Type::Int | Type::Short | Type::Byte | Type::Char => {
+                        Node::Whole(0)
+                    }
                     Type::Float => Node::Float(0.0),
                     Type::Bool => Node::Bool(false),
                     Type::Any | Type::Text => Node::Null,
@@ -289,61 +316,5 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
-    }
-
-    /// An assignment to a variable, if that comes next.
-    fn change(&mut self) -> Result<Option<Statement>, String> {
-        let counted = matches!(self.peek(), Token::Sign("++" | "--"));
-        let ((true, _, Token::Word(name)) | (false, Token::Word(name), Token::Sign(_))) =
-            (counted, self.peek(), self.ahead(1))
-        else {
-            return Ok(None);
-        };
-        // What stands behind a name is a member or an item of it.
-        if counted && matches!(self.ahead(2), Token::Sign("." | "[")) {
-            return Ok(None);
-        }
-        let known = self.scope.iter().rev().find(|(known, ..)| known == name);
-        let Some((_, kind, place)) = known else {
-            return Ok(None);
-        };
-        let (kind, place) = (*kind, *place);
-        let Token::Sign(sign) = *self.ahead(usize::from(!counted)) else {
-            return Ok(None);
-        };
-        let made = |operator, value: Node| {
-            Node::Pair(operator, Box::new(Node::Variable(place)), Box::new(value))
-        };
-        if let Some(operator) = counting(sign) {
-            self.skip();
-            self.skip();
-            return Ok(Some(Statement::Set {
-                place,
-                kind,
-                cut: true,
-                value: made(operator, Node::Whole(1)),
-            }));
-        }
-        let (value, cut) = match sign {
-            "=" => {
-                self.skip();
-                self.skip();
-                (self.expression()?, false)
-            }
-            other => {
-                let Some((_, operator)) = COMPOUND.iter().find(|(known, _)| *known == other) else {
-                    return Ok(None);
-                };
-                self.skip();
-                self.skip();
-                (made(*operator, self.expression()?), true)
-            }
-        };
-        Ok(Some(Statement::Set {
-            place,
-            kind,
-            cut,
-            value,
-        }))
     }
 }

@@ -319,6 +319,259 @@ fn what_is_not_understood_is_refused_with_its_place() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn what_java_has_is_understood() {
+    let cases = [
+        // Values that are assigned inside of values.
+        ("int i = 0; int j = i++ + ++i; return j * 10 + i", json!(22)),
+        ("int a, b; a = b = 3; return a + b", json!(6)),
+        ("def m = [:]; m.x = m.y = 2; return m.x + m.y", json!(4)),
+        (
+            "def l = [1, 2]; int i = 0; return l[i++] + l[i++]",
+            json!(3),
+        ),
+        (
+            "int x = 6; x |= 9; x ^= 2; x &= 14; x <<= 2; x >>= 1; x >>>= 1; x",
+            json!(12),
+        ),
+        (
+            "int i = 0; while (true) { if (++i > 4) break; } return i",
+            json!(5),
+        ),
+        ("def x = [:]; x.y = 3", json!(3)),
+        ("int x = 0; x = 3; if (x > 5) { 1 }", json!(null)),
+        // Arrays are lists.
+        (
+            "int[] a = new int[3]; a[0] = 5; a[2] += 2; return a[0] + a[1] + a[2]",
+            json!(7),
+        ),
+        (
+            "def a = new String[] {'x', 'y'}; String r = ''; for (String s : a) { r += s } r",
+            json!("xy"),
+        ),
+        (
+            "int[][] m = new int[2][3]; m[1][2] = 7; return m[1][2] + m[0][0] + m.length",
+            json!(9),
+        ),
+        ("double[] d = new double[2]; return d[0]", json!(0.0)),
+        (
+            "def l = [1, 2, 3]; l[-2] = 7; return l[-1] + l[1]",
+            json!(10),
+        ),
+        // Numbers and letters.
+        ("(byte) 200", json!(-56)),
+        ("(int) 3000000000L", json!(-1_294_967_296)),
+        (
+            "int x = 2147483647; x++; return x",
+            json!(-2_147_483_648_i64),
+        ),
+        ("(char) 66", json!("B")),
+        (
+            "(int) 'abc'.charAt(0) + ('abc'.charAt(1) - 'a'.charAt(0))",
+            json!(98),
+        ),
+        ("'a' + 'b'.charAt(0)", json!("ab")),
+        (
+            "char c = (char) 'b'; return c == 98 && c >= (char) 'a'",
+            json!(true),
+        ),
+        (
+            "Character.isDigit('1'.charAt(0)) && !Character.isLetter((char) '1')",
+            json!(true),
+        ),
+        (
+            "Integer.toHexString(255) + Integer.toString(255, 16) + Integer.toBinaryString(5)",
+            json!("ffff101"),
+        ),
+        ("Math.floorMod(-7, 2) + Math.floorDiv(-7, 2)", json!(-3)),
+        (
+            "1e10 + '' + 7.0 / 0 + 1.0E-5 + 100.0",
+            json!("1.0E10Infinity1.0E-5100.0"),
+        ),
+        ("017 + 0x10", json!(31)),
+        ("-9223372036854775808L / -1", json!(i64::MIN)),
+        // Texts that grow.
+        (
+            "StringBuilder b = new StringBuilder(); for (int i = 0; i < 3; i++) { b.append(i).append(','); } b.toString()",
+            json!("0,1,2,"),
+        ),
+        (
+            "StringBuilder b = new StringBuilder('abc'); b.reverse(); b.insert(0, 'x'); b.length() + b.toString()",
+            json!("4xcba"),
+        ),
+        (
+            "def b = new StringBuilder('abcdef'); b.delete(1, 3); b.setCharAt(0, (char) 'z'); b.setLength(3); b",
+            json!("zde"),
+        ),
+        // Streams, orders, what is there or is not.
+        ("[1, 2, 3].stream().mapToInt(x -> x).sum()", json!(6)),
+        (
+            "[1, 2, 3].stream().mapToInt(Integer::intValue).filter(x -> x > 1).max().getAsInt()",
+            json!(3),
+        ),
+        (
+            "[1, 2, 3].stream().mapToInt(x -> x).average().getAsDouble()",
+            json!(2.0),
+        ),
+        ("[1, 2, 3].stream().reduce(0, Integer::sum)", json!(6)),
+        (
+            "[1, 2].stream().filter(x -> x > 5).findFirst().orElse(9)",
+            json!(9),
+        ),
+        (
+            "Optional.ofNullable(params.gone).map(x -> 1).orElseGet(() -> 2)",
+            json!(2),
+        ),
+        (
+            "['a', 'b'].stream().map(String::toUpperCase).collect(Collectors.joining(', ', '[', ']'))",
+            json!("[A, B]"),
+        ),
+        (
+            "['a', 'bb', 'cc'].stream().collect(Collectors.groupingBy(String::length, Collectors.counting()))",
+            json!({"1": 1, "2": 2}),
+        ),
+        (
+            "['a', 'bb'].stream().collect(Collectors.toMap(x -> x, x -> x.length()))",
+            json!({"a": 1, "bb": 2}),
+        ),
+        (
+            "[[1], [2, 3]].stream().flatMap(x -> x.stream()).collect(Collectors.toList())",
+            json!([1, 2, 3]),
+        ),
+        (
+            "List l = ['bb', 'a', 'ccc']; l.sort(Comparator.comparingInt(String::length).reversed()); l",
+            json!(["ccc", "bb", "a"]),
+        ),
+        (
+            "List l = ['b', 'c', 'a']; l.sort(Comparator.reverseOrder()); l",
+            json!(["c", "b", "a"]),
+        ),
+        (
+            "['b': 1, 'a': 2].entrySet().stream().sorted(Map.Entry.comparingByKey()).map(Map.Entry::getKey).collect(Collectors.toList())",
+            json!(["a", "b"]),
+        ),
+        (
+            "IntStream.range(0, 4).sum() + Collections.max([3, 5])",
+            json!(11),
+        ),
+        (
+            "params.boosts.entrySet().stream().mapToInt(e -> e.getValue()).sum()",
+            json!(9),
+        ),
+        (
+            "int s = 0; Iterator it = params.list.iterator(); while (it.hasNext()) { s += it.next() } s",
+            json!(6),
+        ),
+        (
+            "String r = ''; for (Map.Entry e : ['a': 1].entrySet()) { r += e.getKey() + e.getValue() } r",
+            json!("a1"),
+        ),
+        // What lists and maps have beside.
+        (
+            "[1, 2, 3].groupBy(x -> x % 2)",
+            json!({"1": [1, 3], "0": [2]}),
+        ),
+        (
+            "[1, 2, 3].findResults(x -> x > 1 ? x * 10 : null)",
+            json!([20, 30]),
+        ),
+        ("[1, 2, 3].sum(x -> x * 2)", json!(12.0)),
+        ("['a': 1, 'b': 2].findAll((k, v) -> v > 1)", json!({"b": 2})),
+        (
+            "['a': 1, 'b': 2].collect((k, v) -> k + v)",
+            json!(["a1", "b2"]),
+        ),
+        (
+            "['a': ['b': [5, 6]]].getByPath('a.b.1') + ['a': 1].getByPath('c', 7)",
+            json!(13),
+        ),
+        (
+            "def m = ['a': 1]; m.merge('a', 5, (x, y) -> x + y); m.merge('b', 5, (x, y) -> x + y); m",
+            json!({"a": 6, "b": 5}),
+        ),
+        (
+            "def m = ['a': 1]; m.compute('b', (k, v) -> v == null ? 1 : v + 1); m",
+            json!({"a": 1, "b": 1}),
+        ),
+        (
+            "def m = ['a': 1, 'b': null]; m.entrySet().removeIf(e -> e.value == null); m",
+            json!({"a": 1}),
+        ),
+        (
+            "def m = new TreeMap(); m.b = 1; m.a = 2; String r = ''; for (k in m.keySet()) { r += k } r + m.firstKey()",
+            json!("aba"),
+        ),
+        (
+            "Stack s = new Stack(); s.push(1); s.push(2); s.pop() * 10 + s.peek()",
+            json!(21),
+        ),
+        // Functions that are handed on.
+        (
+            "int twice(Function f, int x) { return f.apply(f.apply(x)) } twice(x -> x + 2, 1)",
+            json!(5),
+        ),
+        (
+            "int run(Supplier s) { return s.get() } int x = 5; return run(() -> x)",
+            json!(5),
+        ),
+        (
+            "def f(def g) { g + 1 } [1, 2].stream().map(this::f).collect(Collectors.toList())",
+            json!([2, 3]),
+        ),
+        (
+            "def e = new IllegalArgumentException('x'); try { throw e } catch (Exception c) { c.getMessage() }",
+            json!("x"),
+        ),
+        // Moments.
+        (
+            "ChronoUnit.DAYS.between(Instant.ofEpochMilli(0), doc['at'].value)",
+            json!(1),
+        ),
+        (
+            "ZonedDateTime.parse('2024-01-31T10:30:00Z').plusMonths(1).format(DateTimeFormatter.ofPattern('yyyy-MM-dd'))",
+            json!("2024-02-29"),
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-01T10:30:00Z').truncatedTo(ChronoUnit.DAYS).withDayOfMonth(15).getMillis()",
+            json!(1_710_460_800_000_i64),
+        ),
+    ];
+    for (source, wanted) in cases {
+        let have = made(source, ScriptLanguage::Painless);
+        assert_eq!(have, Ok(wanted), "{source}");
+    }
+}
+
+#[test]
+fn functions_and_texts_that_grow_have_an_end() {
+    use ScriptErrorKind as Kind;
+    for (source, kind) in [
+        (
+            "def b = new StringBuilder(); while (true) { b.append('xxxxxxxxxxxxxxxx') }",
+            Kind::Limit,
+        ),
+        (
+            "int f(Function g, int n) { return g.apply(f(g, n + 1)) } f(x -> x, 1)",
+            Kind::Limit,
+        ),
+        (
+            "def c = Comparator.naturalOrder(); while (true) { c = c.reversed() }",
+            Kind::Argument,
+        ),
+        ("int[] a = new int[2000000000]; a", Kind::Limit),
+        ("IntStream.range(0, 2000000000).sum()", Kind::Limit),
+        (
+            "def l = []; l.add(Comparator.naturalOrder())",
+            Kind::Argument,
+        ),
+        ("'abc'.charAt(7)", Kind::Bounds),
+    ] {
+        let error = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!(error.kind, kind, "{source}: {}", error.reason);
+    }
+}
+
+#[test]
 fn what_goes_wrong_is_told() {
     use ScriptErrorKind as Kind;
     let all = "t,".repeat(2_000);

@@ -56,6 +56,12 @@ pub(super) enum Thrown {
     State,
     Runtime,
     Other,
+    Arithmetic,
+    Cast,
+    Null,
+    Bounds,
+    /// One that was made, or caught, before.
+    Again,
 }
 
 /// What is done about a failure.
@@ -74,6 +80,45 @@ pub(super) struct Lambda {
     /// The variables that it is called with.
     pub(super) places: Vec<usize>,
     pub(super) body: Vec<Statement>,
+    /// The variables around it, which it may see wherever it is called.
+    #[serde(default)]
+    pub(super) around: Vec<usize>,
+    /// How deep its tree is at most.
+    #[serde(default)]
+    pub(super) depth: usize,
+    /// What it names by `::`, instead of a body.
+    #[serde(default)]
+    pub(super) named: Option<Named>,
+}
+
+/// What `::` names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Named {
+    /// A method of a value.
+    Of(Box<Node>, String),
+    /// A function of a class, or a method of the first argument.
+    Class(String, String),
+    /// Functions of the script's own with one name, by their places.
+    Own(Vec<usize>),
+}
+
+/// Something gets a value, and has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Assign {
+    pub(super) target: Target,
+    /// What makes the new value of the one that is there and this one.
+    pub(super) operator: Option<Operator>,
+    pub(super) value: Node,
+    /// Whether what was there before is the value of it all, as of `x++`.
+    pub(super) before: bool,
+}
+
+/// What gets a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Target {
+    Variable(usize, Type),
+    /// A member of a map, or an item of a list.
+    Member(Node, Node),
 }
 
 /// A function of the script's own.
@@ -103,20 +148,98 @@ pub(super) enum Type {
     Bool,
     /// Texts.
     Text,
+    /// Whole numbers of 32 bits.
+    Int,
+    /// Whole numbers of 16 bits.
+    Short,
+    /// Whole numbers of 8 bits.
+    Byte,
+    /// Letters.
+    Char,
 }
+
+/// Types of variables that may hold anything here.
+const ANYTHING: &[&str] = &[
+    "def",
+    "ArrayDeque",
+    "ArrayList",
+    "BiConsumer",
+    "BiFunction",
+    "BiPredicate",
+    "BinaryOperator",
+    "CharSequence",
+    "Collection",
+    "Comparator",
+    "Consumer",
+    "Date",
+    "Deque",
+    "DoubleStream",
+    "Entry",
+    "Exception",
+    "Function",
+    "GeoPoint",
+    "HashMap",
+    "HashSet",
+    "Instant",
+    "IntFunction",
+    "IntPredicate",
+    "IntStream",
+    "IntUnaryOperator",
+    "Iterable",
+    "Iterator",
+    "LinkedHashMap",
+    "LinkedHashSet",
+    "LinkedList",
+    "List",
+    "ListIterator",
+    "LongStream",
+    "Map",
+    "Map.Entry",
+    "Matcher",
+    "NavigableMap",
+    "Number",
+    "Object",
+    "Optional",
+    "OptionalDouble",
+    "OptionalInt",
+    "OptionalLong",
+    "Pattern",
+    "Predicate",
+    "Queue",
+    "Set",
+    "SortedMap",
+    "SortedSet",
+    "Stack",
+    "Stream",
+    "StringBuffer",
+    "StringBuilder",
+    "Supplier",
+    "ToDoubleFunction",
+    "ToIntFunction",
+    "ToLongFunction",
+    "TreeMap",
+    "TreeSet",
+    "UnaryOperator",
+    "Vector",
+    "ZonedDateTime",
+];
 
 impl Type {
     /// The type that a variable or a cast names.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
-            "def" | "List" | "Map" | "Object" | "ZonedDateTime" | "Instant" | "ArrayList"
-            | "HashMap" | "LinkedHashMap" | "Set" | "HashSet" | "LinkedHashSet" | "LinkedList"
-            | "Collection" | "Iterable" | "Date" | "Number" | "GeoPoint" | "Pattern"
-            | "Matcher" | "CharSequence" => Type::Any,
-            "int" | "long" | "short" | "byte" | "Integer" | "Long" => Type::Whole,
-            "float" | "double" | "Float" | "Double" => Type::Float,
-            "boolean" | "Boolean" => Type::Bool,
-            "String" | "char" => Type::Text,
+            "long" => Type::Whole,
+            "int" => Type::Int,
+            "short" => Type::Short,
+            "byte" => Type::Byte,
+            "float" | "double" => Type::Float,
+            "boolean" => Type::Bool,
+            "String" => Type::Text,
+            "char" => Type::Char,
+            // What is boxed may be null, too.
+            "Integer" | "Long" | "Short" | "Byte" | "Float" | "Double" | "Boolean"
+            | "Character" => Type::Any,
+            name if ANYTHING.contains(&name) => Type::Any,
             _ => return None,
         })
     }
@@ -129,6 +252,10 @@ impl Type {
             Type::Float => "double",
             Type::Bool => "boolean",
             Type::Text => "java.lang.String",
+            Type::Int => "int",
+            Type::Short => "short",
+            Type::Byte => "byte",
+            Type::Char => "char",
         }
     }
 }
@@ -174,6 +301,9 @@ pub(super) enum Node {
     Is(Box<Node>, String),
     /// Only an argument of a call.
     Lambda(Lambda),
+    Assign(Box<Assign>),
+    /// A list of so many items, of such lists: how many on each level, and what stands at the end.
+    Array(Vec<Node>, Box<Node>),
     Function(String, Vec<Node>),
     /// A call of a function of the script's own, by its place among these.
     Own(usize, Vec<Node>),
@@ -250,12 +380,15 @@ pub(super) const CLASSES: &[&str] = &[
     "List",
     "ArrayList",
     "Set",
+    "HashSet",
     "Collection",
     "Iterable",
     "Map",
     "HashMap",
     "String",
     "CharSequence",
+    "Character",
+    "StringBuilder",
     "Number",
     "Integer",
     "Long",

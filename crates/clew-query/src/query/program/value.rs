@@ -8,7 +8,8 @@ use clew_schema::geo::GeoPoint;
 use serde_json::{Number, Value};
 
 use super::dates;
-use super::held::{Held, Members};
+use super::doing::Doing;
+use super::held::{Held, Kind, Members};
 use super::matcher::Matcher;
 use super::pattern::Pattern;
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -53,6 +54,10 @@ pub enum ScriptValue<'a> {
     Pattern(&'a Pattern),
     /// A text that is looked through with one.
     Matcher(Matcher<'a>),
+    /// A letter, or half of one, in UTF-16.
+    Char(u16),
+    /// A function that is handed on.
+    Doing(Arc<Doing<'a>>),
 }
 
 impl<'a> ScriptValue<'a> {
@@ -84,9 +89,13 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Point(point) => serde_json::json!({"lat": point.lat, "lon": point.lon}),
             ScriptValue::List(items) => items.iter().map(ScriptValue::to_json).collect(),
             ScriptValue::Json(value) => (*value).clone(),
+            ScriptValue::Items(items) if items.kind() == Kind::Builder => items.text().into(),
             ScriptValue::Items(items) => items.to_json(),
             ScriptValue::Members(members) => members.to_json(),
-            ScriptValue::Pattern(_) | ScriptValue::Matcher(_) => Value::from(&*self.shown()),
+            ScriptValue::Pattern(_)
+            | ScriptValue::Matcher(_)
+            | ScriptValue::Char(_)
+            | ScriptValue::Doing(_) => Value::from(&*self.shown()),
         }
     }
 
@@ -118,6 +127,7 @@ impl<'a> ScriptValue<'a> {
             )]
             ScriptValue::Whole(number) => Some(*number as f64),
             ScriptValue::Float(number) => Some(*number),
+            ScriptValue::Char(unit) => Some(f64::from(*unit)),
             _ => None,
         }
     }
@@ -136,12 +146,13 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Null => Cow::Borrowed("null"),
             ScriptValue::Bool(truth) => Cow::Owned(truth.to_string()),
             ScriptValue::Whole(number) => Cow::Owned(number.to_string()),
-            ScriptValue::Float(number) => Cow::Owned(format!("{number:?}")),
+            ScriptValue::Float(number) => Cow::Owned(written_float(*number)),
+            ScriptValue::Char(unit) => Cow::Owned(String::from_utf16_lossy(&[*unit])),
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
             ScriptValue::Pattern(pattern) => Cow::Borrowed(pattern.text()),
-            ScriptValue::Matcher(_) => Cow::Borrowed(self.type_name()),
+            ScriptValue::Matcher(_) | ScriptValue::Doing(_) => Cow::Borrowed(self.type_name()),
             ScriptValue::List(_)
             | ScriptValue::Json(_)
             | ScriptValue::Items(_)
@@ -157,7 +168,18 @@ impl<'a> ScriptValue<'a> {
     fn write_to(&self, out: &mut Beginning) -> fmt::Result {
         match self {
             ScriptValue::List(items) => written(out, items),
-            ScriptValue::Items(items) => written(out, &items.all()),
+            ScriptValue::Items(items) => match items.kind() {
+                Kind::Builder => out.write_str(&items.text()),
+                Kind::Optional => match items.at(0) {
+                    Some(item) => {
+                        out.write_str("Optional[")?;
+                        item.write_to(out)?;
+                        out.write_char(']')
+                    }
+                    None => out.write_str("Optional.empty"),
+                },
+                _ => written(out, &items.all()),
+            },
             ScriptValue::Members(members) => {
                 out.write_char('{')?;
                 for (at, (name, value)) in members.all().iter().enumerate() {
@@ -222,10 +244,21 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Point(_) => "GeoPoint",
             ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => "java.util.List",
             ScriptValue::Json(_) => "java.util.Map",
-            ScriptValue::Items(_) => "java.util.ArrayList",
+            ScriptValue::Items(items) => match items.kind() {
+                Kind::Plain => "java.util.ArrayList",
+                Kind::Wholes => "java.util.stream.IntStream",
+                Kind::Stack => "java.util.Stack",
+                Kind::Set => "java.util.HashSet",
+                Kind::Sorted => "java.util.TreeSet",
+                Kind::Builder => "java.lang.StringBuilder",
+                Kind::Iterator => "java.util.Iterator",
+                Kind::Optional => "java.util.Optional",
+            },
             ScriptValue::Members(_) => "java.util.HashMap",
             ScriptValue::Pattern(_) => "java.util.regex.Pattern",
             ScriptValue::Matcher(_) => "java.util.regex.Matcher",
+            ScriptValue::Char(_) => "char",
+            ScriptValue::Doing(_) => "java.util.function.Function",
         }
     }
 
@@ -242,6 +275,7 @@ impl<'a> ScriptValue<'a> {
     pub(super) fn want_whole(&self) -> Result<i64, ScriptError> {
         match self {
             ScriptValue::Whole(number) => Ok(*number),
+            ScriptValue::Char(unit) => Ok(i64::from(*unit)),
             other => Err(other.no_cast("int")),
         }
     }
@@ -281,6 +315,15 @@ impl<'a> ScriptValue<'a> {
         }
     }
 
+    /// A place of a list, which may be counted from its end: the last one is -1.
+    pub(super) fn counted_back(&self, place: i64) -> i64 {
+        let size = self.size().and_then(|size| i64::try_from(size).ok());
+        match size {
+            Some(size) if place < 0 && place >= -size => place + size,
+            _ => place,
+        }
+    }
+
     /// The value at a place of a list.
     pub(super) fn at(&self, place: i64) -> Result<ScriptValue<'a>, ScriptError> {
         let found = usize::try_from(place).ok().and_then(|at| match self {
@@ -309,6 +352,23 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Members(members) => Some(members.get(name).unwrap_or(ScriptValue::Null)),
             _ => None,
         }
+    }
+}
+
+/// A number as Java writes it: with a power of ten where it is far from 1.
+fn written_float(number: f64) -> String {
+    if number.is_infinite() {
+        let sign = if number > 0.0 { "" } else { "-" };
+        return format!("{sign}Infinity");
+    }
+    let size = number.abs();
+    if number.is_nan() || size == 0.0 || (1e-3..1e7).contains(&size) {
+        return format!("{number:?}");
+    }
+    let written = format!("{number:E}");
+    match written.split_once('E') {
+        Some((digits, power)) if !digits.contains('.') => format!("{digits}.0E{power}"),
+        _ => written,
     }
 }
 

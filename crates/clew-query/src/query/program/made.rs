@@ -1,0 +1,358 @@
+//! What scripts make beside lists and maps: texts that grow, what goes through a list, and what is there or is not; and
+//! the functions that make them.
+
+use std::borrow::Cow;
+
+use super::doing::{Doing, What};
+use super::failures;
+use super::held::{Held, Kind};
+use super::members;
+use super::run::Machine;
+use super::tree::Thrown;
+use super::value::{ScriptValue, TEXT_BYTES_MAX};
+use super::{changes, functions, statics};
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// Bytes of a text that are gone through in one step.
+const STEP_BYTES: usize = 1 << 10;
+/// Items that are gone through in one step.
+const STEP_ITEMS: usize = 16;
+/// So many numbers has a range at most.
+const RANGE_MAX: i64 = 1 << 20;
+
+/// The function that makes an object of a class, of so many arguments.
+pub(super) fn constructor(class: &str, arguments: usize) -> Option<&'static str> {
+    Some(match (class, arguments) {
+        ("ArrayList" | "LinkedList" | "ArrayDeque" | "Vector", 0) => "newList",
+        ("Stack", 0) => "newStack",
+        ("ArrayList" | "LinkedList" | "ArrayDeque" | "Vector", 1) => "copyOfList",
+        ("HashMap" | "LinkedHashMap", 0) => "newMap",
+        ("HashMap" | "LinkedHashMap", 1) => "copyOfMap",
+        ("HashSet" | "LinkedHashSet", 0) => "newSet",
+        ("HashSet" | "LinkedHashSet", 1) => "copyOfSet",
+        ("TreeSet", 0 | 1) => "newSortedSet",
+        ("TreeMap", 0 | 1) => "newSortedMap",
+        ("StringBuilder" | "StringBuffer", 0 | 1) => "newBuilder",
+        _ => return None,
+    })
+}
+
+/// A count.
+pub(super) fn count<'a>(count: usize) -> ScriptValue<'a> {
+    ScriptValue::Whole(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// What is there, unless it is null.
+pub(super) fn optional<'a>(value: ScriptValue<'a>) -> Result<ScriptValue<'a>, ScriptError> {
+    let items = match value {
+        ScriptValue::Null => Vec::new(),
+        value => vec![value],
+    };
+    ScriptValue::kept(Kind::Optional, items)
+}
+
+/// Numbers that may have fractions.
+pub(super) fn floats<'a>(items: &[ScriptValue<'a>]) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    let each = items.iter();
+    each.map(|item| item.want_number().map(ScriptValue::Float))
+        .collect()
+}
+
+/// One number for those of a list: whole for whole numbers of a stream.
+pub(super) fn folded<'a>(of: &ScriptValue<'a>, name: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    let items = of.items().unwrap_or_default();
+    let is_whole = matches!(of, ScriptValue::Items(held) if held.kind() == Kind::Wholes);
+    if is_whole && name == "sum" {
+        let mut sum = 0_i64;
+        for item in &items {
+            sum = sum.wrapping_add(item.want_whole()?);
+        }
+        return Ok(ScriptValue::Whole(sum));
+    }
+    members::folded(&items, name)
+}
+
+fn out(place: i64, length: usize) -> ScriptError {
+    ScriptError::new(
+        ScriptErrorKind::Bounds,
+        format!("index {place},length {length}"),
+    )
+}
+
+fn none_there() -> ScriptError {
+    ScriptError::new(ScriptErrorKind::Bounds, "No value present")
+}
+
+impl<'a> Machine<'a, '_> {
+    /// What a function makes of its arguments.
+    pub(super) fn function_of(
+        &mut self,
+        name: &str,
+        values: &[ScriptValue<'a>],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        for value in values {
+            if let ScriptValue::Items(_) | ScriptValue::Members(_) | ScriptValue::Json(_) = value {
+                self.steps(value.size().unwrap_or(0) / STEP_ITEMS)?;
+            }
+        }
+        if name.starts_with("new") {
+            return self.object(name, values);
+        }
+        match (name, values) {
+            ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) => {
+                self.hold(of)?;
+                let size = of.size().unwrap_or(0);
+                let looks = match name {
+                    "copyOfSet" => size.saturating_mul(size),
+                    _ => size,
+                };
+                self.steps(looks / STEP_ITEMS)?;
+                changes::copied(name, of)
+            }
+            ("optional", [value]) => optional(value.clone()),
+            ("naturalOrder", []) => Doing::made(What::Natural),
+            ("byKey", []) => Doing::made(What::ByMember("key")),
+            ("byValue", []) => Doing::made(What::ByMember("value")),
+            ("comparing", [key]) => Doing::made(What::By(key.clone())),
+            ("collector", [name, arguments @ ..]) => {
+                let name = Cow::Owned(name.shown().into_owned());
+                Doing::made(What::Collector(name, arguments.to_vec()))
+            }
+            ("range" | "rangeClosed", [from, to]) => {
+                let (from, to) = (from.want_whole()?, to.want_whole()?);
+                let to = to.saturating_add(i64::from(name == "rangeClosed"));
+                let length = to.saturating_sub(from).clamp(0, RANGE_MAX);
+                self.steps(usize::try_from(length).unwrap_or(0) / STEP_ITEMS)?;
+                let mut numbers = Vec::new();
+                for number in from..from.saturating_add(length) {
+                    let number = ScriptValue::Whole(number);
+                    self.hold(&number)?;
+                    numbers.push(number);
+                }
+                ScriptValue::kept(Kind::Wholes, numbers)
+            }
+            _ => match statics::call(name, values)? {
+                Some(found) => Ok(found),
+                None => functions::call(name, self.script.language, values),
+            },
+        }
+    }
+
+    /// An object of a class that can be made.
+    fn object(
+        &mut self,
+        name: &str,
+        values: &[ScriptValue<'a>],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        match (name, values) {
+            ("newList", []) => ScriptValue::listed(Vec::new()),
+            ("newStack", []) => ScriptValue::kept(Kind::Stack, Vec::new()),
+            ("newMap", []) => ScriptValue::mapped(Vec::new()),
+            ("newSet", []) => ScriptValue::set_of(Vec::new()),
+            ("newSortedSet", []) => ScriptValue::kept(Kind::Sorted, Vec::new()),
+            ("newSortedSet", [of]) => {
+                self.hold(of)?;
+                let items = of.items().unwrap_or_default();
+                self.steps(items.len().saturating_mul(items.len()) / STEP_ITEMS)?;
+                let set = ScriptValue::set_of(items)?;
+                let items = changes::in_order(set.items().unwrap_or_default())?;
+                ScriptValue::kept(Kind::Sorted, items)
+            }
+            ("newSortedMap", []) => ScriptValue::sorted_map(Vec::new()),
+            ("newSortedMap", [of]) => {
+                self.hold(of)?;
+                ScriptValue::sorted_map(changes::pairs(of)?)
+            }
+            ("newBuilder", []) => self.builder(""),
+            // How much room it has at first is of no account.
+            ("newBuilder", [ScriptValue::Whole(_)]) => self.builder(""),
+            ("newBuilder", [text]) => {
+                let text = text.shown().into_owned();
+                self.builder(&text)
+            }
+            ("newFailure", [class, others @ ..]) => {
+                let thrown = Thrown::named(&class.shown()).unwrap_or(Thrown::Other);
+                let reason = others.first().cloned().unwrap_or(ScriptValue::Null);
+                failures::failure(thrown.kind(), reason)
+            }
+            _ => Err(ScriptError::argument(format!("unknown call [{name}]"))),
+        }
+    }
+
+    /// A text that grows.
+    fn builder(&mut self, text: &str) -> Result<ScriptValue<'a>, ScriptError> {
+        let text = ScriptValue::made(text.to_string())?;
+        self.hold(&text)?;
+        ScriptValue::kept(Kind::Builder, vec![text])
+    }
+
+    /// What something that is there for a purpose answers; `None` where lists answer alike.
+    pub(super) fn of_kind(
+        &mut self,
+        items: &Held<Vec<ScriptValue<'a>>>,
+        name: &str,
+        arguments: &[ScriptValue<'a>],
+    ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        let of = ScriptValue::Items(items.clone());
+        if let "iterator" | "listIterator" = name {
+            let mut all = items.all();
+            all.reverse();
+            self.steps(all.len() / STEP_ITEMS)?;
+            all.iter().try_for_each(|item| self.hold(item))?;
+            return ScriptValue::kept(Kind::Iterator, all).map(Some);
+        }
+        match (items.kind(), name, arguments) {
+            (Kind::Builder, ..) => self.of_builder(items, name, arguments).map(Some),
+            (Kind::Iterator, "hasNext", []) => Ok(Some(ScriptValue::Bool(items.len() > 0))),
+            (Kind::Iterator, "next", []) => match items.take(items.len().wrapping_sub(1)) {
+                Some(next) => Ok(Some(next)),
+                None => Err(none_there()),
+            },
+            (Kind::Iterator, ..) => Err(members::refused(&of, name, arguments.len())),
+            (Kind::Optional, "isPresent", []) => Ok(Some(ScriptValue::Bool(items.len() > 0))),
+            (Kind::Optional, "get" | "getAsInt" | "getAsLong" | "getAsDouble", []) => {
+                items.at(0).map(Some).ok_or_else(none_there)
+            }
+            (Kind::Optional, "orElse", [other]) => {
+                Ok(Some(items.at(0).unwrap_or_else(|| other.clone())))
+            }
+            (Kind::Optional, "toString" | "equals", _) => Ok(None),
+            (Kind::Optional, ..) => Err(members::refused(&of, name, arguments.len())),
+            (_, "findFirst" | "findAny", []) => {
+                let first = items.at(0).into_iter().collect();
+                ScriptValue::kept(Kind::Optional, first).map(Some)
+            }
+            (_, "max" | "min", []) => {
+                let all = items.all();
+                self.furthest(all, name == "max", None).map(Some)
+            }
+            (_, "average", []) => {
+                let all = items.all();
+                self.steps(all.len() / STEP_ITEMS)?;
+                match all.is_empty() {
+                    true => optional(ScriptValue::Null).map(Some),
+                    false => optional(members::folded(&all, "avg")?).map(Some),
+                }
+            }
+            (Kind::Wholes, "sum", []) => folded(&of, "sum").map(Some),
+            (Kind::Wholes, "asDoubleStream", []) => {
+                ScriptValue::listed(floats(&items.all())?).map(Some)
+            }
+            (Kind::Wholes, "sorted" | "distinct" | "limit" | "skip", _) => {
+                self.steps(items.len() / STEP_ITEMS)?;
+                let made = changes::call(&of, name, arguments)?;
+                let made = made.and_then(|made| made.items()).unwrap_or_default();
+                ScriptValue::kept(Kind::Wholes, made).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a text that grows answers.
+    fn of_builder(
+        &mut self,
+        items: &Held<Vec<ScriptValue<'a>>>,
+        name: &str,
+        arguments: &[ScriptValue<'a>],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let of = ScriptValue::Items(items.clone());
+        if let ("append" | "appendCodePoint", [more]) = (name, arguments) {
+            let more = more.shown().into_owned();
+            self.steps(more.len() / STEP_BYTES)?;
+            self.hold(&ScriptValue::Text(Cow::Owned(more.clone())))?;
+            if items.write(&more, true) > TEXT_BYTES_MAX {
+                return Err(too_long());
+            }
+            return Ok(of);
+        }
+        let text = items.text();
+        self.steps(text.len() / STEP_BYTES)?;
+        if let ("insert" | "replace", Some(more)) = (name, arguments.last()) {
+            let more = more.shown().into_owned();
+            self.hold(&ScriptValue::Text(Cow::Owned(more)))?;
+        }
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let Some(made) = rewritten(units, name, arguments)? else {
+            let text = ScriptValue::Text(Cow::Owned(text));
+            return members::call(&text, name, arguments);
+        };
+        let made = String::from_utf16_lossy(&made);
+        if items.write(&made, false) > TEXT_BYTES_MAX {
+            return Err(too_long());
+        }
+        match name {
+            "setLength" | "setCharAt" => Ok(ScriptValue::Null),
+            _ => Ok(of),
+        }
+    }
+}
+
+/// What a method makes of the letters of a text that grows; `None` where it changes nothing.
+fn rewritten(
+    units: Vec<u16>,
+    name: &str,
+    arguments: &[ScriptValue<'_>],
+) -> Result<Option<Vec<u16>>, ScriptError> {
+    let length = units.len();
+    let place = |value: &ScriptValue<'_>| -> Result<usize, ScriptError> {
+        let place = value.want_whole()?;
+        let at = usize::try_from(place).ok().filter(|at| *at <= length);
+        at.ok_or_else(|| out(place, length))
+    };
+    Ok(Some(match (name, arguments) {
+        ("setLength", [to]) => {
+            let to = place(to)?;
+            units.get(..to).unwrap_or_default().to_vec()
+        }
+        ("reverse", []) => {
+            let text = String::from_utf16_lossy(&units);
+            let reversed: String = text.chars().rev().collect();
+            reversed.encode_utf16().collect()
+        }
+        ("insert", [at, more]) => {
+            let (at, more) = (place(at)?, more.shown().into_owned());
+            let (before, after) = units.split_at(at);
+            let more: Vec<u16> = more.encode_utf16().collect();
+            [before, more.as_slice(), after].concat()
+        }
+        ("deleteCharAt", [at]) => {
+            let at = place(at)?;
+            if at >= length {
+                return Err(out(at.try_into().unwrap_or(i64::MAX), length));
+            }
+            let (before, after) = units.split_at(at);
+            [before, after.get(1..).unwrap_or_default()].concat()
+        }
+        ("delete" | "replace", [from, to, ..]) => {
+            let from = place(from)?;
+            let to = usize::try_from(to.want_whole()?).unwrap_or(0);
+            let to = to.clamp(from, length);
+            let (before, after) = (units.get(..from), units.get(to..));
+            let more = arguments.get(2).map(|more| more.shown().into_owned());
+            let more: Vec<u16> = more.unwrap_or_default().encode_utf16().collect();
+            [
+                before.unwrap_or_default(),
+                more.as_slice(),
+                after.unwrap_or_default(),
+            ]
+            .concat()
+        }
+        ("setCharAt", [at, letter]) => {
+            let at = place(at)?;
+            let letter = letter.shown().into_owned();
+            let mut units = units;
+            if let (Some(slot), Some(unit)) = (units.get_mut(at), letter.encode_utf16().next()) {
+                *slot = unit;
+            }
+            units
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn too_long() -> ScriptError {
+    ScriptError::new(
+        ScriptErrorKind::Limit,
+        format!("a text of a script would be longer than [{TEXT_BYTES_MAX}] bytes"),
+    )
+}
