@@ -76,8 +76,8 @@ impl Parser<'_> {
                 of,
                 name,
                 safe: false,
-            } => Target::Member(*of, Node::Text(name)),
-            Node::Index(of, key) => Target::Member(*of, *key),
+            } => Target::Member(of, Box::new(Node::Text(name))),
+            Node::Index(of, key) => Target::Member(of, key),
             _ => {
                 return Err(self.wrong("invalid assignment: cannot assign a value to what stands"));
             }

@@ -17,6 +17,9 @@ use crate::error::ScriptError;
 /// So deep may functions be made of each other.
 const DEPTH_MAX: usize = 16;
 
+/// Things by the names of their groups, in the order in which these came.
+pub(super) type Groups<'a, T> = Vec<(Cow<'a, str>, Vec<T>)>;
+
 /// A function that is handed on.
 #[derive(Debug, PartialEq)]
 pub struct Doing<'a> {
@@ -353,8 +356,8 @@ impl<'a> Machine<'a, '_> {
         items: Vec<ScriptValue<'a>>,
         key: &Doing<'a>,
         in_two: bool,
-    ) -> Result<Vec<(Cow<'a, str>, Vec<ScriptValue<'a>>)>, ScriptError> {
-        let mut groups: Vec<(Cow<'a, str>, Vec<ScriptValue<'a>>)> = Vec::new();
+    ) -> Result<Groups<'a, ScriptValue<'a>>, ScriptError> {
+        let mut groups = Groups::new();
         if in_two {
             groups.push((Cow::Borrowed("false"), Vec::new()));
             groups.push((Cow::Borrowed("true"), Vec::new()));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::changes;
-use super::doing::Doing;
+use super::doing::{Doing, Groups};
 use super::held::{Held, Kind, Members};
 use super::lambdas::Wanted;
 use super::made;
@@ -269,7 +269,7 @@ impl<'a> Machine<'a, '_> {
         name: &str,
         lambda: &Doing<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
-        let mut groups: Vec<(Cow<'a, str>, Vec<(Cow<'a, str>, ScriptValue<'a>)>)> = Vec::new();
+        let mut groups: Groups<'a, (Cow<'a, str>, ScriptValue<'a>)> = Vec::new();
         for (key, value) in all {
             let given = [ScriptValue::Text(key.clone()), value.clone()];
             let made = self.applied(lambda, &given)?;

@@ -191,7 +191,7 @@ fn of_letter<'a>(
     };
     Ok(Some(match name {
         "digitOf" => ScriptValue::Whole(letter.to_digit(36).map_or(-1, i64::from)),
-        "isDigit" => ScriptValue::Bool(letter.is_numeric() && letter.to_digit(10).is_some()),
+        "isDigit" => ScriptValue::Bool(letter.is_ascii_digit()),
         "isLetter" => ScriptValue::Bool(letter.is_alphabetic()),
         "isLetterOrDigit" => ScriptValue::Bool(letter.is_alphanumeric()),
         "isLowerCase" => ScriptValue::Bool(letter.is_lowercase()),

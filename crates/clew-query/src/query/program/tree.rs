@@ -17,11 +17,11 @@ pub(super) enum Statement {
     },
     /// A member of a map, or an item of a list, gets a value.
     Put {
-        of: Node,
-        key: Node,
+        of: Box<Node>,
+        key: Box<Node>,
         /// What makes the new value of the one that is there and this one.
         operator: Option<Operator>,
-        value: Node,
+        value: Box<Node>,
     },
     If(Node, Vec<Statement>, Vec<Statement>),
     Loop {
@@ -118,7 +118,7 @@ pub(super) struct Assign {
 pub(super) enum Target {
     Variable(usize, Type),
     /// A member of a map, or an item of a list.
-    Member(Node, Node),
+    Member(Box<Node>, Box<Node>),
 }
 
 /// A function of the script's own.
