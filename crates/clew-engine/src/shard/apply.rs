@@ -342,15 +342,15 @@ impl Writer {
         fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
         // Nested objects come right before their document: a block of rows that lives and dies as a whole.
         let objects = nested.into_iter().map(|object| nested_row(object, &row));
-        let mut documents: Vec<SegmentDocument> = objects.collect();
+        let objects: Vec<SegmentDocument> = objects.collect();
         let (id, seq_no, version) = (row.id.clone(), row.seq_no, row.version);
-        documents.push(SegmentDocument {
+        let document = SegmentDocument {
             fields,
             source,
             vectors,
             row,
-        });
-        let (first, doc, buffer) = self.place(documents)?;
+        };
+        let (first, doc, buffer) = self.place(objects, document)?;
         let buffered = Buffered {
             buffer,
             first,

@@ -198,7 +198,8 @@ impl Writer {
     /// place of the buffer.
     pub(super) fn place(
         &mut self,
-        documents: Vec<SegmentDocument>,
+        objects: Vec<SegmentDocument>,
+        document: SegmentDocument,
     ) -> tantivy::Result<(DocId, DocId, usize)> {
         let mut turn = match self.turn.take() {
             Some(turn) => turn,
@@ -206,12 +207,15 @@ impl Writer {
         };
         let buffer = &mut self.buffers[turn.at];
         let first = buffer.rows;
-        let count = DocId::try_from(documents.len());
-        let rows = count.ok().and_then(|count| first.checked_add(count));
+        let doc = DocId::try_from(objects.len()).ok();
+        let doc = doc.and_then(|objects| first.checked_add(objects));
+        let rows = doc.and_then(|doc| Some((doc, doc.checked_add(1)?)));
         let too_many = || TantivyError::InvalidArgument("too much for one segment".into());
-        buffer.rows = rows.ok_or_else(too_many)?;
-        let place = (first, buffer.rows - 1, turn.at);
-        turn.documents.extend(documents);
+        let (doc, rows) = rows.ok_or_else(too_many)?;
+        buffer.rows = rows;
+        let place = (first, doc, turn.at);
+        turn.documents.extend(objects);
+        turn.documents.push(document);
         self.turn = Some(turn);
         Ok(place)
     }

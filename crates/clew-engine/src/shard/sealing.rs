@@ -148,7 +148,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Segments of which nothing lives are not looked through for ids: while the log is replayed nothing is published.
+    /// Segments of which nothing lives are not looked through for ids, where nobody shows what was so before it died.
     fn drop_dead(&mut self) {
         self.segments.retain(|segment| segment.alive_count() > 0);
     }
@@ -221,7 +221,6 @@ impl Writer {
         for (own, sealed) in written.segments.iter().zip(&sealing.segments) {
             self.push(&own.segment, own.rows, (&sealed.dead, own.dead))?;
         }
-        self.drop_dead();
         Ok(self.seals == written.seals)
     }
 
@@ -352,6 +351,7 @@ impl Shard {
             let first = filled.first_invisible;
             let (mut writer, _) = self.write_out(filled, sealing)?;
             writer.leave_unseen(first);
+            writer.drop_dead();
         }
         Ok(())
     }
