@@ -294,7 +294,7 @@ impl Writer {
                 };
                 self.apply_index(row, document, current, glsn)?;
                 let ended = self.end_turn();
-                ended.map_err(|source| self.tantivy_error(source))
+                ended.map(drop).map_err(|source| self.tantivy_error(source))
             }
             None => {
                 // When it was deleted is not logged; remembering it longer than before harms nobody.

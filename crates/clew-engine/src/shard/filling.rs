@@ -5,16 +5,18 @@
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use clew_platform::{MemoryPurpose, Reservation};
+use clew_platform::{Clock, MemoryPurpose, Reservation};
 use clew_search::SegmentBuilder;
 use parking_lot::{Condvar, Mutex};
 use tantivy::index::Segment;
 use tantivy::{DocId, TantivyError};
 
 use super::document::SegmentDocument;
-use super::health::{Remedy, ShardHealth};
+use super::health::{Applying, Remedy, ShardHealth};
 use super::writer::{Fullness, Writer, open_index};
+use crate::base::waiting::aside;
 
 /// A buffer's size is asked for after this many documents.
 const LOOK_DOCS: u32 = 32;
@@ -66,6 +68,11 @@ impl Contents {
 
     /// Has it to oneself, once nobody else has.
     fn take(&self) -> Fill {
+        let free = self.fill.lock().take();
+        free.unwrap_or_else(|| aside(|| self.wait()))
+    }
+
+    fn wait(&self) -> Fill {
         let mut fill = self.fill.lock();
         loop {
             if let Some(fill) = fill.take() {
@@ -81,7 +88,11 @@ impl Contents {
     }
 
     /// Makes a segment of it, when whoever fills it is done. Once.
-    pub(super) fn finish(&self) -> tantivy::Result<()> {
+    ///
+    /// # Errors
+    /// When it cannot be written, or lacks one of so many rows that have a place in it: a checkpoint would cover what is in no
+    /// segment.
+    pub(super) fn finish(&self, rows: DocId) -> tantivy::Result<()> {
         let Fill {
             builder,
             is_whole,
@@ -89,14 +100,15 @@ impl Contents {
             memory: _memory,
             ..
         } = self.take();
-        match is_whole {
+        match is_whole && builder.doc_count() == rows {
             true => builder.finish(),
-            false => {
-                let told = "a write has failed in the middle".to_string();
-                Err(TantivyError::InternalError(told))
-            }
+            false => Err(failed_in_the_middle()),
         }
     }
+}
+
+fn failed_in_the_middle() -> TantivyError {
+    TantivyError::InternalError("a write has failed in the middle".to_string())
 }
 
 /// A group of writes whose documents fill a buffer, which nobody else does meanwhile.
@@ -113,20 +125,26 @@ pub(crate) struct Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if let Some(fill) = self.fill.take() {
+        if let Some(mut fill) = self.fill.take() {
+            // What was not put in has a place all the same.
+            fill.is_whole &= self.documents.is_empty();
             self.contents.give_back(fill);
         }
     }
 }
 
 impl Turn {
-    /// Puts the documents in.
+    /// Puts the documents in. Gives how long each operation took, by its number, if there is a clock.
     ///
     /// # Errors
     /// When one cannot be put in: the buffer is of no use any more, and the shard has failed.
-    fn fill(&mut self, health: &ShardHealth) -> tantivy::Result<()> {
+    fn fill(
+        &mut self,
+        health: &ShardHealth,
+        clock: Option<&dyn Clock>,
+    ) -> tantivy::Result<Vec<(u64, Duration)>> {
         let documents = mem::take(&mut self.documents);
-        let filled = self.add(&documents);
+        let filled = self.add(documents, clock);
         // Before anybody else has the buffer.
         filled.inspect_err(|cause| {
             tracing::error!(%cause, "a document cannot be put into its segment");
@@ -134,15 +152,27 @@ impl Turn {
         })
     }
 
-    fn add(&mut self, documents: &[SegmentDocument]) -> tantivy::Result<()> {
+    fn add(
+        &mut self,
+        documents: Vec<SegmentDocument>,
+        clock: Option<&dyn Clock>,
+    ) -> tantivy::Result<Vec<(u64, Duration)>> {
+        let mut took = Vec::new();
         let Some(fill) = &mut self.fill else {
-            return Ok(());
+            return Ok(took);
         };
+        // Until all of them are there: a panic leaves it so, too, and whoever comes next mends nothing.
+        if !mem::replace(&mut fill.is_whole, false) {
+            return Err(failed_in_the_middle());
+        }
         let builder = &mut fill.builder;
-        // Until all of them are there: a panic leaves it so, too.
-        fill.is_whole = false;
         for document in documents {
-            builder.add(document)?;
+            let began = clock.map(Clock::monotonic);
+            builder.add(&document)?;
+            if let (Some(clock), Some(began)) = (clock, began) {
+                let since = clock.monotonic().saturating_sub(began);
+                took.push((document.row.seq_no, since));
+            }
             if builder.take_left_out() {
                 self.left_out.push(document.row.seq_no);
             }
@@ -155,15 +185,67 @@ impl Turn {
             }
         }
         fill.is_whole = true;
-        Ok(())
+        Ok(took)
     }
+}
 
-    /// Puts the documents in, without the writer's lock; gives the numbers of the operations of whose documents analysis has left
-    /// something out. Should it fail, the shard has.
-    pub(crate) fn end(mut self, health: &ShardHealth) -> Vec<u64> {
-        // The shard has been told.
-        let _ = self.fill(health);
-        mem::take(&mut self.left_out)
+/// What is left to do for a group of writes when the writer's lock is given back.
+pub(crate) struct Pending {
+    turn: Option<Turn>,
+    /// Of documents of the group that were put in at once.
+    left_out: Vec<u64>,
+    /// All buffers, the one among them that the group fills.
+    buffers: Vec<Arc<Contents>>,
+    buffer_bytes_max: usize,
+}
+
+/// What became of a group's documents.
+pub(crate) struct PutIn {
+    /// The numbers of the operations of whose documents analysis has left something out.
+    pub(crate) left_out: Vec<u64>,
+    /// How long operations took, by their numbers, a document's nested objects each beside it; none where nobody takes the time.
+    pub(crate) took: Vec<(u64, Duration)>,
+    /// Of the buffers, with these documents.
+    pub(crate) fullness: Fullness,
+}
+
+impl Pending {
+    /// Puts the documents in, without the writer's lock. Should it fail, the shard has.
+    pub(crate) fn end(self, health: &Arc<ShardHealth>, clock: Option<&dyn Clock>) -> PutIn {
+        let Pending {
+            turn,
+            mut left_out,
+            buffers,
+            buffer_bytes_max,
+        } = self;
+        let mut took = Vec::new();
+        if let Some(mut turn) = turn {
+            // A panic is told before anybody else has the buffer.
+            let _applying = Applying::new(health.clone());
+            // Of an error the shard has been told.
+            took = turn.fill(health, clock).unwrap_or_default();
+            left_out.append(&mut turn.left_out);
+        }
+        PutIn {
+            left_out,
+            took,
+            fullness: fullness(buffers.iter(), buffer_bytes_max),
+        }
+    }
+}
+
+/// How full buffers are, as far as they were looked at. Several together may have half as much each as one alone.
+fn fullness<'b>(
+    buffers: impl ExactSizeIterator<Item = &'b Arc<Contents>>,
+    buffer_bytes_max: usize,
+) -> Fullness {
+    let count = buffers.len();
+    let sizes = buffers.map(|buffer| buffer.size_bytes.load(Ordering::Relaxed));
+    let bytes: usize = sizes.sum();
+    match buffer_bytes_max.saturating_mul(count.max(1) + 1) / 2 {
+        max if bytes < max => Fullness::HasRoom,
+        max if bytes - max < max / 2 => Fullness::IsDue,
+        _ => Fullness::IsOver,
     }
 }
 
@@ -171,23 +253,34 @@ impl Writer {
     /// Tells how many writes the group has that comes now.
     pub(crate) fn expect(&mut self, writes: usize) {
         self.group_size = writes;
+        self.left_out.clear();
     }
 
-    /// The documents of the present group, which whoever has the writer puts in when the lock is given back.
-    pub(crate) fn take_turn(&mut self) -> Option<Turn> {
-        self.turn.take()
-    }
-
-    /// Puts the documents of the present group in at once.
-    pub(super) fn end_turn(&mut self) -> tantivy::Result<()> {
-        match self.turn.take() {
-            Some(mut turn) => turn.fill(&self.health),
-            None => Ok(()),
+    /// What whoever has the writer does for the present group when the lock is given back.
+    pub(crate) fn take_turn(&mut self) -> Pending {
+        let buffers = self.buffers.iter();
+        Pending {
+            turn: self.turn.take(),
+            left_out: mem::take(&mut self.left_out),
+            buffers: buffers.map(|buffer| buffer.contents.clone()).collect(),
+            buffer_bytes_max: self.limits.buffer_bytes_max,
         }
     }
 
-    /// Waits for those who fill buffers.
-    pub(super) fn wait_for_turns(&self) {
+    /// Puts the documents of the present group in at once; gives the numbers of the operations of whose documents analysis has
+    /// left something out.
+    pub(super) fn end_turn(&mut self) -> tantivy::Result<Vec<u64>> {
+        let Some(mut turn) = self.turn.take() else {
+            return Ok(Vec::new());
+        };
+        turn.fill(&self.health, None)?;
+        Ok(mem::take(&mut turn.left_out))
+    }
+
+    /// Waits for those who fill buffers: from then on nothing is written to their files. Who has the writer is of no group, so
+    /// that what is left of one has failed in its middle.
+    pub(super) fn wait_for_turns(&mut self) {
+        self.turn = None;
         for buffer in &self.buffers {
             let fill = buffer.contents.take();
             buffer.contents.give_back(fill);
@@ -269,16 +362,9 @@ impl Writer {
         Ok(self.buffers.len() - 1)
     }
 
-    /// How full the buffers are, as far as they were looked at. Several together may have half as much each as one alone.
+    /// How full the buffers are, as far as they were looked at.
     pub(crate) fn fullness(&self) -> Fullness {
-        let sizes = self.buffers.iter();
-        let sizes = sizes.map(|buffer| buffer.contents.size_bytes.load(Ordering::Relaxed));
-        let bytes: usize = sizes.sum();
-        let max = self.limits.buffer_bytes_max;
-        match max.saturating_mul(self.buffers.len().max(1) + 1) / 2 {
-            max if bytes < max => Fullness::HasRoom,
-            max if bytes - max < max / 2 => Fullness::IsDue,
-            _ => Fullness::IsOver,
-        }
+        let buffers = self.buffers.iter().map(|buffer| &buffer.contents);
+        fullness(buffers, self.limits.buffer_bytes_max)
     }
 }

@@ -62,8 +62,9 @@ use crate::base::signal::Signal;
 use crate::base::waiting::{Seat, Seats, lock_aside};
 
 pub(crate) use alive::AliveBits;
-pub(crate) use apply::{ShardAction, ShardWrite, Target, Text};
+pub(crate) use apply::{ShardAction, ShardWrite, ShardWritten, Target, Text};
 pub(crate) use file_names::{is_manifest, is_shard_file};
+pub(crate) use filling::PutIn;
 pub(crate) use health::Remedy;
 pub use inspect::FileDamage;
 pub(crate) use inspect::ShardFiles;
@@ -77,7 +78,7 @@ pub(crate) use vector_file::VectorFile;
 pub(crate) use writer::{Fullness, Writer};
 
 use directory::ShardDirectory;
-use filling::Turn;
+use filling::Pending;
 use health::ShardHealth;
 use price::RecentPrice;
 
@@ -210,10 +211,10 @@ impl Shard {
         self.writers.take()
     }
 
-    /// Puts documents that have their place into a buffer; gives the numbers of the operations of whose documents analysis has left
-    /// something out.
-    pub(crate) fn fill(&self, turn: Option<Turn>) -> Vec<u64> {
-        turn.map_or_else(Vec::new, |turn| turn.end(&self.health))
+    /// Puts documents that have their place into a buffer, taking the time of each if that is wanted.
+    pub(crate) fn fill(&self, pending: Pending, is_timed: bool) -> PutIn {
+        let clock = is_timed.then_some(&*self.context.clock);
+        pending.end(&self.health, clock)
     }
 
     /// Whether whoever writes now would wait for others who do.
@@ -351,7 +352,8 @@ impl Shard {
         self.stop_merging();
         // Under the locks: what is being written is written, nothing more.
         let _sealing = lock_aside(&self.sealing);
-        let _writer = lock_aside(&self.writer);
+        let mut writer = lock_aside(&self.writer);
+        writer.wait_for_turns();
         self.health.retire();
     }
 

@@ -24,7 +24,6 @@ impl Shard {
         let _sealing = self.sealing.lock();
         let mut writer = self.writer.lock();
         // Who fills a buffer of this life is not to fail the next one.
-        writer.turn = None;
         writer.wait_for_turns();
         if self.health.remedy() != Some(Remedy::Rebuild) || self.health.is_retired() {
             return Ok(());

@@ -118,9 +118,10 @@ impl Shard {
     /// Publishes what was recovered, under the mapping as the log has left it: the catalog may have been
     /// saved before fields were added that segments already have.
     pub(crate) fn catch_up(&self, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
-        self.writer()?
-            .adopt(mapping)
-            .map_err(|source| self.tantivy_error(source))?;
+        let mut writer = self.writer()?;
+        let adopted = writer.adopt(mapping);
+        self.applied_all(&writer, adopted)?;
+        drop(writer);
         self.refresh()
     }
 

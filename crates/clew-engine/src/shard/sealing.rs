@@ -14,6 +14,7 @@ use tantivy::DocId;
 use tantivy::index::{Segment, SegmentId};
 
 use super::filling::{Buffer, Contents};
+use super::health::Applying;
 use super::writer::{Buffered, ById, Fullness, Writer, WriterSegment};
 use super::{AliveBits, SegmentView, Shard, View};
 use crate::base::error::EngineError;
@@ -74,8 +75,9 @@ pub(super) struct Written {
 impl Filled {
     /// Writes the segments, each on a thread of its own: most of the work of a refresh. Waits for those who fill them.
     pub(super) fn write(self) -> tantivy::Result<Written> {
-        let all: Vec<&Arc<Contents>> = self.buffers.iter().map(|(_, contents)| contents).collect();
-        finish_all(&all)?;
+        let all = self.buffers.iter();
+        let all = all.map(|(taken_out, contents)| (contents, taken_out.rows));
+        finish_all(&all.collect::<Vec<_>>())?;
         let segments = self.buffers.into_iter().map(|(taken_out, _)| taken_out);
         Ok(Written {
             segments: segments.collect(),
@@ -84,19 +86,25 @@ impl Filled {
     }
 }
 
-/// Makes segments of buffers, of the first one on this thread.
-fn finish_all(all: &[&Arc<Contents>]) -> tantivy::Result<()> {
-    let Some((first, others)) = all.split_first() else {
+/// Makes segments of buffers that have so many rows each, of the first one on this thread.
+fn finish_all(all: &[(&Arc<Contents>, DocId)]) -> tantivy::Result<()> {
+    let Some((&(first, rows), others)) = all.split_first() else {
         return Ok(());
     };
     thread::scope(|scope| {
-        let others = others
-            .iter()
-            .map(|contents| scope.spawn(|| contents.finish()));
-        let others: Vec<_> = others.collect();
-        let mut finished = first.finish();
-        for other in others {
-            let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let mut begun = Vec::new();
+        for &(contents, rows) in others {
+            let named = thread::Builder::new().name("clew-seal".to_string());
+            let thread = named.spawn_scoped(scope, move || contents.finish(rows));
+            begun.push((contents, rows, thread));
+        }
+        let mut finished = first.finish(rows);
+        for (contents, rows, thread) in begun {
+            let other = match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has none to spare.
+                Err(_) => contents.finish(rows),
+            };
             finished = finished.and(other);
         }
         finished
@@ -126,14 +134,17 @@ impl DerefMut for Settled<'_> {
 impl Writer {
     /// Turns the buffers into segments that the next published view shows.
     pub(super) fn seal(&mut self) -> tantivy::Result<()> {
-        self.end_turn()?;
+        // Should it panic: memory lacks what the log has.
+        let _applying = Applying::new(self.health.clone());
+        let left_out = self.end_turn()?;
+        self.left_out.extend(left_out);
         let buffers = mem::take(&mut self.buffers);
         if buffers.is_empty() {
             return Ok(());
         }
         self.buffered.clear();
-        let all: Vec<&Arc<Contents>> = buffers.iter().map(|buffer| &buffer.contents).collect();
-        finish_all(&all)?;
+        let all = buffers.iter().map(|buffer| (&buffer.contents, buffer.rows));
+        finish_all(&all.collect::<Vec<_>>())?;
         self.seals += 1;
         for Buffer {
             segment,
@@ -285,7 +296,7 @@ impl Shard {
     }
 
     /// What came of applying something that the log has: an error leaves a shard that has to be rebuilt.
-    fn applied_all<T>(
+    pub(super) fn applied_all<T>(
         &self,
         writer: &Writer,
         result: tantivy::Result<T>,

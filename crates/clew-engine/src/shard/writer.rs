@@ -144,6 +144,8 @@ pub(crate) struct Writer {
     pub(super) turn: Option<Turn>,
     /// Writes of that group.
     pub(super) group_size: usize,
+    /// The numbers of its operations of whose documents, as far as they were put in at once, analysis has left something out.
+    pub(super) left_out: Vec<u64>,
     pub(super) sealing: Option<Sealing>,
     /// How often buffers were sealed under the lock.
     pub(super) seals: u64,
@@ -229,6 +231,7 @@ impl Writer {
             buffered: ById::default(),
             turn: None,
             group_size: 0,
+            left_out: Vec::new(),
             sealing: None,
             seals: 0,
             segments: Vec::new(),

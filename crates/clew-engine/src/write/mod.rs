@@ -2,5 +2,6 @@
 
 mod batches;
 pub(crate) mod operations;
+mod room;
 mod watched;
 pub(crate) mod write_memory;

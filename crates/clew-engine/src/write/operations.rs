@@ -9,9 +9,7 @@ use clew_log::Glsn;
 use clew_profile::Spent;
 
 use crate::base::access::{Access, Purpose, check_access};
-use crate::base::blocks::Block;
 use crate::base::date_names::resolve_date;
-use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::base::error::EngineError;
 use crate::base::operation::ROUTING_BYTES_MAX;
 use crate::base::phase::{Phase, in_span};
@@ -20,12 +18,12 @@ use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{Fullness, Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
+use crate::shard::{
+    Fullness, Prepared, PutIn, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text,
+};
 use crate::write::batches::{Chunk, ShardBatch, next_free};
-use crate::write::watched::Watch;
-
-/// From so many writes on the buffer is asked how large it is; of fewer that is estimated.
-const EXACT_OPERATIONS_MIN: u64 = 32;
+use crate::write::room::Room;
+use crate::write::watched::{Watch, Watched};
 
 /// What becomes of a write to an index that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -285,6 +283,7 @@ impl Inner {
         let segments = writer.segment_count();
         let mut room = Room::new(&writer);
         let positions: Vec<usize> = writes.iter().map(|(position, ..)| *position).collect();
+        let mut watches = Vec::new();
         writer.expect(positions.len());
         for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
@@ -302,18 +301,11 @@ impl Inner {
                 .map_err(|error| shard.told(error));
             let written = written.map(|written| {
                 count_write(shard, written.result);
-                let slow = watch.and_then(|watch| watch.slow(index, self.clock.monotonic()));
-                Written {
-                    index: index.clone(),
-                    id,
-                    version: written.version,
-                    seq_no: written.seq_no,
-                    shard: number,
-                    glsn: written.glsn,
-                    result: written.result,
-                    left_out: false,
-                    slow,
+                if let Some(mut watch) = watch {
+                    watch.pause(self.clock.monotonic());
+                    watches.push((position, watch));
                 }
+                numbered(index, (number, id), written)
             });
             log_refused |= matches!(written, Err(EngineError::Log(_)));
             results[position] = Some(written);
@@ -322,23 +314,46 @@ impl Inner {
         room.note(shard, &writer);
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         let is_due = much || writer.segment_count() != segments;
-        let (turn, fullness) = (writer.take_turn(), writer.fullness());
+        let pending = writer.take_turn();
         drop(writer);
         // Most of the work; others write meanwhile.
-        let left_out = shard.fill(turn);
+        let put_in = shard.fill(pending, !watches.is_empty());
         drop(seat);
-        note_left_out(&left_out, &positions, results);
+        note_left_out(&put_in.left_out, &positions, results);
+        note_slow(watches, &put_in, results);
         if log_refused {
             return self.log_refused();
         }
         let writes = &index.activity.writes;
         writes.add(self.clock.monotonic().saturating_sub(now));
         // What was written is in the log: should this fail, the shard is rebuilt from there.
+        let fullness = put_in.fullness;
         let sealed = fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok();
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         if is_due || sealed {
             self.wake_upkeep();
         }
+    }
+}
+
+/// What a client is told of a write, as far as it is known when the write is logged.
+fn numbered(index: &Arc<Index>, (shard, id): (u32, String), written: ShardWritten) -> Written {
+    let ShardWritten {
+        version,
+        seq_no,
+        glsn,
+        result,
+    } = written;
+    Written {
+        index: index.clone(),
+        id,
+        version,
+        seq_no,
+        shard,
+        glsn,
+        result,
+        left_out: false,
+        slow: None,
     }
 }
 
@@ -358,68 +373,28 @@ fn note_left_out(
     }
 }
 
+/// Notes which writes were slow, of those by their positions whose time was taken until their documents had their places.
+fn note_slow(
+    watches: Vec<(usize, Box<Watched>)>,
+    put_in: &PutIn,
+    results: &mut [Option<Result<Written, EngineError>>],
+) {
+    for (position, watch) in watches {
+        if let Some(Some(Ok(written))) = results.get_mut(position) {
+            let own = put_in.took.iter();
+            let own = own.filter(|(number, _)| *number == written.seq_no);
+            let took: Duration = own.map(|(_, took)| *took).sum();
+            written.slow = watch.slow(&written.index, took);
+        }
+    }
+}
+
 /// Says in the log that documents are not found by all of their words.
 fn tell_left_out(results: &[Result<Written, EngineError>]) {
     let mut left_out = results.iter().flatten().filter(|written| written.left_out);
     if let Some(first) = left_out.next() {
         let (index, id, documents) = (first.index.name(), &first.id, 1 + left_out.count());
         tracing::warn!(%index, %id, documents, "an analyzer has left words out of documents");
-    }
-}
-
-/// What a group of writes to a shard has taken of the disk that the account of the disk does not know of yet.
-struct Room {
-    /// Bytes of operations when the account was last told.
-    told: u64,
-    operations: u64,
-}
-
-impl Room {
-    fn new(writer: &Writer) -> Self {
-        Room {
-            told: writer.unflushed_bytes(),
-            operations: 0,
-        }
-    }
-
-    /// Tells the shard what it has to write now.
-    fn note(&self, shard: &Shard, writer: &Writer) {
-        match self.operations {
-            0..EXACT_OPERATIONS_MIN => shard.add_unwritten(self.unseen(writer) * BYTES_PER_BYTE),
-            _ => shard.note_unwritten(writer),
-        }
-    }
-
-    fn unseen(&self, writer: &Writer) -> u64 {
-        let bytes = writer.unflushed_bytes().saturating_sub(self.told);
-        bytes.saturating_add(self.operations * WRITE_OVERHEAD_BYTES)
-    }
-}
-
-impl Inner {
-    /// Refuses a write that the disk may have no room for.
-    fn check_room(
-        &self,
-        index: &Index,
-        shard: &Shard,
-        (writer, room): (&Writer, &mut Room),
-        write: &ShardWrite,
-    ) -> Result<(), EngineError> {
-        room.operations += 1;
-        let bytes = write.bytes();
-        if self.space.admits(room.unseen(writer).saturating_add(bytes)) {
-            return Ok(());
-        }
-        shard.note_unwritten(writer);
-        self.look_at_disk();
-        *room = Room::new(writer);
-        if self.space.has_room(bytes) {
-            return Ok(());
-        }
-        Err(EngineError::Blocked {
-            index: index.name().to_string(),
-            blocks: vec![Block::ReadOnlyAllowDelete],
-        })
     }
 }
 

@@ -33,15 +33,14 @@ impl Watched {
         self.since = now;
     }
 
-    /// It is done: what is told of it, if it was slow.
-    pub(super) fn slow(mut self, index: &Index, now: Duration) -> Option<Box<SlowWrite>> {
-        self.pause(now);
+    /// It is done, after so much more: what is told of it, if it was slow.
+    pub(super) fn slow(self, index: &Index, more: Duration) -> Option<Box<SlowWrite>> {
         let settings = index.settings.load();
-        let slow = &settings.slow;
-        let level = slow.write.level(self.took, slow.write_level)?;
+        let (slow, took) = (&settings.slow, self.took + more);
+        let level = slow.write.level(took, slow.write_level)?;
         Some(Box::new(SlowWrite {
             level,
-            took: self.took,
+            took,
             source: self.source,
             routing: self.routing,
         }))
