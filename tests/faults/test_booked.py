@@ -122,6 +122,17 @@ class FullBuffers(unittest.TestCase):
             self.assertEqual(reply.status, 201)
             self.assertIn("words are left out", reply.headers["Warning"])
 
+    def test_what_is_left_out_is_told_where_a_later_document_of_the_request_lets_the_mapping_grow(self):
+        with Server() as server, server.client(120) as client:
+            client.done("PUT", "/t", {
+                "settings": {"analysis": {"analyzer": {"paths": {"tokenizer": "path_hierarchy"}}}},
+                "mappings": {"properties": {"paths": {"type": "text", "analyzer": "paths"}}}})
+            for later in ({"paths": "/a"}, {"another": 1}):
+                lines = [{"index": {}}, {"paths": "/a" * 20_000}, {"index": {}}, later]
+                reply = client.request("POST", "/t/_bulk", lines)
+                self.assertFalse(reply.body["errors"])
+                self.assertIn("words are left out", reply.headers["Warning"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -368,3 +368,6 @@ impl Writer {
         fullness(buffers, self.limits.buffer_bytes_max)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,3 +37,4 @@ mod typed_vectors;
 mod vectors;
 mod verify;
 mod weather;
+mod writers;
