@@ -15,6 +15,8 @@ use crate::spans::TracingConfig;
 
 /// What a buffer takes before a document is in it is up to 4 MB; a smaller limit would make a segment of every few.
 const WRITE_BUFFER_BYTES_MIN: usize = 8 << 20;
+/// Buffers of one shard that may be filled at once.
+const SHARD_WRITERS_MAX: usize = 64;
 
 /// Everything a server can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,6 +209,8 @@ pub(crate) struct EngineConfig {
     pub(crate) search_queue_max: usize,
     /// Size of a shard's buffer at which it becomes a segment.
     pub(crate) write_buffer_bytes: usize,
+    /// Requests that write to one shard at once; 0 means half of the cores, at most 8.
+    pub(crate) shard_writers: usize,
     /// Whether writing to a missing index creates it.
     pub(crate) auto_create_index: bool,
     /// Size of the log at which shards are flushed so that it can be trimmed.
@@ -294,6 +298,7 @@ impl Default for EngineConfig {
             search_threads: 0,
             search_queue_max: engine.search_queue_max,
             write_buffer_bytes: engine.write_buffer_bytes,
+            shard_writers: 0,
             auto_create_index: engine.auto_create_index,
             log_bytes_max: engine.log_bytes_max,
             changes_retention_bytes: engine.changes_retention_bytes,
@@ -323,6 +328,13 @@ impl EngineConfig {
                 "[engine.write_buffer_bytes] is [{bytes}], must be at least \
                  [{WRITE_BUFFER_BYTES_MIN}]: an empty buffer takes half of that, and each that \
                  is full becomes a segment"
+            );
+        }
+        let writers = self.shard_writers;
+        if writers > SHARD_WRITERS_MAX {
+            bail!(
+                "[engine.shard_writers] is [{writers}], may be [{SHARD_WRITERS_MAX}] at most: each \
+                 has a buffer of megabytes, which becomes a segment with every refresh"
             );
         }
         Ok(())

@@ -40,6 +40,10 @@ pub(crate) fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
         },
         search_queue_max: engine.search_queue_max,
         write_buffer_bytes: engine.write_buffer_bytes,
+        shard_writers: match engine.shard_writers {
+            0 => defaults.shard_writers,
+            writers => writers,
+        },
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
         changes_retention_bytes: engine.changes_retention_bytes,

@@ -333,6 +333,18 @@ mod tests {
     }
 
     #[test]
+    fn more_writers_of_a_shard_than_memory_is_meant_for_are_refused() {
+        let set = |value: &str| load("", &[("CLEW_ENGINE__SHARD_WRITERS", value)]);
+        let error = set("65").unwrap_err().to_string();
+        let words = "[engine.shard_writers] is [65], may be [64] at most";
+        assert!(error.contains(words), "{error}");
+        for writers in [0, 1, 64] {
+            let config = set(&writers.to_string()).unwrap();
+            assert_eq!(config.engine.shard_writers, writers);
+        }
+    }
+
+    #[test]
     fn an_unknown_key_names_the_nearest() {
         for (yaml, nearest) in [
             ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
