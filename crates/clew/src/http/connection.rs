@@ -221,7 +221,7 @@ async fn unless_given_up<F: Future>(handled: F, state: &ConnectionState) -> Opti
     .await
 }
 
-/// Reads what a client that was answered early still sends, for a while: the connection's closing with
+/// Reads what a client that was answered early still sends, for as long as it gets on: the connection's closing with
 /// bytes unread would tell the client's system to forget the answer.
 pub(super) async fn linger(stream: &mut TcpStream, state: &ConnectionState, bytes_max: usize) {
     state.lingers();
@@ -241,7 +241,10 @@ pub(super) async fn linger(stream: &mut TcpStream, state: &ConnectionState, byte
                 match discard(stream) {
                     Ok(0) => return,
                     Ok(count) if count > left => return,
-                    Ok(count) => left -= count,
+                    Ok(count) => {
+                        left -= count;
+                        state.sends_on(count);
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(_) => return,
                 }

@@ -17,8 +17,12 @@ const PARK_AFTER: Duration = Duration::from_secs(1);
 /// gone has said the same, and its work is to end soon.
 pub(super) const HALF_CLOSED_MAX: Duration = Duration::from_secs(1);
 
-/// How long a client that was answered early may take to notice.
-const LINGER_MAX: Duration = Duration::from_secs(10);
+/// A client that was answered early has at least this to notice, or to send more: most send all they have before they look for
+/// an answer, and would find the connection broken instead of one.
+const LINGER_MIN: Duration = Duration::from_secs(10);
+
+/// So many times the longest body is listened to before a connection is closed on a client that goes on sending.
+const LINGER_BODIES: usize = 10;
 
 /// A request's line and headers, in bytes: a URI of 64 KiB, the longest there may be, and headers of
 /// 16 KiB.
@@ -54,7 +58,7 @@ impl ConnectionLimits {
                 0 => CONNECTIONS.min(most).max(1),
                 asked => asked,
             },
-            linger_bytes_max: config.body_bytes_max,
+            linger_bytes_max: config.body_bytes_max.saturating_mul(LINGER_BODIES),
             header: time(config.header_timeout_ms),
             body: time(config.body_timeout_ms),
             answer: time(config.answer_timeout_ms),
@@ -76,7 +80,10 @@ impl ConnectionLimits {
                 _ => Some((PARK_AFTER, Order::Park)),
             },
             Phase::Parked => self.idle.map(|max| (max, close(Closed::IdleTimeout))),
-            Phase::Lingering => Some((LINGER_MAX, close(Closed::Ended))),
+            Phase::Lingering => {
+                let max = self.body.map_or(LINGER_MIN, |body| body.max(LINGER_MIN));
+                Some((max, close(Closed::Ended)))
+            }
         }
     }
 

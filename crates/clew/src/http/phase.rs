@@ -317,13 +317,18 @@ impl ConnectionState {
     }
 
     pub(super) fn body_brought(&self, bytes: usize) {
+        if self.progressed(bytes) && self.phase() == Phase::Body {
+            self.enter(Phase::Working);
+        }
+    }
+
+    /// Whether this is enough, with what came before, to count.
+    fn progressed(&self, bytes: usize) -> bool {
         let bytes = self.body_bytes.load(Ordering::Relaxed) + bytes as u64;
         let progress = bytes >= PROGRESS_BYTES;
         let kept = if progress { 0 } else { bytes };
         self.body_bytes.store(kept, Ordering::Relaxed);
-        if progress && self.phase() == Phase::Body {
-            self.enter(Phase::Working);
-        }
+        progress
     }
 
     pub(super) fn body_ended(&self) {
@@ -392,5 +397,12 @@ impl ConnectionState {
 
     pub(super) fn lingers(&self) {
         self.enter(Phase::Lingering);
+    }
+
+    /// The client goes on sending what nobody wants; its time begins anew when it gets on with that.
+    pub(super) fn sends_on(&self, bytes: usize) {
+        if self.progressed(bytes) {
+            self.enter(Phase::Lingering);
+        }
     }
 }

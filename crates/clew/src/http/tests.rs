@@ -14,6 +14,7 @@ use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 
+use super::phase::ConnectionState;
 use super::{HttpConfig, HttpRules, HttpServer};
 
 /// Longer than anything here should take.
@@ -434,6 +435,37 @@ fn a_client_that_is_refused_early_sees_why() {
     let text = rest(stream);
     assert!(text.starts_with("HTTP/1.1 403 "), "{text}");
     assert!(text.contains("http.hosts_allowed"), "{text}");
+}
+
+#[test]
+fn a_client_that_sends_more_than_there_may_be_sees_why() {
+    // Several times the longest body, which is sent before anybody looks for an answer.
+    let server = Server::start("{body_bytes_max: 1000000}");
+    let head = "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 8000000\r\n\r\n";
+    let mut stream = server.send(head);
+    stream.write_all(&vec![b'a'; 8_000_000]).unwrap();
+    let text = rest(stream);
+    assert!(text.starts_with("HTTP/1.1 403 "), "{text}");
+}
+
+#[test]
+fn a_client_that_was_answered_early_has_its_time_anew_while_it_gets_on() {
+    let state = ConnectionState::new(Instant::now(), Arc::default());
+    state.lingers();
+    let began = state.stand();
+    std::thread::sleep(Duration::from_millis(5));
+    // A trickle is nothing to get on by.
+    state.sends_on(16_000);
+    assert_eq!(state.stand(), began);
+    state.sends_on(16_000);
+    assert!(state.stand().since() > began.since());
+    assert_eq!(state.stand().phase(), began.phase());
+    let config: HttpConfig = serde_yaml_ng::from_str("{body_timeout_ms: 40000}").unwrap();
+    for (config, seconds) in [(HttpConfig::default(), 30), (config, 40)] {
+        let limits = super::ConnectionLimits::new(&config, 1024).unwrap();
+        let (max, _) = limits.of(began.phase()).unwrap();
+        assert_eq!(max.as_secs(), seconds);
+    }
 }
 
 #[test]
