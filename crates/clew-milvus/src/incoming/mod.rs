@@ -22,6 +22,8 @@ const COPIES: usize = 2;
 const HEAD_BYTES: usize = 5;
 /// A client that has begun a request must go on with it in this time: what it has sent is memory that others want.
 const STALLED_AFTER: Duration = Duration::from_secs(30);
+/// So many times the longest body is taken off the connection of a client that is refused and goes on sending.
+const REFUSED_BODIES: usize = 10;
 
 /// What requests may take.
 #[derive(Clone, Debug)]
@@ -130,7 +132,7 @@ pub(crate) async fn json(mut body: Body, limits: &Limits) -> Result<Incoming, Re
         return Ok(growing.done());
     };
     drop(growing);
-    let mut left = limits.bytes_max;
+    let mut left = limits.bytes_max.saturating_mul(REFUSED_BODIES);
     while let Ok(Some(data)) = next(&mut body).await {
         left = left.saturating_sub(data.len());
         if left == 0 {
