@@ -25,6 +25,8 @@ const LOOK_BYTES: usize = 64 << 10;
 /// A group of fewer documents waits for a buffer that somebody fills rather than begin another one: that takes megabytes, and
 /// makes one more segment.
 const OWN_BUFFER_DOCS: usize = 32;
+/// Unless they are as long as this: all others would wait for as long as it takes to put them in.
+const OWN_BUFFER_BYTES: u64 = 1 << 20;
 
 /// A segment that is being filled, as the writer knows it.
 pub(super) struct Buffer {
@@ -250,9 +252,9 @@ fn fullness<'b>(
 }
 
 impl Writer {
-    /// Tells how many writes the group has that comes now.
-    pub(crate) fn expect(&mut self, writes: usize) {
-        self.group_size = writes;
+    /// Tells how many writes the group has that comes now, and about how many bytes they bring.
+    pub(crate) fn expect(&mut self, writes: usize, bytes: u64) {
+        self.has_large_group = writes >= OWN_BUFFER_DOCS || bytes >= OWN_BUFFER_BYTES;
         self.left_out.clear();
     }
 
@@ -320,8 +322,7 @@ impl Writer {
         let (at, fill) = match (found, self.buffers.len()) {
             (Some(found), _) => found,
             (None, count) => {
-                let begins = count == 0
-                    || (count < self.limits.writers && self.group_size >= OWN_BUFFER_DOCS);
+                let begins = count == 0 || (count < self.limits.writers && self.has_large_group);
                 let at = if begins { self.begin_buffer()? } else { 0 };
                 (at, self.buffers[at].contents.take())
             }

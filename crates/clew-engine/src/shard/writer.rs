@@ -142,8 +142,8 @@ pub(crate) struct Writer {
     pub(super) buffered: ById<Buffered>,
     /// What the present group of writes fills.
     pub(super) turn: Option<Turn>,
-    /// Writes of that group.
-    pub(super) group_size: usize,
+    /// That group is worth a buffer of its own.
+    pub(super) has_large_group: bool,
     /// The numbers of its operations of whose documents, as far as they were put in at once, analysis has left something out.
     pub(super) left_out: Vec<u64>,
     pub(super) sealing: Option<Sealing>,
@@ -230,7 +230,7 @@ impl Writer {
             buffers: Vec::new(),
             buffered: ById::default(),
             turn: None,
-            group_size: 0,
+            has_large_group: false,
             left_out: Vec::new(),
             sealing: None,
             seals: 0,

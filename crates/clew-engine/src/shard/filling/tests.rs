@@ -30,7 +30,7 @@ fn started(disk: &SimDisk) -> (Engine, Arc<Index>) {
 fn placed(index: &Index, ids: &[&str]) -> Pending {
     let shard = &index.shards[0];
     let mut writer = shard.writer().unwrap();
-    writer.expect(ids.len());
+    writer.expect(ids.len(), 0);
     let none = |_: &str, _: Text<'_>| -> Result<Prepared, EngineError> { unreachable!() };
     let no_fields = |_: NewFields| -> Result<(), EngineError> { unreachable!() };
     for id in ids {
@@ -236,6 +236,17 @@ fn a_group_that_fills_its_buffer_has_it_sealed() {
     put_all(&engine, (0..64).map(|n| n.to_string())).unwrap();
     assert_eq!(index.shards[0].buffer_bytes(), 0);
     assert!(index.shards[0].is_dirty());
+}
+
+#[test]
+fn one_long_document_waits_for_nobody() {
+    let (engine, index) = started(&SimDisk::new());
+    let shard = &index.shards[0];
+    let pending = placed(&index, &["a"]);
+    // It brings no field that the mapping lacks, which would wait.
+    put_source(&engine, "b", &json!({"n": vec![1; 1 << 19]})).unwrap();
+    shard.fill(pending, false);
+    assert_eq!(versions(&engine, ["a", "b"], Freshness::Latest), [1, 1]);
 }
 
 #[test]
