@@ -284,7 +284,7 @@ impl Inner {
         let mut room = Room::new(&writer);
         let positions: Vec<usize> = writes.iter().map(|(position, ..)| *position).collect();
         let mut watches = Vec::new();
-        let bytes = writes.iter().map(|(_, write, _)| write.bytes()).sum();
+        let bytes: u64 = writes.iter().map(|(_, write, _)| write.bytes()).sum();
         writer.expect(positions.len(), bytes);
         for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
