@@ -15,7 +15,7 @@ use crate::base::error::EngineError;
 use crate::base::settings::MergeOrder;
 
 impl Shard {
-    /// Bytes that may still have to be written for what was acknowledged: the buffer, and what the disk has refused.
+    /// Bytes that may still have to be written for what was acknowledged: the buffers, and what the disk has refused.
     /// Waits for nobody, as it is asked for by those who write: of a shard that is being written to it is what was so
     /// before the present group of writes.
     pub(crate) fn unwritten_bytes(&self) -> u64 {
@@ -23,7 +23,9 @@ impl Shard {
             self.note_unwritten(&writer);
         }
         let (spilled, _) = self.directory.spilled();
-        let most = self.context.buffer_bytes_max + spilled;
+        // Several buffers may together have half as much each as one alone.
+        let buffers = self.context.buffer_bytes_max;
+        let most = buffers.saturating_mul(self.context.writers + 1) / 2 + spilled;
         self.unwritten.load(Ordering::Relaxed).min(most as u64)
     }
 

@@ -27,6 +27,9 @@ const LOOK_BYTES: usize = 64 << 10;
 const OWN_BUFFER_DOCS: usize = 32;
 /// Unless they are as long as this: all others would wait for as long as it takes to put them in.
 const OWN_BUFFER_BYTES: u64 = 1 << 20;
+/// What a document takes in a buffer for each of its bytes, and beside them, while nobody has looked how much it is.
+const UNSEEN_FACTOR: usize = 3;
+const UNSEEN_OVERHEAD_BYTES: usize = 128;
 
 /// A segment that is being filled, as the writer knows it.
 pub(super) struct Buffer {
@@ -45,6 +48,8 @@ pub(super) struct Contents {
     given_back: Condvar,
     /// How full it is, as it was last looked at; 0 before.
     size_bytes: AtomicUsize,
+    /// What those documents are taken to need that have a place in it, and were not there when it was last looked at.
+    unseen_bytes: AtomicUsize,
     /// What it took when it was begun.
     empty_bytes: usize,
 }
@@ -57,15 +62,19 @@ struct Fill {
     memory: Reservation,
     /// Documents since it was last looked at.
     unseen: u32,
+    /// What they are taken to need.
+    unseen_bytes: usize,
     /// Nobody has failed in the middle of filling it.
     is_whole: bool,
 }
 
 impl Contents {
-    /// Memory that it takes, as it was last looked at.
+    /// Memory that it takes, or is going to when all documents are there that have a place in it: as it was last looked at, and
+    /// about so much for those that came since.
     pub(super) fn bytes(&self) -> usize {
-        self.empty_bytes
-            .max(self.size_bytes.load(Ordering::Relaxed))
+        let seen = self.size_bytes.load(Ordering::Relaxed);
+        let unseen = self.unseen_bytes.load(Ordering::Relaxed);
+        self.empty_bytes.max(seen).saturating_add(unseen)
     }
 
     /// Has it to oneself, once nobody else has.
@@ -107,6 +116,13 @@ impl Contents {
             false => Err(failed_in_the_middle()),
         }
     }
+}
+
+/// What a document is taken to need in a buffer.
+fn bytes_of(document: &SegmentDocument) -> usize {
+    let vectors = document.vectors.iter().map(|(_, vector)| vector.bytes());
+    let bytes = document.source.len() + vectors.sum::<usize>();
+    bytes * UNSEEN_FACTOR + UNSEEN_OVERHEAD_BYTES
 }
 
 fn failed_in_the_middle() -> TantivyError {
@@ -179,10 +195,15 @@ impl Turn {
                 self.left_out.push(document.row.seq_no);
             }
             fill.unseen += 1;
+            fill.unseen_bytes += bytes_of(&document);
             if fill.unseen >= LOOK_DOCS || document.source.len() > LOOK_BYTES {
                 let bytes = builder.mem_usage();
                 fill.memory.set(bytes);
                 self.contents.size_bytes.store(bytes, Ordering::Relaxed);
+                let seen = mem::take(&mut fill.unseen_bytes);
+                self.contents
+                    .unseen_bytes
+                    .fetch_sub(seen, Ordering::Relaxed);
                 fill.unseen = 0;
             }
         }
@@ -309,6 +330,9 @@ impl Writer {
         let (doc, rows) = rows.ok_or_else(too_many)?;
         buffer.rows = rows;
         let place = (first, doc, turn.at);
+        let bytes: usize = objects.iter().map(bytes_of).sum();
+        let unseen_bytes = &turn.contents.unseen_bytes;
+        unseen_bytes.fetch_add(bytes + bytes_of(&document), Ordering::Relaxed);
         turn.documents.extend(objects);
         turn.documents.push(document);
         self.turn = Some(turn);
@@ -347,6 +371,7 @@ impl Writer {
             builder,
             memory,
             unseen: 0,
+            unseen_bytes: 0,
             is_whole: true,
         };
         self.buffers.push(Buffer {
@@ -357,6 +382,7 @@ impl Writer {
                 fill: Mutex::new(Some(fill)),
                 given_back: Condvar::new(),
                 size_bytes: AtomicUsize::new(0),
+                unseen_bytes: AtomicUsize::new(0),
                 empty_bytes,
             }),
         });

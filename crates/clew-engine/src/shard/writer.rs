@@ -312,7 +312,7 @@ impl Writer {
         both.map(|id| id.uuid_string()).collect()
     }
 
-    /// Memory of the segments being filled and written, as far as it was looked at.
+    /// Memory of the segments being filled and written, those documents included that are not there yet.
     pub(crate) fn buffer_bytes(&self) -> usize {
         let filling = self.buffers.iter().map(|buffer| buffer.contents.bytes());
         let sealing = self.sealing.as_ref();

@@ -250,6 +250,23 @@ fn one_long_document_waits_for_nobody() {
 }
 
 #[test]
+fn documents_that_are_not_put_in_yet_count_as_what_has_to_be_written() {
+    let (engine, index) = started(&SimDisk::new());
+    let shard = &index.shards[0];
+    put(&engine, "a").unwrap();
+    let before = shard.buffer_bytes();
+    let long = json!({"n": vec![1; 1 << 10]});
+    let pending = placed(&index, &["b"]);
+    let after = shard.buffer_bytes();
+    assert!(after > before);
+    shard.fill(pending, false);
+    assert_eq!(shard.buffer_bytes(), after);
+    // Nobody looks after so few documents.
+    put_source(&engine, "c", &long).unwrap();
+    assert!(shard.buffer_bytes() >= after + 2 * (1 << 10));
+}
+
+#[test]
 fn the_time_of_each_document_is_told_where_somebody_asks() {
     let (_engine, index) = started(&SimDisk::new());
     let shard = &index.shards[0];
