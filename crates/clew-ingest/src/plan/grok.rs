@@ -39,9 +39,10 @@ impl Step for GrokStep {
             return Ok(Flow::On);
         };
         let (text, matching) = (event.at(line), &mut self.matching);
-        let mut expressions = self.step.expressions.iter().zip(&self.slots);
-        let found = expressions.find(|(expression, _)| expression.find(text, matching));
-        let (expression, slots) = found.ok_or(Reason::NoMatch)?;
+        let found = self.step.first(text, matching);
+        let found = found.map_err(|_| Reason::TooLong)?;
+        let (at, expression) = found.ok_or(Reason::NoMatch)?;
+        let slots = &self.slots[at];
         for (number, capture) in expression.captures.iter().enumerate() {
             let Some(place) = matching.places[number] else {
                 continue;

@@ -4,7 +4,6 @@ mod expansion;
 mod written;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use clew_platform::stopped;
 use grok::parser::{GrokComponent, grok_split};
@@ -17,10 +16,14 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure, FailureKind};
 use crate::members::{flag, names, text};
 use crate::text::{self, Decision, Machine, Span};
-use written::{with_references, without_doubles};
+use written::{IN_OTHER_WORDS, with_references, without_doubles};
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;
+/// Steps that all expressions of a step may take for one text: ten of them have given up then, after a second or less.
+const SPENT_MAX: u64 = 10_000_000;
+/// Bytes that the crate's engine reads for the price of a step.
+const BYTES_OF_A_STEP: u64 = 16;
 
 /// What a capture becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +89,10 @@ pub(crate) struct Expression {
     /// In the order in which they are written.
     pub(crate) captures: Vec<Capture>,
 }
+
+/// The expressions of a step have taken too many steps for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TookTooLong;
 
 /// Memory that matching uses again.
 #[derive(Debug, Default)]
@@ -160,6 +167,7 @@ impl Expression {
                 Decision::Unknown => {}
             }
         }
+        matching.machine.spent += line.len() as u64 / BYTES_OF_A_STEP;
         let Some(found) = self.pattern.match_against(line) else {
             return false;
         };
@@ -420,13 +428,38 @@ impl Grok {
         })
     }
 
+    /// The first expression that a text matches, and its number; where its captures are is then told.
+    ///
+    /// # Errors
+    /// If those before it took too many steps.
+    pub(crate) fn first(
+        &self,
+        line: &str,
+        matching: &mut Matching,
+    ) -> Result<Option<(usize, &Expression)>, TookTooLong> {
+        matching.machine.spent = 0;
+        for (number, expression) in self.expressions.iter().enumerate() {
+            if expression.find(line, matching) {
+                return Ok(Some((number, expression)));
+            }
+            if matching.machine.spent > SPENT_MAX {
+                return Err(TookTooLong);
+            }
+        }
+        Ok(None)
+    }
+
     pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
         let mut matching = Matching::default();
-        let mut expressions = self.expressions.iter().enumerate();
-        let found = expressions.find(|(_, expression)| expression.find(&line, &mut matching));
+        let found = self.first(&line, &mut matching).map_err(|TookTooLong| {
+            let bytes = line.len();
+            Failure::unfit(format!(
+                "Grok expressions take too many steps on a field value of [{bytes}] bytes"
+            ))
+        })?;
         let (number, expression) = found.ok_or_else(|| {
             Failure::unfit(format!(
                 "Provided Grok expressions do not match field value: [{line}]"
@@ -461,15 +494,6 @@ impl Grok {
 pub fn grok_patterns() -> BTreeMap<&'static str, &'static str> {
     text::usual_patterns().clone()
 }
-
-/// Those of them that the crate has in other words, as the engines take them.
-static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
-    let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
-    let usual = text::usual_patterns().iter();
-    let plain = usual.map(|(name, definition)| (*name, written::plain(definition)));
-    let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
-    plain.filter(differs).collect()
-});
 
 #[cfg(test)]
 mod tests;

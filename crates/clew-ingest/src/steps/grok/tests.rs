@@ -123,6 +123,30 @@ fn expressions_may_be_what_opensearch_takes() {
 }
 
 #[test]
+fn expressions_that_give_up_do_so_together() {
+    let slow = |digit: usize| format!("(?:a|aa|aaa)+(?:a|aa|aaa)+{digit}");
+    let patterns: Vec<String> = (0..40).map(|number| slow(number % 10)).collect();
+    let config = json!({"field": "m", "patterns": patterns});
+    let step = Grok::parse(&mut config.as_object().unwrap().clone()).unwrap();
+    let line = format!("0123456789 0123456789{}", "a".repeat(500));
+    let mut matching = Matching::default();
+    assert_eq!(
+        step.first(&line, &mut matching).unwrap_err(),
+        TookTooLong,
+        "{}",
+        matching.machine.spent
+    );
+    let mut document = Document::new("i", json!({ "m": line }), 0);
+    let told = step.apply(&mut document).unwrap_err().reason;
+    assert!(
+        told.contains("take too many steps on a field value of [521] bytes"),
+        "{told}"
+    );
+    // What went before says nothing of the next line.
+    assert!(step.first("aa7", &mut matching).unwrap().is_some());
+}
+
+#[test]
 fn captures_of_one_name_are_for_one_field() {
     let line =
         "[Mon Aug 31 09:30:48.958285 2015] [core:error] [pid 2] [client 1.2.3.4:5] AH01075: no";

@@ -1,10 +1,23 @@
 //! Expressions as OpenSearch and Logstash take them, in words that the engines here take: these know neither all of Ruby's
 //! regular expressions nor everything that is a reference there.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::{AT, is_escaped, with_flags};
+use crate::text;
+
+/// The patterns that are there for all and that the crate has in other words, as the engines take them.
+pub(super) static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+    let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
+    let usual = text::usual_patterns().iter();
+    let plain = usual.map(|(name, definition)| (*name, plain(definition)));
+    let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
+    plain.filter(differs).collect()
+});
 
 /// A pattern that is there for all, in the words of the engines.
-pub(super) fn plain(definition: &str) -> String {
+fn plain(definition: &str) -> String {
     with_flags(&without_doubles(&with_references(definition)))
 }
 

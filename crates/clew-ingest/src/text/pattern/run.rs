@@ -6,6 +6,8 @@ use crate::text::span::Span;
 
 /// Steps that are tried for one line: as many as twenty columns take that may each be anything, some milliseconds.
 const TRIED_MAX: u32 = 1_000_000;
+/// Bytes that are looked at for the price of a step: a run over a long line takes as long as thousands of other steps.
+const BYTES_OF_A_STEP: usize = 128;
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub(crate) struct Machine {
     places: Vec<usize>,
     left: Vec<Left>,
     tried: u32,
+    /// Steps of all runs since somebody set it to zero.
+    pub(crate) spent: u64,
 }
 
 const NOWHERE: usize = usize::MAX;
@@ -48,6 +52,12 @@ enum Left {
 impl Machine {
     pub(super) fn find(&mut self, program: &Program, line: &[u8], groups: usize) -> Decision {
         self.tried = 0;
+        let decision = self.first_match(program, line, groups);
+        self.spent = self.spent.saturating_add(u64::from(self.tried));
+        decision
+    }
+
+    fn first_match(&mut self, program: &Program, line: &[u8], groups: usize) -> Decision {
         for start in 0..=line.len() {
             self.places.clear();
             self.places.resize(2 * groups, NOWHERE);
@@ -60,6 +70,20 @@ impl Machine {
             }
         }
         Decision::No
+    }
+
+    /// Counts a step; nothing if it is one too many.
+    #[inline]
+    fn count(&mut self) -> Option<()> {
+        self.tried = self.tried.saturating_add(1);
+        (self.tried <= TRIED_MAX).then_some(())
+    }
+
+    /// Counts bytes that a step has looked at.
+    #[inline]
+    fn looked_at(&mut self, bytes: usize) {
+        let steps = u32::try_from(bytes / BYTES_OF_A_STEP).unwrap_or(TRIED_MAX);
+        self.tried = self.tried.saturating_add(steps);
     }
 
     pub(super) fn group(&self, group: usize) -> Option<Span> {
@@ -75,21 +99,18 @@ impl Machine {
         let floor = self.left.len();
         let (mut step, mut at) = from;
         loop {
-            self.tried += 1;
-            if self.tried > TRIED_MAX {
-                return None;
-            }
+            self.count()?;
             let goes_on = match &program.steps[step] {
-                Step::Matched => {
-                    return Some(at);
-                }
+                Step::Matched => return Some(at),
                 Step::Literal(_) | Step::Byte(_) | Step::Class(_) => {
                     let (end, is_there) = fixed(program, line, (step, at));
+                    self.looked_at(end - at);
                     at = end;
                     is_there
                 }
                 Step::Known(known, past) => {
                     if let Some(end) = known.end(line, at) {
+                        self.looked_at(end - at);
                         self.left.push(Left::Try(step + 1, at));
                         (step, at) = (*past, end);
                         continue;
@@ -182,6 +203,7 @@ impl Machine {
         }
         let limit = line.len().min(at.saturating_add(*most));
         let length = program.run_of(*class, &line[at..limit]);
+        self.looked_at(length);
         if length < *least {
             return None;
         }
@@ -215,6 +237,7 @@ impl Machine {
         let first = at
             .checked_add(*least)
             .filter(|first| *first <= line.len())?;
+        self.looked_at(*least);
         if !line[at..first].iter().all(|byte| class[usize::from(*byte)]) {
             return None;
         }
@@ -235,7 +258,12 @@ impl Machine {
         let class = &program.classes[*class];
         let end = match next {
             None => at,
-            Some(byte) => at + memchr::memchr(*byte, line.get(at..)?)?,
+            Some(byte) => {
+                let rest = line.get(at..)?;
+                let length = memchr::memchr(*byte, rest);
+                self.looked_at(length.unwrap_or(rest.len()));
+                at + length?
+            }
         };
         if end > last || !line[at..end].iter().all(|byte| class[usize::from(*byte)]) {
             return None;
@@ -253,7 +281,7 @@ impl Machine {
     /// Goes back to what can still be tried; nowhere if nothing is left above the floor.
     fn back(&mut self, program: &Program, line: &[u8], floor: usize) -> Option<(usize, usize)> {
         while self.left.len() > floor {
-            self.tried += 1;
+            self.count()?;
             match self.left.pop()? {
                 Left::Try(step, at) => return Some((step, at)),
                 Left::Place(place, before) => self.places[place] = before,

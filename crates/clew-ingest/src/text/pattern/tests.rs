@@ -245,3 +245,25 @@ fn what_is_not_known_here_is_left_to_the_other_engine() {
     let slow = Pattern::compile(r"(?:a|aa|aaa)+(?:a|aa|aaa)+b|c", &|_| None).unwrap();
     assert_eq!(slow.find(&"a".repeat(500), &mut machine), Decision::Unknown);
 }
+
+#[test]
+fn what_is_tried_is_bounded_by_bytes_as_well() {
+    let mut machine = Machine::default();
+    // Each would look at half of the line from every byte of it.
+    for (expression, start) in [
+        (r"(?<a>\S+) x", " x"),
+        (r"(?<a>[^,]+),1", ",1"),
+        (r"(?<a>[a-y]+?)z1", "z1"),
+    ] {
+        let pattern = Pattern::compile(expression, &|_| None).expect(expression);
+        let line = format!("{start}{}", "a".repeat(1 << 20));
+        machine.spent = 0;
+        let found = pattern.find(&line, &mut machine);
+        assert_eq!(found, Decision::Unknown, "{expression}");
+        assert!(machine.spent < 2_000_000, "{expression}: {}", machine.spent);
+    }
+    // A long line that is read once is none of these.
+    let columns = Pattern::compile(r"^(?<a>\S+) (?<b>.*) (?<c>[a-z]+)$", &|_| None).unwrap();
+    let line = format!("{} {} end", "x".repeat(1 << 20), "y ".repeat(1 << 20));
+    assert_eq!(columns.find(&line, &mut machine), Decision::Yes);
+}
