@@ -166,6 +166,36 @@ class CommandLine(unittest.TestCase):
         wrong.stderr.close()
         self.assertEqual(wrong.wait(TIMEOUT_SECONDS), 1)
 
+    def test_no_standard_error_is_no_failure_and_no_panic(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, config = pathlib.Path(folder) / "a.log", pathlib.Path(folder) / "filebeat.yml"
+            log.write_text("2026-01-02 03:04:05 INFO one\n" * 20)
+            config.write_text("filebeat.inputs: [{type: log, paths: [/x.log], nothing: 1}]\noutput.console: {nothing: 2}\n")
+            for arguments, lines_min in [(["collect", "--dry-run", str(log)], 20), (["collect", "import", str(config)], 2)]:
+                # A pipe that nobody reads, and a file on a disk that is full.
+                unread, written = os.pipe()
+                os.close(unread)
+                with os.fdopen(written, "w") as closed, open("/dev/full", "w", encoding="utf-8") as full:
+                    for error in (closed, full):
+                        with self.subTest(arguments, error=error.name):
+                            done = subprocess.run([BINARY, *arguments], stdout=subprocess.PIPE, stderr=error, text=True,
+                                                  timeout=TIMEOUT_SECONDS, check=False)
+                            self.assertEqual(done.returncode, 0)
+                            self.assertGreaterEqual(len(done.stdout.splitlines()), lines_min)
+
+    def test_a_file_that_is_named_and_not_there_is_an_error_of_a_run_that_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "a.log"
+            log.write_text("one\n")
+            absent = str(log.with_name("b.log"))
+            for paths, code in [([str(log), absent], 1), ([absent], 1), ([str(log)], 0), ([f"{folder}/*.none"], 0), ([folder], 0)]:
+                with self.subTest(paths):
+                    done = self.run_clew("collect", "--dry-run", "--quiet", *paths)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    # The others are read.
+                    self.assertEqual(done.stdout.count('"one"'), int(str(log) in paths or folder in paths))
+                    self.assertEqual(f"there is no {absent}" in done.stderr, code == 1)
+
     def test_one_data_folder_has_one_server(self):
         with ClewServer() as server:
             done = self.run_clew("serve", "--data", str(server.data),

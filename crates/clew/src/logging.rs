@@ -38,6 +38,8 @@ pub(crate) fn start(config: &LoggingConfig) -> anyhow::Result<()> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // What cannot be written, as nobody reads it or the disk is full, would be told there again, and that is a panic.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal());
     let started = match config.format {
         LogFormat::Text => builder.try_init(),

@@ -55,8 +55,10 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
         Some(Shipper::Filebeat) | None => import_filebeat(&name, text)?,
     };
     std::io::stdout().write_all(imported.config.as_bytes())?;
+    let mut told = std::io::stderr().lock();
     for one in &imported.left_out {
-        eprintln!("{name}: {one}");
+        // Who reads the configuration alone is not kept from it.
+        let _ = writeln!(told, "{name}: {one}");
     }
     Ok(())
 }

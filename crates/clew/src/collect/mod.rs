@@ -193,7 +193,10 @@ fn collect(
     match stop.is_stopped() {
         // What is still to come is delivered by the next run, and nobody waits for this one.
         true => Ok(()),
-        false => report::refusals(&report, &options.dead_letter_path()),
+        false => {
+            report::refusals(&report, &options.dead_letter_path())?;
+            report::absences(&report, &arguments.paths)
+        }
     }
 }
 

@@ -1,28 +1,37 @@
 //! What a run of the collector did, for people.
 
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use clew_collect::{BufferFigures, CollectReport, Counters};
+use clew_collect::{BufferFigures, CollectReport, Counters, SkipReason};
 use indicatif::{HumanBytes, HumanCount};
 
+/// Whoever reads it may have gone, which is no failure of the run.
 pub(super) fn print(report: &CollectReport) {
+    let _ = write(&mut io::stderr().lock(), report);
+}
+
+fn write(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> {
     let counters = &report.counters;
     for file in report.files.iter().filter(|file| !file.parser.is_empty()) {
         let size = HumanBytes(file.offset_bytes).to_string();
-        eprintln!(
+        writeln!(
+            out,
             "  read     {:<14} {size:>12}  {}",
             file.parser,
             file.path.display()
-        );
+        )?;
     }
     for skipped in &report.skipped {
-        eprintln!(
+        writeln!(
+            out,
             "  skipped  {:<27}  {}",
             skipped.reason.to_string(),
             skipped.path.display()
-        );
+        )?;
     }
-    eprintln!(
+    writeln!(
+        out,
         "{} files read, {} skipped: {} lines, {} events sent, {} already there, {} refused, \
          {} lines their parser could not take, {} retries",
         counters.files_found,
@@ -33,43 +42,30 @@ pub(super) fn print(report: &CollectReport) {
         HumanCount(counters.events_rejected),
         HumanCount(counters.parse_errors),
         HumanCount(counters.retries),
-    );
-    tell_dropped(report);
+    )?;
+    tell_dropped(out, report)?;
     if counters.events_unrouted > 0 {
         let count = HumanCount(counters.events_unrouted);
-        eprintln!("{count} events for which no output's condition holds were sent nowhere");
+        writeln!(
+            out,
+            "{count} events for which no output's condition holds were sent nowhere"
+        )?;
     }
     if counters.lines_truncated > 0 {
         let count = HumanCount(counters.lines_truncated);
-        eprintln!("{count} lines were longer than their input allows, and were cut");
+        writeln!(
+            out,
+            "{count} lines were longer than their input allows, and were cut"
+        )?;
     }
     if counters.handshakes_failed > 0 {
         let count = HumanCount(counters.handshakes_failed);
-        eprintln!("{count} handshakes of TLS failed");
+        writeln!(out, "{count} handshakes of TLS failed")?;
     }
     if counters.patterns > 0 {
-        eprintln!("{} patterns of lines", HumanCount(counters.patterns));
+        writeln!(out, "{} patterns of lines", HumanCount(counters.patterns))?;
     }
-    for failure in &report.failures.counts {
-        let tag = failure.tag.as_deref().unwrap_or("-");
-        eprintln!(
-            "  failed   {:<14} {tag:<12} {:<16} {}",
-            failure.step,
-            failure.reason.as_str(),
-            HumanCount(failure.count)
-        );
-    }
-    for failed in &report.failures.lines {
-        eprintln!(
-            "  example  {:<14} {:<16} {}",
-            failed.step,
-            failed.reason.as_str(),
-            failed.line
-        );
-        if !failed.said.is_empty() {
-            eprintln!("           {}", failed.said);
-        }
-    }
+    tell_failures(out, report)
 }
 
 /// What outputs refused for good is an error of a run that ends by itself: nobody may look at its report.
@@ -98,8 +94,53 @@ pub(super) fn refusals(report: &CollectReport, dead_letters: &Path) -> anyhow::R
     )
 }
 
+/// Files that the command line names and that are not there are an error of a run that ends by itself, as they are of `cat`.
+///
+/// # Errors
+/// Which ones.
+pub(super) fn absences(report: &CollectReport, named: &[PathBuf]) -> anyhow::Result<()> {
+    let is_absent = |path: &&PathBuf| {
+        let whole = std::path::absolute(path).unwrap_or_default();
+        let mut skipped = report.skipped.iter();
+        skipped.any(|one| one.reason == SkipReason::Missing && one.path == whole)
+    };
+    let absent = named.iter().filter(is_absent);
+    let absent: Vec<String> = absent.map(|path| path.display().to_string()).collect();
+    match absent.is_empty() {
+        true => Ok(()),
+        false => anyhow::bail!("there is no {}", absent.join(", and no ")),
+    }
+}
+
+/// What processors could not do.
+fn tell_failures(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> {
+    for failure in &report.failures.counts {
+        let tag = failure.tag.as_deref().unwrap_or("-");
+        writeln!(
+            out,
+            "  failed   {:<14} {tag:<12} {:<16} {}",
+            failure.step,
+            failure.reason.as_str(),
+            HumanCount(failure.count)
+        )?;
+    }
+    for failed in &report.failures.lines {
+        writeln!(
+            out,
+            "  example  {:<14} {:<16} {}",
+            failed.step,
+            failed.reason.as_str(),
+            failed.line
+        )?;
+        if !failed.said.is_empty() {
+            writeln!(out, "           {}", failed.said)?;
+        }
+    }
+    Ok(())
+}
+
 /// What was left out on purpose, or because there was no room for it.
-fn tell_dropped(report: &CollectReport) {
+fn tell_dropped(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> {
     let counters: &Counters = &report.counters;
     let sum = |count: fn(&BufferFigures) -> u64| report.buffers.iter().map(count).sum::<u64>();
     let made_room = sum(|buffer| buffer.counts.dropped);
@@ -121,6 +162,7 @@ fn tell_dropped(report: &CollectReport) {
         (counters.requests_refused, "requests were refused"),
     ];
     for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {
-        eprintln!("{} {what}", HumanCount(count));
+        writeln!(out, "{} {what}", HumanCount(count))?;
     }
+    Ok(())
 }
