@@ -8,6 +8,7 @@ use crate::event::{Event, Reason, Slot, Value};
 use crate::pipeline::Flow;
 use crate::steps::convert::Typed;
 use crate::steps::grok::{Grok, Matching};
+use crate::text::Span;
 
 #[derive(Debug)]
 struct GrokStep {
@@ -15,10 +16,16 @@ struct GrokStep {
     step: Grok,
     /// The fields of the captures of each expression.
     slots: Vec<Vec<Slot>>,
+    /// Whether a capture that is empty sets its field.
+    keeps_empty: bool,
     matching: Matching,
 }
 
-pub(super) fn grok(event: &mut Event, step: Grok) -> Result<Box<dyn Step>, DefinitionError> {
+pub(super) fn grok(
+    event: &mut Event,
+    step: Grok,
+    keeps_empty: bool,
+) -> Result<Box<dyn Step>, DefinitionError> {
     let mut slots = Vec::new();
     for expression in &step.expressions {
         let captures = expression.captures.iter();
@@ -29,6 +36,7 @@ pub(super) fn grok(event: &mut Event, step: Grok) -> Result<Box<dyn Step>, Defin
         field: slot(event, &step.field)?,
         step,
         slots,
+        keeps_empty,
         matching: Matching::default(),
     }))
 }
@@ -43,8 +51,10 @@ impl Step for GrokStep {
         let found = found.map_err(|_| Reason::TooLong)?;
         let (at, expression) = found.ok_or(Reason::NoMatch)?;
         let slots = &self.slots[at];
+        let keeps_empty = self.keeps_empty;
+        let is_kept = |place: &Span| keeps_empty || !place.is_empty();
         for (number, capture) in expression.captures.iter().enumerate() {
-            let Some(place) = matching.places[number] else {
+            let Some(place) = matching.places[number].filter(is_kept) else {
                 continue;
             };
             let place = place.after(line.start());
@@ -57,8 +67,8 @@ impl Step for GrokStep {
             };
             // The first that was captured for a field, or all of them as a list.
             let slot = slots[number];
-            let was_captured = (0..number)
-                .any(|before| slots[before] == slot && matching.places[before].is_some());
+            let is_there = |before: usize| matching.places[before].is_some_and(|one| is_kept(&one));
+            let was_captured = (0..number).any(|before| slots[before] == slot && is_there(before));
             match (was_captured, self.step.all) {
                 (false, _) => event.put(slot, value)?,
                 (true, true) => event.append(slot, value)?,

@@ -81,6 +81,8 @@ struct More {
     conflict: Conflict,
     quotes: Quotes,
     spelling: Spelling,
+    /// Whether a `grok` sets fields whose captures are empty, as those of pipelines do, and of Logstash if it is told to.
+    keeps_empty: bool,
 }
 
 impl More {
@@ -90,8 +92,10 @@ impl More {
             conflict: Conflict::Overwrite,
             quotes: Quotes::Letters,
             spelling: Spelling::Strict,
+            keeps_empty: true,
         };
         match name {
+            "grok" => more.keeps_empty = flag(config, "keep_empty_captures", true)?,
             "json" => more.conflict = Conflict::take(config)?,
             "kv" => more.quotes = Quotes::take(config)?,
             "convert" => more.spelling = Spelling::take(config)?,
@@ -226,7 +230,7 @@ impl<'e> Reader<'e> {
             Processor::Convert { field, kind } => {
                 fields::convert(event, &field, kind, more.spelling)
             }
-            Processor::Grok(step) if !step.trace => grok::grok(event, step),
+            Processor::Grok(step) if !step.trace => grok::grok(event, step, more.keeps_empty),
             Processor::Csv(step) => pairs::csv(event, step),
             Processor::Date(step) if step.is_for_lines() => date::date(event, step),
             Processor::Drop => Ok(Box::new(fields::Drop)),

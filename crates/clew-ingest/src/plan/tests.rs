@@ -433,6 +433,20 @@ fn pairs_cells_and_groups_are_fields() {
 }
 
 #[test]
+fn captures_that_are_empty_may_be_none() {
+    let step = |keeps: bool, all: bool| {
+        json!([
+        {"grok": {"field": "message", "patterns": ["^(?<a>x*)(?<b>y*),(?<a>x*)$"],
+                  "capture_all_matches": all, "keep_empty_captures": keeps}},
+        {"remove": {"field": "message"}}])
+    };
+    check(step(true, false), "y,x", r#"{"a":"","b":"y"}"#);
+    check(step(false, false), "y,x", r#"{"a":"x","b":"y"}"#);
+    check(step(false, true), ",x", r#"{"a":"x"}"#);
+    check(step(true, true), ",x", r#"{"a":["","x"],"b":""}"#);
+}
+
+#[test]
 fn grok_captures_have_fields_and_types() {
     let step = |patterns: Json, all: bool| {
         json!([

@@ -139,6 +139,17 @@ fn has_anything(pattern: &str) -> bool {
         })
 }
 
+/// Whether a capture of a pattern may be empty: one of `DATA`, a group of its own, or one inside a named pattern.
+fn may_capture_nothing(pattern: &str) -> bool {
+    pattern.contains("(?<")
+        || pattern.split("%{").skip(1).any(|behind| {
+            let reference = behind
+                .split_once('}')
+                .map_or(behind, |(reference, _)| reference);
+            !reference.contains(':') || reference.contains("DATA")
+        })
+}
+
 /// Adds the steps of a filter, one for each field.
 pub(super) fn grok(
     keys: &mut Keys,
@@ -147,14 +158,10 @@ pub(super) fn grok(
 ) {
     let mut definitions = keys.take("pattern_definitions");
     let takes_all = keys.take_flag("break_on_match") == Some(false);
-    for key in [
-        "overwrite",
-        "named_captures_only",
-        "keep_empty_captures",
-        "timeout_millis",
-    ] {
+    for key in ["overwrite", "named_captures_only", "timeout_millis"] {
         keys.take(key);
     }
+    let keeps_empty = keys.take_flag("keep_empty_captures") == Some(true);
     let given = pairs(keys.take("match"));
     let all: Vec<String> = given.values().cloned().flat_map(texts).collect();
     let mode = keys.take_text("ecs_compatibility");
@@ -201,6 +208,9 @@ pub(super) fn grok(
             let mut parts = json!({"field": path(&field), "patterns": patterns});
             if let Some(definitions) = &definitions {
                 parts["pattern_definitions"] = definitions.clone();
+            }
+            if !keeps_empty && patterns.iter().any(|pattern| may_capture_nothing(pattern)) {
+                parts["keep_empty_captures"] = false.into();
             }
             if takes_all {
                 parts["ignore_failure"] = true.into();

@@ -455,6 +455,31 @@ output { stdout { } }
 }
 
 #[test]
+fn captures_of_a_logstash_that_are_empty_are_no_fields_unless_it_keeps_them() {
+    for (settings, expected) in [
+        (
+            r#"match => { "message" => "%{DATA:a},%{INT:n}" }"#,
+            Some(false),
+        ),
+        (r#"match => { "message" => "%{SYSLOGLINE}" }"#, Some(false)),
+        (r#"match => { "message" => "(?<a>x*)" }"#, Some(false)),
+        (r#"match => { "message" => "%{WORD:a} %{INT:n}" }"#, None),
+        (
+            r#"keep_empty_captures => true match => { "message" => "%{DATA:a}," }"#,
+            None,
+        ),
+    ] {
+        let text = format!(
+            "input {{ stdin {{ }} }}\nfilter {{ grok {{ {settings} }} }}\noutput {{ stdout {{ }} }}"
+        );
+        let imported = import_logstash("p.conf", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let keeps = config["processors"][0]["grok"]["keep_empty_captures"].as_bool();
+        assert_eq!(keeps, expected, "{settings}");
+    }
+}
+
+#[test]
 fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
     let check = |settings: &str, told: &[&str], has_definitions: bool| {
         let text = format!(
