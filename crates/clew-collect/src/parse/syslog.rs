@@ -108,7 +108,9 @@ fn traditional<'a>(
         content: text,
         ..Parts::default()
     };
-    parts.or_else(|| priority.map(|_| content_only()))
+    // A process that is named with its number stands nowhere but in front.
+    let named = || tagged(text).filter(|parts| !parts.pid.is_empty());
+    parts.or_else(|| priority.map(|_| named().unwrap_or_else(content_only)))
 }
 
 /// `HOST PROGRAM[PID]: CONTENT`; what the logger of this machine is sent has no host, and lines of the logger itself may have no
@@ -161,7 +163,7 @@ fn tagged(text: &str) -> Option<Parts<'_>> {
     })
 }
 
-/// `STAMP HOST APP PROCID MSGID DATA [CONTENT]`, a dash for what is missing.
+/// `STAMP HOST APP PROCID MSGID DATA [CONTENT]`, a dash for what is missing; Heroku leaves out the dash for the data.
 fn rfc5424<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<Parts<'a>> {
     let (stamp, rest) = split(text, b' ')?;
     if stamp != "-" {
@@ -173,9 +175,9 @@ fn rfc5424<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<
     let (program, rest) = split(rest, b' ')?;
     let (pid, rest) = split(rest, b' ')?;
     let (message_id, rest) = split(rest, b' ')?;
-    let (data, content) = match rest.strip_prefix('-') {
-        Some(rest) => ("", rest),
-        None => rest.split_at(structured_data_end(rest.as_bytes())?),
+    let (data, content) = match rest.starts_with('[') {
+        true => rest.split_at(structured_data_end(rest.as_bytes())?),
+        false => ("", rest.strip_prefix('-').unwrap_or(rest)),
     };
     let dash = |text| present(text).unwrap_or("");
     let content = content.strip_prefix(' ').unwrap_or(content);
@@ -265,6 +267,7 @@ mod tests {
             r#","process":{"name":"app"}"#,
         );
         sent("<13>said by Python", "", "", "");
+        sent("<13>app[12]: x", "", "", app);
         sent("<13>2026-06-14 09:08:07 INFO said by Python", time, "", "");
         let host = r#""hostname":"web1","#;
         sent("<13>2026-06-14T09:08:07Z web1 a text", time, host, "");
@@ -300,6 +303,16 @@ mod tests {
             "<14>1 - - - - - -",
             Some(
                 r#" info {"log":{"syslog":{"priority":14,"facility":{"code":1},"severity":{"code":6}}}}"#,
+            ),
+        );
+    }
+
+    #[test]
+    fn rfc_5424_lines_may_leave_out_the_dash_for_their_data() {
+        check(
+            "<40>1 2026-01-02T03:04:05+00:00 host app web.3 - State changed",
+            Some(
+                r#"2026-01-02T03:04:05.000Z emergency {"log":{"syslog":{"hostname":"host","priority":40,"facility":{"code":5},"severity":{"code":0}}},"process":{"name":"app"}}"#,
             ),
         );
     }
