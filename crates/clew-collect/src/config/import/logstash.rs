@@ -8,6 +8,7 @@ use super::keys::Keys;
 use super::logstash_filters;
 use super::logstash_grok::over_lines;
 use super::logstash_outputs::output;
+use super::logstash_path::give_path;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
 use super::{ConfigError, LeftOut, let_in, texts};
@@ -60,7 +61,8 @@ pub(super) fn convert(
         place: String::new(),
         reason,
     })?;
-    let (mut inputs, mut processors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut inputs: Vec<Value> = Vec::new();
+    let (mut processors, mut outputs) = (Vec::new(), Vec::new());
     // What outputs want to be done, when all filters are.
     let mut last = Vec::new();
     for (section, items) in sections {
@@ -77,10 +79,8 @@ pub(super) fn convert(
         }
     }
     processors.append(&mut last);
-    if inputs
-        .iter()
-        .any(|input: &Value| input.get("multiline").is_some())
-    {
+    give_path(text, &mut inputs);
+    if inputs.iter().any(|input| input.get("multiline").is_some()) {
         over_lines(&mut processors);
     }
     let mut config = Map::new();

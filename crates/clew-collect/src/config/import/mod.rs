@@ -18,6 +18,7 @@ mod logstash_grok;
 mod logstash_lookups;
 mod logstash_mutate;
 mod logstash_outputs;
+mod logstash_path;
 mod logstash_syntax;
 mod patterns;
 mod programs;
