@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use super::fluent_bit::tell_rest;
-use super::fluent_bit_parsers::{Parsers, Raw, path};
+use super::fluent_bit_parsers::{Parsers, Raw, path, ruby};
 use super::fluent_bit_syntax::Section;
 use super::logstash::{Told, together};
 use super::logstash_filters::only_if;
-use super::patterns::expression;
 use super::{ONLY_NAMES, names_of_container};
 
 /// Where a line waits while it is taken apart.
@@ -151,7 +150,7 @@ fn grep(section: &mut Section, steps: &mut Vec<Value>) {
     let condition = |entry: &String| {
         let (key, pattern) = pair(entry);
         let field = path(key);
-        json!({"regexp": {field: expression(pattern)}})
+        json!({"regexp": {field: ruby(pattern)}})
     };
     let wanted: Vec<Value> = section.take_all("regex").iter().map(condition).collect();
     let excluded: Vec<Value> = section.take_all("exclude").iter().map(condition).collect();
@@ -243,7 +242,7 @@ fn holds(written: &str) -> Option<Value> {
     let field = path(key);
     let not = |condition: Value| json!({ "not": condition });
     let equals = json!({"equals": {&field: value}});
-    let matches = json!({"regexp": {&field: expression(value)}});
+    let matches = json!({"regexp": {&field: ruby(value)}});
     let exists = json!({"has_fields": [field]});
     Some(match word.to_ascii_lowercase().as_str() {
         "key_exists" => exists,

@@ -133,6 +133,31 @@ fn usual(name: &str) -> Option<Value> {
     }
 }
 
+/// A regular expression of Ruby's, which may stand between slashes with its flags behind them, in our words.
+pub(super) fn ruby(written: &str) -> String {
+    let inside = written
+        .strip_prefix('/')
+        .and_then(|rest| rest.rsplit_once('/'));
+    let is_flag = |letter: char| "imxo".contains(letter);
+    match inside.filter(|(_, flags)| flags.chars().all(is_flag)) {
+        None => expression(written),
+        Some((inside, flags)) => {
+            // Without `m` a point is no end of a line there, either; `o` says nothing of what matches.
+            let flags = flags.replace('o', "").replace('m', "s");
+            match flags.is_empty() {
+                true => expression(inside),
+                false => format!("(?{flags}){}", expression(inside)),
+            }
+        }
+    }
+}
+
+/// Whether a format of times says the day.
+fn has_day(format: &str) -> bool {
+    const DAYS: [&str; 9] = ["%d", "%e", "%j", "%s", "%D", "%F", "%c", "%x", "%-d"];
+    DAYS.iter().any(|day| format.contains(*day))
+}
+
 /// The step of a parser, and those that come behind it.
 fn defined(mut section: Section, rest: &mut Vec<Value>, told: &mut Told) -> Option<Value> {
     let (line, place) = (section.line, section.place());
@@ -147,44 +172,15 @@ fn defined(mut section: Section, rest: &mut Vec<Value>, told: &mut Told) -> Opti
         "ltsv" => json!({"kv": {"field_split": "\t", "value_split": ":"}}),
         "regex" => {
             let pattern = section.take("regex").unwrap_or_default();
-            json!({"regex": {"pattern": expression(&pattern)}})
+            json!({"regex": {"pattern": ruby(&pattern)}})
         }
         other => {
             told.tell(line, &place, format!("[format {other}] has no counterpart"));
             return None;
         }
     };
-    let key = section
-        .take("time_key")
-        .unwrap_or_else(|| "time".to_owned());
-    if let Some(format) = section.take("time_format") {
-        let mut date = json!({
-            "field": key, "formats": [format], "if": {"has_fields": [key]}, "ignore_failure": true,
-        });
-        if let Some(zone) = section.take("time_offset") {
-            // `+0200` has a colon in it here.
-            let (hours, minutes) = zone.split_at_checked(3).unwrap_or((zone.as_str(), "00"));
-            date["timezone"] = format!("{hours}:{minutes}").into();
-        }
-        rest.push(json!({ "date": date }));
-        if section.take_flag("time_keep") != Some(true) {
-            rest.push(json!({"remove": {"field": key, "ignore_missing": true}}));
-        }
-    }
-    for kind in section.take("types").unwrap_or_default().split_whitespace() {
-        let Some((field, kind)) = kind.split_once(':') else {
-            continue;
-        };
-        let kind = match kind {
-            "integer" => "long",
-            "float" => "double",
-            "bool" => "boolean",
-            _ => continue,
-        };
-        rest.push(json!({"convert": {
-            "field": field, "type": kind, "ignore_missing": true, "ignore_failure": true,
-        }}));
-    }
+    time(&mut section, rest, told);
+    types(&mut section, rest, told);
     for key in [
         "time_keep",
         "time_strict",
@@ -197,6 +193,60 @@ fn defined(mut section: Section, rest: &mut Vec<Value>, told: &mut Told) -> Opti
         told.tell(line, &place, format!("[{key}] has no counterpart"));
     }
     Some(own)
+}
+
+/// Adds the steps by which a parser reads the time.
+fn time(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
+    let (line, place) = (section.line, section.place());
+    let key = section
+        .take("time_key")
+        .unwrap_or_else(|| "time".to_owned());
+    let format = section.take("time_format");
+    if let Some(format) = format.as_ref().filter(|format| !has_day(format)) {
+        let reason = format!("[time_format], [{format}], says no day: events keep their times");
+        told.tell(line, &place, reason);
+    } else if let Some(format) = format {
+        // What stands behind the time is passed over there: docker's `Z`, above all.
+        let ends = ["%L", "%S", "%T"].iter().any(|end| format.ends_with(*end));
+        let with_zone = ends.then(|| format!("{format}%z"));
+        let formats: Vec<String> = std::iter::once(format).chain(with_zone).collect();
+        let mut date = json!({
+            "field": key, "formats": formats, "if": {"has_fields": [key]}, "ignore_failure": true,
+        });
+        if let Some(zone) = section.take("time_offset") {
+            // `+0200` has a colon in it here.
+            let (hours, minutes) = zone.split_at_checked(3).unwrap_or((zone.as_str(), "00"));
+            date["timezone"] = format!("{hours}:{minutes}").into();
+        }
+        rest.push(json!({ "date": date }));
+        if section.take_flag("time_keep") != Some(true) {
+            rest.push(json!({"remove": {"field": key, "ignore_missing": true}}));
+        }
+    }
+}
+
+/// Adds the steps by which a parser's values become what they spell.
+fn types(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
+    let (line, place) = (section.line, section.place());
+    for kind in section.take("types").unwrap_or_default().split_whitespace() {
+        let Some((field, kind)) = kind.split_once(':') else {
+            continue;
+        };
+        let kind = match kind {
+            "integer" => "long",
+            "float" => "double",
+            "bool" => "boolean",
+            "hex" => {
+                let reason = format!("[types] [{field}:hex] has no counterpart: it stays a text");
+                told.tell(line, &place, reason);
+                continue;
+            }
+            _ => continue,
+        };
+        rest.push(json!({"convert": {
+            "field": field, "type": kind, "ignore_missing": true, "ignore_failure": true,
+        }}));
+    }
 }
 
 /// A parser of several lines: what begins an event, since all else goes on with it.

@@ -216,3 +216,45 @@ fn a_filter_that_nests_nothing_becomes_no_program() {
     assert_eq!(told.len(), 1);
     assert!(told[0].contains("it has no [wildcard]"));
 }
+
+#[test]
+fn expressions_of_parsers_may_stand_between_slashes_and_times_end_early() {
+    let step = |parser: &str, name: &str| {
+        let text = format!(
+            "[PARSER]\n    Name p\n{parser}[INPUT]\n    Name tail\n    Path /a\n    Parser p\n[OUTPUT]\n    Name stdout\n"
+        );
+        let imported = import_fluent_bit("f.conf", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let steps = config["inputs"][0]["processors"].as_array().unwrap();
+        let found = steps.iter().find_map(|step| step.get(name));
+        (found.cloned(), imported.left_out.len())
+    };
+    for (regex, expected) in [
+        ("/^(?<a>x)$/", "^(?<a>x)$"),
+        ("/^(?<a>x.)/mi", "(?si)^(?<a>x.)"),
+        ("^/(?<a>x)/", "^/(?<a>x)/"),
+        ("/(?<a>x)/y", "/(?<a>x)/y"),
+    ] {
+        let (found, told) = step(&format!("    Format regex\n    Regex {regex}\n"), "regex");
+        assert_eq!(found.unwrap()["pattern"], expected, "{regex}");
+        assert_eq!(told, 0, "{regex}");
+    }
+    for (format, expected) in [
+        (
+            "%Y-%m-%dT%H:%M:%S.%L",
+            json!(["%Y-%m-%dT%H:%M:%S.%L", "%Y-%m-%dT%H:%M:%S.%L%z"]),
+        ),
+        ("%d/%b/%Y:%H:%M:%S %z", json!(["%d/%b/%Y:%H:%M:%S %z"])),
+    ] {
+        let (found, _) = step(
+            &format!("    Format json\n    Time_Format {format}\n"),
+            "date",
+        );
+        assert_eq!(found.unwrap()["formats"], expected);
+    }
+    let (none, told) = step(
+        "    Format json\n    Time_Format %H:%M:%S\n    Types a:hex\n",
+        "date",
+    );
+    assert_eq!((none, told), (None, 2));
+}
