@@ -39,7 +39,7 @@ impl fmt::Display for Fit {
 }
 
 /// Formats that look alike have the same turn: the first of the pair speaks for both.
-const TRIED: [ParserName; 9] = [
+const TRIED: [ParserName; 10] = [
     ParserName::Dpkg,
     ParserName::AptHistory,
     ParserName::Alternatives,
@@ -48,6 +48,7 @@ const TRIED: [ParserName; 9] = [
     ParserName::NginxError,
     ParserName::ApacheError,
     ParserName::Glog,
+    ParserName::Postgresql,
     ParserName::Syslog,
 ];
 
@@ -111,9 +112,11 @@ pub(crate) fn first_that_takes(
     times: &mut Times,
     record: &mut Record,
 ) -> Option<ParserName> {
+    // What goes on with a line before, which is not there, is nothing of PostgreSQL's.
+    let goes_on = |parser: ParserName| parser == ParserName::Postgresql && text.starts_with('\t');
     let first = TRIED.into_iter().find(|parser| {
         record.clear();
-        parser.parse(text, times, record).is_some()
+        !goes_on(*parser) && parser.parse(text, times, record).is_some()
     })?;
     Some(match first {
         // What the record then has is the same where nobody did anything.
@@ -146,9 +149,13 @@ fn taken(parser: ParserName, lines: &[&str], times: &mut Times) -> usize {
         };
     }
     let mut record = Record::default();
+    let mut is_taken = false;
     let takes = |line: &&&str| {
         record.clear();
-        parser.parse(line, times, &mut record).is_some()
+        // What goes on with a line is of whose the line is.
+        let goes_on = parser == ParserName::Postgresql && line.starts_with('\t');
+        is_taken = (is_taken || !goes_on) && parser.parse(line, times, &mut record).is_some();
+        is_taken
     };
     lines.iter().filter(takes).count()
 }
@@ -175,6 +182,9 @@ fn by_name(path: &str) -> Option<ParserName> {
     }
     if folder == "apt" && named(&["term.log"]) {
         return Some(ParserName::AptTerm);
+    }
+    if named(&["postgresql"]) {
+        return Some(ParserName::Postgresql);
     }
     if named(&["auth.log", "auth", "secure"]) {
         return Some(ParserName::Auth);
@@ -280,6 +290,16 @@ mod tests {
             &format!("{}noise\nnoise\n", syslog),
             Some(ParserName::Plain),
         );
+        let said = "2026-01-02 03:04:05.678 UTC [12] a@b LOG:  statement: select 1\n";
+        let whole = format!("{said}\tfrom x\n\twhere y\n");
+        check("/srv/db", &whole, Some(ParserName::Postgresql));
+        check(
+            "/var/log/postgresql/postgresql-15-main.log",
+            &format!("{said}text\n"),
+            Some(ParserName::Postgresql),
+        );
+        let trace = format!("java.lang.Error: x\n{}", "\tat a.B(C.java:1)\n".repeat(9));
+        check("/srv/app.log", &trace, Some(ParserName::Plain));
         let application = "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x\n";
         check("/srv/app.log", application, Some(ParserName::Plain));
         check("/srv/app.json.1", "{\"a\":1}\n", Some(ParserName::Json));

@@ -19,6 +19,7 @@ mod glog;
 mod json_lines;
 mod nginx_error;
 mod plain;
+mod postgresql;
 mod syslog;
 
 mod auto;
@@ -57,6 +58,8 @@ pub enum ParserName {
     ApacheError,
     /// glog's lines, and klog's.
     Glog,
+    /// `PostgreSQL`'s log, as text.
+    Postgresql,
     /// One JSON object a line.
     Json,
     /// Any text; a time at the start of the line is used.
@@ -65,7 +68,7 @@ pub enum ParserName {
 
 impl ParserName {
     /// All formats, most specific first.
-    pub const ALL: [ParserName; 13] = [
+    pub const ALL: [ParserName; 14] = [
         ParserName::Dpkg,
         ParserName::AptHistory,
         ParserName::AptTerm,
@@ -77,6 +80,7 @@ impl ParserName {
         ParserName::ApacheAccess,
         ParserName::ApacheError,
         ParserName::Glog,
+        ParserName::Postgresql,
         ParserName::Json,
         ParserName::Plain,
     ];
@@ -95,6 +99,7 @@ impl ParserName {
             ParserName::ApacheAccess => "apache_access",
             ParserName::ApacheError => "apache_error",
             ParserName::Glog => "glog",
+            ParserName::Postgresql => "postgresql",
             ParserName::Json => "json",
             ParserName::Plain => "plain",
         }
@@ -115,6 +120,7 @@ impl ParserName {
             ParserName::NginxError => nginx_error::parse(line, times, record),
             ParserName::ApacheError => apache_error::parse(line, times, record),
             ParserName::Glog => glog::parse(line, times, record),
+            ParserName::Postgresql => postgresql::parse(line, times, record),
             ParserName::Json => json_lines::parse(line, times, record),
             ParserName::Plain => plain::parse(line, times, record),
         }

@@ -15,7 +15,7 @@ struct Fileset {
     paths: &'static [&'static str],
 }
 
-const FILESETS: [Fileset; 6] = [
+const FILESETS: [Fileset; 7] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -43,6 +43,12 @@ const FILESETS: [Fileset; 6] = [
         name: "error",
         parser: "apache_error",
         paths: &["/var/log/apache2/error.log*", "/var/log/httpd/error_log*"],
+    },
+    Fileset {
+        module: "postgresql",
+        name: "log",
+        parser: "postgresql",
+        paths: &["/var/log/postgresql/postgresql-*-*.log*"],
     },
     Fileset {
         module: "system",
@@ -145,11 +151,16 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
         ));
     }
     keys.tell_rest(notes);
-    Some(Value::Object(Map::from_iter([
+    let mut input: Map<String, Value> = Map::from_iter([
         ("type".to_owned(), "file".into()),
         ("paths".to_owned(), paths.into()),
         ("exclude".to_owned(), json!(["*.gz"])),
         ("parse".to_owned(), fileset.parser.into()),
         ("processors".to_owned(), processors.into()),
-    ])))
+    ]);
+    // All lines of a statement but the first begin with a tab.
+    if fileset.parser == "postgresql" {
+        input.insert("multiline".to_owned(), json!({"preset": "indented"}));
+    }
+    Some(Value::Object(input))
 }

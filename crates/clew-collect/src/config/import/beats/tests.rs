@@ -270,6 +270,19 @@ fn modules_become_inputs_with_parsers() {
 }
 
 #[test]
+fn statements_of_several_lines_are_joined_in_the_module_of_postgresql() {
+    let imported =
+        import_filebeat("f.yml", "- module: postgresql\n  log: {enabled: true}\n").unwrap();
+    for part in [
+        "parse: postgresql",
+        "preset: indented",
+        "/var/log/postgresql/postgresql-*-*.log*",
+    ] {
+        assert!(imported.config.contains(part), "{}", imported.config);
+    }
+}
+
+#[test]
 fn syslog_of_filebeat_becomes_the_step_parse() {
     let text = "\
 filebeat.inputs:
