@@ -468,6 +468,24 @@ class ByQueryTest(ClewTest):
         gone = self.client.delete_by_query(index="a", body={"query": {"match_all": {}}, "slice": {"id": 0, "max": 2}})
         self.assertLess(gone["deleted"], 25)
 
+    def test_parts_that_are_asked_for_are_told_apart(self):
+        reply = self.client.update_by_query(index="a", params={"slices": 3, "refresh": "true"})
+        self.assertEqual((reply["updated"], reply["total"], reply["batches"]), (25, 25, 3))
+        self.assertEqual([part["slice_id"] for part in reply["slices"]], [0, 1, 2])
+        self.assertEqual(sum(part["updated"] for part in reply["slices"]), 25)
+        for params in ({}, {"slices": 1}, {"slices": "auto"}):
+            self.assertNotIn("slices", self.client.update_by_query(index="a", params={"refresh": "true", **params}))
+        self.client.indices.create(index="wide", body={"settings": {"number_of_shards": 2}})
+        copied = self.client.reindex(body={"source": {"index": "a"}, "dest": {"index": "wide"}}, params={"slices": 2, "refresh": "true"})
+        self.assertEqual(sum(part["created"] for part in copied["slices"]), 25)
+        gone = self.client.delete_by_query(index="wide", body={"query": {"match_all": {}}}, params={"slices": "auto"})
+        self.assertEqual((len(gone["slices"]), sum(part["deleted"] for part in gone["slices"])), (2, 25))
+        self.assertNotIn("updated", gone["slices"][0])
+        with self.refused(400, reason="manual and automatic"):
+            self.client.update_by_query(index="a", body={"slice": {"id": 0, "max": 2}}, params={"slices": "auto"})
+        with self.refused(400, reason="number of slices [2000] is too large"):
+            self.client.update_by_query(index="a", params={"slices": 2000})
+
     def test_the_size_of_a_body_is_that_of_a_page_and_of_the_path_that_of_all(self):
         reply = self.client.update_by_query(index="a", body={"size": 10}, params={"refresh": "true"})
         self.assertEqual((reply["updated"], reply["batches"]), (25, 3))

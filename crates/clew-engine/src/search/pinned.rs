@@ -212,6 +212,13 @@ pub struct Slice {
     pub max: u32,
 }
 
+impl Slice {
+    /// The number of the part that a document belongs to, of so many; 0 where there are none.
+    pub fn of(id: &str, parts: u32) -> u32 {
+        part_of(id, parts)
+    }
+}
+
 /// The living documents of a view that belong to a part.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 //! The documents are those of one moment, read page by page in the order of the index. A document
 //! that was written meanwhile is a conflict: its sequence number is checked with each write.
 
+mod counts;
 mod reindex;
 mod run;
 mod scripted;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::scripted;
 use super::spec::{
-    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, page, proceeds, sliced_twice,
-    slices_of, text, whole,
+    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, page, proceeds, slices_of, text,
+    whole,
 };
 use super::speed::Speed;
 use super::start;
@@ -47,10 +47,8 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     }
     let body = call.json_object()?;
     let mut asked = stored_scripts::reading(&call.api.engine, || read(&body))?;
-    let docs_max = asked.docs_max.with_param(&call)?.limit(slices)?;
-    if asked.slice.is_some() && slices > 1 {
-        return Err(sliced_twice());
-    }
+    let docs_max = asked.docs_max.with_param(&call)?.limit(slices.asked())?;
+    slices.check(asked.slice)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
@@ -63,8 +61,10 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
             asked.target.index
         )));
     }
+    let pinned = call.api.engine.pin(&resolved)?;
     let job = Job {
-        pinned: call.api.engine.pin(&resolved)?,
+        slices: slices.of(&pinned),
+        pinned,
         parts: search_parts(&call, &resolved, options).await?,
         query: asked.query,
         page: asked.page.map_or(Ok(PAGE_DEFAULT), page)?,

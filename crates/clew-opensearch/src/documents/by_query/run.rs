@@ -14,6 +14,7 @@ use clew_query::{Order, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
+use super::counts::{Counts, status};
 use super::scripted::Original;
 use super::spec::{Job, Routing, Target, Verb};
 use crate::documents::write_reply;
@@ -27,41 +28,12 @@ use crate::state::call::Call;
 /// What is written at a time: some ten milliseconds' worth.
 const PART_DOCUMENTS: usize = 200;
 const PART_BYTES: usize = 512 << 10;
-/// Failures that an answer tells of.
-const FAILURES_MAX: usize = 100;
 
 /// How a job ended.
 pub(super) struct Outcome {
     pub(super) body: Value,
     /// The gravest of its failures.
     pub(super) status: StatusCode,
-}
-
-#[derive(Default)]
-struct Counts {
-    total: u64,
-    created: u64,
-    updated: u64,
-    deleted: u64,
-    conflicts: u64,
-    /// Documents that a pipeline dropped, or that a script leaves alone.
-    noops: u64,
-    batches: u64,
-    done: usize,
-    failures: Vec<Value>,
-    /// Why the job was ended before it was through.
-    cancelled: Option<String>,
-    /// The gravest of the failures.
-    status: StatusCode,
-}
-
-impl Counts {
-    fn fail(&mut self, status: StatusCode, failure: impl FnOnce() -> Value) {
-        self.status = self.status.max(status);
-        if self.failures.len() < FAILURES_MAX {
-            self.failures.push(failure());
-        }
-    }
 }
 
 /// Why the job is to end now, if it is.
@@ -78,7 +50,7 @@ pub(super) async fn run(
     task: Option<u64>,
 ) -> Result<Outcome, ApiError> {
     let started = Instant::now();
-    let mut counts = Counts::default();
+    let mut counts = Counts::of(job);
     let mut after: Option<Vec<SortValue>> = None;
     let mut page = job.page;
     loop {
@@ -90,7 +62,7 @@ pub(super) async fn run(
         if counts.cancelled.is_some() {
             break;
         }
-        let first = counts.batches == 0;
+        let first = after.is_none();
         let began = Instant::now();
         let request = request(job, after.clone(), page.min(left), first)?;
         let response = match call.api.engine.search(request).await {
@@ -117,8 +89,7 @@ pub(super) async fn run(
             break;
         };
         after = Some(last.sort.clone());
-        counts.done += response.hits.len();
-        counts.batches += 1;
+        counts.read(&response.hits);
         write(call, job, &response.hits, &mut counts).await?;
         if let Some(task) = task {
             call.api.tasks.tell(task, status(job, &counts));
@@ -267,7 +238,7 @@ async fn write_part<'h>(
                 written.push(hit);
                 operations.push(operation);
             }
-            Ok(Prepared::Dropped) => counts.noops += 1,
+            Ok(Prepared::Dropped) => counts.note(&hit.id, |slice| slice.noops += 1),
             Err(error) => failed(job, hit, &error, counts),
         }
     }
@@ -278,12 +249,12 @@ async fn write_part<'h>(
 fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), counts: &mut Counts) {
     for (hit, result) in hits.into_iter().zip(&outcome.results) {
         match result {
-            Ok(written) => match written.result {
-                WriteResult::Created => counts.created += 1,
-                WriteResult::Updated => counts.updated += 1,
-                WriteResult::Deleted => counts.deleted += 1,
+            Ok(written) => counts.note(&hit.id, |slice| match written.result {
+                WriteResult::Created => slice.created += 1,
+                WriteResult::Updated => slice.updated += 1,
+                WriteResult::Deleted => slice.deleted += 1,
                 WriteResult::NotFound | WriteResult::Noop => {}
-            },
+            }),
             Err(error) => refused(call, job, hit, error, counts),
         }
     }
@@ -292,7 +263,7 @@ fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), co
 fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
     let error = write_reply::refused(call, index_of(job, hit), error);
     let conflict = error.status() == StatusCode::CONFLICT;
-    counts.conflicts += u64::from(conflict);
+    counts.note(&hit.id, |slice| slice.conflicts += u64::from(conflict));
     if conflict && job.proceed {
         return;
     }
@@ -405,39 +376,6 @@ fn render(job: &Job, counts: Counts, took: u64) -> Value {
         }
     }
     body
-}
-
-/// How far a job is.
-fn status(job: &Job, counts: &Counts) -> Value {
-    let mut status = json!({
-        "total": counts.total,
-        "updated": counts.updated,
-        "created": counts.created,
-        "deleted": counts.deleted,
-        "batches": counts.batches,
-        "version_conflicts": counts.conflicts,
-        "noops": counts.noops,
-        "retries": {"bulk": 0, "search": 0},
-        "throttled_millis": job.speed.throttled_ms(),
-        "requests_per_second": job.speed.shown(),
-        "throttled_until_millis": 0,
-    });
-    if let Value::Object(members) = &mut status {
-        if let Some(slice) = job.slice {
-            members.insert("slice_id".to_string(), slice.id.into());
-        }
-        match job.verb {
-            Verb::Delete => {
-                members.remove("updated");
-                members.remove("created");
-            }
-            Verb::Update => {
-                members.remove("created");
-            }
-            Verb::Copy(_) => {}
-        }
-    }
-    status
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::state::stored_scripts;
 /// Documents read and written at a time unless the request says otherwise.
 pub(super) const PAGE_DEFAULT: usize = 1000;
 const PAGE_MAX: usize = 10_000;
+/// Parts that a request may ask for, and those that it gets unasked.
+const SLICES_MAX: u32 = 1024;
+const SLICES_AUTO_MAX: u32 = 20;
 
 /// What happens to each document.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +69,8 @@ pub(super) struct Job {
     pub(super) page: usize,
     /// Only this part of the documents.
     pub(super) slice: Option<Slice>,
+    /// Into how many parts its documents are told apart.
+    pub(super) slices: u32,
     pub(super) docs_max: Option<usize>,
     /// What documents go through in place of their index's own first pipeline.
     pub(super) pipeline: Option<String>,
@@ -86,13 +91,11 @@ impl Job {
         let speed = Speed::of(call)?;
         check_search_params(call)?;
         let mut asked = Body::read(call, &verb)?;
-        if asked.slice.is_some() && slices > 1 {
-            return Err(sliced_twice());
-        }
+        slices.check(asked.slice)?;
         if let Some(size) = call.params.integer("size")? {
             asked.docs_max.set(size)?;
         }
-        let docs_max = asked.docs_max.with_param(call)?.limit(slices)?;
+        let docs_max = asked.docs_max.with_param(call)?.limit(slices.asked())?;
         let page = match call.params.integer("scroll_size")?.or(asked.page) {
             Some(size) => page(size)?,
             None => PAGE_DEFAULT,
@@ -116,8 +119,10 @@ impl Job {
             Verb::Delete => "delete-by-query",
             _ => "update-by-query",
         };
+        let pinned = call.api.engine.pin(&resolved)?;
         Ok(Job {
-            pinned: call.api.engine.pin(&resolved)?,
+            slices: slices.of(&pinned),
+            pinned,
             parts,
             query,
             verb,
@@ -195,11 +200,6 @@ pub(super) fn not_taken(key: &str, value: &Value) -> ApiError {
     }
 }
 
-/// A request that names its part of the documents, and asks for parts to be made.
-pub(super) fn sliced_twice() -> ApiError {
-    ApiError::validation("can't specify both manual and automatic slicing at the same time")
-}
-
 /// A whole number, which may be written as a text.
 pub(super) fn whole(value: &Value) -> Result<i64, ApiError> {
     let written = value.as_str().and_then(|text| text.parse().ok());
@@ -275,16 +275,62 @@ impl DocsMax {
     }
 }
 
-/// `slices`, 1 where it is left to the server. How many there are changes nothing here.
-pub(super) fn slices_of(call: &Call) -> Result<usize, ApiError> {
-    match call.params.get("slices") {
-        None | Some("auto") => Ok(1),
-        Some(text) => match text.parse::<usize>() {
-            Ok(slices) if slices > 0 => Ok(slices),
-            _ => Err(ApiError::illegal_argument(format!(
-                "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
-            ))),
-        },
+/// Into how many parts a job is cut. It is done at once, so that the answer alone tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slices {
+    /// As many as the index with the fewest shards has.
+    Auto,
+    Number(u32),
+}
+
+impl Slices {
+    /// The number that is asked for, 1 where it is left to the server.
+    pub(super) fn asked(self) -> usize {
+        match self {
+            Slices::Auto => 1,
+            Slices::Number(number) => usize::try_from(number).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// How many there are of what is read.
+    pub(super) fn of(self, pinned: &Pinned) -> u32 {
+        match self {
+            Slices::Number(number) => number,
+            Slices::Auto => {
+                let indices = pinned.indices();
+                let fewest = indices.iter().map(|index| index.settings().shards).min();
+                fewest.unwrap_or(1).clamp(1, SLICES_AUTO_MAX)
+            }
+        }
+    }
+
+    /// A request that names its part of the documents may not ask for parts to be made.
+    pub(super) fn check(self, named: Option<Slice>) -> Result<(), ApiError> {
+        if named.is_none() || self == Slices::Number(1) {
+            return Ok(());
+        }
+        Err(ApiError::validation(
+            "can't specify both manual and automatic slicing at the same time",
+        ))
+    }
+}
+
+/// `slices`, one where nothing is said.
+pub(super) fn slices_of(call: &Call) -> Result<Slices, ApiError> {
+    let Some(text) = call.params.get("slices") else {
+        return Ok(Slices::Number(1));
+    };
+    if text == "auto" {
+        return Ok(Slices::Auto);
+    }
+    match text.parse::<u32>() {
+        Ok(number) if number > SLICES_MAX => Err(ApiError::illegal_argument(format!(
+            "The number of slices [{number}] is too large. It must be less than [{SLICES_MAX}]."
+        ))),
+        Ok(number) if number > 0 => Ok(Slices::Number(number)),
+        _ => Err(ApiError::illegal_argument(format!(
+            "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
+        ))),
     }
 }
 
