@@ -91,6 +91,42 @@ class Queries(SearchTest):
             options(1, token_limit=0)
         self.assertIn("token_limit must be >= 1", caught.exception.info["error"]["root_cause"][0]["reason"])
 
+    def test_a_phrase_suggester_weighs_words_by_the_shingles_of_its_field(self):
+        analyzers = {"trigram": {"tokenizer": "standard", "filter": ["lowercase", "shingles"]},
+                     "backwards": {"tokenizer": "standard", "filter": ["lowercase", "reverse"]}}
+        shingles = {"type": "shingle", "min_shingle_size": 2, "max_shingle_size": 3}
+        fields = {"trigram": {"type": "text", "analyzer": "trigram"}, "backwards": {"type": "text", "analyzer": "backwards"}}
+        self.client.indices.create(index="shelf", body={
+            "settings": {"analysis": {"analyzer": analyzers, "filter": {"shingles": shingles}}},
+            "mappings": {"properties": {"title": {"type": "text", "fields": fields}}},
+        })
+        titles = ["Design Patterns", "Software Architecture Patterns Explained", "The Nobel Prize", "Nobel Prize winners",
+                  "noble thoughts", "a pattern", "the xorr"]
+        self.index_all("shelf", {str(n): {"title": title} for n, title in enumerate(titles)})
+
+        def options(text, **phrase):
+            body = {"size": 0, "suggest": {"s": {"text": text, "phrase": {"field": "title.trigram", **phrase}}}}
+            return self.client.search(index="shelf", body=body)["suggest"]["s"][0]["options"]
+
+        tags = {"pre_tag": "<em>", "post_tag": "</em>"}
+        found = options("design paterns", size=1, highlight=tags)
+        self.assertEqual((found[0]["text"], found[0]["highlighted"]), ("design patterns", "design <em>patterns</em>"))
+        for smoothing in ({"laplace": {"alpha": 0.7}}, {"stupid_backoff": {"discount": 0.5}}):
+            self.assertEqual(options("design paterns", smoothing=smoothing)[0]["text"], "design patterns")
+        # A word that is there is wrong beside another one.
+        always = [{"field": "title.trigram", "suggest_mode": "always"}]
+        self.assertEqual(options("noble prize", direct_generator=always)[0]["text"], "nobel prize")
+        self.assertEqual(options("noble prize"), [])
+        self.assertEqual(options("nobel prize winers", max_errors=2)[0]["text"], "nobel prize winners")
+        self.assertIn("design paterns", [option["text"] for option in options("design paterns", confidence=0)])
+        # The first letter is wrong: words are looked for from behind.
+        backwards = [{"field": "title.backwards", "suggest_mode": "always", "pre_filter": "backwards", "post_filter": "backwards"}]
+        self.assertEqual(options("mesign patterns", direct_generator=backwards)[0]["text"], "design patterns")
+        with self.refused(400, reason="object field [none]"):
+            options("a", smoothing={"none": {}})
+        with self.refused(400, reason="gram_size must be >= 1"):
+            options("a", gram_size=0)
+
     def test_the_body_of_a_get_may_stand_in_the_address(self):
         body = {"source": '{"query": {"ids": {"values": ["2"]}}}'}
         media = {"source_content_type": "application/json"}

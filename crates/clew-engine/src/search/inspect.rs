@@ -5,7 +5,7 @@
 use clew_query::{Query, QueryError};
 use clew_search::{
     CompileContext, Completed, CompletionWish, Explained, FieldFigures, SimilarTerm, Snapshot,
-    Spelling, TermFigures,
+    Spelling, TermFigures, Vocabulary,
 };
 use serde_json::Value;
 
@@ -102,6 +102,14 @@ impl PinnedShard {
     /// When reading fails.
     pub fn field_figures(&self, field: &str) -> Result<FieldFigures, EngineError> {
         self.sound(|snapshot| clew_search::field_figures(snapshot, field))
+    }
+
+    /// How large a field's vocabulary is.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn vocabulary(&self, field: &str) -> Result<Vocabulary, EngineError> {
+        self.sound(|snapshot| clew_search::vocabulary(snapshot, field))
     }
 
     /// How often a term is in a field.

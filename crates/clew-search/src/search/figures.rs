@@ -26,6 +26,40 @@ pub struct FieldFigures {
     pub tokens: u64,
 }
 
+/// How large the vocabulary of a field is, deleted documents included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// Tokens in all documents.
+    pub tokens: u64,
+    /// Different terms.
+    pub terms: u64,
+}
+
+/// The vocabulary of a field. The terms of several segments are not counted: as Lucene's suggesters do, as many are taken
+/// as there are documents.
+///
+/// # Errors
+/// When a segment cannot be read.
+pub fn vocabulary(snapshot: &Snapshot, path: &str) -> Result<Vocabulary, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(path) else {
+        return Ok(Vocabulary::default());
+    };
+    let Some(field) = snapshot.searchable(mapped) else {
+        return Ok(Vocabulary::default());
+    };
+    let terms = match snapshot.readers.as_slice() {
+        [only] => only.inverted_index(field)?.terms().num_terms() as u64,
+        several => several
+            .iter()
+            .map(|reader| u64::from(reader.max_doc()))
+            .sum(),
+    };
+    Ok(Vocabulary {
+        tokens: snapshot.statistics(mapped)?.tokens,
+        terms,
+    })
+}
+
 /// The figures of a term in a field.
 ///
 /// # Errors

@@ -35,7 +35,7 @@ mod total;
 
 pub use cursor::{KeyCursor, Slot};
 pub use explain::{Explained, explain};
-pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
+pub use figures::{FieldFigures, TermFigures, Vocabulary, field_figures, term_figures, vocabulary};
 pub use hit::{MergedHit, ShardHit};
 pub use inner::{InnerFound, InnerRequest, inner_hits};
 pub use merge::{MergedHits, merge_hits};

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use clew_analysis::{Token, Utf16Places, tokens};
-use clew_engine::{EngineError, Pinned};
+use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_query::unless_stopped;
 use clew_schema::FieldKind;
 use clew_search::{SimilarTerm, Spelling};
@@ -30,8 +30,8 @@ enum Mode {
     Always,
 }
 
-struct Wish<'a> {
-    field: &'a str,
+pub(super) struct Wish<'a> {
+    pub(super) field: &'a str,
     analyzer: Option<&'a str>,
     size: usize,
     mode: Mode,
@@ -50,15 +50,6 @@ pub(super) fn suggest(
     let wish = read(body)?;
     let found = words(pinned, &wish, text)?;
     entries(found, text, memory, |word| options(pinned, &wish, word)).map(Value::Array)
-}
-
-/// How many words the text has for a wish, without looking for any.
-pub(super) fn count(
-    pinned: &Pinned,
-    text: &str,
-    body: &Map<String, Value>,
-) -> Result<usize, ApiError> {
-    Ok(words(pinned, &read(body)?, text)?.len())
 }
 
 /// An entry for each word. What is proposed for a word is looked for once, however often the word comes.
@@ -90,7 +81,8 @@ fn entries(
     Ok(entries)
 }
 
-fn read(body: &Map<String, Value>) -> Result<Wish<'_>, ApiError> {
+/// Reads what is wanted.
+pub(super) fn read(body: &Map<String, Value>) -> Result<Wish<'_>, ApiError> {
     let field = body
         .get("field")
         .and_then(Value::as_str)
@@ -163,10 +155,13 @@ fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
         .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be a positive number")))
 }
 
-/// The words of the text, as the field's analyzer sees them.
-fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, ApiError> {
+/// The words of the text, as the field's analyzer sees them, or the one that is named.
+pub(super) fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, ApiError> {
     let mapped = pinned.shards().iter().find_map(|shard| {
         let mapped = shard.mapping().field(wish.field)?;
+        if let Some(named) = wish.analyzer {
+            return Some(mapped.analysis.resolved(named).to_string());
+        }
         Some(match &mapped.kind {
             FieldKind::Text { analyzer, .. } => {
                 let search = mapped.settings.search_analyzer.clone();
@@ -176,7 +171,7 @@ fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, Api
         })
     });
     match (mapped, pinned.shards().is_empty()) {
-        (Some(own), _) => Ok(tokens(wish.analyzer.unwrap_or(&own), text)),
+        (Some(analyzer), _) => Ok(tokens(&analyzer, text)),
         (None, true) => Ok(Vec::new()),
         (None, false) => Err(ApiError::illegal_argument(format!(
             "no mapping found for field [{}]",
@@ -190,16 +185,7 @@ fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, A
     let mut known: HashMap<String, usize> = HashMap::new();
     // Each shard judges by what it has itself, as OpenSearch's do.
     for shard in pinned.shards() {
-        let own_docs = shard.term_docs(wish.field, word)?;
-        if wish.mode == Mode::Missing && own_docs > 0 {
-            continue;
-        }
-        let similar = shard.similar_terms(wish.field, word, wish.spelling)?;
-        let wanted = similar.into_iter().filter(|term| {
-            let enough = reaches(term.docs, wish.docs_min, shard.live_docs());
-            enough && (wish.mode != Mode::Popular || term.docs > own_docs)
-        });
-        for term in wanted {
+        for term in wanted(shard, wish, word)? {
             let have = known.get(&term.text).and_then(|at| found.get_mut(*at));
             if let Some(have) = have {
                 have.docs += term.docs;
@@ -209,12 +195,40 @@ fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, A
             }
         }
     }
-    found.sort_by(|a, b| order(wish.by_frequency, a, b));
-    found.truncate(wish.size);
-    Ok(found
+    Ok(best(found, wish)
         .into_iter()
         .map(|term| json!({"text": term.text, "score": term.score, "freq": term.docs}))
         .collect())
+}
+
+/// The words of a shard that are wanted in the place of one, in no particular order.
+fn wanted(shard: &PinnedShard, wish: &Wish<'_>, word: &str) -> Result<Vec<SimilarTerm>, ApiError> {
+    let own_docs = shard.term_docs(wish.field, word)?;
+    if wish.mode == Mode::Missing && own_docs > 0 {
+        return Ok(Vec::new());
+    }
+    let mut similar = shard.similar_terms(wish.field, word, wish.spelling)?;
+    similar.retain(|term| {
+        let enough = reaches(term.docs, wish.docs_min, shard.live_docs());
+        enough && (wish.mode != Mode::Popular || term.docs > own_docs)
+    });
+    Ok(similar)
+}
+
+/// As many of these words as are asked for, the best first.
+fn best(mut found: Vec<SimilarTerm>, wish: &Wish<'_>) -> Vec<SimilarTerm> {
+    found.sort_by(|a, b| order(wish.by_frequency, a, b));
+    found.truncate(wish.size);
+    found
+}
+
+/// What one shard proposes in the place of a word, the best first.
+pub(super) fn of_shard(
+    shard: &PinnedShard,
+    wish: &Wish<'_>,
+    word: &str,
+) -> Result<Vec<SimilarTerm>, ApiError> {
+    Ok(best(wanted(shard, wish, word)?, wish))
 }
 
 /// Whether a term is in enough documents: a number of them, or below 1 a share.
