@@ -160,6 +160,16 @@ class QueryStrings(ClewTest):
         with self.refused(400, "parsing_exception", "unknown type"):
             self.found("will", type="all_fields")
 
+    def test_words_over_several_fields_are_counted_together(self):
+        both = {"fields": ["first", "last"]}
+        for kind, minimum, found in [
+            ("cross_fields", 2, ["1", "2", "3"]), ("cross_fields", "100%", ["1"]), ("cross_fields", 3, ["1"]),
+            ("phrase", 2, []), ("best_fields", 2, ["1", "2", "3"]),
+        ]:
+            text = "will smith jones"
+            self.assertEqual(self.found(text, type=kind, minimum_should_match=minimum, **both), found, (kind, minimum))
+        self.assertEqual(self.found("will smith", type="phrase", minimum_should_match=2, **both), ["1"])
+
     def test_dates_are_those_of_a_zone(self):
         since = "at:[2024-01-02 TO *]"
         self.assertEqual(self.found(since), ["2"])

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use clew_analysis::{is_analyzer, tokens};
 use clew_query::{
-    Bool, FieldBoost, MultiMatchKind, Query, QueryError, QueryString, unless_stopped,
+    Bool, FieldBoost, MultiMatch, MultiMatchKind, Query, QueryError, QueryString, unless_stopped,
 };
 use clew_schema::{FieldKind, Mapping};
 
@@ -56,6 +56,17 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
         *only = with_minimum(std::mem::replace(only, Query::MatchNone), options);
         return query;
     }
+    if !options.simple
+        && let Query::Bool(clauses) = &mut query
+        && let Some(text) = only_text(clauses)
+    {
+        // Of phrases in several fields the best one counts, whatever number is asked for.
+        let words = text.clause.text.as_str().unwrap_or_default();
+        if text.kind == MultiMatchKind::CrossFields && words.split_whitespace().nth(1).is_some() {
+            text.clause.minimum_should_match = Some(minimum.clone());
+        }
+        return query;
+    }
     match &mut query {
         // Where no clause is optional, a number of optional clauses can never be reached.
         // A text to several fields is one clause, of which no number is asked.
@@ -76,6 +87,19 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
 fn only_clause(clauses: &mut Bool) -> Option<&mut Query> {
     match (&mut clauses.must[..], &mut clauses.should[..]) {
         ([only], []) | ([], [only]) if clauses.must_not.is_empty() => Some(only),
+        _ => None,
+    }
+}
+
+/// The text that is looked for in several fields together, where nothing else is asked.
+fn only_text(clauses: &mut Bool) -> Option<&mut MultiMatch> {
+    if !clauses.must_not.is_empty() {
+        return None;
+    }
+    match (&mut clauses.must[..], &mut clauses.should[..]) {
+        ([], [Query::MultiMatch(text)]) => Some(text),
+        // All words of a text are wanted: none of them is optional.
+        ([Query::MultiMatch(text)], []) if text.kind != MultiMatchKind::CrossFields => Some(text),
         _ => None,
     }
 }
