@@ -265,6 +265,12 @@ class GeoQueries(ClewTest):
         self.assertEqual(self.found({"geo_bounding_box": {"at": sides}}), low)
         wkt = {"wkt": "BBOX (4, 5, 53, 51)"}
         self.assertEqual(self.found({"geo_bounding_box": {"at": wkt}}), low)
+        # Points are kept a little farther south and west.
+        self.client.indices.create(index="edges", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}})
+        points = {"in": "74,40.71", "corner": "75,28", "east": "74,41", "south": "73,30"}
+        self.index_all("edges", {name: {"at": point} for name, point in points.items()})
+        edges = {"geo_bounding_box": {"at": {"top": 75, "left": 28, "bottom": 73, "right": 41}}}
+        self.assertEqual(sorted(self.ids("edges", query=edges)), ["east", "in"])
         triangle = {"points": ["50,-5", "50,5", "45,0"]}
         self.assertEqual(self.found({"geo_polygon": {"at": triangle}}), ["nantes", "paris"])
         shape = {"type": "envelope", "coordinates": [[4, 53], [5, 51]]}

@@ -78,7 +78,8 @@ impl GeoArea {
         }
     }
 
-    /// The area as a column's precision sees it, so that a point on its edge is in it.
+    /// The area as a column's precision sees it, so that a point on its edge is in it. Of a rectangle that is so in the north
+    /// and east: points are kept a little farther south and west than they are, where Lucene's boxes end.
     #[must_use]
     pub fn quantized(self) -> Self {
         match self {
@@ -93,15 +94,17 @@ impl GeoArea {
                     lon: right,
                 }
                 .quantized();
-                let low = GeoPoint {
+                let corner = GeoPoint {
                     lat: bottom,
                     lon: left,
-                }
-                .quantized();
+                };
+                let (low, up) = (corner.quantized(), corner.quantized_up());
+                // What is narrower than a step stays one.
+                let is_narrow = left <= right && up.lon > high.lon;
                 GeoArea::Rectangle {
                     top: high.lat,
-                    left: low.lon,
-                    bottom: low.lat,
+                    left: if is_narrow { low.lon } else { up.lon },
+                    bottom: if up.lat > high.lat { low.lat } else { up.lat },
                     right: high.lon,
                 }
             }
@@ -204,6 +207,36 @@ mod tests {
         ];
         for (area, point, wanted) in cases {
             assert_eq!(area.holds(point), wanted, "{area:?} {point:?}");
+        }
+    }
+
+    #[test]
+    fn boxes_end_where_points_are_kept() {
+        let area = |top, left, bottom, right| {
+            let area = GeoArea::Rectangle {
+                top,
+                left,
+                bottom,
+                right,
+            };
+            area.quantized()
+        };
+        let north = area(75.0, 28.0, 73.0, 41.0);
+        let whole = area(90.0, -180.0, -90.0, 180.0);
+        for (area, point, wanted) in [
+            (&north, at(74.0, 40.71), true),
+            (&north, at(74.0, 41.0), true),
+            (&north, at(75.0, 30.0), true),
+            (&north, at(75.0, 28.0), false),
+            (&north, at(73.0, 30.0), false),
+            (&area(45.0, 45.0, 0.0, 90.0), at(0.0, 45.0), true),
+            (&area(10.1, 10.1, 10.1, 10.1), at(10.1, 10.1), true),
+            (&area(10.0, 170.0, 0.0, -170.0), at(5.0, 171.0), true),
+            (&area(10.0, 170.0, 0.0, -170.0), at(5.0, 0.0), false),
+            (&whole, at(90.0, 180.0), true),
+            (&whole, at(-90.0, -180.0), true),
+        ] {
+            assert_eq!(area.holds(point.quantized()), wanted, "{area:?} {point:?}");
         }
     }
 

@@ -36,6 +36,22 @@ impl GeoPoint {
         Self::decode(self.encode())
     }
 
+    /// The first point that a column can keep that lies neither south nor west of this one; the last one where there is none.
+    pub fn quantized_up(self) -> Self {
+        let up = |low: f64, asked: f64, (size, end): (f64, f64)| {
+            if low < asked && low + size < end {
+                low + size
+            } else {
+                low
+            }
+        };
+        let low = self.quantized();
+        GeoPoint {
+            lat: up(low.lat, self.lat, (LAT_STEP, 90.0)),
+            lon: up(low.lon, self.lon, (LON_STEP, 180.0)),
+        }
+    }
+
     /// Whether both degrees are in their range.
     ///
     /// # Errors
