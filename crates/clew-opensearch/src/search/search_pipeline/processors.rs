@@ -340,9 +340,9 @@ impl After {
             } => {
                 for hit in hits {
                     let value = value_of(hit, field).cloned();
-                    if let Some(items) = sorted(value, *descending) {
-                        set(hit, target, items);
-                    }
+                    let shown = shown_of(hit, field).cloned();
+                    let of_value = sorted(value, *descending);
+                    put(hit, target, (of_value, sorted(shown, *descending)));
                 }
             }
             After::Split {
@@ -352,15 +352,11 @@ impl After {
                 keep_trailing,
             } => {
                 for hit in hits {
-                    let Some(text) = value_of(hit, field).and_then(Value::as_str) else {
-                        continue;
-                    };
-                    let mut parts: Vec<&str> = separator.split(text).collect();
-                    while !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
-                        parts.pop();
-                    }
-                    let parts = json!(parts);
-                    set(hit, target, parts);
+                    let value = value_of(hit, field).and_then(Value::as_str);
+                    let shown = shown_of(hit, field).and_then(|values| values.get(0)?.as_str());
+                    let parts = |text: &str| split(text, separator, *keep_trailing);
+                    let (of_value, of_shown) = (value.map(parts), shown.map(parts));
+                    put(hit, target, (of_value, of_shown));
                 }
             }
         }
@@ -372,6 +368,30 @@ impl After {
 fn value_of<'a>(hit: &'a Value, field: &str) -> Option<&'a Value> {
     let source = hit.get("_source").and_then(|source| lookup(source, field));
     source.or_else(|| hit.get("fields")?.get(field)?.get(0))
+}
+
+/// The values of a field among those that were asked for.
+fn shown_of<'a>(hit: &'a Value, field: &str) -> Option<&'a Value> {
+    hit.get("fields")?.get(field)
+}
+
+/// Puts what was made of a field into the source, and among the fields that were asked for.
+fn put(hit: &mut Value, field: &str, (of_value, shown): (Option<Value>, Option<Value>)) {
+    if let Some(value) = of_value {
+        set(hit, field, value);
+    }
+    if let (Some(Value::Object(fields)), Some(values)) = (hit.get_mut("fields"), shown) {
+        fields.insert(field.to_string(), values);
+    }
+}
+
+/// The parts of a text between separators.
+fn split(text: &str, separator: &Regex, keep_trailing: bool) -> Value {
+    let mut parts: Vec<&str> = separator.split(text).collect();
+    while !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
+        parts.pop();
+    }
+    json!(parts)
 }
 
 fn set(hit: &mut Value, field: &str, value: Value) {
@@ -469,6 +489,20 @@ mod tests {
         let mut answer = json!({"hits": {"hits": [hit]}});
         pipeline.change_answer(&mut answer, None).unwrap();
         assert_eq!(answer["hits"]["hits"][0], hit);
+    }
+
+    #[test]
+    fn fields_that_are_shown_are_changed_beside_the_source() {
+        let pipeline = parsed(&json!({"response_processors": [
+            {"sort": {"field": "l", "target_field": "sorted"}},
+            {"split": {"field": "t", "separator": ",", "target_field": "parts"}},
+        ]}));
+        let hit = json!({"_id": "1", "_source": {}, "fields": {"l": [3, 1], "t": ["a,b"]}});
+        let mut answer = json!({"hits": {"hits": [hit]}});
+        pipeline.change_answer(&mut answer, None).unwrap();
+        let fields = &answer["hits"]["hits"][0]["fields"];
+        assert_eq!(fields["sorted"], json!([1, 3]));
+        assert_eq!(fields["parts"], json!(["a", "b"]));
     }
 
     #[test]
