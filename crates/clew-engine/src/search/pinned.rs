@@ -8,6 +8,7 @@ use clew_log::Glsn;
 use clew_profile::Attribute;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
+use parking_lot::Mutex;
 
 use crate::base::access::Purpose;
 use crate::base::blocks::BlockLevel;
@@ -26,9 +27,40 @@ pub struct PinnedShard {
     pub(crate) index: Arc<Index>,
     pub(crate) shard: Arc<Shard>,
     pub(crate) view: Arc<View>,
+    /// The part of its documents that was asked for last.
+    sliced: Arc<Mutex<Option<Sliced>>>,
 }
 
+struct Sliced {
+    slice: Slice,
+    documents: Arc<[SegmentBits]>,
+}
+
+/// Documents of a shard of whose parts the last one is kept: a bit for each, up to a megabyte.
+const SLICED_MAX: u64 = 8 << 20;
+
 impl PinnedShard {
+    /// The living documents that belong to a part. To find them all ids are read, once for all pages of a search.
+    ///
+    /// # Errors
+    /// When the ids cannot be read.
+    pub(crate) fn in_slice(&self, slice: Slice) -> tantivy::Result<Arc<[SegmentBits]>> {
+        let known = self.sliced.lock();
+        if let Some(known) = known.as_ref().filter(|known| known.slice == slice) {
+            return Ok(known.documents.clone());
+        }
+        // Others need not wait for what is found meanwhile.
+        drop(known);
+        let documents: Arc<[SegmentBits]> = slice_of(&self.view, slice)?.into();
+        let readers = self.view.snapshot.readers.iter();
+        let all: u64 = readers.map(|reader| u64::from(reader.max_doc())).sum();
+        if all <= SLICED_MAX {
+            let documents = documents.clone();
+            *self.sliced.lock() = Some(Sliced { slice, documents });
+        }
+        Ok(documents)
+    }
+
     /// The index that the shard belongs to.
     pub fn index(&self) -> &Arc<Index> {
         &self.index
@@ -195,6 +227,7 @@ impl Engine {
                 index: handle.index().clone(),
                 shard: shard.clone(),
                 view: shard.view(),
+                sliced: Arc::default(),
             });
         Ok(Pinned {
             shards: shards.collect(),
@@ -223,7 +256,7 @@ impl Slice {
 ///
 /// # Errors
 /// When the ids cannot be read.
-pub(crate) fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
+fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
     let segments = view.segments.iter().zip(&view.snapshot.readers);
     segments
         .map(|(segment, reader)| {

@@ -17,7 +17,7 @@ use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::collected_bytes;
 use crate::search::knn::{SharedClause, ViewKnn};
-use crate::search::pinned::{PinnedShard, slice_of};
+use crate::search::pinned::PinnedShard;
 use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
 use crate::search::scripts::telling;
 
@@ -46,9 +46,9 @@ fn limit_of(request: &SearchRequest) -> usize {
 fn only_in(
     target: &PinnedShard,
     request: &SearchRequest,
-) -> Result<Option<Vec<SegmentBits>>, EngineError> {
+) -> Result<Option<Arc<[SegmentBits]>>, EngineError> {
     let slice = request.control.slice;
-    let only = slice.map(|slice| slice_of(&target.view, slice));
+    let only = slice.map(|slice| target.in_slice(slice));
     only.transpose()
         .map_err(|source| target.shard.tantivy_error(source))
 }
