@@ -93,11 +93,13 @@ class Queries(SearchTest):
 
     def test_a_phrase_suggester_weighs_words_by_the_shingles_of_its_field(self):
         analyzers = {"trigram": {"tokenizer": "standard", "filter": ["lowercase", "shingles"]},
-                     "backwards": {"tokenizer": "standard", "filter": ["lowercase", "reverse"]}}
-        shingles = {"type": "shingle", "min_shingle_size": 2, "max_shingle_size": 3}
-        fields = {"trigram": {"type": "text", "analyzer": "trigram"}, "backwards": {"type": "text", "analyzer": "backwards"}}
+                     "backwards": {"tokenizer": "standard", "filter": ["lowercase", "reverse"]},
+                     "pairs": {"tokenizer": "standard", "filter": ["lowercase", "pairs"]}}
+        filters = {"shingles": {"type": "shingle", "min_shingle_size": 2, "max_shingle_size": 3},
+                   "pairs": {"type": "shingle", "output_unigrams": False}}
+        fields = {name: {"type": "text", "analyzer": name} for name in analyzers}
         self.client.indices.create(index="shelf", body={
-            "settings": {"analysis": {"analyzer": analyzers, "filter": {"shingles": shingles}}},
+            "settings": {"analysis": {"analyzer": analyzers, "filter": filters}},
             "mappings": {"properties": {"title": {"type": "text", "fields": fields}}},
         })
         titles = ["Design Patterns", "Software Architecture Patterns Explained", "The Nobel Prize", "Nobel Prize winners",
@@ -122,6 +124,14 @@ class Queries(SearchTest):
         # The first letter is wrong: words are looked for from behind.
         backwards = [{"field": "title.backwards", "suggest_mode": "always", "pre_filter": "backwards", "post_filter": "backwards"}]
         self.assertEqual(options("mesign patterns", direct_generator=backwards)[0]["text"], "design patterns")
+        # Where nothing tells words apart, texts stand in the order of their words.
+        spelled = [{"field": "title", "suggest_mode": "always", "min_word_length": 1}]
+        self.index_all("shelf", {"7": {"title": "xorn"}})
+        found = [option["text"] for option in options("xor", field="title", direct_generator=spelled)]
+        self.assertEqual(found, ["xorn", "xorr"])
+        with self.refused(400, reason="since it doesn't emit unigrams"):
+            options("design paterns", field="title.pairs")
+        self.assertEqual(options("design paterns", field="title.pairs", force_unigrams=False)[0]["text"], "design patterns")
         with self.refused(400, reason="object field [none]"):
             options("a", smoothing={"none": {}})
         with self.refused(400, reason="gram_size must be >= 1"):

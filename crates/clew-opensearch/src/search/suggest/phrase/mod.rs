@@ -73,9 +73,7 @@ pub(super) fn suggest(
         .map(|t| t.text.as_str())
         .collect();
     if words.is_empty() && !tokens.is_empty() {
-        return Err(ApiError::illegal_argument(
-            "At least one unigram is required but all tokens were ngrams",
-        ));
+        return Err(without_words(wish.field, &asked.generators));
     }
     let shingles = tokens.iter().filter(|token| token.kind == SHINGLE);
     let longest = shingles.map(|token| token.length).max();
@@ -100,6 +98,17 @@ pub(super) fn suggest(
     memory.take((found.len() + 1) * (OPTION_BYTES + 2 * length))?;
     let options = found.into_iter().map(shown).collect();
     Ok(Value::Array(vec![entry(text, 0..length, options)]))
+}
+
+/// Why a text of which the analyzer makes shingles alone is refused.
+fn without_words(field: &str, generators: &[Generator]) -> ApiError {
+    if generators.is_empty() {
+        return ApiError::illegal_argument(format!(
+            "The default candidate generator for phrase suggest can't operate on field: [{field}] since it doesn't emit \
+             unigrams. If this is intentional try to set the candidate generator field explicitly"
+        ));
+    }
+    ApiError::illegal_argument("At least one unigram is required but all tokens were ngrams")
 }
 
 /// What one shard proposes.
