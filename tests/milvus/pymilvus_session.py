@@ -1,6 +1,7 @@
 """What people do with pymilvus, against a server at the address given; everything is held against plain Python."""
 
 import sys
+import tempfile
 
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, RRFRanker, WeightedRanker
 
@@ -301,6 +302,84 @@ class Client(Session):
         self.same(sorted(row["id"] for row in client.query("brought", filter="id > 0", output_fields=["id"])), [7, made], "and one made")
         client.drop_collection("brought")
 
+    def keys_that_are_renewed(self):
+        """An upsert gives rows whose keys are made new ones, and the rows of the keys that were given go; a key comes once in an upsert."""
+        client = self.client
+        for kind in (DataType.INT64, DataType.VARCHAR):
+            schema = client.create_schema(auto_id=True, enable_dynamic_field=True)
+            schema.add_field("id", kind, is_primary=True, **({"max_length": 32} if kind == DataType.VARCHAR else {}))
+            schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+            params = client.prepare_index_params()
+            params.add_index("v", index_type="FLAT", metric_type="L2")
+            client.create_collection("renewed", schema=schema, index_params=params, consistency_level="Strong")
+            other_key = 7 if kind == DataType.INT64 else "7"
+            kept, old = client.insert("renewed", [{"v": [0, 1], "n": 1}, {"v": [0, 2], "n": 2}])["ids"]
+            done = client.upsert("renewed", [{"id": old, "v": [0, 3], "n": 3}, {"id": other_key, "v": [0, 4], "n": 4}])
+            new, other = done["ids"]
+            self.same((done["upsert_count"], len({kept, old, new, other, other_key})), (2, 5), "keys that nothing had")
+            found = lambda: {row["id"]: (row["v"], row["n"]) for row in client.query("renewed", limit=9, output_fields=["*"])}
+            self.same(found(), {kept: ([0, 1], 1), new: ([0, 3], 3), other: ([0, 4], 4)}, "the row of the old key is gone")
+            client.upsert("renewed", [{"id": new, "n": 5}], partial_update=True)
+            self.same(found()[new], ([0, 3], 5), "a part of a row leaves its key")
+            twice = [{"id": new, "v": [0, 5]}, {"id": kept, "v": [0, 5]}, {"id": new, "v": [0, 6]}]
+            for more in ({}, {"partial_update": True}):
+                self.refused(1100, "duplicate primary keys are not allowed in the same batch", lambda: client.upsert("renewed", twice, **more))
+            self.same(sorted(found()), sorted([kept, new, other]), "nothing was written")
+            client.drop_collection("renewed")
+
+    def pages_of_one_moment(self):
+        """A query iterator sees the rows as they were when it began, also when another one goes on from its checkpoint."""
+        client = self.client
+        schema = client.create_schema(auto_id=True, enable_dynamic_field=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("moments", schema=schema, index_params=params, consistency_level="Strong")
+        client.insert("moments", [{"v": [0, n], "n": n} for n in range(40)])
+        seen, pages = [], client.query_iterator("moments", filter="n >= 0", batch_size=7, output_fields=["*"])
+        while page := pages.next():
+            assert len(seen) < 80, "rows that are written while they are read come again"
+            seen += [row["n"] for row in page]
+            client.upsert("moments", [dict(row, n=row["n"] + 100) for row in page])
+        pages.close()
+        self.same(seen, list(range(40)), "each row once, whatever it becomes")
+        self.same(self.count("moments", "n >= 100"), 40, "all were changed")
+        ids = [row["id"] for row in client.query("moments", filter="n >= 0", output_fields=["id"])]
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"filter": "n >= 0", "output_fields": ["n"], "iterator_cp_file": f"{folder}/checkpoint"}
+            seen = [row["id"] for row in client.query_iterator("moments", batch_size=9, **options).next()]
+            client.insert("moments", [{"v": [1, n], "n": n} for n in range(5)])
+            client.delete("moments", ids=[ids[0], ids[-1]])
+            pages = client.query_iterator("moments", batch_size=12, **options)
+            while page := pages.next():
+                seen += [row["id"] for row in page]
+            pages.close()
+        self.same(seen, sorted(ids), "neither what came later nor what went")
+        self.same(self.count("moments", ""), 43, "which others see")
+        client.drop_collection("moments")
+
+    def the_empty_key(self):
+        """A text without a letter is a key like any other."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=20)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("empty", schema=schema, index_params=params, consistency_level="Strong")
+        keys = ["", "\0", "\0\0", " ", "a\0"]
+        self.same(list(client.insert("empty", [{"id": key, "v": [0, at]} for at, key in enumerate(keys)])["ids"]), keys, "keys")
+        self.same([hit["id"] for hit in client.search("empty", [[0, 0]], limit=9)[0]], keys, "of hits")
+        self.same([row["id"] for row in client.query("empty", limit=9, output_fields=["id"])], sorted(keys), "of rows")
+        for key in keys:
+            self.same([row["id"] for row in client.get("empty", ids=[key])], [key], "by its key")
+        client.upsert("empty", [{"id": "", "v": [0, 9]}])
+        self.same((client.get("empty", ids=[""])[0]["v"], self.count("empty", "")), ([0, 9], 5), "another vector")
+        client.delete("empty", ids=["", "\0\0"])
+        self.same([row["id"] for row in client.query("empty", limit=9, output_fields=["id"])], ["\0", " ", "a\0"], "what stays")
+        client.drop_collection("empty")
+
     def full_text(self):
         client = self.client
         schema = client.create_schema(auto_id=True)
@@ -578,6 +657,9 @@ def main(uri):
     session.upkeep(rows)
     session.lists()
     session.keys_that_rows_bring()
+    session.keys_that_are_renewed()
+    session.pages_of_one_moment()
+    session.the_empty_key()
     session.full_text()
     session.sparse()
     session.sparse_rows()

@@ -5,7 +5,7 @@ import json
 import sys
 
 import grpc
-from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, RRFRanker
+from pymilvus import AnnSearchRequest, DataType, Function, FunctionScore, FunctionType, RRFRanker
 from pymilvus.grpc_gen import milvus_pb2
 
 from session import Session
@@ -51,6 +51,9 @@ class Rankers(Session):
         squared = {i: float((i - 1) ** 2) for i in range(12)}
         want = {id: score * (100 if id < 3 else 1) for id, score in squared.items()}
         self.same(far, sorted(want.items(), key=lambda pair: (pair[1], pair[0])), "of distances the least are best")
+        near = FunctionScore(self.function(filter="id == 9", weight=60), params={"boost_mode": "sum"})
+        want = {id: score - (60 if id == 9 else 0) for id, score in squared.items()}
+        self.same(self.found(near, field="w"), sorted(want.items(), key=lambda pair: (pair[1], pair[0])), "what is added brings nearer")
         one = self.found(self.function(weight=1, random_score={"seed": 7, "field": "id"}))
         self.same(one, self.found(self.function(weight=1, random_score={"seed": 7, "field": "id"})), "chance by a seed")
         assert all(score < plain[id] for id, score in one), one

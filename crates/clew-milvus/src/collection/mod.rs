@@ -12,6 +12,7 @@ mod expiry;
 mod field;
 mod function;
 mod index_params;
+mod key;
 mod loaded;
 mod long;
 mod mapped;
@@ -36,6 +37,7 @@ pub(crate) use expiry::{TTL_FIELD, WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
 pub(crate) use function::Function;
 pub(crate) use index_params::{check_json, check_scalar, check_vector};
+pub(crate) use key::{id_of, key_of};
 pub(crate) use loaded::partitions_go_by_key;
 pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
 pub(crate) use mapped::{

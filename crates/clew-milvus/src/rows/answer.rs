@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::sparse::sparse_column;
-use crate::collection::{Collection, DataType, Field};
+use crate::collection::{Collection, DataType, Field, key_of};
 use crate::error::{MilvusError, Result};
 use crate::instant::instant_text;
 use crate::proto::{self, FieldData, field_data, i_ds, scalar_field, vector_field};
@@ -30,7 +30,7 @@ pub(crate) fn keys<'r>(
         i_ds::IdField::IntId(proto::LongArray { data })
     } else {
         i_ds::IdField::StrId(proto::StringArray {
-            data: ids.map(String::from).collect(),
+            data: ids.map(|id| key_of(id).to_string()).collect(),
         })
     };
     Ok(proto::IDs {
@@ -53,7 +53,7 @@ pub(super) fn key_column(field: &Field, ids: &[&str]) -> Result<FieldData> {
             })
         }
         _ => scalar_field::Data::StringData(proto::StringArray {
-            data: ids.iter().map(ToString::to_string).collect(),
+            data: ids.iter().map(|id| key_of(id).to_string()).collect(),
         }),
     };
     Ok(column_of(field, Vec::new(), data))

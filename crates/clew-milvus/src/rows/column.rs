@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::sparse::sparse_row;
 use super::value::{check_finite, check_integer, check_length, write, write_array, write_raw};
-use crate::collection::{DataType, Field};
+use crate::collection::{DataType, Field, id_of};
 use crate::error::{MilvusError, Result};
 use crate::instant::{kept, parse_instant};
 use crate::proto::{self, FieldData, field_data, scalar_field, vector_field};
@@ -232,7 +232,7 @@ impl<'a> InColumn<'a> {
             Values::Long(values) => Ok(values[row].to_string()),
             Values::Text(values) => {
                 check_length(self.field, &values[row], row)?;
-                Ok(values[row].clone())
+                Ok(id_of(values[row].clone()))
             }
             _ => Err(MilvusError::Internal("no such key".into())),
         }

@@ -14,6 +14,8 @@ use crate::proto::FieldData;
 pub(crate) struct NewRow {
     /// The primary key as text: the document's id.
     pub(crate) id: String,
+    /// The id of the row that goes for it, where that is another one.
+    pub(crate) replaces: Option<String>,
     pub(crate) source: Vec<u8>,
     pub(crate) vectors: Vec<(FieldId, VectorValue)>,
 }
@@ -24,6 +26,8 @@ pub(crate) enum Ids<'a> {
     Given,
     /// They are made, one by one.
     Made(&'a mut dyn FnMut() -> i64),
+    /// The rows have those of rows that go for them; their own are made.
+    Renewed(&'a mut dyn FnMut() -> i64),
 }
 
 /// Makes documents of columns.
@@ -41,13 +45,20 @@ pub(crate) fn documents(
     let says_when = mapping.field(WRITTEN).is_some();
     let makes_ids = matches!(ids, Ids::Made(_));
     let mut given = Given::read((collection, mapping), columns, (rows, makes_ids))?;
+    given.renews = matches!(ids, Ids::Renewed(_));
     let mut made = Vec::with_capacity(rows);
     for row in 0..rows {
         let mut source = Vec::with_capacity(128);
         source.push(b'{');
+        let mut replaces = None;
         let id = match &mut ids {
             Ids::Made(next) => write_key(collection.primary(), next(), &mut source),
             Ids::Given => given.key(row)?,
+            Ids::Renewed(next) => {
+                let id = write_key(collection.primary(), next(), &mut source);
+                replaces = Some(given.key(row)?).filter(|old| *old != id);
+                id
+            }
         };
         given.write(row, &mut source)?;
         let mut vectors = given.vectors(row)?;
@@ -70,6 +81,7 @@ pub(crate) fn documents(
         source.push(b'}');
         made.push(NewRow {
             id,
+            replaces,
             source,
             vectors,
         });
@@ -86,6 +98,8 @@ struct Given<'a> {
     defaults: Vec<u8>,
     /// Whether a text among these may be too long for a term.
     has_long_defaults: bool,
+    /// Whether the keys that are given are those of other rows.
+    renews: bool,
     dynamic: Option<&'a [bytes::Bytes]>,
 }
 
@@ -109,6 +123,7 @@ impl<'a> Given<'a> {
             structs: Vec::new(),
             defaults: Vec::new(),
             has_long_defaults: false,
+            renews: false,
             dynamic: dynamic_column(collection, columns, rows)?,
         };
         let zone = collection.zone();
@@ -187,7 +202,8 @@ impl<'a> Given<'a> {
     fn write(&mut self, row: usize, source: &mut Vec<u8>) -> Result<()> {
         let mut is_long = self.has_long_defaults;
         for scalar in &mut self.scalars {
-            if scalar.column.field.is_document_id() {
+            let field = scalar.column.field;
+            if field.is_document_id() || (self.renews && field.is_primary) {
                 continue;
             }
             let start = source.len();

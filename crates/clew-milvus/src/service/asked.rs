@@ -13,7 +13,7 @@ use super::boost::Boosts;
 use super::highlight::Highlights;
 use super::ordered::HitOrder;
 use super::query::{filter, window};
-use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
+use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, id_of, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates, inside};
@@ -412,7 +412,7 @@ fn row_ids(ids: IDs) -> Vec<String> {
     match ids.id_field {
         None => Vec::new(),
         Some(i_ds::IdField::IntId(ids)) => ids.data.iter().map(ToString::to_string).collect(),
-        Some(i_ds::IdField::StrId(ids)) => ids.data,
+        Some(i_ds::IdField::StrId(ids)) => ids.data.into_iter().map(id_of).collect(),
     }
 }
 

@@ -211,7 +211,10 @@ impl Service {
         for list in &mut found {
             for one in &mut *list {
                 if let Some(factor) = factors.get(&one.id) {
-                    one.score = boosts.with_score.of(f64::from(one.score), *factor) as f32;
+                    // Of distances more is worse: what is added brings a row nearer.
+                    let sign = if metric.is_similarity() { 1.0 } else { -1.0 };
+                    let score = sign * f64::from(one.score);
+                    one.score = (sign * boosts.with_score.of(score, *factor)) as f32;
                 }
             }
             list.sort_by(|a, b| {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clew_engine::{Condition, EngineError, PRIMARY_TERM, Purpose};
 
+use super::delete::DELETED_AT_ONCE;
 use super::read::Page;
-use super::write::DELETED_AT_ONCE;
 use super::{Call, Service};
 use crate::collection::Named;
 use crate::error::Result;
@@ -20,6 +20,7 @@ impl Service {
             tokio::time::sleep(EVERY).await;
             self.expire_once().await;
             self.iterators().sweep(self.engine().now());
+            self.moments().sweep(self.engine().now());
         }
     }
 

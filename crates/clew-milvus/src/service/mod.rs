@@ -12,6 +12,7 @@ mod cell;
 mod collections;
 mod databases;
 mod decay;
+mod delete;
 mod effort;
 mod expiry;
 mod field_ops;
@@ -24,6 +25,7 @@ mod imports;
 mod indexes;
 mod iterators;
 mod loading;
+mod moments;
 mod order;
 mod ordered;
 mod partitions;
@@ -66,6 +68,7 @@ use crate::privilege;
 use crate::timestamp::HybridClock;
 use imports::Imports;
 use iterators::Iterators;
+use moments::Moments;
 
 pub(crate) use admit::Caller;
 pub use admit::Login;
@@ -86,6 +89,7 @@ struct Shared {
     login: Login,
     clock: HybridClock,
     iterators: Iterators,
+    moments: Moments,
     imports: Imports,
     /// The last number that was given to something.
     last_id: AtomicI64,
@@ -158,6 +162,7 @@ impl Service {
                 login: options.login,
                 clock: HybridClock::default(),
                 iterators: Iterators::default(),
+                moments: Moments::default(),
                 last_id: AtomicI64::new(first),
             }),
         }
@@ -173,6 +178,10 @@ impl Service {
 
     fn iterators(&self) -> &Iterators {
         &self.shared.iterators
+    }
+
+    fn moments(&self) -> &Moments {
+        &self.shared.moments
     }
 
     fn imports(&self) -> &Imports {

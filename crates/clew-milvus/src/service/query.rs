@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{DocPlace, Purpose, SearchRequest};
+use clew_engine::{DocPlace, Pinned, Purpose, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 use prost::Message;
@@ -64,11 +64,11 @@ impl Service {
             ));
         }
         let guarantee = Guarantee::from(&request);
-        let (fields_data, output_fields) = match grouping {
+        let (fields_data, output_fields, session_ts) = match grouping {
             Some(grouping) => {
                 let asked = (query, &grouping, (limit, offset));
                 let told = self.grouped(&opened, asked, (&params, guarantee)).await?;
-                (told, request.output_fields)
+                (told, request.output_fields, self.timestamp())
             }
             None => {
                 let wanted = Wanted::read(collection, names)?;
@@ -83,8 +83,10 @@ impl Service {
                 for part in &order {
                     self.check_all_terms(&opened, &part.name).await?;
                 }
-                let told = self.queried(&opened, asked, &wanted).await?;
-                (told, wanted.names)
+                let is_page = is_set(&params, "iterator");
+                let (pinned, time) = self.moment(&opened, (is_page, guarantee))?;
+                let told = self.queried(&pinned, asked, &wanted).await?;
+                (told, wanted.names, time)
             }
         };
         Ok(QueryResults {
@@ -92,7 +94,7 @@ impl Service {
             output_fields,
             collection_name: opened.named.name.clone(),
             primary_field_name: collection.primary().name.clone(),
-            session_ts: self.timestamp(),
+            session_ts,
             ..QueryResults::default()
         })
     }
@@ -144,11 +146,10 @@ impl Service {
 
     async fn queried(
         &self,
-        opened: &Opened,
+        pinned: &Pinned,
         asked: Asked,
         wanted: &Wanted,
     ) -> Result<Vec<FieldData>> {
-        let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         let limit = asked.limit.unwrap_or(ROWS_MAX);
         let (mut places, mut ids) = (Vec::new(), Vec::new());
         let mut after: Option<Vec<SortValue>> = None;
@@ -185,7 +186,7 @@ impl Service {
             )));
         }
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.columns(&pinned, (&places, &ids), wanted).await
+        self.columns(pinned, (&places, &ids), wanted).await
     }
 }
 

@@ -26,7 +26,7 @@ const STRONG: i32 = 0;
 /// What a read has to see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guarantee {
-    timestamp: u64,
+    pub(super) timestamp: u64,
     level: i32,
     /// Whether the level is the collection's.
     by_default: bool,

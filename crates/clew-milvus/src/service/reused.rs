@@ -6,8 +6,8 @@ use clew_engine::{Action, EngineError, Purpose, UpdateSpec, WriteOperation};
 use clew_query::{Bool, Query};
 use clew_schema::Mapping;
 
+use super::delete::DELETED_AT_ONCE;
 use super::read::Page;
-use super::write::DELETED_AT_ONCE;
 use super::{Call, Service};
 use crate::collection::{Field, TEXT, field_parts, long_rows};
 use crate::collections::Opened;

@@ -1,32 +1,22 @@
-//! Inserts, upserts and deletions.
+//! Inserts and upserts.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use clew_engine::{
-    Action, Condition, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation,
-    WriteOutcome,
+    Action, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome,
 };
-use clew_query::Query;
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
-use prost::Message;
 use serde_json::Value;
 
 use super::field_ops::{change_lists, list_changes};
-use super::read::Page;
 use super::{Call, Service, check_namespace};
-use crate::collection::{
-    Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partition_query, partitions_go_by_key,
-};
+use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitions_go_by_key};
 use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
-use crate::expr::{self, Templates};
 use crate::proto::*;
 use crate::rows::{Ids, NewRow, documents, keys, not_given};
 use crate::timestamp;
-
-/// Documents whose ids are read before they are deleted.
-pub(super) const DELETED_AT_ONCE: usize = 10_000;
 
 /// What becomes of rows whose keys are there already, and where keys come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,14 +25,6 @@ enum Mode {
     Upsert,
     /// Only the fields given change.
     Partial,
-}
-
-/// What is to be deleted.
-enum Deleted {
-    /// Rows with these keys.
-    Keys(Vec<String>),
-    /// Rows that match.
-    Matching(Box<Query>),
 }
 
 /// Rows that are inserted or upserted.
@@ -221,10 +203,11 @@ impl Service {
         let mapping = opened.handle.mapping();
         let rows = usize::try_from(request.num_rows).unwrap_or(usize::MAX);
         let mut next = || self.new_id();
-        let ids = if mode == Mode::Insert && collection.makes_keys(&request.fields_data) {
-            Ids::Made(&mut next)
-        } else {
-            Ids::Given
+        let ids = match mode {
+            Mode::Insert if collection.makes_keys(&request.fields_data) => Ids::Made(&mut next),
+            // As Milvus does it: a row whose key is made gets another one, and that of the key that is given goes.
+            Mode::Upsert if collection.primary().auto_id => Ids::Renewed(&mut next),
+            Mode::Insert | Mode::Upsert | Mode::Partial => Ids::Given,
         };
         let relaxed;
         let read_as = match mode {
@@ -242,6 +225,9 @@ impl Service {
         )?;
         for row in &made {
             check_vectors(&mapping, &row.vectors)?;
+        }
+        if mode != Mode::Insert {
+            check_once(&made)?;
         }
         let keys = keys(collection, made.iter().map(|row| row.id.as_str()))?;
         Ok((made, keys))
@@ -264,184 +250,52 @@ impl Service {
         let collection = &opened.named.collection;
         let may_be_new = collection.left_out(&request.fields_data).is_none();
         let index = opened.handle.name();
-        let operations: Vec<WriteOperation> = made
-            .into_iter()
-            .map(|row| WriteOperation {
-                index: index.to_string(),
-                require_alias: false,
-                id: Some(row.id),
-                routing: None,
-                action: match mode {
-                    Mode::Insert | Mode::Upsert => Action::Index {
-                        source: row.source.into(),
-                        vectors: row.vectors,
-                        op_type: OpType::Index,
-                    },
-                    Mode::Partial => Action::Update(UpdateSpec {
-                        doc: Some(row.source.into()),
-                        vectors: row.vectors,
-                        doc_as_upsert: may_be_new,
-                        // JSON is replaced; what rows have beyond the fields is joined, key by key.
-                        only_joins: Some(vec![DYNAMIC.to_string()]),
-                        lists: lists.to_vec(),
-                        ..UpdateSpec::default()
-                    }),
+        let operation = |id: String, action: Action| WriteOperation {
+            index: index.to_string(),
+            require_alias: false,
+            id: Some(id),
+            routing: None,
+            action,
+            condition: None,
+        };
+        let mut operations = Vec::with_capacity(made.len());
+        for row in made {
+            let action = match mode {
+                Mode::Insert | Mode::Upsert => Action::Index {
+                    source: row.source.into(),
+                    vectors: row.vectors,
+                    op_type: OpType::Index,
                 },
-                condition: None,
-            })
-            .collect();
+                Mode::Partial => Action::Update(UpdateSpec {
+                    doc: Some(row.source.into()),
+                    vectors: row.vectors,
+                    doc_as_upsert: may_be_new,
+                    // JSON is replaced; what rows have beyond the fields is joined, key by key.
+                    only_joins: Some(vec![DYNAMIC.to_string()]),
+                    lists: lists.to_vec(),
+                    ..UpdateSpec::default()
+                }),
+            };
+            operations.push(operation(row.id, action));
+            // What goes for a row goes after it: whatever is broken off between them is in both, and not in neither.
+            operations.extend(row.replaces.map(|id| operation(id, Action::Delete)));
+        }
         let _room = self.engine().admit(&operations)?;
         Ok((keys, self.engine().write(&call.access, operations)))
     }
+}
 
-    pub(crate) async fn delete(
-        &self,
-        call: Call,
-        request: DeleteRequest,
-    ) -> Result<MutationResult> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Write)?;
-        check_namespace(&request.namespace)?;
-        let collection = &opened.named.collection;
-        if request.expr.trim().is_empty() {
-            return Err(MilvusError::invalid(
-                "expr is empty: delete plan can't be empty or always true",
-            ));
-        }
-        let (of, bytes) = (collection.clone(), request.encoded_len());
-        let (text, values) = (request.expr, request.expr_template_values);
-        self.hold_expression(&text)?;
-        let is_anywhere = request.partition_name.is_empty();
-        if !is_anywhere && collection.has_partition_key() {
-            return Err(partitions_go_by_key());
-        }
-        let name = opened.named.name.clone();
-        let read = move || -> Result<Deleted> {
-            let templates = Templates::read(values)?;
-            let wanted = expr::parse(&text)?;
-            // Keys that are named need no search.
-            match expr::keys_of(&wanted, of.primary(), &templates)? {
-                Some(ids) if is_anywhere => Ok(Deleted::Keys(ids)),
-                keys => {
-                    let query = expr::lower(&wanted, &of, &templates)?;
-                    // Others are looked for, which takes a collection that may be searched.
-                    if keys.is_none() && !of.loaded {
-                        return Err(MilvusError::CollectionNotLoaded(name));
-                    }
-                    Ok(Deleted::Matching(Box::new(query)))
-                }
-            }
-        };
-        let count = match self
-            .reading(bytes, read)
-            .await
-            .map_err(MilvusError::of_deletion)?
-        {
-            Deleted::Keys(ids) => {
-                // Milvus counts the keys that are named, whether there are rows of them or not.
-                let named: BTreeSet<&String> = ids.iter().collect();
-                let named = u64::try_from(named.len()).unwrap_or(u64::MAX);
-                self.delete_ids(&call, &opened, ids).await?;
-                named
-            }
-            Deleted::Matching(query) => {
-                let query = match request.partition_name.as_str() {
-                    "" => *query,
-                    name => {
-                        let names = [name.to_string()];
-                        collection.check_partitions(&names)?;
-                        expr::both(*query, partition_query(&names))
-                    }
-                };
-                self.delete_matching(&call, &opened, query).await?
-            }
-        };
-        Ok(MutationResult {
-            i_ds: Some(IDs::default()),
-            acknowledged: true,
-            delete_cnt: i64::try_from(count).unwrap_or(i64::MAX),
-            timestamp: self.timestamp(),
-            ..MutationResult::default()
-        })
-    }
-
-    /// Deletes the documents that match; says how many.
-    pub(super) async fn delete_matching(
-        &self,
-        call: &Call,
-        opened: &Opened,
-        query: Query,
-    ) -> Result<u64> {
-        let readable = self.open(
-            call,
-            (&opened.named.database, &opened.named.name),
-            Purpose::Read,
-        )?;
-        self.see_all_writes(&readable).await?;
-        let pinned = self.engine().pin(std::slice::from_ref(&readable.handle))?;
-        let mut page = Page::first(&query, DELETED_AT_ONCE);
-        let mut count = 0;
-        loop {
-            let hits = self.next_hits(&pinned, &mut page).await?;
-            if hits.is_empty() {
-                return Ok(count);
-            }
-            let ids = hits.into_iter().map(|hit| hit.id).collect();
-            count += self.delete_ids(call, opened, ids).await?;
-        }
-    }
-
-    /// Deletes documents; says how many were there.
-    async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<u64> {
-        let deletions = ids.into_iter().map(|id| (id, None)).collect();
-        let outcome = self.delete_if(call, opened, deletions).await?;
-        let mut count = 0;
-        for result in outcome.results {
-            count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
-        }
-        Ok(count)
-    }
-
-    /// Deletes documents that meet conditions; durable when it returns.
-    pub(super) async fn delete_if(
-        &self,
-        call: &Call,
-        opened: &Opened,
-        deletions: Vec<(String, Option<Condition>)>,
-    ) -> Result<WriteOutcome> {
-        let index = opened.handle.name().to_string();
-        let access = call.access.clone();
-        let outcome = self
-            .beside(move |service| {
-                let operations: Vec<WriteOperation> = deletions
-                    .into_iter()
-                    .map(|(id, condition)| WriteOperation {
-                        index: index.clone(),
-                        require_alias: false,
-                        id: Some(id),
-                        routing: None,
-                        action: Action::Delete,
-                        condition,
-                    })
-                    .collect();
-                let _room = service.engine().admit(&operations)?;
-                Ok(service.engine().write(&access, operations))
-            })
-            .await?;
-        self.engine().durable(&outcome).await?;
-        Ok(outcome)
-    }
-
-    pub(crate) async fn truncate_collection(
-        &self,
-        call: Call,
-        request: CollectionRequest,
-    ) -> Result<TruncateCollectionResponse> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Write)?;
-        self.delete_matching(&call, &opened, Query::match_all())
-            .await?;
-        Ok(TruncateCollectionResponse::default())
+/// Refuses upserts in which a key comes twice: which of the rows would stay is nobody's to say.
+fn check_once(rows: &[NewRow]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(rows.len());
+    let mut given = rows
+        .iter()
+        .map(|row| row.replaces.as_deref().unwrap_or(&row.id));
+    match given.all(|key| seen.insert(key)) {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(
+            "duplicate primary keys are not allowed in the same batch: invalid parameter",
+        )),
     }
 }
 

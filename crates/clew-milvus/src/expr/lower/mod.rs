@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::templates::Templates;
 use super::tree::{Expr, Kind, Operator, Path};
 use super::{ExprError, NOT_BOOLEAN};
-use crate::collection::{Collection, DataType, Field, StructField, by_length};
+use crate::collection::{Collection, DataType, Field, StructField, by_length, id_of};
 use clauses::{all_of, any_of, constant, exists, not, tested};
 use literal::literal_of;
 use membership::Which;
@@ -103,7 +103,7 @@ pub(super) fn keys_of(
         (DataType::Int64, Value::Number(number)) => {
             number.as_i64().map(|number| number.to_string())
         }
-        (DataType::VarChar, Value::String(text)) => Some(text.clone()),
+        (DataType::VarChar, Value::String(text)) => Some(id_of(text.clone())),
         _ => None,
     };
     Ok(values.iter().map(key).collect())

@@ -10,7 +10,7 @@ use clew_query::Order;
 use prost::Message;
 
 use super::{Buckets, Level, Metric, OrderKey, Source, TopHits};
-use crate::collection::{Collection, DataType, Metric as Distance};
+use crate::collection::{Collection, DataType, Metric as Distance, key_of};
 use crate::proto::*;
 use crate::service::aggregate::Known;
 use crate::service::cell::Cell;
@@ -292,7 +292,7 @@ impl Table {
                 fields: self.fields(hit),
                 pk: Some(match self.collection.primary().data_type {
                     DataType::Int64 => agg_hit::Pk::IntPk(found.id.parse().ok()?),
-                    _ => agg_hit::Pk::StrPk(found.id.clone()),
+                    _ => agg_hit::Pk::StrPk(key_of(&found.id).to_string()),
                 }),
             })
         });
