@@ -139,6 +139,11 @@ class Groups(Session):
         (hits,) = self.client.search("goods", [[0, 0]], limit=3, offset=2, ranker=ranker)
         want = sorted(range(5), key=lambda i: -near(self.rows[i]) * 0.5 ** ((20 - i) / 5))
         self.same([hit["id"] for hit in hits], want[2:], "a page of them")
+        by_size = Function("near", FunctionType.RERANK, input_field_names=["size"],
+                           params={"reranker": "decay", "function": "exp", "origin": 0, "scale": 5})
+        (hits,) = self.client.search("goods", [[0, 0]], limit=12, ranker=by_size)
+        self.same([(hit["id"], hit["distance"]) for hit in hits[9:]], [(0, 0.0), (4, 0.0), (8, 0.0)], "what has no number is last")
+        assert all(hit["distance"] > 0 for hit in hits[:9]), hits
         right = {"function": "exp", "origin": 20, "scale": 5}
         for code, said, params in [
             (65535, "Decay function lost param: origin", {"function": "exp", "scale": 5}),

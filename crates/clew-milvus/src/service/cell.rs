@@ -3,7 +3,7 @@
 use clew_engine::FieldValues;
 use serde_json::Value;
 
-use crate::collection::{DataType, Field};
+use crate::collection::{DataType, Field, key_of};
 use crate::error::{MilvusError, Result};
 use crate::rows::filled;
 
@@ -79,7 +79,7 @@ pub(super) fn column<'r>(
         });
     }
     if field.data_type != DataType::Int64 {
-        let texts = ids.map(|id| Some(id.to_string()));
+        let texts = ids.map(|id| Some(key_of(id).to_string()));
         return Ok(FieldValues::Texts(texts.collect()));
     }
     let numbers = ids.map(|id| {

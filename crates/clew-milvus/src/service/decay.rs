@@ -166,8 +166,11 @@ impl Decay {
             }
         });
         let mut ranked: Vec<Found> = ranked.collect();
+        // Scores may be less than nothing; rows without a number are last all the same.
+        let is_rated = |found: &Found| numbers.contains_key(found.id.as_str());
         ranked.sort_by(|a, b| {
-            let best_first = b.score.total_cmp(&a.score);
+            let best_first = is_rated(b).cmp(&is_rated(a));
+            let best_first = best_first.then_with(|| b.score.total_cmp(&a.score));
             best_first.then_with(|| key_order(&a.id, &b.id))
         });
         ranked
@@ -204,12 +207,7 @@ fn input<'c>(collection: &'c Collection, function: &FunctionSchema) -> Result<&'
             data_type.name()
         )));
     }
-    match field.nullable {
-        true => Err(wrong(format!(
-            "Function input field cannot be nullable: field {name}"
-        ))),
-        false => Ok(field),
-    }
+    Ok(field)
 }
 
 fn wrong(said: String) -> MilvusError {
