@@ -439,6 +439,9 @@ class Rest(ClientsTest):
         self.ask("collections/describe", {"collectionName": "nope"}, code=100)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": 1, "vector": [1, 2]}]}, code=1804)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": "a", "vector": [1, 2, 3, 4]}]}, code=1804)
+        for action, row in [("insert", {"id": 1, "vector": None}), ("upsert", {"id": None, "vector": [1, 2, 3, 4]})]:
+            told = self.ask(f"entities/{action}", {"collectionName": "m", "data": [row]}, code=1804)["message"]
+            self.assertIn("must have a value", told)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "limit": 20000}, code=1100)
         self.ask("users/sing", {}, code=3000)

@@ -104,9 +104,18 @@ impl Settings {
         };
         let (tokenizer, mut filters) = match built_in {
             None => {
-                let tokenizer = part_name(params.get("tokenizer")).unwrap_or("standard");
-                let filters = params.get("filter").and_then(Value::as_array);
-                (tokenizer, filters.cloned().unwrap_or_default())
+                let tokenizer = match params.get("tokenizer") {
+                    None => "standard",
+                    part => part_name(part).ok_or_else(|| {
+                        MilvusError::invalid("tokenizer should be a name, or an object with a type")
+                    })?,
+                };
+                let filters = match params.get("filter") {
+                    None => Vec::new(),
+                    Some(Value::Array(filters)) => filters.clone(),
+                    Some(_) => return Err(MilvusError::invalid("filter params should be a list")),
+                };
+                (tokenizer, filters)
             }
             Some("standard") => ("standard", vec![json!("lowercase")]),
             Some("english") => (
@@ -227,7 +236,14 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
         }),
         "lowercase" | "asciifolding" => json!({"type": name}),
         "stop" => {
-            json!({"type": "stop", "stopwords": option("stop_words").unwrap_or_else(|| json!(["_english_"]))})
+            let words = option("stop_words").unwrap_or_else(|| json!(["_english_"]));
+            let are_texts = |words: &Vec<Value>| words.iter().all(Value::is_string);
+            if !words.as_array().is_some_and(are_texts) {
+                return Err(MilvusError::invalid(
+                    "stop_words should be a list of strings",
+                ));
+            }
+            json!({"type": "stop", "stopwords": words})
         }
         "stemmer" => {
             json!({"type": "stemmer", "language": option("language").unwrap_or_else(|| json!("english"))})
@@ -297,6 +313,26 @@ mod tests {
             let refused = refused.err().unwrap();
             assert_eq!(refused.code(), 1100, "{wrong}");
         }
+    }
+
+    #[test]
+    fn parts_that_are_none_are_refused() {
+        for wrong in [
+            json!({"tokenizer": 123}),
+            json!({"tokenizer": null}),
+            json!({"tokenizer": []}),
+            json!({"tokenizer": {"type": null}}),
+            json!({"filter": "lowercase"}),
+            json!({"filter": [{"type": null}]}),
+            json!({"filter": [{"type": "stop", "stop_words": "the"}]}),
+            json!({"filter": [{"type": "stop", "stop_words": [1]}]}),
+            json!({"type": "standard", "stop_words": "the"}),
+        ] {
+            let refused = analyzer_settings(&wrong.to_string());
+            assert_eq!(refused.err().unwrap().code(), 1100, "{wrong}");
+        }
+        let none = json!({"type": "standard", "stop_words": []});
+        assert_eq!(words(&none, "the Fox"), ["the", "fox"]);
     }
 
     #[test]

@@ -105,11 +105,11 @@ fn column(field: &Field, rows: &[&Object]) -> Result<FieldData> {
         .iter()
         .map(|row| row.get(&field.name).filter(|value| !value.is_null()))
         .collect();
-    let has_nulls = values.iter().any(Option::is_none);
-    let valid_data = match has_nulls {
-        true => values.iter().map(Option::is_some).collect(),
-        false => Vec::new(),
-    };
+    let first_null = values.iter().position(Option::is_none);
+    if let Some(row) = first_null.filter(|_| !field.nullable && field.default.is_none()) {
+        return Err(wrong(row, field, "it must have a value"));
+    }
+    let valid_data = first_null.map(|_| values.iter().map(Option::is_some).collect());
     let given: Vec<(usize, &Value)> = values
         .iter()
         .enumerate()
@@ -124,7 +124,7 @@ fn column(field: &Field, rows: &[&Object]) -> Result<FieldData> {
     Ok(FieldData {
         r#type: field.data_type.number(),
         field_name: field.name.clone(),
-        valid_data,
+        valid_data: valid_data.unwrap_or_default(),
         field: Some(data),
         ..FieldData::default()
     })
