@@ -294,6 +294,18 @@ class Kinds(Session):
         self.refused(1100, "Mars", lambda: client.query(name, filter="id > 0", output_fields=["at"], timezone="Mars"))
         self.refused(1100, "Mars", lambda: client.alter_collection_properties(name, {"timezone": "Mars/Base"}))
         client.alter_collection_properties(name, {"timezone": "UTC"})
+        # A collection has its database's zone, where it says none.
+        client.create_database("zoned", properties={"timezone": "America/New_York"})
+        self.refused(1100, "Mars", lambda: client.alter_database_properties("zoned", {"timezone": "Mars/Base"}))
+        self.refused(1100, "Mars", lambda: client.create_database("far", properties={"timezone": "Mars/Base"}))
+        client.use_database("zoned")
+        client.create_collection("plain", schema=schema, index_params=params, consistency_level="Strong")
+        client.insert("plain", [{"id": 1, "v": [1, 0], "at": "2025-07-01T12:00:00"}])
+        self.same((client.describe_collection("plain")["properties"], client.get("plain", ids=1)[0]["at"]),
+                  ({"timezone": "America/New_York"}, "2025-07-01T12:00:00-04:00"), "the zone of its database")
+        client.drop_collection("plain")
+        client.use_database("default")
+        client.drop_database("zoned")
         self.same(client.get(name, ids=2, output_fields=["at"])[0]["at"], "2025-01-01T16:00:00Z", "in its new zone")
         client.upsert(name, [{"id": 2, "v": [2, 0], "at": "2025-06-01"}])
         self.same(client.get(name, ids=2, output_fields=["at"])[0]["at"], "2025-06-01T00:00:00Z", "replaced")

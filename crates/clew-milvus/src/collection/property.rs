@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use clew_schema::{FieldKind, FieldSpec};
 
 use super::field::LENGTH_MAX;
-use super::{Collection, DYNAMIC, DataType, Field};
+use super::{Collection, DYNAMIC, DataType, Field, key_values};
 use crate::error::{MilvusError, Result};
+use crate::instant::ZONE;
+use crate::proto::KeyValuePair;
 
 /// Whether searches have to say one value of the partition key.
 const ISOLATION: &str = "partitionkey.isolation";
@@ -120,6 +122,14 @@ impl Collection {
             None => Ok(()),
             Some(kind) => Err(MilvusError::CollectionLoaded(name.to_string(), say(kind))),
         }
+    }
+
+    /// The properties as clients are told of them: as Milvus has it, each collection has a time zone.
+    pub(crate) fn told_properties(&self) -> Vec<KeyValuePair> {
+        let mut told = self.properties.clone();
+        told.entry(ZONE.to_string())
+            .or_insert_with(|| "UTC".to_string());
+        key_values(&told)
     }
 
     /// Whether rows that are inserted may bring keys, though keys are made.

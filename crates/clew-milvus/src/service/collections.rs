@@ -9,11 +9,11 @@ use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
     Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_properties,
-    key_values, mapping_spec, pairs, written_part,
+    mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
-use crate::instant::zone_of;
+use crate::instant::{ZONE, zone_of};
 use crate::proto::{self, *};
 use crate::timestamp;
 
@@ -24,7 +24,7 @@ impl Service {
     pub(crate) async fn create_collection(
         &self,
         call: Call,
-        request: CreateCollectionRequest,
+        mut request: CreateCollectionRequest,
     ) -> Result<proto::Status> {
         NameOf::Collection.check(&request.collection_name)?;
         let schema = CollectionSchema::decode(request.schema.clone())
@@ -34,6 +34,13 @@ impl Service {
                 format!("at most {SHARDS_MAX} shards"),
                 request.shards_num,
             ));
+        }
+        let mut said = request.properties.iter().chain(&schema.properties);
+        if !said.any(|pair| pair.key == ZONE)
+            && let Some(value) = self.zone_of_database(call.database(&request.db_name))
+        {
+            let key = ZONE.to_string();
+            request.properties.push(KeyValuePair { key, value });
         }
         let mut collection = Collection::read(schema, &request)?;
         collection.id = self.new_id();
@@ -384,7 +391,7 @@ fn described(named: &Named) -> DescribeCollectionResponse {
         aliases: aliases.map(String::from).collect(),
         consistency_level: collection.consistency_level,
         collection_name: named.name.clone(),
-        properties: key_values(&collection.properties),
+        properties: collection.told_properties(),
         db_name: named.database.clone(),
         num_partitions: i64::try_from(collection.partitions.len()).unwrap_or(1),
         update_timestamp: updated,

@@ -10,6 +10,7 @@ use super::{Call, Service};
 use crate::collection::{NameOf, key_values, pairs};
 use crate::collections::{DATABASES, DEFAULT_DATABASE, millis};
 use crate::error::{MilvusError, Result};
+use crate::instant::{ZONE, zone_of};
 use crate::proto::{self, *};
 use crate::timestamp;
 
@@ -38,6 +39,7 @@ impl Service {
             created_ms: millis(self.engine().now()),
             properties: pairs(request.properties),
         };
+        zone_of(&database.properties)?;
         self.beside(move |service| {
             service.change_databases(&call, move |all| {
                 if name == DEFAULT_DATABASE || all.get(DATABASES, &name).is_some() {
@@ -157,6 +159,7 @@ impl Service {
             for key in &request.delete_keys {
                 database.properties.remove(key);
             }
+            zone_of(&database.properties)?;
             service.change_databases(&call, |_| {
                 Ok(DefinitionChange::put(DATABASES, &name, json!(database)))
             })
@@ -182,6 +185,12 @@ impl Service {
             database: name.to_string(),
             limit,
         })
+    }
+
+    /// The time zone of collections that are made in a database and say none, where it has one.
+    pub(super) fn zone_of_database(&self, name: &str) -> Option<String> {
+        let mut kept = self.database(name).ok()?;
+        kept.properties.remove(ZONE).filter(|zone| !zone.is_empty())
     }
 
     fn database(&self, name: &str) -> Result<Database> {
