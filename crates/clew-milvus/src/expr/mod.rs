@@ -16,10 +16,13 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use clew_query::{Bool, FieldStep, Query};
 
 use crate::collection::{Collection, Field, StructField};
 use crate::error::{MilvusError, Result};
+use crate::proto::TemplateValue;
 pub(crate) use templates::Templates;
 pub(crate) use tree::Expr;
 
@@ -100,18 +103,20 @@ pub(crate) fn parse(text: &str) -> Result<Parsed> {
     Ok(Parsed { text, expr })
 }
 
-/// Memory that an expression takes from when it is read until what it asks for was found, in bytes. Costs a pass over it; a
-/// short one takes too little to tell.
-pub(crate) fn memory_bytes(text: &str) -> usize {
+/// What a value of a list takes: in the tree, in the query and its copies, and as a term.
+const ITEM_BYTES: usize = 224;
+
+/// Memory that an expression and the values beside it take from when they are read until what is asked for was found, in
+/// bytes. Costs a pass over the text; a short one takes too little to tell.
+pub(crate) fn memory_bytes(text: &str, values: &HashMap<String, TemplateValue>) -> usize {
     const SHORT_BYTES: usize = 16 << 10;
-    /// A value of a list: in the tree, in the query and its copies, and as a term.
-    const ITEM_BYTES: usize = 224;
     /// Its text is in each of them.
     const COPIES: usize = 4;
-    match text.len() {
+    let own = match text.len() {
         ..SHORT_BYTES => 0,
         length => COPIES * length + ITEM_BYTES * text.matches(',').count(),
-    }
+    };
+    own + templates::memory_bytes(values)
 }
 
 /// The query that an expression means in a collection.

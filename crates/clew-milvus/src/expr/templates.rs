@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, template_array_value, template_value};
 
+/// So many values of lists take too little to tell.
+const SHORT_ITEMS: usize = 2_048;
 /// How deep lists may be nested.
 const DEPTH_MAX: usize = 16;
 
@@ -29,6 +31,32 @@ impl Templates {
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+}
+
+/// Memory that the values of long lists take beside what the request takes, in bytes, as [`super::memory_bytes`] has it.
+pub(super) fn memory_bytes(values: &HashMap<String, proto::TemplateValue>) -> usize {
+    let items_of = |value: &proto::TemplateValue| match &value.val {
+        Some(template_value::Val::ArrayVal(list)) => items(list),
+        _ => 0,
+    };
+    let items: usize = values.values().map(items_of).sum();
+    match items > SHORT_ITEMS {
+        true => super::ITEM_BYTES * items,
+        false => 0,
+    }
+}
+
+fn items(list: &proto::TemplateArrayValue) -> usize {
+    use template_array_value::Data;
+    match &list.data {
+        None => 0,
+        Some(Data::BoolData(items)) => items.data.len(),
+        Some(Data::LongData(items)) => items.data.len(),
+        Some(Data::DoubleData(items)) => items.data.len(),
+        Some(Data::StringData(items)) => items.data.len(),
+        Some(Data::JsonData(items)) => items.data.len(),
+        Some(Data::ArrayData(lists)) => lists.data.iter().map(items).sum(),
     }
 }
 

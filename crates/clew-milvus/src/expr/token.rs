@@ -21,6 +21,12 @@ pub(super) enum Token {
     End,
 }
 
+/// What a backslash says something of in a text.
+const ESCAPED: [char; 22] = [
+    '\'', '"', '\\', '?', 'a', 'b', 'f', 'n', 'r', 't', 'v', 'x', 'u', 'U', '0', '1', '2', '3',
+    '4', '5', '6', '7',
+];
+
 /// Symbols, longer ones first.
 const SYMBOLS: [&str; 33] = [
     "**", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "=~", "!~", "+", "-", "*", "/", "%", "<",
@@ -211,7 +217,13 @@ impl<'t> Reader<'t> {
                         self.at += escaped.len_utf8();
                     }
                 }
-                '\\' => text.push(self.escaped()?),
+                '\\' => {
+                    // Of other letters the backslash stays, too: regular expressions and patterns have their own escapes.
+                    if self.peek().is_some_and(|next| !ESCAPED.contains(&next)) {
+                        text.push('\\');
+                    }
+                    text.push(self.escaped()?);
+                }
                 other => text.push(other),
             }
         }

@@ -42,7 +42,7 @@ impl Service {
         }
         let (of, bytes) = (collection.clone(), request.encoded_len());
         let (text, values) = (request.expr, request.expr_template_values);
-        self.hold_expression(&text)?;
+        self.hold_expression(&text, &values)?;
         let is_anywhere = request.partition_name.is_empty();
         if !is_anywhere && collection.has_partition_key() {
             return Err(partitions_go_by_key());

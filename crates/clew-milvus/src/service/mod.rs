@@ -52,6 +52,7 @@ pub(crate) use calls::{Answer, Coming, Door, answer, answered, is_call};
 pub(crate) use field_ops::op_of;
 pub(crate) use imports::DETAILS as IMPORT_DETAILS;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -65,6 +66,7 @@ use crate::error::{MilvusError, Result};
 use crate::held;
 use crate::incoming::{Limits, Refused};
 use crate::privilege;
+use crate::proto::TemplateValue;
 use crate::timestamp::HybridClock;
 use imports::Imports;
 use iterators::Iterators;
@@ -248,12 +250,16 @@ impl Service {
         Ok(())
     }
 
-    /// Holds the memory that an expression takes once it is read, until the call is answered.
+    /// Holds the memory that an expression and the values beside it take once they are read, until the call is answered.
     ///
     /// # Errors
     /// When it does not fit beside others.
-    pub(crate) fn hold_expression(&self, text: &str) -> Result<()> {
-        self.hold(crate::expr::memory_bytes(text))
+    pub(crate) fn hold_expression(
+        &self,
+        text: &str,
+        values: &HashMap<String, TemplateValue>,
+    ) -> Result<()> {
+        self.hold(crate::expr::memory_bytes(text, values))
     }
 
     /// Reads a part of a request that is so many bytes long.

@@ -108,8 +108,8 @@ impl Service {
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
         let text = std::mem::take(&mut request.expr);
-        self.hold_expression(&text)?;
         let values = std::mem::take(&mut request.expr_template_values);
+        self.hold_expression(&text, &values)?;
         let partitions = std::mem::take(&mut request.partition_names);
         let read = move || {
             let templates = Templates::read(values)?;

@@ -122,7 +122,7 @@ impl Service {
     ) -> Result<Asked> {
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
-        self.hold_expression(&request.dsl)?;
+        self.hold_expression(&request.dsl, &request.expr_template_values)?;
         self.reading(bytes, move || Asked::read(&collection, request, now))
             .await
     }

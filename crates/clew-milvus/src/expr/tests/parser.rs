@@ -117,6 +117,8 @@ fn literals_are_read() {
         (r"'\n\t\\'", text("\n\t\\")),
         (r"'\x41\u00fc\U0001F600\101'", text("Aü😀A")),
         (r"r'\d+\''", text(r"\d+\'")),
+        (r"'^v\d+\.\d+\\w\'$'", text(r"^v\d+\.\d+\w'$")),
+        (r#""100\%\_""#, text(r"100\%\_")),
         (r"r'C:\\'", text(r"C:\\")),
     ] {
         assert_eq!(parsed(written).kind, expected, "{written}");
