@@ -113,10 +113,61 @@ class Rest(ClientsTest):
         self.assertEqual(texts("entities/search", data=[[9, 9]], annsField="v", limit=1), [{"distance": 0, "id": str(long)}])
         self.ask("entities/delete", {"collectionName": "grow", "filter": f"id == {long}"})
         search = {"collectionName": "grow", "data": [[0, 1]], "annsField": "v"}
-        for name, whole in [("searchAggregation", {"fields": ["id"], "size": 3}), ("functionChains", [{"name": "f"}])]:
-            self.ask("entities/search", {**search, name: whole}, 3000)
+        self.ask("entities/search", {**search, "functionChains": [{"name": "f"}]}, 3000)
         self.ask("entities/hybrid_search", {"collectionName": "grow", "search": [search], "functionChains": [{"name": "f"}],
                                             "rerank": {"strategy": "rrf", "params": {}}}, 3000)
+
+    def test_hits_in_buckets(self):
+        field = lambda name, kind, **params: {"fieldName": name, "dataType": kind, "isPrimary": name == "id", "elementTypeParams": params}
+        self.ask("collections/create", {
+            "collectionName": "goods", "indexParams": [{"fieldName": "v", "indexType": "FLAT", "metricType": "L2"}],
+            "schema": {"fields": [field("id", "Int64"), field("brand", "VarChar", max_length=9), field("price", "Int64"),
+                                  field("v", "FloatVector", dim=2)]}})
+        self.ask("entities/insert", {"collectionName": "goods", "data": [
+            {"id": i, "brand": "abc"[i % 3], "price": i + 1, "v": [i, 0]} for i in range(12)]})
+        search = {"collectionName": "goods", "data": [[0, 0]], "annsField": "v", "limit": 10, "outputFields": ["brand", "price"],
+                  "consistencyLevel": "Strong"}
+        asked = lambda spec, code=0, **more: self.ask("entities/search", {**search, **more, "searchAggregation": spec}, code)
+        prices = {name: {"op": name, "fieldName": "price"} for name in ("sum", "avg", "max")}
+        spec = {"fields": ["brand"], "size": 3, "metrics": {"n": {"op": "count", "fieldName": "*"}, **prices},
+                "order": [{"key": "_key", "direction": "desc"}], "topHits": {"size": 2, "sort": [{"fieldName": "price", "direction": "desc"}]}}
+        told = asked(spec)
+        self.assertEqual((told["aggTopks"], len(told["data"])), ([3], 1))
+        buckets = told["data"][0]["buckets"]
+        self.assertEqual([bucket["key"] for bucket in buckets], [[{"fieldName": "brand", "value": brand}] for brand in "cba"])
+        self.assertEqual(buckets[0], {
+            "key": [{"fieldName": "brand", "value": "c"}], "count": 2, "metrics": {"n": 2, "sum": 9, "avg": 4.5, "max": 6},
+            "hits": [{"distance": 25, "id": 5, "brand": "c", "price": 6}, {"distance": 4, "id": 2, "brand": "c", "price": 3}]})
+        told = asked({"fields": ["brand"], "size": 1}, data=[[0, 0], [11, 0]])
+        self.assertEqual((told["aggTopks"], [one["buckets"][0]["key"][0]["value"] for one in told["data"]]), ([1, 1], ["a", "c"]))
+        self.assertEqual((told["data"][0]["buckets"][0]["metrics"], told["data"][0]["buckets"][0]["hits"]), ({}, []))
+        inner = asked({"fields": ["brand"], "size": 2, "subAggregation": {"fields": ["price"], "size": 1}})["data"][0]["buckets"]
+        self.assertEqual([[part["key"][0]["value"] for part in bucket["subGroups"]] for bucket in inner], [[1], [2]])
+        texts = self.ask("entities/search", {**search, "searchAggregation": spec}, 0, **{"Accept-Type-Allow-Int64": "false"})
+        first = texts["data"][0]["buckets"][0]
+        self.assertEqual((first["hits"][0]["id"], first["hits"][0]["price"], first["metrics"]["sum"]), ("5", "6", "9"))
+        usual = {"fields": ["brand"], "size": 2}
+        for said, spec, more in [
+            ("searchAggregation.fields must be non-empty", {"size": 1}, {}),
+            ("searchAggregation.size must be positive", {"fields": ["brand"], "size": 0}, {}),
+            ("searchAggregation.searchSize must be greater than or equal to size", {"fields": ["brand"], "size": 3, "searchSize": 2}, {}),
+            ("searchAggregation.metrics.bad.op must be non-empty", {**usual, "metrics": {"bad": {"op": "", "fieldName": "price"}}}, {}),
+            ("searchAggregation.topHits.size must be positive", {**usual, "topHits": {"size": 0}}, {}),
+            ("searchAggregation.subAggregation.fields must be non-empty", {**usual, "subAggregation": {"size": 1}}, {}),
+            ("nobody", {"fields": ["nobody"], "size": 1}, {}),
+            ("median", {**usual, "metrics": {"bad": {"op": "median", "fieldName": "price"}}}, {}),
+            ("asc or desc", {**usual, "order": [{"key": "_count", "direction": "up"}]}, {}),
+            ("offset is not supported with searchAggregation", usual, {"offset": 1}),
+            ("groupSize/strictGroupSize and searchAggregation cannot", usual, {"groupingField": "brand"}),
+            ("ids and searchAggregation cannot", usual, {"data": [], "ids": [0]}),
+            ("searchParams.offset is not supported", usual, {"searchParams": {"params": {"offset": 1}}}),
+            ("searchParams.group_by_field(s) and searchAggregation cannot", usual, {"searchParams": {"group_by_fields": "brand"}}),
+        ]:
+            self.assertIn(said, asked(spec, 1100, **more)["message"])
+        one = {key: value for key, value in search.items() if key != "collectionName"}
+        for body in ({"search": [one], "searchAggregation": usual}, {"search": [{**one, "searchAggregation": usual}]}):
+            refused = self.ask("entities/hybrid_search", {"collectionName": "goods", "rerank": {"strategy": "rrf", "params": {}}, **body}, 1100)
+            self.assertIn("searchAggregation is not supported for hybrid search", refused["message"])
 
     def test_a_collection_of_a_dimension_alone(self):
         chance = random.Random(3)

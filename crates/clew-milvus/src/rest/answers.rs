@@ -187,6 +187,12 @@ pub(super) fn rows_bytes(columns: &[FieldData], rows: usize) -> usize {
     bytes.saturating_add(cells.saturating_mul(CELL_BYTES))
 }
 
+/// What buckets take as JSON, and once more as its text.
+pub(super) fn buckets_bytes(buckets: &[AggBucket]) -> usize {
+    let bytes: usize = buckets.iter().map(Message::encoded_len).sum();
+    bytes.saturating_mul(JSON_FACTOR)
+}
+
 /// The rows of a query's answer: as many as it has keys, or groups.
 pub(super) fn row_count(columns: &[FieldData]) -> usize {
     use scalar_field::Data;

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
 use super::collections::level_of;
-use super::{Answer, answers, unknown, wide};
+use super::ranking::function_score;
+use super::{Answer, answers, buckets, unknown, wide};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
@@ -70,8 +71,11 @@ pub(super) async fn run(
         }
         "search" => {
             let request = search_request(&collection, &name, &body)?;
-            let several = request.nq > 1;
+            let (several, is_in_buckets) = (request.nq > 1, request.search_aggregation.is_some());
             let mut found = door.search(caller, request).await?;
+            if is_in_buckets {
+                return in_buckets(door, wide::are_texts(&body), found).await;
+            }
             wide::settle_hits(&body, &mut found);
             hits(door, found, several).await
         }
@@ -213,6 +217,18 @@ async fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer
     telling(door, bytes, move || answers::hits(found, several)).await
 }
 
+/// Buckets as they are told, for which memory is booked first.
+async fn in_buckets(door: &Door, as_texts: bool, found: SearchResults) -> Result<Answer> {
+    let found = found.results.unwrap_or_default();
+    let bytes = answers::buckets_bytes(&found.agg_buckets);
+    door.service().hold(bytes)?;
+    let how = buckets::Telling {
+        primary: found.primary_field_name.clone(),
+        as_texts,
+    };
+    telling(door, bytes, move || how.answer(found)).await
+}
+
 /// Which rows of a query are told, and how: in what order, or in what groups.
 fn query_params(body: &Body) -> Result<Vec<KeyValuePair>> {
     let groups = body.texts("groupByFields")?;
@@ -240,13 +256,16 @@ async fn hybrid(
     body: &Body,
 ) -> Result<Answer> {
     check_level(body)?;
+    buckets::check_hybrid(body)?;
     let mut requests = Vec::new();
     for one in body.list("search") {
         let members = one
             .as_object()
             .cloned()
             .ok_or_else(|| wrong("search", "a list of objects"))?;
-        requests.push(search_request(collection, name, &Body(members))?);
+        let one = Body(members);
+        buckets::check_hybrid(&one)?;
+        requests.push(search_request(collection, name, &one)?);
     }
     let rerank = Body(body.object("rerank")?);
     let mut rank_params = vec![
@@ -282,10 +301,7 @@ async fn hybrid(
 fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {
     let field = vector_field(collection, &body.text_or("annsField", "")?)?;
     check_level(body)?;
-    if body.get("searchAggregation").is_some() {
-        let said = "a search aggregation by the RESTful API".to_string();
-        return Err(MilvusError::Unsupported(said).into());
-    }
+    let search_aggregation = buckets::read(body)?;
     let (search_input, nq) = search_input(collection, field, body)?;
     let inner = Body(body.object("searchParams")?);
     let mut params = inner.object("params")?;
@@ -325,6 +341,7 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         search_input: Some(search_input),
         output_fields: body.texts("outputFields")?,
         search_params,
+        search_aggregation,
         nq,
         expr_template_values: templates(body)?,
         consistency_level: 0,
@@ -409,28 +426,6 @@ fn search_input(
         id_field: Some(id_field),
     });
     Ok((input, count(&ids)))
-}
-
-/// The functions that rank hits anew.
-fn function_score(body: &Body) -> Result<Option<FunctionScore>> {
-    /// Milvus' number of such functions.
-    const RERANK: i32 = 3;
-    let given = Body(body.object("functionScore")?);
-    let mut functions = Vec::new();
-    for one in given.list("functions") {
-        let members = one.as_object().cloned();
-        let one = Body(members.ok_or_else(|| wrong("functions", "a list of objects"))?);
-        functions.push(FunctionSchema {
-            name: one.text_or("name", "")?,
-            description: one.text_or("description", "")?,
-            r#type: RERANK,
-            input_field_names: one.texts("inputFieldNames")?,
-            params: one.pairs("params")?,
-            ..FunctionSchema::default()
-        });
-    }
-    let params = given.pairs("params")?;
-    Ok((!functions.is_empty()).then_some(FunctionScore { functions, params }))
 }
 
 /// What is searched for: vectors of the field, or texts.

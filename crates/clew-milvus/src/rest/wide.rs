@@ -19,7 +19,8 @@ pub(super) fn note(headers: &HeaderMap, body: &mut Body) {
     }
 }
 
-fn are_texts(body: &Body) -> bool {
+/// Whether whole numbers of 64 bits are to be told as texts.
+pub(super) fn are_texts(body: &Body) -> bool {
     body.get(AS_TEXTS).is_some()
 }
 
