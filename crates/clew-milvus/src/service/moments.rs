@@ -53,6 +53,10 @@ impl Moments {
         }
     }
 
+    pub(super) fn forget(&self, time: u64) {
+        self.kept.lock().remove(&time);
+    }
+
     /// Forgets those that nobody asks for any more.
     pub(super) fn sweep(&self, now: Duration) {
         let is_new = |_: &u64, moment: &mut Moment| now.saturating_sub(moment.used) <= IDLE_MAX;

@@ -85,7 +85,11 @@ impl Service {
                 }
                 let is_page = is_set(&params, "iterator");
                 let (pinned, time) = self.moment(&opened, (is_page, guarantee))?;
-                let told = self.queried(&pinned, asked, &wanted).await?;
+                let (told, count) = self.queried(&pinned, asked, &wanted).await?;
+                if is_page && count == 0 && time == guarantee.timestamp {
+                    // Behind the last row nobody asks for more.
+                    self.moments().forget(time);
+                }
                 (told, wanted.names, time)
             }
         };
@@ -144,12 +148,13 @@ impl Service {
         }
     }
 
+    /// The rows that are asked for, and how many these are.
     async fn queried(
         &self,
         pinned: &Pinned,
         asked: Asked,
         wanted: &Wanted,
-    ) -> Result<Vec<FieldData>> {
+    ) -> Result<(Vec<FieldData>, usize)> {
         let limit = asked.limit.unwrap_or(ROWS_MAX);
         let (mut places, mut ids) = (Vec::new(), Vec::new());
         let mut after: Option<Vec<SortValue>> = None;
@@ -186,7 +191,8 @@ impl Service {
             )));
         }
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.columns(pinned, (&places, &ids), wanted).await
+        let columns = self.columns(pinned, (&places, &ids), wanted).await?;
+        Ok((columns, places.len()))
     }
 }
 
