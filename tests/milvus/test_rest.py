@@ -491,6 +491,11 @@ class Rest(ClientsTest):
         self.ask("collections/describe", {"collectionName": "nope"}, code=100)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": 1, "vector": [1, 2]}]}, code=1804)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": "a", "vector": [1, 2, 3, 4]}]}, code=1804)
+        for more, said in [({"nullable": True}, "primary field not support null"), ({"defaultValue": 5}, "primary field not support default_value")]:
+            fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True, **more},
+                      {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
+            told = self.ask("collections/create", {"collectionName": "wrong", "schema": {"fields": fields}}, code=1100)["message"]
+            self.assertIn(said, told)
         for action, row in [("insert", {"id": 1, "vector": None}), ("upsert", {"id": None, "vector": [1, 2, 3, 4]})]:
             told = self.ask(f"entities/{action}", {"collectionName": "m", "data": [row]}, code=1804)["message"]
             self.assertIn("must have a value", told)

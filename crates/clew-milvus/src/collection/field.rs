@@ -166,10 +166,13 @@ impl Field {
                     self.data_type.name()
                 )));
             }
-            if self.nullable || self.default.is_some() {
-                return Err(MilvusError::invalid(format!(
-                    "primary field {name} does not support null or default values"
-                )));
+            if self.nullable {
+                return Err(MilvusError::invalid("primary field not support null"));
+            }
+            if self.default.is_some() {
+                return Err(MilvusError::invalid(
+                    "primary field not support default_value",
+                ));
             }
         }
         if self.is_partition_key && self.is_primary {
