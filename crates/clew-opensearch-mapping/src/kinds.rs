@@ -75,6 +75,7 @@ pub(crate) fn kind_of(
         "date_nanos" => FieldKind::DateNanos { format: format() },
         "ip" => FieldKind::Ip,
         "geo_point" => FieldKind::GeoPoint,
+        "geo_shape" => FieldKind::GeoShape,
         "completion" => FieldKind::Completion(Box::new(read_completion(parameters)?)),
         "flat_object" | "flattened" => FieldKind::Flat,
         "percolator" => FieldKind::Percolator,

@@ -30,6 +30,7 @@ mod kinds;
 mod method;
 mod parameters;
 mod read;
+mod shape;
 mod show;
 mod source;
 mod template;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
+use crate::shape::read_shapes;
 use crate::vector::{check_sparse_method, read_vector};
 
 /// Parameters that every field takes and that change nothing about what is indexed.
@@ -75,7 +76,10 @@ pub(crate) fn read_field(
             || read_common(&mut spec, key, value)?
             || read_special(&mut spec, (name, analysis), key, value)?;
         if !known {
-            if matches!(spec.kind, FieldKind::Flat | FieldKind::Percolator) {
+            if matches!(
+                spec.kind,
+                FieldKind::Flat | FieldKind::Percolator | FieldKind::GeoShape
+            ) {
                 return Err(unsupported(name, key, value));
             }
             return Err(MappingError::unreadable(format!(
@@ -131,7 +135,7 @@ fn read_special(
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
-    if read_words(spec, (name, analysis), key, value)? {
+    if read_words(spec, (name, analysis), key, value)? || read_shapes(spec, key, value)? {
         return Ok(true);
     }
     match (&mut spec.kind, key) {

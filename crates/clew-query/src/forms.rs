@@ -64,6 +64,7 @@ enum AreaForm {
         outer: Vec<PointForm>,
         holes: Vec<Vec<PointForm>>,
     },
+    Line(Vec<PointForm>),
     Point(PointForm),
     Union(Vec<AreaForm>),
 }
@@ -90,6 +91,7 @@ impl From<&GeoArea> for AreaForm {
                 outer: forms_of(outer),
                 holes: holes.iter().map(|hole| forms_of(hole)).collect(),
             },
+            GeoArea::Line(points) => AreaForm::Line(forms_of(points)),
             GeoArea::Point(point) => AreaForm::Point(point.into()),
             GeoArea::Union(areas) => AreaForm::Union(areas.iter().map(AreaForm::from).collect()),
         }
@@ -118,6 +120,7 @@ impl From<AreaForm> for GeoArea {
                 outer: points_of(outer),
                 holes: holes.into_iter().map(points_of).collect(),
             },
+            AreaForm::Line(points) => GeoArea::Line(points_of(points)),
             AreaForm::Point(point) => GeoArea::Point(point.into()),
             AreaForm::Union(areas) => {
                 GeoArea::Union(areas.into_iter().map(GeoArea::from).collect())

@@ -1,8 +1,8 @@
 //! Random requests out of random words: what all aggregations' specs are made of.
 
 use clew_query::{
-    DocumentName, GeoDistanceKey, GeoQuery, Missing, NestedSort, Order, Query, SortKey, SortMode,
-    SortNumeric, SortValue, TermsOf,
+    DocumentName, GeoDistanceKey, GeoQuery, IndexedShape, Missing, NestedSort, Order, Query,
+    SortKey, SortMode, SortNumeric, SortValue, TermsOf,
 };
 use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation};
 use serde_json::json;
@@ -129,8 +129,17 @@ impl Tape {
                         bottom: self.number(),
                         right: self.number(),
                     },
+                    GeoArea::Line(self.some(Tape::point)),
                     GeoArea::Point(self.point()),
                 ]),
+                indexed: self.maybe(|tape| IndexedShape {
+                    document: DocumentName {
+                        index: tape.maybe(Tape::text),
+                        id: tape.text(),
+                        routing: tape.maybe(Tape::text),
+                    },
+                    path: tape.text(),
+                }),
                 relation: self.of(&[GeoRelation::Contains, GeoRelation::Disjoint]),
                 ignore_unmapped: self.flag(),
                 boost: 1.0,

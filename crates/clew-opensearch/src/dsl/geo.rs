@@ -1,11 +1,11 @@
-//! Queries on points: near a point, in a rectangle, in a polygon, in a shape.
+//! Queries on points and shapes: near a point, in a rectangle, in a polygon, in a shape.
 
-use clew_query::{GeoQuery, Query};
-use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, parse_distance};
+use clew_query::{GeoQuery, IndexedShape, Query};
+use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, ShapeRules, parse_distance};
 use serde_json::Value;
 
-use super::DslError;
 use super::object::{Parameters, plain};
+use super::{DslError, named};
 
 /// What is said of a field beside where its points must be.
 struct Common {
@@ -90,6 +90,7 @@ fn related(field: &str, area: GeoArea, common: &Common) -> GeoQuery {
     GeoQuery {
         field: field.to_string(),
         area,
+        indexed: None,
         relation: GeoRelation::Intersects,
         ignore_unmapped: common.ignore_unmapped,
         boost: common.boost,
@@ -217,14 +218,8 @@ pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
     let common = common(&mut parameters)?;
     let (name, value) = field(&mut parameters)?;
     let mut inner = Parameters::new("geo_shape", value)?;
-    if inner.take("indexed_shape").is_some() {
-        return Err(DslError::illegal(
-            "[geo_shape] cannot take its shape from a document ([indexed_shape])",
-        ));
-    }
-    let shape = inner
-        .take("shape")
-        .ok_or_else(|| DslError::illegal("No Shape defined"))?;
+    let shape = inner.take("shape");
+    let indexed = inner.take("indexed_shape");
     let relation = match inner.text("relation")? {
         None => GeoRelation::Intersects,
         Some(text) => match text.to_ascii_lowercase().as_str() {
@@ -233,18 +228,53 @@ pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
             "disjoint" => GeoRelation::Disjoint,
             "contains" => GeoRelation::Contains,
             _ => {
-                return Err(DslError::illegal(format!(
-                    "Unknown shape operation [{text}]"
+                return Err(DslError::parsing(format!(
+                    "Unknown shape operation [{text} ]"
                 )));
             }
         },
     };
     inner.ignore(&["strategy"]);
     inner.finish()?;
-    let area = GeoArea::from_json(shape)
-        .map_err(|reason| DslError::parsing(format!("[geo_shape] {reason}")))?;
+    let (area, indexed) = match (shape, indexed) {
+        (Some(shape), _) => (shape_area(shape)?, None),
+        (None, Some(indexed)) => (GeoArea::Union(Vec::new()), Some(indexed_shape(indexed)?)),
+        (None, None) => return Err(no_shape()),
+    };
     Ok(Query::Geo(GeoQuery {
         relation,
+        indexed,
         ..related(name, area, &common)
     }))
+}
+
+fn no_shape() -> DslError {
+    DslError::illegal("either shape or indexedShapeId is required")
+}
+
+/// A shape that is asked for: GeoJSON or well-known text.
+pub(crate) fn shape_area(value: &Value) -> Result<GeoArea, DslError> {
+    if value.is_null() {
+        return Err(no_shape());
+    }
+    GeoArea::shape_from_json(value, ShapeRules::asked())
+        .map_err(DslError::illegal)?
+        .ok_or_else(no_shape)
+}
+
+/// The name of a document that has a shape, and where in it the shape is.
+fn indexed_shape(value: &Value) -> Result<IndexedShape, DslError> {
+    let Value::Object(object) = value else {
+        return Err(DslError::parsing(
+            "[geo_shape] expected an object under [indexed_shape]",
+        ));
+    };
+    let mut document = named::document(object, &named::PLAIN).ok_or_else(no_shape)?;
+    document.index.get_or_insert_with(|| "shapes".to_string());
+    Ok(IndexedShape {
+        document,
+        path: object
+            .get("path")
+            .map_or_else(|| "shape".to_string(), plain),
+    })
 }

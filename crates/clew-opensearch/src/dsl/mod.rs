@@ -32,7 +32,7 @@ use serde_json::Value;
 use crate::http::suggestion::did_you_mean;
 
 pub(crate) use bitmap::numbers as bitmap_numbers;
-pub(crate) use geo::bounding_box;
+pub(crate) use geo::{bounding_box, shape_area};
 pub use hybrid::{HybridQuery, parse_search_query};
 pub use percolate::query_reader;
 pub(crate) use script::Written as WrittenScript;

@@ -1,5 +1,5 @@
 //! Queries that name documents: `terms` may take its values from one, `more_like_this` its texts,
-//! `percolate` what it asks about. Once a request is read, these documents are, and what they hold
+//! `percolate` what it asks about, `geo_shape` its shape. Once a request is read, these documents are, and what they hold
 //! is put into the query tree.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use clew_engine::{Freshness, Purpose};
 use clew_query::{
-    DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
+    DocumentName, GeoQuery, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
 use clew_schema::values_at;
 use serde_json::Value;
@@ -90,6 +90,7 @@ fn note(query: &Query, names: &mut BTreeSet<DocumentName>) {
         Query::Percolate(percolate) => {
             names.extend(percolate.named.iter().map(|named| named.document.clone()));
         }
+        Query::Geo(geo) => names.extend(geo.indexed.iter().map(|shape| shape.document.clone())),
         Query::MoreLikeThis(similar) => {
             for item in similar.like.iter().chain(&similar.unlike) {
                 if let LikeItem::Named(named) = item {
@@ -141,6 +142,7 @@ fn fill(query: &mut Query, documents: &Documents) -> Result<(), ApiError> {
         Query::TermsOf(terms) => *query = values_of(terms, documents)?,
         Query::Percolate(percolate) => fill_percolate(percolate, documents)?,
         Query::MoreLikeThis(similar) => fill_similar(similar, documents),
+        Query::Geo(geo) => fill_shape(geo, documents)?,
         _ => {}
     }
     Ok(())
@@ -184,6 +186,30 @@ fn fill_similar(similar: &mut MoreLikeThis, documents: &Documents) {
         });
         *items = filled.collect();
     }
+}
+
+/// Puts the shape that a document has in the place of its name.
+fn fill_shape(geo: &mut GeoQuery, documents: &Documents) -> Result<(), ApiError> {
+    let Some(indexed) = geo.indexed.take() else {
+        return Ok(());
+    };
+    let id = &indexed.document.id;
+    let Some(found) = found(&indexed.document, documents) else {
+        return Err(ApiError::illegal_argument(format!(
+            "Shape with ID [{id}] not found"
+        )));
+    };
+    let mut objects = indexed.path.split('.');
+    let shape = objects.try_fold(&found.source, |value, name| value.get(name));
+    let shape = shape.or_else(|| found.source.get(&indexed.path));
+    let Some(shape) = shape else {
+        return Err(ApiError::illegal_argument(format!(
+            "Shape with name [{id}] found but missing {} field",
+            indexed.path
+        )));
+    };
+    geo.area = dsl::shape_area(shape)?;
+    Ok(())
 }
 
 /// Puts a document in the place of its name, if it has the version that is asked for.
@@ -244,10 +270,12 @@ mod tests {
             { "more_like_this": { "like": ["words", { "_id": 7 }, { "doc": { "a": "b" } }] } },
             { "percolate": { "field": "q", "index": "i", "id": "3" } },
             { "match": { "terms": { "query": "x" } } },
+            { "geo_shape": { "at": { "indexed_shape": { "id": "4", "path": "a.b" } } } },
+            { "geo_shape": { "at": { "shape": "POINT (1 2)" } } },
             { "percolate": { "field": "q", "document": { "terms": {
                 "f": { "id": "9", "path": "p" } }, "mlt": { "like": { "_id": "8" } } } } },
         ] } });
-        assert_eq!(names_in(&query), ["7", "1", "3"]);
+        assert_eq!(names_in(&query), ["7", "1", "3", "4"]);
     }
 
     #[test]

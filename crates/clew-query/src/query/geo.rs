@@ -1,9 +1,11 @@
-//! Documents by where their points lie.
+//! Documents by where their points and shapes lie.
 
 use clew_schema::geo::{GeoArea, GeoRelation};
 use serde::{Deserialize, Serialize};
 
-/// Documents whose points lie to an area as wanted.
+use super::named::DocumentName;
+
+/// Documents whose points or shapes lie to an area as wanted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeoQuery {
     /// Field path.
@@ -11,6 +13,8 @@ pub struct GeoQuery {
     /// The area.
     #[serde(with = "crate::forms::geo_area")]
     pub area: GeoArea,
+    /// The document that has the area, which is not read yet.
+    pub indexed: Option<IndexedShape>,
     /// How they must lie.
     #[serde(with = "crate::forms::GeoRelationForm")]
     pub relation: GeoRelation,
@@ -18,4 +22,13 @@ pub struct GeoQuery {
     pub ignore_unmapped: bool,
     /// The score.
     pub boost: f32,
+}
+
+/// A shape that a document has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexedShape {
+    /// The document.
+    pub document: DocumentName,
+    /// The dotted path of the shape in it.
+    pub path: String,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tantivy::schema::OwnedValue;
 
-use super::convert::{Misfit, Scalar, geo_point};
+use super::convert::{Misfit, Scalar, geo_point, shape};
 use super::error::{DocumentError, UnfitKind, ValueProblem};
 use super::failure::{Result, misfit};
 use super::json::Kind;
@@ -150,6 +150,31 @@ impl<'m> Walk<'m, '_> {
         let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
         for id in leaf.multi_fields.iter().chain(&leaf.copies) {
             self.add_one(*id, &text)?;
+        }
+        Ok(())
+    }
+
+    /// A shape, in any of the forms it is written in; several in a list are one.
+    pub(super) fn shape_value(&mut self, leaf: &'m FieldLeaf) -> Result<()> {
+        let (value, written) = self.tree()?;
+        let followers = leaf.multi_fields.iter().chain(&leaf.copies);
+        for id in std::iter::once(&leaf.id).chain(followers) {
+            let field = self.field(*id);
+            if field.kind != FieldKind::GeoShape {
+                // Other fields that take the same value have it as it is written.
+                let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
+                self.add_one(*id, &text)?;
+                continue;
+            }
+            match shape(field, &value) {
+                Ok(values) => {
+                    for value in values {
+                        let document = self.values_for(&field.path);
+                        document.push(field, OwnedValue::Bytes(value));
+                    }
+                }
+                Err(unfit) => self.give(field, Err(unfit), written)?,
+            }
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use base64::Engine;
 use clew_analysis::{for_each_token, murmur3, normalize};
+use serde_json::Value;
 use tantivy::schema::OwnedValue;
 
 use super::error::ValueProblem;
@@ -12,7 +13,7 @@ use super::features;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::completion;
-use crate::geo::GeoPoint;
+use crate::geo::{GeoArea, GeoPoint, ShapeRules, ShapeUse, clockwise, shape_values};
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
@@ -109,7 +110,7 @@ pub(super) fn convert(
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::RankFeatures => return misfit(features::not_an_object(scalar)),
         FieldKind::Completion(mapping) => {
-            let value = serde_json::Value::from(scalar.as_str());
+            let value = Value::from(scalar.as_str());
             match completion::terms(&field.path, mapping, &value) {
                 Ok(mut terms) => terms.pop().map(OwnedValue::Str),
                 Err(cause) => return misfit(cause),
@@ -117,6 +118,7 @@ pub(super) fn convert(
         }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
         FieldKind::GeoPoint => Some(OwnedValue::U64(written_point(scalar)?)),
+        FieldKind::GeoShape => copied_shape(field, scalar.as_str())?,
         FieldKind::Vector(_) | FieldKind::SparseVector => {
             return misfit("a vector takes no single value");
         }
@@ -136,6 +138,31 @@ pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
     read.and_then(GeoPoint::checked)
         .map(GeoPoint::encode)
         .map_err(|cause| Misfit::Value(cause.into()))
+}
+
+/// The values that a shape becomes in its column: one unless it is large, none of an empty one.
+pub(super) fn shape(field: &MappedField, value: &Value) -> Result<Vec<Vec<u8>>, Misfit> {
+    let said = |name: &str| field.settings.shown.get(name);
+    let orientation = said("orientation").and_then(Value::as_str);
+    let rules = ShapeRules {
+        read_for: ShapeUse::Kept,
+        clockwise: orientation.is_some_and(|word| clockwise(word) == Ok(true)),
+        closes: said("coerce") == Some(&Value::Bool(true)),
+        ignores_height: said("ignore_z_value") != Some(&Value::Bool(false)),
+    };
+    match GeoArea::shape_from_json(value, rules) {
+        Ok(area) => Ok(area.as_ref().map(shape_values).unwrap_or_default()),
+        Err(cause) => misfit(cause),
+    }
+}
+
+/// The value of a shape that another field has as text.
+fn copied_shape(field: &MappedField, text: &str) -> Result<Option<OwnedValue>, Misfit> {
+    let mut values = shape(field, &Value::from(text))?;
+    match values.len() {
+        0 | 1 => Ok(values.pop().map(OwnedValue::Bytes)),
+        _ => misfit("a shape of so many points cannot be copied"),
+    }
 }
 
 pub(super) fn misfit<T>(reason: impl Into<ValueProblem>) -> Result<T, Misfit> {

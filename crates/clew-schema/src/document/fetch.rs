@@ -141,6 +141,7 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         | FieldKind::Vector(_)
         | FieldKind::SparseVector
         | FieldKind::Percolator
+        | FieldKind::GeoShape
         | FieldKind::Completion(_)
         | FieldKind::Keyword {
             style: KeywordStyle::Join,

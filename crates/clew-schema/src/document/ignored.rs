@@ -53,7 +53,8 @@ fn can_be_malformed(kind: &FieldKind) -> bool {
         | FieldKind::Date { .. }
         | FieldKind::DateNanos { .. }
         | FieldKind::Ip
-        | FieldKind::GeoPoint => true,
+        | FieldKind::GeoPoint
+        | FieldKind::GeoShape => true,
         _ => false,
     }
 }

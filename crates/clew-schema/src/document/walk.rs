@@ -288,6 +288,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
             return self.geo_value(leaf, field);
         }
+        if field.kind == FieldKind::GeoShape && kind != Kind::Null {
+            return self.shape_value(leaf);
+        }
         if let (FieldKind::Completion(mapping), true) = (&field.kind, kind != Kind::Null) {
             return self.completion_value(leaf, mapping);
         }

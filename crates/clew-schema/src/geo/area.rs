@@ -31,6 +31,8 @@ pub enum GeoArea {
         /// The holes.
         holes: Vec<Vec<GeoPoint>>,
     },
+    /// A line from point to point.
+    Line(Vec<GeoPoint>),
     /// One point, as far as a column can tell.
     Point(GeoPoint),
     /// All of these together.
@@ -73,8 +75,24 @@ impl GeoArea {
             GeoArea::Polygon { outer, holes } => {
                 encloses(outer, point) && !holes.iter().any(|hole| encloses(hole, point))
             }
+            GeoArea::Line(points) => points
+                .iter()
+                .zip(points.iter().skip(1))
+                .any(|(from, to)| on_line(*from, *to, point)),
             GeoArea::Point(own) => own.quantized() == point,
             GeoArea::Union(areas) => areas.iter().any(|area| area.holds(point)),
+        }
+    }
+
+    /// Whether there is a line in it.
+    pub fn has_lines(&self) -> bool {
+        match self {
+            GeoArea::Line(_) => true,
+            GeoArea::Union(areas) => areas.iter().any(GeoArea::has_lines),
+            GeoArea::Circle { .. }
+            | GeoArea::Rectangle { .. }
+            | GeoArea::Polygon { .. }
+            | GeoArea::Point(_) => false,
         }
     }
 

@@ -11,8 +11,8 @@ pub struct GeoPoint {
 
 /// Steps of 32 bits over the whole range.
 const STEPS: f64 = 4_294_967_296.0;
-const LAT_STEP: f64 = 180.0 / STEPS;
-const LON_STEP: f64 = 360.0 / STEPS;
+pub(super) const LAT_STEP: f64 = 180.0 / STEPS;
+pub(super) const LON_STEP: f64 = 360.0 / STEPS;
 
 impl GeoPoint {
     /// The number that stands for it in a column: latitude in the upper half.
@@ -29,6 +29,12 @@ impl GeoPoint {
             lat: f64::from(i32::from_be_bytes([a, b, c, d])) * LAT_STEP,
             lon: f64::from(i32::from_be_bytes([e, f, g, h])) * LON_STEP,
         }
+    }
+
+    /// The steps that it falls on: of longitude, and of latitude.
+    pub(super) fn steps(self) -> (i32, i32) {
+        let [lon, lat] = [step(self.lon, LON_STEP), step(self.lat, LAT_STEP)];
+        (lon.cast_signed(), lat.cast_signed())
     }
 
     /// The point as a column keeps it.

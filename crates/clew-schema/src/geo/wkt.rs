@@ -1,10 +1,14 @@
 //! Shapes as text (well-known text): `POINT (lon lat)`, `POLYGON`, `BBOX` and their plurals.
 
+use serde_json::{Value, json};
+
 use super::area::GeoArea;
 use super::point::GeoPoint;
 
 /// Brackets inside brackets.
 const DEPTH_MAX: usize = 4;
+/// Collections inside each other.
+const COLLECTIONS_MAX: usize = 16;
 
 /// Numbers in brackets.
 enum Nested {
@@ -46,6 +50,111 @@ impl GeoArea {
             _ => None,
         };
         area.ok_or_else(wrong)
+    }
+}
+
+/// The GeoJSON of well-known text, whose points are still to be checked; `None` of an empty shape.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn as_geojson(text: &str) -> Result<Option<Value>, String> {
+    let mut rest = text;
+    let found = geojson(&mut rest, 0)?;
+    match rest.trim().is_empty() {
+        true => Ok(found),
+        false => Err(malformed(text)),
+    }
+}
+
+fn malformed(text: &str) -> String {
+    let shown: String = text.chars().take(64).collect();
+    format!("malformed well-known text [{shown}]")
+}
+
+/// The shape at the beginning of a text, which is passed over.
+fn geojson(rest: &mut &str, depth: usize) -> Result<Option<Value>, String> {
+    let text = *rest;
+    let start = text.trim_start();
+    let end = start.find(|c: char| !c.is_ascii_alphanumeric());
+    let (name, behind) = start.split_at(end.unwrap_or(start.len()));
+    let name = name.to_ascii_lowercase();
+    let kind = match name.as_str() {
+        "" => return Err(malformed(text)),
+        "point" | "multipoint" | "linestring" | "multilinestring" | "polygon" | "multipolygon"
+        | "geometrycollection" => name.as_str(),
+        "bbox" => "envelope",
+        "circle" => return Err("circle geometry is not supported".to_string()),
+        other => return Err(format!("Unknown geometry type: {other}")),
+    };
+    let behind = behind.trim_start();
+    if let Some(word) = behind.get(..5)
+        && word.eq_ignore_ascii_case("empty")
+    {
+        *rest = behind.get(5..).unwrap_or_default();
+        return Ok(None);
+    }
+    *rest = behind;
+    if kind == "geometrycollection" {
+        let geometries = collection(rest, depth)?;
+        return Ok(Some(json!({"type": kind, "geometries": geometries})));
+    }
+    let nested = nested(rest, 0).ok_or_else(|| malformed(text))?;
+    let coordinates = coordinates(kind, nested).ok_or_else(|| malformed(text))?;
+    Ok(Some(json!({"type": kind, "coordinates": coordinates})))
+}
+
+/// `(…)`: shapes between commas.
+fn collection(rest: &mut &str, depth: usize) -> Result<Vec<Value>, String> {
+    let text = *rest;
+    if depth >= COLLECTIONS_MAX {
+        return Err(format!(
+            "a geometry collection may be nested at most [{COLLECTIONS_MAX}] deep"
+        ));
+    }
+    *rest = text.strip_prefix('(').ok_or_else(|| malformed(text))?;
+    let mut found = Vec::new();
+    loop {
+        found.extend(geojson(rest, depth + 1)?);
+        let behind = rest.trim_start();
+        if let Some(behind) = behind.strip_prefix(')') {
+            *rest = behind;
+            return Ok(found);
+        }
+        *rest = behind.strip_prefix(',').ok_or_else(|| malformed(text))?;
+    }
+}
+
+/// What GeoJSON has under `coordinates`.
+fn coordinates(kind: &str, nested: Nested) -> Option<Value> {
+    let Nested::Lists(mut lists) = nested else {
+        return None;
+    };
+    match kind {
+        "point" if lists.len() == 1 => lists.pop().map(Nested::into_json),
+        "point" => None,
+        // Each point may stand in brackets of its own.
+        "multipoint" => {
+            let points = lists.into_iter().map(|one| match one {
+                Nested::Lists(mut inner) if inner.len() == 1 => inner.pop(),
+                other => Some(other),
+            });
+            let points: Option<Vec<Nested>> = points.collect();
+            Some(points?.into_iter().map(Nested::into_json).collect())
+        }
+        "envelope" => {
+            let [left, right, top, bottom] = sides(&lists)?;
+            Some(json!([[left, top], [right, bottom]]))
+        }
+        _ => Some(Nested::Lists(lists).into_json()),
+    }
+}
+
+impl Nested {
+    fn into_json(self) -> Value {
+        match self {
+            Nested::Numbers(numbers) => Value::from(numbers),
+            Nested::Lists(lists) => lists.into_iter().map(Nested::into_json).collect(),
+        }
     }
 }
 
@@ -106,18 +215,19 @@ fn polygon(nested: &Nested) -> Option<GeoArea> {
 
 /// `(left, right, top, bottom)`.
 fn rectangle(numbers: &[Nested]) -> Option<GeoArea> {
-    let numbers: Option<Vec<f64>> = numbers
-        .iter()
-        .map(|one| match one {
-            Nested::Numbers(number) => match number[..] {
-                [number] => Some(number),
-                _ => None,
-            },
-            Nested::Lists(_) => None,
-        })
-        .collect();
-    let [left, right, top, bottom] = numbers?[..] else {
-        return None;
-    };
+    let [left, right, top, bottom] = sides(numbers)?;
     GeoArea::rectangle([top, left, bottom, right]).ok()
+}
+
+/// Four numbers that stand by themselves.
+fn sides(numbers: &[Nested]) -> Option<[f64; 4]> {
+    let numbers = numbers.iter().map(|one| match one {
+        Nested::Numbers(number) => match number[..] {
+            [number] => Some(number),
+            _ => None,
+        },
+        Nested::Lists(_) => None,
+    });
+    let numbers: Option<Vec<f64>> = numbers.collect();
+    numbers?.try_into().ok()
 }

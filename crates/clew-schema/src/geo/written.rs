@@ -218,61 +218,6 @@ impl GeoArea {
             right,
         })
     }
-
-    /// Reads a shape: GeoJSON, or well-known text.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn from_json(value: &Value) -> Result<Self, String> {
-        if let Value::String(text) = value {
-            return Self::from_wkt(text);
-        }
-        let kind = value
-            .get("type")
-            .and_then(Value::as_str)
-            .ok_or("shape type not included")?
-            .to_ascii_lowercase();
-        let coordinates = value
-            .get("coordinates")
-            .and_then(Value::as_array)
-            .ok_or("coordinates not included")?;
-        let each = |read: fn(&Value) -> Result<GeoArea, String>| {
-            let areas: Result<Vec<GeoArea>, String> = coordinates.iter().map(read).collect();
-            areas.map(GeoArea::Union)
-        };
-        match kind.as_str() {
-            "point" => checked_point(&Value::Array(coordinates.clone())).map(GeoArea::Point),
-            "multipoint" => each(|one| checked_point(one).map(GeoArea::Point)),
-            "polygon" => polygon(coordinates),
-            "multipolygon" => {
-                each(|one| polygon(one.as_array().map(Vec::as_slice).unwrap_or_default()))
-            }
-            "envelope" => match &coordinates[..] {
-                [corner, other] => {
-                    let (corner, other) = (checked_point(corner)?, checked_point(other)?);
-                    Self::rectangle([corner.lat, corner.lon, other.lat, other.lon])
-                }
-                _ => Err("envelope must have two points".to_string()),
-            },
-            other => Err(format!("unknown geo_shape [{other}]")),
-        }
-    }
-}
-
-fn checked_point(value: &Value) -> Result<GeoPoint, String> {
-    GeoPoint::from_json(value)?.checked()
-}
-
-fn polygon(rings: &[Value]) -> Result<GeoArea, String> {
-    let mut rings = rings.iter().map(|ring| {
-        let points = ring.as_array().ok_or("a ring must be an array of points")?;
-        points
-            .iter()
-            .map(checked_point)
-            .collect::<Result<Vec<_>, _>>()
-    });
-    let outer = rings.next().ok_or("a polygon must have a ring")??;
-    GeoArea::polygon(outer, rings.collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
@@ -335,29 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_read_from_both_notations() {
-        let pairs = [
-            (
-                json!({ "type": "envelope", "coordinates": [[-10, 20], [30, -5]] }),
-                "BBOX (-10, 30, 20, -5)",
-            ),
-            (
-                json!({ "type": "polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 0]]] }),
-                "POLYGON ((0 0, 4 0, 4 4, 0 0))",
-            ),
-            (
-                json!({ "type": "point", "coordinates": [1, 2] }),
-                "POINT (1 2)",
-            ),
-        ];
-        for (json, text) in pairs {
-            let have = GeoArea::from_json(&json).unwrap();
-            assert_eq!(
-                have,
-                GeoArea::from_json(&Value::from(text)).unwrap(),
-                "{text}"
-            );
-        }
+    fn text_that_is_no_area_is_refused() {
         for wrong in [
             "POLYGON ((0 0, 1 1",
             "CIRCLE (1 2)",

@@ -124,6 +124,7 @@ fn add_to(
         FieldKind::GeoPoint => builder.add_u64_field(&name, numeric(false)),
         FieldKind::Range { .. }
         | FieldKind::Binary { doc_values: true }
+        | FieldKind::GeoShape
         | FieldKind::Percolator => builder.add_bytes_field(&name, FAST),
         FieldKind::Vector(_)
         | FieldKind::SparseVector

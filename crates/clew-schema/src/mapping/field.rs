@@ -213,6 +213,9 @@ pub enum FieldKind {
     RankFeatures,
     /// A u64 column of points, latitude in the upper half of the number.
     GeoPoint,
+    /// Points, lines and areas on the earth: a column of their bytes. What is said of how they are written is among the
+    /// settings that are shown.
+    GeoShape,
     /// One term for each text that may be proposed while somebody types.
     Completion(Box<CompletionMapping>),
     /// A query that waits for documents: a column with its text.
@@ -298,6 +301,7 @@ impl FieldKind {
             FieldKind::Ip => "ip",
             FieldKind::RankFeatures => "rank_features",
             FieldKind::GeoPoint => "geo_point",
+            FieldKind::GeoShape => "geo_shape",
             FieldKind::Vector(_) => "knn_vector",
             FieldKind::SparseVector => "sparse_vector",
         }

@@ -29,6 +29,7 @@ mod query_string;
 mod regexp;
 pub(crate) mod relatives;
 mod resolver;
+mod shapes;
 mod source_phrase;
 mod steady;
 mod vectors;

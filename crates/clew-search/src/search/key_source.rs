@@ -158,11 +158,11 @@ fn of_field(
                  Please use a keyword field instead. Field: [{path}]"
             )));
         }
-        FieldKind::GeoPoint => {
-            return Err(QueryError::illegal(
-                "can't sort on geo_point field without using specific sorting feature, like \
-                 geo_distance",
-            ));
+        FieldKind::GeoPoint | FieldKind::GeoShape => {
+            return Err(QueryError::illegal(format!(
+                "can't sort on {} field without using specific sorting feature, like geo_distance",
+                mapped.kind.type_name()
+            )));
         }
         FieldKind::Vector(_) | FieldKind::SparseVector => {
             return Err(QueryError::illegal(format!(

@@ -317,6 +317,7 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
                         | FieldKind::SparseVector
                         | FieldKind::Binary { .. }
                         | FieldKind::Completion(_)
+                        | FieldKind::GeoShape
                         | FieldKind::Float(FloatKind::RankFeature)
                         | FieldKind::Integer(IntegerKind::Murmur3)
                         | FieldKind::Percolator

@@ -109,6 +109,7 @@ impl ScriptColumn {
             | FieldKind::RankFeatures
             | FieldKind::Completion(_)
             | FieldKind::Percolator
+            | FieldKind::GeoShape
             | FieldKind::SparseVector => ScriptColumn::refused(field),
         }
     }
