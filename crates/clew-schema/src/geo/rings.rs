@@ -46,7 +46,8 @@ pub(super) fn is_to_the_left(ring: &[GeoPoint]) -> Option<bool> {
 
 /// Refuses rings of which no area can be made.
 pub(super) fn check(outer: &[GeoPoint], holes: &[Vec<GeoPoint>]) -> Result<(), String> {
-    for ring in std::iter::once(outer).chain(holes.iter().map(Vec::as_slice)) {
+    let rings = || std::iter::once(outer).chain(holes.iter().map(Vec::as_slice));
+    for ring in rings() {
         let mut pairs = ring.iter().zip(ring.iter().skip(1));
         if let Some((twice, _)) = pairs.find(|(from, to)| from == to) {
             return Err(format!(
@@ -54,32 +55,38 @@ pub(super) fn check(outer: &[GeoPoint], holes: &[Vec<GeoPoint>]) -> Result<(), S
                 twice.lon, twice.lat
             ));
         }
-        if is_to_the_left(ring).is_none() {
-            let GeoPoint { lat, lon } = ring
-                .first()
-                .copied()
-                .unwrap_or(GeoPoint { lat: 0.0, lon: 0.0 });
+    }
+    let spots: Vec<Vec<Spot>> = rings()
+        .map(|ring| ring.iter().copied().map(Spot::fine).collect())
+        .collect();
+    if cross_themselves(&spots) {
+        return Err("Unable to Tessellate shape. Possible malformed shape detected.".to_string());
+    }
+    for ring in rings() {
+        if let (None, Some(GeoPoint { lat, lon })) = (is_to_the_left(ring), ring.first()) {
             return Err(format!(
                 "Cannot determine orientation: edges adjacent to ({lon:?},{lat:?}) coincide"
             ));
         }
     }
-    let spots = |ring: &[GeoPoint]| -> Vec<Spot> { ring.iter().copied().map(Spot::fine).collect() };
-    let outer = spots(outer);
-    let holes: Vec<Vec<Spot>> = holes.iter().map(|hole| spots(hole)).collect();
-    if cross_themselves(&outer, &holes) {
-        return Err("Unable to Tessellate shape. Possible malformed shape detected.".to_string());
-    }
+    check_holes(&spots)
+}
+
+/// Refuses holes that are not inside of the first ring.
+fn check_holes(rings: &[Vec<Spot>]) -> Result<(), String> {
+    let Some((outer, holes)) = rings.split_first() else {
+        return Ok(());
+    };
     let mut left = PAIRS_MAX;
-    for hole in &holes {
-        if hole == &outer {
+    for hole in holes {
+        if hole == outer {
             return Err(
                 "Invalid polygon, interior cannot share more than one point with the exterior"
                     .to_string(),
             );
         }
         left = left.saturating_sub(outer.len());
-        let is_outside = |spot: &Spot| position(&outer, *spot) == Position::Outside;
+        let is_outside = |spot: &Spot| position(outer, *spot) == Position::Outside;
         if left > 0 && hole.first().is_some_and(is_outside) {
             return Err("Invalid shape: Hole is not within polygon".to_string());
         }
@@ -88,10 +95,10 @@ pub(super) fn check(outer: &[GeoPoint], holes: &[Vec<GeoPoint>]) -> Result<(), S
 }
 
 /// Whether two edges of a polygon go through each other.
-fn cross_themselves(outer: &[Spot], holes: &[Vec<Spot>]) -> bool {
-    let holes = holes.iter().flat_map(|hole| segments(hole));
-    let mut edges: Vec<(Bounds, Segment)> = segments(outer)
-        .chain(holes)
+fn cross_themselves(rings: &[Vec<Spot>]) -> bool {
+    let mut edges: Vec<(Bounds, Segment)> = rings
+        .iter()
+        .flat_map(|ring| segments(ring))
         .map(|edge| (edge.bounds(), edge))
         .collect();
     edges.sort_unstable_by_key(|(bounds, _)| bounds.low.x);
