@@ -59,7 +59,7 @@ def in_aggregations(*kinds):
 
 
 def geo_shape_score(body, found):
-    """Only scores differ, of a shape over points; or what is cut by score."""
+    """Only scores differ, of a shape; or what is cut by score."""
     shown = ("max_score", "hits", "hit ", "/explanation/value") + (("total",) if "min_score" in json.dumps(body) else ())
     return has("geo_shape")(body, found) and found[0].startswith(shown)
 

@@ -39,7 +39,7 @@ pub enum GeoArea {
     Union(Vec<GeoArea>),
 }
 
-/// How a document's points must lie to an area.
+/// How a document's points or shapes must lie to an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum GeoRelation {
     /// One of them is in it.
@@ -49,7 +49,7 @@ pub enum GeoRelation {
     Within,
     /// None of them is in it.
     Disjoint,
-    /// They cover it, which only points can be.
+    /// They cover it; what points cover are points.
     Contains,
 }
 
