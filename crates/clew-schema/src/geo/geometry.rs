@@ -219,10 +219,13 @@ impl Reader {
             return Err("a polygon must have a ring".to_string());
         };
         let mut holes: Vec<Vec<GeoPoint>> = rings.collect();
+        let is_left = is_to_the_left(&outer)?;
+        for hole in &holes {
+            is_to_the_left(hole)?;
+        }
         // What goes around the wrong way and is wide is the narrower part behind the date line.
         let width = width(&outer);
-        let is_wide = width > 180.0 && width < 360.0;
-        if is_wide && is_to_the_left(&outer) == Some(clockwise) {
+        if width > 180.0 && width < 360.0 && is_left == clockwise {
             for ring in std::iter::once(&mut outer).chain(&mut holes) {
                 for point in ring.iter_mut().filter(|point| point.lon < 0.0) {
                     point.lon += 360.0;
