@@ -262,12 +262,18 @@ impl Circle {
         part.spots().all(|spot| self.is_near(spot))
     }
 
-    /// Whether it lies in one area, and no edge reaches into it.
+    /// Whether it lies in one area, and nothing else reaches into it.
     fn is_within(&self, parts: &[Part]) -> bool {
-        let is_clear = |part: &&Part| part.edges().all(|edge| self.metres_to(edge) > self.metres);
+        let is_in_the_way = |part: &Part| match part.kind {
+            PartKind::Area => part.edges().any(|edge| self.metres_to(edge) <= self.metres),
+            PartKind::Point | PartKind::Line => self.meets(part),
+        };
+        if parts.iter().any(is_in_the_way) {
+            return false;
+        }
         let center = Spot::fine(self.center);
         let mut areas = parts.iter().filter(|part| part.kind == PartKind::Area);
-        areas.any(|area| area.position(center) == Position::Inside && is_clear(&area))
+        areas.any(|area| area.position(center) == Position::Inside)
     }
 }
 
