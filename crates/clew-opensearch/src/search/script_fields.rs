@@ -144,7 +144,9 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
         let Some(mapped) = self.mapping.field(path) else {
             return Err(refused(format!("No field found for [{path}] in mapping")));
         };
-        if !mapped.is_aggregatable() || matches!(mapped.kind, FieldKind::Range { .. }) {
+        if !mapped.is_aggregatable()
+            || matches!(mapped.kind, FieldKind::Range { .. } | FieldKind::GeoShape)
+        {
             return Err(refused(format!(
                 "Fielddata is not supported on field [{path}] of type [{}]",
                 mapped.kind.type_name()
