@@ -406,6 +406,9 @@ class SqlTest(ClewTest):
             "SELECT city AS c, count(*) n, count(*) * 2 FROM people WHERE city IS NOT NULL GROUP BY city "
             "HAVING n > 55 ORDER BY count(*) DESC, c"
         )
+        # A star is the keys, which may have an order of their own.
+        cities = self.rows("SELECT * FROM people WHERE city IS NOT NULL GROUP BY city DESC")
+        self.assertEqual(cities, [[city] for city in sorted(counts, reverse=True)])
         self.assertEqual(rows, [[city, n, 2 * n] for city, n in expected])
         self.assertGreater(len(rows), 0)
 
@@ -788,6 +791,21 @@ class SqlTest(ClewTest):
         self.assertEqual(rows, [["Oslo", "west", 2], ["Paris", "east", 9]])
         rows = self.rows("SELECT t.land, p.name FROM towns AS t LEFT JOIN t.parts AS p ORDER BY t.land, p.name")
         self.assertEqual(rows, [["fr", "east"], ["it", None], ["no", "east"], ["no", "west"], ["us", None], ["xx", None]])
+        # Columns without a name before them are of the index, and the name alone is the object.
+        rows = self.rows("SELECT land, p.n FROM towns t, t.parts p WHERE land <> 'fr' AND p.name IS NOT NULL ORDER BY p.n")
+        self.assertEqual(rows, [["no", 1], ["no", 2]])
+        rows = self.rows("SELECT land, COUNT(p) AS c FROM towns t, t.parts p WHERE p IS NOT NULL GROUP BY land HAVING c > 1")
+        self.assertEqual(rows, [["no", 2]])
+        rows = self.rows("SELECT t.land, COUNT(p) FROM towns t LEFT JOIN t.parts p GROUP BY t.land ORDER BY 1")
+        self.assertEqual(rows, [["fr", 1], ["it", 0], ["no", 2], ["us", 0], ["xx", 0]])
+        answer = self.sql("SELECT * FROM towns t, t.parts p WHERE p.n = 9")
+        self.assertEqual([column["name"] for column in answer["schema"]], ["t.land", "t.parts", "t.size", "t.town", "p.n", "p.name"])
+        self.assertEqual(answer["datarows"], [["fr", {"name": "east", "n": 9}, 20, "Paris", 9, "east"]])
+        answer = self.sql("SELECT p.*, land FROM towns t, t.parts p WHERE p.n = 1")
+        self.assertEqual(answer["datarows"], [[1, "east", "no"]])
+        # What was made for the statement is no column of a star.
+        columns = self.sql("SELECT *, nested(parts.n) FROM towns")["schema"]
+        self.assertEqual([column["name"] for column in columns], ["land", "parts", "size", "town", "nested(parts.n)"])
         answer = self.sql("SELECT land, nested(parts.name), nested(parts.n) FROM towns ORDER BY nested(parts.n) DESC LIMIT 2")
         self.assertEqual(answer["datarows"], [["fr", "east", 9], ["no", "west", 2]])
         self.assertEqual(answer["schema"][1], {"name": "nested(parts.name)", "type": "keyword"})
@@ -1012,7 +1030,12 @@ class SqlTest(ClewTest):
             (400, "SyntaxCheckException", "offending symbol [WERE]", "SELECT name FROM people x WERE age > 3"),
             (400, "SyntaxCheckException", "nested deeper", "SELECT " + "(" * 2000 + "1" + ")" * 2000),
             (400, "SyntaxCheckException", "operators", "SELECT 1" + "+1" * 5000),
-            (400, "SyntaxCheckException", "within BETWEEN", "SELECT age FROM people WHERE " + "(" * 20 + "age" + " BETWEEN 1 AND 2)" * 20),
+            (400, "SyntaxCheckException", "would repeat", "SELECT age FROM people WHERE " + "(" * 20 + "age" + " BETWEEN 1 AND 2)" * 20),
+            (400, "SyntaxCheckException", "would repeat", "SELECT " + "CASE " * 12 + "age" + " WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 END" * 12 + " FROM people"),
+            (400, "SyntaxCheckException", "would repeat", "SELECT " + "+".join(["age"] * 150) + " AS x FROM people ORDER BY " + ",".join(["x"] * 100)),
+            (400, "SyntaxCheckException", "keys", "SELECT age FROM people ORDER BY " + ",".join(["age"] * 300)),
+            (400, "SyntaxCheckException", "keys", "SELECT count(*) FROM people GROUP BY " + ",".join(["age"] * 300)),
+            (400, "SyntaxCheckException", "stars", "SELECT " + ",".join(["*"] * 300) + " FROM people"),
             (400, "SyntaxCheckException", "bytes", "SELECT '" + "x" * 70000 + "'"),
             (400, "SemanticCheckException", "name=nope", "SELECT nope FROM people"),
             (400, "SemanticCheckException", "name=nope", "SELECT name FROM people WHERE nope = 1"),

@@ -158,6 +158,11 @@ impl Expr {
         }
     }
 
+    /// How many parts it has, itself one of them.
+    pub(super) fn size(&self) -> usize {
+        1 + self.parts().into_iter().map(Expr::size).sum::<usize>()
+    }
+
     fn parts(&self) -> Vec<&Expr> {
         match self {
             Expr::Literal(_) | Expr::Column(_) | Expr::Star => Vec::new(),

@@ -241,8 +241,8 @@ fn one_of(part: &Expr, list: &[Expr], fields: &Fields) -> Result<Option<Value>, 
     Ok(Some(json!({"terms": {compared(field): values}})))
 }
 
-/// A pattern of `wildcard_query`, which may have the signs of `LIKE` beside its own.
-fn mixed_wildcards(pattern: &str) -> String {
+/// A pattern of `LIKE` or `wildcard_query` as one of `wildcard`: in OpenSearch both have the signs of the other, too.
+fn wildcards(pattern: &str) -> String {
     let mut wildcards = String::with_capacity(pattern.len());
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
@@ -256,33 +256,6 @@ fn mixed_wildcards(pattern: &str) -> String {
                     wildcards.extend(next);
                 }
             },
-            other => wildcards.push(other),
-        }
-    }
-    wildcards
-}
-
-/// A pattern of `LIKE` as one of `wildcard`: what means something only there is escaped.
-fn wildcards(pattern: &str) -> String {
-    let mut wildcards = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '%' => wildcards.push('*'),
-            '_' => wildcards.push('?'),
-            '\\' => match characters.next() {
-                Some(next @ ('%' | '_')) => wildcards.push(next),
-                Some('\\') => wildcards.push_str("\\\\"),
-                Some(next @ ('*' | '?')) => wildcards.extend(['\\', '\\', '\\', next]),
-                next => {
-                    wildcards.push_str("\\\\");
-                    wildcards.extend(next);
-                }
-            },
-            '*' | '?' => {
-                wildcards.push('\\');
-                wildcards.push(character);
-            }
             other => wildcards.push(other),
         }
     }
@@ -336,7 +309,7 @@ fn searched(call: &Call, fields: &Fields) -> Result<Value, SqlError> {
         .constant()
         .ok_or_else(|| malformed(name, "a field and a text"))?;
     let text = match (kind, text) {
-        ("wildcard", Value::String(pattern)) => mixed_wildcards(&pattern).into(),
+        ("wildcard", Value::String(pattern)) => wildcards(&pattern).into(),
         (_, text) => text,
     };
     let members = options().chain([(key.to_string(), text)]);

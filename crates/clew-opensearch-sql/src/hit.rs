@@ -35,8 +35,11 @@ pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
     found.map_or(Value::Null, |value| typed(field.kind, value))
 }
 
-/// The value at a path inside of a nested object.
+/// The value at a path inside of a nested object, which is all of it without one.
 pub(super) fn part_of(kind: SqlType, path: &str, object: &Value) -> Value {
+    if path.is_empty() {
+        return object.clone();
+    }
     at_path(object, path).map_or(Value::Null, |value| typed(kind, value))
 }
 

@@ -19,6 +19,7 @@
 mod calls;
 mod expr;
 mod lex;
+mod order;
 mod parser;
 mod plan;
 mod ppl;

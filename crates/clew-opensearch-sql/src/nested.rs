@@ -139,7 +139,14 @@ pub(super) fn expand_stars(stage: &mut Stage, fields: &Fields) -> Result<(), Sql
         Stage::Project(outputs) => {
             let old = std::mem::take(outputs);
             for output in old {
-                let Some(path) = starred(&output.expr) else {
+                if let Some(path) = starred(&output.expr, OBJECTS) {
+                    outputs.extend(fields.below(path).map(|below| {
+                        let column = format!("{OBJECTS}{path}.{below}");
+                        Output::named(Expr::column(&column), column)
+                    }));
+                    continue;
+                }
+                let Some(path) = starred(&output.expr, SHOWN) else {
                     outputs.push(output);
                     continue;
                 };
@@ -154,19 +161,27 @@ pub(super) fn expand_stars(stage: &mut Stage, fields: &Fields) -> Result<(), Sql
     Ok(())
 }
 
-/// The path of which an expression is all fields.
-fn starred(expr: &Expr) -> Option<&str> {
+/// The path of which an expression is all fields, in columns that begin so.
+fn starred<'e>(expr: &'e Expr, columns: &str) -> Option<&'e str> {
     let Expr::Column(name) = expr else {
         return None;
     };
-    name.strip_prefix(SHOWN)?.strip_suffix(ALL)
+    name.strip_prefix(columns)?.strip_suffix(ALL)
 }
 
-/// The stages that make rows of the objects at a path, and columns of what is below it.
+/// The stages that make rows of the objects at a path, and columns of what is below it; of the objects where nothing is.
 pub(super) fn unnested(path: &str, parts: Vec<(String, String)>, keeps_left: bool) -> Vec<Stage> {
     let column = format!("{OBJECTS}{path}");
     let mut read = vec![(column.clone(), Expr::column(path))];
     let parts = parts.into_iter().map(|(below, name)| {
+        if below.is_empty() {
+            // The object itself.
+            return Part {
+                column: column.clone(),
+                path: below,
+                name,
+            };
+        }
         let of = format!("{column}.{below}");
         read.push((of.clone(), Expr::column(format!("{path}.{below}"))));
         Part {

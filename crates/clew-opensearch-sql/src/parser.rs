@@ -1,7 +1,5 @@
 //! Reads expressions by precedence. Statements of SQL and commands of PPL are read around this.
 
-use std::cell::Cell;
-
 use serde_json::Value;
 
 use super::calls::compared;
@@ -16,6 +14,8 @@ use super::words::{Parser, is_clause};
 const DEPTH_MAX: usize = 40;
 /// Operators of arithmetic: each may be a level of its own.
 const OPERATORS_MAX: usize = 200;
+/// Parts of expressions that stand once more than they were written.
+pub(super) const COPIES_MAX: usize = 10_000;
 
 impl Parser<'_> {
     /// Goes into something that may have others of its kind inside.
@@ -141,7 +141,7 @@ impl Parser<'_> {
             let low = self.sum()?;
             self.expect_keyword("and")?;
             let high = self.sum()?;
-            self.doubles(&left)?;
+            self.copies(&left)?;
             let both = vec![
                 binary(Op::GreaterOrEqual, left.clone(), low),
                 binary(Op::LessOrEqual, left, high),
@@ -151,17 +151,12 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Counts the conditions in what is about to stand twice: within each other they would double without end.
-    fn doubles(&mut self, expr: &Expr) -> Result<(), SqlError> {
-        let conditions = Cell::new(0_usize);
-        expr.any(&|part: &Expr| {
-            conditions.set(conditions.get() + usize::from(matches!(part, Expr::Logic(..))));
-            false
-        });
-        self.operators += conditions.get();
-        if self.operators > OPERATORS_MAX {
+    /// Counts the parts of what is about to stand once more: within each other they would double without end.
+    pub(super) fn copies(&mut self, expr: &Expr) -> Result<(), SqlError> {
+        self.copies += expr.size();
+        if self.copies > COPIES_MAX {
             return Err(SqlError::too_large(format!(
-                "the query has more than {OPERATORS_MAX} operators within BETWEEN"
+                "the query would repeat more than {COPIES_MAX} parts of expressions"
             )));
         }
         Ok(())
@@ -404,7 +399,10 @@ impl Parser<'_> {
         while self.keyword("when") {
             let condition = self.expr()?;
             args.push(match &value {
-                Some(value) => binary(Op::Equal, value.clone(), condition),
+                Some(value) => {
+                    self.copies(value)?;
+                    binary(Op::Equal, value.clone(), condition)
+                }
                 None => condition,
             });
             self.expect_keyword("then")?;

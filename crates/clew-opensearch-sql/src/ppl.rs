@@ -4,6 +4,7 @@ use super::error::SqlError;
 use super::expr::{Expr, Logic};
 use super::grok::grok;
 use super::lookup::{expand, lookup};
+use super::order::{check_keys, check_stars};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use super::ppl_join::{join, joins};
 use super::ppl_stats::{event_stats, stats};
@@ -304,6 +305,7 @@ fn fill_null(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
         value
     };
     let names = parser.list(Parser::name)?;
+    names.iter().try_for_each(|_| parser.copies(&value))?;
     let new = names.into_iter().map(|name| filled(name, value.clone()));
     Ok(Stage::Eval(new.collect()))
 }
@@ -312,7 +314,9 @@ fn fill_null(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
 fn parsed(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
     let of = parser.sum()?;
     let pattern = parser.text()?;
-    let new = groups(&pattern)?.into_iter().map(|group| {
+    let groups = groups(&pattern)?;
+    groups.iter().try_for_each(|_| parser.copies(&of))?;
+    let new = groups.into_iter().map(|group| {
         let constants = [pattern.clone(), group.clone()].map(|text| Expr::Literal(text.into()));
         let args = std::iter::once(of.clone()).chain(constants).collect();
         (group, Expr::call(GROUP, args))
@@ -346,14 +350,16 @@ fn fields(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
         return Ok(Stage::Drop(parser.list(Parser::name)?));
     }
     parser.symbol("+");
-    Ok(Stage::Project(parser.list(|parser| {
+    let outputs = parser.list(|parser| {
         // A star stands for any letters of a name.
         if parser.is_symbol(0, "*") || parser.is_symbol(1, "*") {
             return Ok(Output::named(Expr::Star, parser.indices(false)?));
         }
         let name = parser.name()?;
         Ok(Output::named(Expr::column(&name), name))
-    })?))
+    })?;
+    check_stars(&outputs)?;
+    Ok(Stage::Project(outputs))
 }
 
 /// An expression by the name it is given, or as it was written.
@@ -407,6 +413,7 @@ fn sort(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError
             nulls_first: !descending,
         })
     })?;
+    check_keys(keys.len())?;
     stages.push(Stage::Sort(keys));
     // None are as many as there are.
     stages.extend(

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::{AGGREGATES, Call, Expr};
+use super::order::check_keys;
 use super::plan::{Group, Output, Stage, Window};
 use super::ppl::labelled;
 use super::words::Parser;
@@ -36,6 +37,7 @@ pub(super) fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
     } else {
         Vec::new()
     };
+    check_keys(keys.len())?;
     let is_span = |key: &Output| matches!(&key.expr, Expr::Call(call) if call.name == "span");
     keys.sort_by_key(|key| !is_span(key));
     Ok(Group { keys, aggregates })
@@ -97,6 +99,7 @@ pub(super) fn event_stats(
         let Expr::Call(call) = output.expr else {
             return Err(SqlError::semantic("eventstats needs aggregates"));
         };
+        partition.iter().try_for_each(|key| parser.copies(key))?;
         let column = format!("#event{}-{number}", stages.len());
         shown.push((output.name, Expr::column(&column)));
         stages.push(Stage::Window(Window {

@@ -236,8 +236,10 @@ impl Table {
         for output in outputs {
             if output.expr == Expr::Star {
                 for (place, column) in self.columns.0.iter().enumerate() {
+                    // What was made for the statement was written by nobody.
+                    let is_made = column.is_hidden || column.name.starts_with('#');
                     let is_meant = glob(&output.name, &column.name);
-                    if is_meant && !column.is_hidden && !is_metadata(&column.name) {
+                    if is_meant && !is_made && !is_metadata(&column.name) {
                         columns.push(column.clone());
                         bound.push(Bound::Place(place));
                     }

@@ -1,10 +1,14 @@
 //! Statements of SQL.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::Expr;
 use super::nested::Nested;
+use super::order::{check_keys, group_keys, limit, outputs, sort_keys};
+use super::parser::COPIES_MAX;
 use super::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
 use super::regexes::as_number;
 use super::sources::Source;
@@ -81,7 +85,7 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
     let windows_around = std::mem::take(&mut parser.windows);
     let distinct = parser.keyword("distinct");
     parser.keyword("all");
-    let outputs = parser.list(output)?;
+    let outputs = outputs(parser)?;
     let from = if parser.keyword("from") {
         Some(Source::read(parser)?)
     } else {
@@ -94,10 +98,10 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
     } else {
         None
     };
-    let keys = if parser.keywords(&["group", "by"]) {
-        parser.list(output)?
+    let (keys, group_order) = if parser.keywords(&["group", "by"]) {
+        group_keys(parser)?
     } else {
-        Vec::new()
+        (Vec::new(), Vec::new())
     };
     let having = if parser.keyword("having") {
         Some(parser.expr()?)
@@ -105,9 +109,9 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
         None
     };
     let order = if has_order && parser.keywords(&["order", "by"]) {
-        parser.list(sort_key)?
+        sort_keys(parser)?
     } else {
-        Vec::new()
+        group_order
     };
     let limit = if has_order && parser.keyword("limit") {
         Some(limit(parser)?)
@@ -169,35 +173,6 @@ pub(super) fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
     })
 }
 
-pub(super) fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
-    let expr = parser.expr()?;
-    let descending = !parser.keyword("asc") && parser.keyword("desc");
-    let nulls_first = if parser.keywords(&["nulls", "first"]) {
-        true
-    } else {
-        !parser.keywords(&["nulls", "last"]) && !descending
-    };
-    Ok(SortKey {
-        expr,
-        descending,
-        nulls_first,
-    })
-}
-
-/// `LIMIT count OFFSET offset` or `LIMIT offset, count`.
-pub(super) fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
-    let first = parser.count()?;
-    if parser.symbol(",") {
-        return Ok((parser.count()?, first));
-    }
-    let offset = if parser.keyword("offset") {
-        parser.count()?
-    } else {
-        0
-    };
-    Ok((first, offset))
-}
-
 impl Select {
     /// Columns lose the name of the index before them.
     fn drop_prefix(&mut self) -> Result<(), SqlError> {
@@ -253,15 +228,20 @@ impl Select {
 
     /// Puts the rows of all sources together.
     fn join(&mut self, parser: &mut Parser<'_>) -> Result<(), SqlError> {
+        let Some(from) = self.from.take() else {
+            return Ok(());
+        };
+        for expr in self.exprs_mut() {
+            let old = std::mem::replace(expr, Expr::Star);
+            *expr = old.replaced(&mut |part| from.qualified(part));
+        }
         let mut names = Vec::new();
         self.exprs().for_each(|expr| expr.columns(&mut names));
         let stars = self.outputs.iter();
         let stars = stars.filter(|output| output.expr == Expr::Star);
         let stars: Vec<String> = stars.map(|output| output.name.clone()).collect();
-        if let Some(from) = self.from.take() {
-            let conditions = &mut self.filter;
-            self.from = Some(from.assembled(parser, names, &stars, conditions)?);
-        }
+        let conditions = &mut self.filter;
+        self.from = Some(from.assembled(parser, names, &stars, conditions)?);
         Ok(())
     }
 
@@ -274,6 +254,17 @@ impl Select {
             .chain(self.order.iter().map(|key| &key.expr))
             .chain(conditions)
             .chain(self.windows.iter().flat_map(Window::exprs))
+    }
+
+    /// The same, to be changed.
+    fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let outputs = self.outputs.iter_mut().chain(&mut self.keys);
+        let conditions = self.filter.iter_mut().chain(&mut self.having);
+        outputs
+            .map(|output| &mut output.expr)
+            .chain(self.order.iter_mut().map(|key| &mut key.expr))
+            .chain(conditions)
+            .chain(self.windows.iter_mut().flat_map(Window::exprs_mut))
     }
 
     /// Nested objects that are shown become rows.
@@ -289,12 +280,17 @@ impl Select {
     /// Keys, orders and conditions over groups may name a column of the result, or its place.
     fn resolve_names(&mut self) -> Result<(), SqlError> {
         let outputs = &self.outputs;
+        let copies = Cell::new(0_usize);
+        let copied = |output: &Output| {
+            copies.set(copies.get().saturating_add(output.expr.size()));
+            (copies.get() <= COPIES_MAX).then(|| output.expr.clone())
+        };
         let aliased = |expr: &Expr| match expr {
             Expr::Column(name) => {
                 let found = outputs
                     .iter()
                     .find(|output| output.alias.as_ref() == Some(name));
-                found.map(|output| output.expr.clone())
+                found.and_then(copied)
             }
             _ => None,
         };
@@ -306,8 +302,7 @@ impl Select {
                 let found = at
                     .and_then(|at| outputs.get(at))
                     .filter(|output| output.expr != Expr::Star);
-                let found = found.map(|output| output.expr.clone());
-                found.map(Some).ok_or_else(|| no_place(place))
+                found.map(copied).ok_or_else(|| no_place(place))
             }
             _ => Ok(None),
         };
@@ -320,6 +315,11 @@ impl Select {
         }
         if let Some(having) = &mut self.having {
             *having = having.clone().replaced(&mut |part| aliased(part));
+        }
+        if copies.get() > COPIES_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query would repeat more than {COPIES_MAX} parts of expressions"
+            )));
         }
         Ok(())
     }
@@ -391,6 +391,8 @@ impl Select {
         if !aggregates && self.keys.is_empty() {
             return Ok(None);
         }
+        check_keys(self.keys.len())?;
+        self.show_keys();
         for (number, key) in self.keys.iter_mut().enumerate() {
             if key.expr.any(&Expr::is_aggregate) {
                 return Err(SqlError::semantic("GROUP BY cannot contain an aggregate"));
@@ -417,6 +419,22 @@ impl Select {
         }
         self.check_grouped(&group)?;
         Ok(Some(group))
+    }
+
+    /// Of groups, a star stands for the keys.
+    fn show_keys(&mut self) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let shown = std::mem::take(&mut self.outputs).into_iter();
+        let shown = shown.flat_map(|output| {
+            if output.expr == Expr::Star {
+                self.keys.clone()
+            } else {
+                vec![output]
+            }
+        });
+        self.outputs = shown.collect();
     }
 
     fn check_grouped(&self, group: &Group) -> Result<(), SqlError> {

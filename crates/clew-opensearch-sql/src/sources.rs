@@ -43,6 +43,8 @@ struct Side {
     columns: Vec<String>,
     /// Whether a star asks for all of them.
     is_whole: bool,
+    /// Whether it is made of nested objects, which its name alone stands for.
+    is_nested: bool,
     /// What its nested objects are made of.
     made: Vec<Stage>,
 }
@@ -65,6 +67,29 @@ impl Source {
 
     pub(super) fn is_joined(&self) -> bool {
         !self.joined.is_empty()
+    }
+
+    /// A column with the name of the first source before it, where it has none and nothing but nested objects of that
+    /// source is joined.
+    pub(super) fn qualified(&self, expr: &Expr) -> Option<Expr> {
+        let Expr::Column(name) = expr else {
+            return None;
+        };
+        let first = self.names.first()?;
+        let is_nested = |joined: &Joined| matches!(joined.of, Other::Nested(..));
+        let is_behind = |of: &str| {
+            let rest = name.strip_prefix(of);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let is_said = self.joined.iter().any(|joined| is_behind(&joined.name));
+        if is_said || name.starts_with('#') || !self.joined.iter().all(is_nested) {
+            return None;
+        }
+        let own = self.names.iter().find_map(|own| {
+            let bare = name.strip_prefix(own.as_str())?;
+            bare.strip_prefix('.')
+        });
+        Some(Expr::Column(format!("{first}.{}", own.unwrap_or(name))))
     }
 
     fn another(&self, parser: &mut Parser<'_>, kind: JoinKind) -> Result<Joined, SqlError> {
@@ -243,10 +268,13 @@ struct Sides(Vec<Side>);
 impl Sides {
     fn of(source: &Source) -> Result<Self, SqlError> {
         let first = source.names.first().cloned().unwrap_or_default();
-        let others = source.joined.iter().map(|joined| joined.name.clone());
+        let others = source.joined.iter().map(|joined| {
+            let is_nested = matches!(joined.of, Other::Nested(..));
+            (joined.name.clone(), is_nested)
+        });
         let mut known = BTreeSet::new();
         let mut sides = Vec::new();
-        for name in std::iter::once(first).chain(others) {
+        for (name, is_nested) in std::iter::once((first, false)).chain(others) {
             let prefix = format!("{name}.");
             if !known.insert(prefix.clone()) {
                 return Err(SqlError::semantic(format!(
@@ -257,6 +285,7 @@ impl Sides {
                 prefix,
                 columns: Vec::new(),
                 is_whole: false,
+                is_nested,
                 made: Vec::new(),
             });
         }
@@ -267,8 +296,9 @@ impl Sides {
     fn find<'n>(&self, name: &'n str) -> Option<(usize, &'n str)> {
         let sides = self.0.iter().enumerate();
         let found = sides.filter_map(|(at, side)| {
-            let bare = name.strip_prefix(side.prefix.as_str())?;
-            Some((at, bare))
+            let bare = name.strip_prefix(side.prefix.as_str());
+            let is_object = side.is_nested && side.prefix.strip_suffix('.') == Some(name);
+            Some((at, bare.or(is_object.then_some(""))?))
         });
         // The longest of names that begin like one another is meant.
         found.min_by_key(|(_, bare)| bare.len())
@@ -375,16 +405,21 @@ impl Sides {
         keeps_left: bool,
     ) -> Result<Vec<Stage>, SqlError> {
         let side = &self.0[at];
-        if side.is_whole {
-            return Err(SqlError::unsupported("* of nested objects"));
-        }
         if of != 0 {
             return Err(SqlError::unsupported(
                 "nested objects of another source than the first",
             ));
         }
-        let parts = side.columns.iter();
-        let parts = parts.map(|below| (below.clone(), format!("{}{below}", side.prefix)));
+        let named = |below: &str| match below {
+            "" => side.prefix.trim_end_matches('.').to_string(),
+            below => format!("{}{below}", side.prefix),
+        };
+        let columns = side.columns.iter().map(String::as_str);
+        // A star brings what lies right below the path.
+        let is_brought = |below: &&str| side.is_whole && !below.is_empty() && !below.contains('.');
+        let columns = columns.filter(|below| !is_brought(below));
+        let columns = columns.chain(side.is_whole.then_some("*"));
+        let parts = columns.map(|below| (below.to_string(), named(below)));
         let mut stages = unnested(path, parts.collect(), keeps_left);
         let unnest = stages.split_off(1);
         self.0[of].made.append(&mut stages);

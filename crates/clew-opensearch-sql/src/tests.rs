@@ -97,7 +97,7 @@ fn conditions_become_queries() {
     );
     check_query(
         r"tag LIKE 'a%b_c\%d*'",
-        filter(json!({"wildcard": {"tag": {"value": r"a*b?c%d\*", "case_insensitive": true}}})),
+        filter(json!({"wildcard": {"tag": {"value": r"a*b?c%d*", "case_insensitive": true}}})),
     );
     check_query(
         "who.ip IS NULL",

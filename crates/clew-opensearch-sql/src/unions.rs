@@ -4,8 +4,9 @@ use serde_json::{Number, Value};
 
 use super::error::SqlError;
 use super::expr::Expr;
+use super::order::{limit, sort_keys};
 use super::plan::{Combine, Combining, Plan, Rows, Stage};
-use super::select::{limit, one_select, sort_key};
+use super::select::one_select;
 use super::sources::whole;
 use super::words::Parser;
 
@@ -68,7 +69,7 @@ fn order_combined(parser: &mut Parser<'_>, plan: &mut Plan) -> Result<(), SqlErr
         _ => Vec::new(),
     };
     if parser.keywords(&["order", "by"]) {
-        let mut keys = parser.list(sort_key)?;
+        let mut keys = sort_keys(parser)?;
         for key in &mut keys {
             if let Expr::Literal(Value::Number(place)) = &key.expr {
                 let at = place.as_u64().and_then(|place| usize::try_from(place).ok());

@@ -12,10 +12,10 @@ use super::eval::{Bound, bind};
 use super::expr::{Call, Expr};
 use super::fields::SqlType;
 use super::fold::Aggregate;
+use super::order::sort_keys;
 use super::plan::{SortKey, Window};
 use super::rows::{Column, Columns, Row, Table, key_of};
 use super::running::Running;
-use super::select::sort_key;
 use super::words::Parser;
 
 /// Rows that one value of a moving mean is made of.
@@ -39,7 +39,7 @@ impl Parser<'_> {
             Vec::new()
         };
         let order = if self.keywords(&["order", "by"]) {
-            self.list(sort_key)?
+            sort_keys(self)?
         } else {
             Vec::new()
         };

@@ -58,6 +58,8 @@ pub(super) struct Parser<'t> {
     pub(super) depth: usize,
     /// Operators of arithmetic so far.
     pub(super) operators: usize,
+    /// Parts of expressions so far that stand once more than they were written.
+    pub(super) copies: usize,
     /// What stands for the question marks that are still to come, last first.
     pub(super) parameters: Vec<Value>,
     /// Functions over windows so far, which expressions name by their columns.
@@ -83,6 +85,7 @@ impl<'t> Parser<'t> {
             at: 0,
             depth: 0,
             operators: 0,
+            copies: 0,
             parameters,
             windows: Vec::new(),
             subqueries: Vec::new(),
