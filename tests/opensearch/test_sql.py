@@ -771,6 +771,12 @@ class SqlTest(ClewTest):
         self.assertEqual(len(columns), len(MAPPINGS["properties"]) + 4)
         rows = self.rows("SELECT t.town, s.c FROM towns t JOIN (SELECT city, COUNT(*) AS c FROM people GROUP BY city) s ON t.town = s.city WHERE t.land = 'it'")
         self.assertEqual(rows, [["Rome", sum(p.get("city") == "Rome" for p in self.all)]])
+        # Names of indexes may have dashes.
+        self.client.index(index="towns-old", id="1", body={"town": "Bonn", "size": 3}, refresh=True)
+        rows = self.rows("SELECT towns-old.size, size-1 FROM towns-old WHERE towns-old.size > 2 AND size-2 < 2")
+        self.assertEqual(rows, [[3, 2]])
+        rows = self.rows("SELECT towns-old.size FROM towns JOIN towns-old ON towns.size > towns-old.size WHERE towns.land = 'fr'")
+        self.assertEqual(rows, [[3]])
 
     def test_selects_are_put_together(self):
         self.towns()

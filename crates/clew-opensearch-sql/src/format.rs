@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Language;
 use super::cast::shown;
 use super::error::SqlError;
-use super::rows::Table;
+use super::rows::{Row, Table};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,17 +27,18 @@ pub(super) enum Format {
 
 impl Format {
     pub(super) fn of(call: &Call, language: Language) -> Result<Self, SqlError> {
-        match call.params.get("format").unwrap_or("jdbc") {
+        let name = call.params.get("format").unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
             "json" if language == Language::Sql => Ok(Format::Json),
-            "jdbc" if language == Language::Sql => Ok(Format::Jdbc),
-            "jdbc" | "json" => Ok(Format::Simple),
+            "jdbc" | "" if language == Language::Sql => Ok(Format::Jdbc),
+            "jdbc" | "json" | "" => Ok(Format::Simple),
             "viz" if language == Language::Ppl => Ok(Format::Viz),
             "csv" => Ok(Format::Csv {
                 sanitize: call.params.flag("sanitize", true)?,
             }),
             "raw" => Ok(Format::Raw),
-            other => Err(SqlError::argument(format!(
-                "response in {other} format is not supported."
+            _ => Err(SqlError::argument(format!(
+                "response in {name} format is not supported."
             ))),
         }
     }
@@ -66,16 +67,28 @@ fn jdbc(table: &Table, total: usize, cursor: Option<String>) -> Reply {
             None => json!({"name": column.name, "type": column.kind.name()}),
         })
         .collect();
-    let mut answer = Map::new();
-    answer.insert("schema".into(), schema.into());
-    answer.insert("datarows".into(), json!(table.rows));
-    answer.insert("total".into(), total.into());
-    answer.insert("size".into(), table.rows.len().into());
+    let mut rest = Map::new();
+    rest.insert("total".into(), total.into());
+    rest.insert("size".into(), table.rows.len().into());
     if let Some(cursor) = cursor {
-        answer.insert("cursor".into(), cursor.into());
+        rest.insert("cursor".into(), cursor.into());
     }
-    answer.insert("status".into(), 200.into());
-    Reply::json(&Value::Object(answer))
+    rest.insert("status".into(), 200.into());
+    with_rows(&schema, &table.rows, &rest)
+}
+
+/// An answer with rows, which are written as they are: they may take hundreds of megabytes.
+fn with_rows(schema: &[Value], rows: &[Row], rest: &Map<String, Value>) -> Reply {
+    let mut json = b"{\"schema\":".to_vec();
+    let mut written = serde_json::to_writer(&mut json, schema);
+    json.extend_from_slice(b",\"datarows\":");
+    written = written.and_then(|()| serde_json::to_writer(&mut json, rows));
+    for (name, value) in rest {
+        json.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+    }
+    json.push(b'}');
+    written.expect("a JSON value has text keys only");
+    Reply::raw_json(json)
 }
 
 fn simple(table: &Table) -> Reply {
@@ -83,8 +96,9 @@ fn simple(table: &Table) -> Reply {
     let schema: Vec<Value> = columns
         .map(|column| json!({"name": column.name, "type": column.kind.own_name()}))
         .collect();
-    let count = table.rows.len();
-    Reply::json(&json!({"schema": schema, "datarows": table.rows, "total": count, "size": count}))
+    let count = Value::from(table.rows.len());
+    let rest = ["total", "size"].map(|name| (name.to_string(), count.clone()));
+    with_rows(&schema, &table.rows, &rest.into_iter().collect())
 }
 
 fn by_column(table: &Table) -> Reply {

@@ -9,6 +9,9 @@ use super::plan::{Subquery, Window};
 /// A statement may be as long as this.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
+/// Names of indexes with dashes that columns may have before them.
+const DASHED_MAX: usize = 20;
+
 /// Words that end a list of names without a comma.
 const CLAUSES: &[&str] = &[
     "from",
@@ -79,9 +82,11 @@ impl<'t> Parser<'t> {
             )));
         }
         parameters.reverse();
+        let mut tokens = tokens(text)?;
+        join_dashed(text, &mut tokens);
         Ok(Parser {
             text,
-            tokens: tokens(text)?,
+            tokens,
             at: 0,
             depth: 0,
             operators: 0,
@@ -265,6 +270,71 @@ impl<'t> Parser<'t> {
         }
         Ok(items)
     }
+}
+
+/// Makes one word of a column and the name of its index before it, where that has dashes: `logs-web.status`.
+fn join_dashed(text: &str, tokens: &mut Vec<Token>) {
+    let names = dashed(text, tokens);
+    if names.is_empty() {
+        return;
+    }
+    let mut at = 0;
+    let mut joined = Vec::with_capacity(tokens.len());
+    while let Some(token) = tokens.get(at) {
+        let is_word = matches!(token.kind, TokenKind::Word(_));
+        let end = names
+            .iter()
+            .filter(|_| is_word)
+            .find_map(|name| end_of_column(text, token.start, name));
+        let behind = tokens.iter().skip(at);
+        let length = end.and_then(|end| {
+            let mut within = behind.take_while(|token| token.end <= end);
+            within.position(|token| token.end == end)
+        });
+        let (Some(end), Some(length)) = (end, length) else {
+            joined.push(token.clone());
+            at += 1;
+            continue;
+        };
+        let word = text.get(token.start..end).unwrap_or_default();
+        joined.push(Token {
+            kind: TokenKind::Word(word.to_string()),
+            start: token.start,
+            end,
+        });
+        at += length + 1;
+    }
+    *tokens = joined;
+}
+
+/// The names with dashes that stand behind `FROM` and `JOIN`.
+fn dashed<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
+    let is_from = |token: &Token| {
+        let TokenKind::Word(word) = &token.kind else {
+            return false;
+        };
+        word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("join")
+    };
+    let pairs = tokens.iter().zip(tokens.iter().skip(1));
+    let behind = pairs.filter(|(from, _)| is_from(from));
+    let names = behind.filter_map(|(_, token)| {
+        let rest = text.get(token.start..)?;
+        let end = rest.find(|c: char| !is_of_index(c)).unwrap_or(rest.len());
+        rest.get(..end).filter(|name| name.contains('-'))
+    });
+    names.take(DASHED_MAX).collect()
+}
+
+/// Where a column ends that begins with the name of an index and a dot, if one stands at a place.
+fn end_of_column(text: &str, start: usize, index: &str) -> Option<usize> {
+    let column = text.get(start..)?.strip_prefix(index)?.strip_prefix('.')?;
+    let length = column.find(|c: char| !is_of_index(c) || c == '-');
+    let length = length.unwrap_or(column.len());
+    (length > 0).then_some(start + index.len() + 1 + length)
+}
+
+fn is_of_index(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '@' | '$')
 }
 
 pub(super) fn is_clause(word: &str) -> bool {
