@@ -89,6 +89,15 @@ impl SqlError {
         )
     }
 
+    /// A statement that deletes, which is off.
+    pub(super) fn delete_disabled() -> Self {
+        Self::of(
+            "SQLFeatureDisabledException",
+            "DELETE clause is disabled by default and will be deprecated. Using the plugins.sql.delete.enabled setting \
+             to enable it",
+        )
+    }
+
     /// A request that is wrong around the statement.
     pub(super) fn argument(details: impl Into<String>) -> Self {
         Self::of("IllegalArgumentException", details)

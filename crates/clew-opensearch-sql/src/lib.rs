@@ -166,6 +166,9 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
     if let (Some(text), Language::Sql) = (&request.cursor, language) {
         return next_page(call, format, Cursor::read(text)?).await;
     }
+    if language == Language::Sql {
+        settings::check_delete(call, &request.query)?;
+    }
     let table = match request.statement(language)? {
         Statement::Explain(plan) => return told_plan(call, plan, request.filter).await,
         Statement::ShowSources { stages } => {

@@ -10,6 +10,10 @@ use super::scan::ROWS_MAX;
 /// Under what names a setting is known.
 const SQL: [&str; 2] = ["plugins.sql.enabled", "opendistro.sql.enabled"];
 const PPL: [&str; 2] = ["plugins.ppl.enabled", "opendistro.ppl.enabled"];
+const DELETE: [&str; 2] = [
+    "plugins.sql.delete.enabled",
+    "opendistro.sql.delete.enabled",
+];
 const SIZE: [&str; 2] = ["plugins.query.size_limit", "opendistro.query.size_limit"];
 
 /// Refuses statements of a language that is turned off.
@@ -20,6 +24,16 @@ pub(super) fn check_enabled(call: &Call, language: Language) -> Result<(), SqlEr
     };
     if given(call, names).is_some_and(|text| text.trim() == "false") {
         return Err(SqlError::disabled(language));
+    }
+    Ok(())
+}
+
+/// Refuses statements that delete, unless they were allowed.
+pub(super) fn check_delete(call: &Call, statement: &str) -> Result<(), SqlError> {
+    let first = statement.split_whitespace().next().unwrap_or_default();
+    let is_allowed = given(call, DELETE).is_some_and(|text| text.trim() == "true");
+    if first.eq_ignore_ascii_case("delete") && !is_allowed {
+        return Err(SqlError::delete_disabled());
     }
     Ok(())
 }

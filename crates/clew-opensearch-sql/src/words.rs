@@ -342,3 +342,28 @@ pub(super) fn is_clause(word: &str) -> bool {
         .iter()
         .any(|clause| word.eq_ignore_ascii_case(clause))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_may_have_names_with_dashes_before_them() {
+        for (text, expected) in [
+            (
+                "SELECT a-b.c, a-b FROM a-b WHERE a-b.d-1 > 2",
+                "SELECT|a-b.c|,|a|-|b|FROM|a|-|b|WHERE|a-b.d|-|1|>|2",
+            ),
+            (
+                "SELECT a-b.c FROM x JOIN a-b-2024 ON a-b-2024.d.e = x.f",
+                "SELECT|a|-|b.c|FROM|x|JOIN|a|-|b|-|2024|ON|a-b-2024.d.e|=|x.f",
+            ),
+            ("SELECT a-b.c FROM x", "SELECT|a|-|b.c|FROM|x"),
+        ] {
+            let parser = Parser::new(text, Vec::new()).expect("words");
+            let words = parser.tokens.iter();
+            let words: Vec<&str> = words.map(|word| &text[word.start..word.end]).collect();
+            assert_eq!(words.join("|"), expected);
+        }
+    }
+}
