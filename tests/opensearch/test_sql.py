@@ -1040,6 +1040,7 @@ class SqlTest(ClewTest):
             (400, "SyntaxCheckException", "would repeat", "SELECT " + "CASE " * 12 + "age" + " WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 END" * 12 + " FROM people"),
             (400, "SyntaxCheckException", "would repeat", "SELECT " + "+".join(["age"] * 150) + " AS x FROM people ORDER BY " + ",".join(["x"] * 100)),
             (400, "SQLFeatureDisabledException", "plugins.sql.delete.enabled setting to enable it", "DELETE FROM people WHERE age > 3"),
+            (400, "UnsupportedOperationException", "twice", "SELECT count(*) FROM people t, t.parts p, t.parts q"),
             (400, "SyntaxCheckException", "keys", "SELECT age FROM people ORDER BY " + ",".join(["age"] * 300)),
             (400, "SyntaxCheckException", "keys", "SELECT count(*) FROM people GROUP BY " + ",".join(["age"] * 300)),
             (400, "SyntaxCheckException", "stars", "SELECT " + ",".join(["*"] * 300) + " FROM people"),

@@ -106,6 +106,15 @@ impl Source {
             Some(nested) => nested,
             None => Other::Plan(parser.done_before(plan, true)?),
         };
+        let is_same = |joined: &Joined| match (&joined.of, &of) {
+            (Other::Nested(_, have), Other::Nested(_, path)) => have == path,
+            _ => false,
+        };
+        if self.joined.iter().any(is_same) {
+            return Err(SqlError::unsupported(
+                "joining the same nested objects twice",
+            ));
+        }
         let name = names.into_iter().next();
         let name = name.ok_or_else(|| parser.error("a name for the SELECT that is joined"))?;
         let on = if parser.keyword("on") {
