@@ -626,6 +626,8 @@ class SqlTest(ClewTest):
             ("convert_tz('2008-12-25 05:30:00', '+00:00', 'America/Los_Angeles')", "2008-12-24 21:30:00", "datetime"),
             ("convert_tz('2008-12-25 05:30:00', '+00:00', 'Nowhere')", None, "datetime"),
             ("datetime('2008-02-10 02:00:00+04:00')", "2008-02-10 02:00:00", "datetime"),
+            ("datetime('2008-01-01 02:00:00+15:00', '-12:00')", None, "datetime"),
+            ("datetime('2008-01-01 02:00:00+10:00', '+04:00')", "2007-12-31 20:00:00", "datetime"),
             ("to_seconds(950228)", 62961148800, "long"),
             ("date_format('1998-01-31', '%c')", "01", "keyword"),
             ("'True' = true", True, "boolean"),

@@ -351,32 +351,33 @@ fn unix_timestamp(args: &[Value]) -> Value {
 
 /// A moment of one zone in another; both as offsets.
 pub(super) fn converted(args: &[Value]) -> Value {
-    let zone = |value: &Value| {
-        let text = value.as_str()?;
-        if text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            return TimeZone::get(text).ok();
-        }
-        let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;
-        let hours = i32::from(hours.parse::<u8>().ok()?);
-        let seconds = hours * 3600 + i32::from(minutes.parse::<u8>().ok()?) * 60;
-        let seconds = if text.starts_with('-') {
-            -seconds
-        } else {
-            seconds
-        };
-        let is_known = (-13 * 3600 - 59 * 60..=14 * 3600).contains(&seconds);
-        let offset = Offset::from_seconds(seconds).ok()?;
-        is_known.then(|| TimeZone::fixed(offset))
-    };
     let converted = || {
         let [of, from, to] = args else { return None };
         let there = moment(of)?
-            .to_zoned(zone(from)?)
+            .to_zoned(zone(from.as_str()?)?)
             .ok()?
-            .with_time_zone(zone(to)?);
+            .with_time_zone(zone(to.as_str()?)?);
         Some(there.datetime())
     };
     converted().map_or(Value::Null, written)
+}
+
+/// A zone by its name, or by how far it is from UTC: `+04:00`.
+pub(super) fn zone(text: &str) -> Option<TimeZone> {
+    if text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return TimeZone::get(text).ok();
+    }
+    let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;
+    let hours = i32::from(hours.parse::<u8>().ok()?);
+    let seconds = hours * 3600 + i32::from(minutes.parse::<u8>().ok()?) * 60;
+    let seconds = if text.starts_with('-') {
+        -seconds
+    } else {
+        seconds
+    };
+    let is_known = (-13 * 3600 - 59 * 60..=14 * 3600).contains(&seconds);
+    let offset = Offset::from_seconds(seconds).ok()?;
+    is_known.then(|| TimeZone::fixed(offset))
 }
 
 /// The months from the year 0 to a period, which is a year and a month, as in `200801`.

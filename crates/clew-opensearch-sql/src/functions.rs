@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::calendar::written;
 use super::cast::{float, of_number, shown};
-use super::dates::{DATES, converted};
+use super::dates::{DATES, converted, zone};
 use super::fields::SqlType;
 use super::like::like;
 use super::numbers::NUMBERS;
@@ -140,9 +140,16 @@ static FUNCTIONS: &[Function] = &[
         _ => text(args, |text| time::shown(text).into()),
     }),
     function("datetime", 1..=2, datetime, |args| match args {
-        [Value::String(moment), zone] => {
+        [Value::String(moment), to] => {
+            let offset = moment.len().checked_sub(6).and_then(|at| moment.get(at..));
+            let offset = offset
+                .filter(|offset| offset.starts_with(['+', '-']) && offset.get(3..4) == Some(":"));
+            // No zone is as far from UTC as some texts say.
+            if offset.is_some_and(|offset| zone(offset).is_none()) {
+                return Value::Null;
+            }
             let moment: Value = time::shown(moment).into();
-            converted(&[moment, "+00:00".into(), zone.clone()])
+            converted(&[moment, "+00:00".into(), to.clone()])
         }
         // Without a zone to go to, that of the text does not matter.
         _ => text(args, |text| match text.trim().parse() {
