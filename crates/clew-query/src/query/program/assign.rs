@@ -63,14 +63,18 @@ impl Parser<'_> {
         &self,
         target: Node,
         operator: Option<Operator>,
-        value: Node,
+        mut value: Node,
         before: bool,
     ) -> Result<Node, String> {
         let target = match target {
             Node::Variable(place) => {
                 let mut known = self.scope.iter().rev();
                 let known = known.find(|(_, _, known)| *known == place);
-                Target::Variable(place, known.map_or(Type::Any, |(_, kind, _)| *kind))
+                let kind = known.map_or(Type::Any, |(_, kind, _)| *kind);
+                if operator.is_none() {
+                    value = self.cut_to(kind, value);
+                }
+                Target::Variable(place, kind)
             }
             Node::Member {
                 of,
@@ -90,6 +94,48 @@ impl Parser<'_> {
         })))
     }
 
+    /// The value that a variable of a type begins with.
+    pub(super) fn first_value(&mut self, kind: Type) -> Result<Node, String> {
+        let value = self.expression()?;
+        Ok(self.cut_to(kind, value))
+    }
+
+    /// What a variable gets: what is computed of whole numbers of 32 bits has no more.
+    fn cut_to(&self, kind: Type, value: Node) -> Node {
+        let grows = matches!(
+            value,
+            Node::Pair(
+                Operator::Add | Operator::Subtract | Operator::Multiply | Operator::ShiftLeft,
+                ..
+            )
+        );
+        match kind == Type::Int && grows && self.is_int(&value) {
+            true => Node::Cast(Type::Int, Box::new(value)),
+            false => value,
+        }
+    }
+
+    /// Whether what has a value has one of 32 bits, as far as its text tells.
+    fn is_int(&self, node: &Node) -> bool {
+        match node {
+            Node::Whole(number) => i32::try_from(*number).is_ok(),
+            Node::Variable(place) => self.scope.iter().any(|(_, kind, known)| {
+                known == place && matches!(kind, Type::Int | Type::Short | Type::Byte | Type::Char)
+            }),
+            Node::Cast(kind, _) => {
+                matches!(kind, Type::Int | Type::Short | Type::Byte | Type::Char)
+            }
+            Node::Negated(inner) | Node::Flipped(inner) => self.is_int(inner),
+            Node::Pair(_, left, right) => self.is_int(left) && self.is_int(right),
+            Node::Member { name, .. } => name == "length",
+            Node::Call { name, .. } => matches!(
+                name.as_str(),
+                "charAt" | "hashCode" | "indexOf" | "intValue" | "lastIndexOf" | "length" | "size"
+            ),
+            _ => false,
+        }
+    }
+
     pub(super) fn arguments(&mut self, end: &str) -> Result<Vec<Node>, String> {
         let mut arguments = Vec::new();
         if self.take(end) {
@@ -106,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// A value, a lambda, or what `::` names.
-    fn argument(&mut self) -> Result<Node, String> {
+    pub(super) fn argument(&mut self) -> Result<Node, String> {
         if let Some(lambda) = self.lambda()? {
             return Ok(Node::Lambda(lambda));
         }
@@ -307,6 +353,7 @@ impl<'a> Machine<'a, '_> {
             }
             Target::Member(of, key) => {
                 let (of, key) = (self.value(of)?, self.value(key)?);
+                self.gone_through(&key)?;
                 let before = match assign.operator {
                     Some(_) => element(&of, &key)?,
                     None => ScriptValue::Null,
@@ -342,8 +389,10 @@ pub(super) fn call_of_part(of: Node, name: String, arguments: Vec<Node>, safe: b
             name: part,
             arguments: none,
             safe: inner,
-        } if name == "removeIf"
-            && none.is_empty()
+        } if matches!(
+            name.as_str(),
+            "clear" | "iterator" | "remove" | "removeAll" | "removeIf" | "retainAll"
+        ) && none.is_empty()
             && matches!(part.as_str(), "keySet" | "values" | "entrySet") =>
         {
             Node::Call {

@@ -24,10 +24,14 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("format", 1),
     ("getNano", 0),
     ("minus", 2),
+    ("minusMillis", 1),
     ("minusMonths", 1),
+    ("minusNanos", 1),
     ("minusYears", 1),
     ("plus", 2),
+    ("plusMillis", 1),
     ("plusMonths", 1),
+    ("plusNanos", 1),
     ("plusYears", 1),
     ("truncatedTo", 1),
     ("until", 2),
@@ -45,6 +49,8 @@ pub(super) fn unit(constant: &str) -> Option<&'static str> {
     let mut all = UNITS.iter().map(|(name, _)| *name);
     let all = all.find(|name| name.eq_ignore_ascii_case(constant));
     all.or(match constant {
+        "NANOS" => Some("Nanos"),
+        "MICROS" => Some("Micros"),
         "MONTHS" => Some("Months"),
         "YEARS" => Some("Years"),
         _ => None,
@@ -91,12 +97,15 @@ pub(super) fn method<'a>(
         ("format", [pattern]) => written(pattern.want_text()?, millis)?,
         ("until", [ScriptValue::Date(to), unit]) => between(unit.want_text()?, millis, *to)?,
         ("truncatedTo", [unit]) => {
-            let length = length_of(unit.want_text()?)
+            let unit = unit.want_text()?;
+            let shorter = parts_of(unit).map(|_| 1);
+            let length = shorter
+                .or_else(|| length_of(unit))
                 .filter(|length| *length <= DAY_MS)
                 .ok_or_else(|| {
                     ScriptError::argument("Unit is too large to be used for truncation")
                 })?;
-            ScriptValue::Date(millis - millis.rem_euclid(length))
+            ScriptValue::Date(millis.div_euclid(length).saturating_mul(length))
         }
         ("plus" | "minus", [count, unit]) => {
             let count = count.want_whole()?;
@@ -109,8 +118,10 @@ pub(super) fn method<'a>(
         (name, [count]) => {
             let whole = |count: &ScriptValue<'a>| count.want_whole();
             match (name.strip_prefix("plus"), name.strip_prefix("minus")) {
-                (Some(unit @ ("Months" | "Years")), _) => moved(millis, Some(whole(count)?), unit)?,
-                (_, Some(unit @ ("Months" | "Years"))) => {
+                (Some(unit @ ("Millis" | "Months" | "Nanos" | "Years")), _) => {
+                    moved(millis, Some(whole(count)?), unit)?
+                }
+                (_, Some(unit @ ("Millis" | "Months" | "Nanos" | "Years"))) => {
                     moved(millis, whole(count)?.checked_neg(), unit)?
                 }
                 _ => match name.strip_prefix("with") {
@@ -129,6 +140,15 @@ fn written<'a>(pattern: &str, millis: i64) -> Result<ScriptValue<'a>, ScriptErro
     ScriptValue::made(format.format_millis(millis))
 }
 
+/// How many of a unit that is shorter fill a millisecond.
+fn parts_of(unit: &str) -> Option<i64> {
+    match unit {
+        "Nanos" => Some(1_000_000),
+        "Micros" => Some(1_000),
+        _ => None,
+    }
+}
+
 fn length_of(unit: &str) -> Option<i64> {
     let mut all = UNITS.iter();
     all.find(|(name, _)| *name == unit)
@@ -138,6 +158,10 @@ fn length_of(unit: &str) -> Option<i64> {
 /// A moment so many units later.
 fn moved<'a>(millis: i64, count: Option<i64>, unit: &str) -> Result<ScriptValue<'a>, ScriptError> {
     let count = count.ok_or_else(out_of_range)?;
+    if let Some(parts) = parts_of(unit) {
+        let moved = millis.checked_add(count / parts);
+        return moved.map(ScriptValue::Date).ok_or_else(out_of_range);
+    }
     let moved = match (length_of(unit), unit) {
         (Some(length), _) => count
             .checked_mul(length)
@@ -184,7 +208,7 @@ fn with<'a>(millis: i64, part: &str, value: i64) -> Result<ScriptValue<'a>, Scri
     let of_time = |length: i64, most: i64| -> Result<Option<i64>, ScriptError> {
         let value = within(0, most - 1)?;
         let have = millis.rem_euclid(length * most) / length;
-        Ok(Some(millis + (value - have) * length))
+        Ok(Some(millis.saturating_add((value - have) * length)))
     };
     let moved = match part {
         "Year" => on_day(millis, (within(-999_999, 999_999)?, date.month, date.day)),
@@ -195,7 +219,11 @@ fn with<'a>(millis: i64, part: &str, value: i64) -> Result<ScriptValue<'a>, Scri
         "Second" => of_time(1_000, 60)?,
         "Nano" => {
             let nanos = within(0, 999_999_999)?;
-            Some(millis - millis.rem_euclid(1000) + nanos / 1_000_000)
+            Some(
+                millis
+                    .saturating_sub(millis.rem_euclid(1000))
+                    .saturating_add(nanos / 1_000_000),
+            )
         }
         _ => return Err(ScriptError::argument(format!("[with{part}] not found"))),
     };
@@ -204,8 +232,12 @@ fn with<'a>(millis: i64, part: &str, value: i64) -> Result<ScriptValue<'a>, Scri
 
 /// How many whole units lie between two moments.
 fn between<'a>(unit: &str, from: i64, to: i64) -> Result<ScriptValue<'a>, ScriptError> {
+    let apart = to.checked_sub(from).ok_or_else(out_of_range)?;
+    if let Some(parts) = parts_of(unit) {
+        let apart = apart.checked_mul(parts).ok_or_else(out_of_range)?;
+        return Ok(ScriptValue::Whole(apart));
+    }
     if let Some(length) = length_of(unit) {
-        let apart = to.checked_sub(from).ok_or_else(out_of_range)?;
         return Ok(ScriptValue::Whole(apart / length));
     }
     let (first, last) = (civil_date(from), civil_date(to));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::held::{Held, Kind, Members};
-pub(super) use super::methods::{GROWING, MAKING, METHODS, QUICK, READING};
+pub(super) use super::methods::{DEEP, GROWING, MAKING, METHODS, QUICK, READING};
 use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -263,6 +263,7 @@ fn stream_method<'a>(
         }
         ("limit", [most]) => ScriptValue::listed(part(0, most.want_whole()?.min(length))?)?,
         ("skip", [first]) => ScriptValue::listed(part(first.want_whole()?.min(length), length)?)?,
+        ("clone", []) => ScriptValue::kept(items.kind(), items.all())?,
         ("stream" | "toList" | "boxed" | "toArray" | "asList" | "asCollection", [])
         | ("collect", [ScriptValue::Null]) => ScriptValue::listed(items.all())?,
         ("collect" | "join", [ScriptValue::Text(between)]) => {
@@ -352,16 +353,16 @@ fn members_method<'a>(
             members.clear();
             ScriptValue::Null
         }
+        ("clone", []) => match members.kind() {
+            Kind::Sorted => ScriptValue::sorted_map(members.all())?,
+            _ => ScriptValue::mapped(members.all())?,
+        },
         ("keySet", []) => {
             let names = members.all().into_iter().map(|(name, _)| name);
             ScriptValue::listed(names.map(ScriptValue::Text).collect())?
         }
         ("values", []) => ScriptValue::listed(values().collect())?,
-        ("entrySet", []) => {
-            let members = members.all().into_iter();
-            let entries = members.map(|(name, value)| entry(name, value));
-            ScriptValue::listed(entries.collect::<Result<_, _>>()?)?
-        }
+        ("entrySet", []) => ScriptValue::listed(members.entries()?)?,
         ("firstKey" | "lastKey", []) => {
             let mut all = members.all();
             let found = match name {
@@ -374,17 +375,54 @@ fn members_method<'a>(
         ("getMessage", []) => or_null(members.get("message")),
         ("getKey", []) => or_null(members.get("key")),
         ("getValue", []) => or_null(members.get("value")),
-        _ => return Ok(None),
+        ("setValue", [value]) => or_null(members.set_value(value)?),
+        _ => return part_method(members, name, arguments),
     }))
 }
 
-/// A name and its value.
-pub(super) fn entry<'a>(
-    name: Cow<'a, str>,
-    value: ScriptValue<'a>,
-) -> Result<ScriptValue<'a>, ScriptError> {
-    let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
-    ScriptValue::mapped(vec![key, (Cow::Borrowed("value"), value)])
+/// Methods that change a map by its names or its values.
+fn part_method<'a>(
+    members: &Held<Members<'a>>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    Ok(Some(match (name, arguments) {
+        ("keySet.iterator" | "values.iterator" | "entrySet.iterator", []) => {
+            let part = name.split('.').next().unwrap_or(name);
+            let items = members_method(members, part, &[])?;
+            let items = items.and_then(|items| items.items()).unwrap_or_default();
+            ScriptValue::iterator(ScriptValue::Members(members.clone()), items)?
+        }
+        ("keySet.clear" | "values.clear" | "entrySet.clear", []) => {
+            members.clear();
+            ScriptValue::Null
+        }
+        ("keySet.remove", [name]) => ScriptValue::Bool(members.take(&key(name)).is_some()),
+        ("values.remove", [value]) => {
+            let mut all = members.all().into_iter();
+            let found = all.find(|(_, have)| is_same(have, value));
+            ScriptValue::Bool(found.and_then(|(name, _)| members.take(&name)).is_some())
+        }
+        (
+            "keySet.removeAll" | "keySet.retainAll" | "values.removeAll" | "values.retainAll",
+            [others],
+        ) => {
+            let (stays, others) = (name.ends_with("retainAll"), several(others)?);
+            let mut is_changed = false;
+            for (name_of, value) in members.all() {
+                let part = match name.starts_with("keySet") {
+                    true => ScriptValue::Text(name_of.clone()),
+                    false => value,
+                };
+                if others.iter().any(|other| is_same(other, &part)) != stays {
+                    members.take(&name_of);
+                    is_changed = true;
+                }
+            }
+            ScriptValue::Bool(is_changed)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// How two values stand to each other: below, at or above zero.
@@ -394,7 +432,11 @@ pub(super) fn ordered<'a>(
 ) -> Result<ScriptValue<'a>, ScriptError> {
     let order = match (left, right) {
         (ScriptValue::Whole(left), ScriptValue::Whole(right))
-        | (ScriptValue::Date(left), ScriptValue::Date(right)) => left.cmp(right),
+        | (ScriptValue::Lapse(left), ScriptValue::Lapse(right))
+        | (
+            ScriptValue::Date(left) | ScriptValue::Moment(left, _),
+            ScriptValue::Date(right) | ScriptValue::Moment(right, _),
+        ) => left.cmp(right),
         (ScriptValue::Text(left), ScriptValue::Text(right)) => left.cmp(right),
         (ScriptValue::Bool(left), ScriptValue::Bool(right)) => left.cmp(right),
         _ => left.want_number()?.total_cmp(&right.want_number()?),

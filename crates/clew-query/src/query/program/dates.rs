@@ -2,6 +2,7 @@
 
 use clew_schema::{DateFormat, civil_date};
 
+use super::moments::Clock;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 
@@ -101,7 +102,7 @@ fn part<'a>(millis: i64, name: &str) -> Option<ScriptValue<'a>> {
     let days = millis.div_euclid(DAY_MS);
     let date = || civil_date(millis);
     Some(ScriptValue::Whole(match name {
-        "toInstant" => return Some(ScriptValue::Date(millis)),
+        "toInstant" => return Some(ScriptValue::Moment(millis, Clock::Instant)),
         "toEpochMilli" | "getMillis" | "getTime" => millis,
         "toEpochSecond" | "getEpochSecond" => millis.div_euclid(SECOND_MS),
         "getYear" => date().year,

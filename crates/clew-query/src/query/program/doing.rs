@@ -106,6 +106,8 @@ impl<'a> Machine<'a, '_> {
         doing: &Doing<'a>,
         arguments: &[ScriptValue<'a>],
     ) -> Result<ScriptValue<'a>, ScriptError> {
+        // Orders are made of others, some of them twice.
+        self.steps(1)?;
         match (&doing.what, arguments) {
             (What::Here(lambda), _) => self.lambda(lambda, arguments),
             (What::Written(lambda, around), _) => {
@@ -364,6 +366,7 @@ impl<'a> Machine<'a, '_> {
         }
         for item in items {
             let name = self.applied(key, std::slice::from_ref(&item))?;
+            self.gone_through(&name)?;
             let name = changes::key(&name);
             self.steps(groups.len() / 16)?;
             self.hold(&item)?;
@@ -390,6 +393,7 @@ impl<'a> Machine<'a, '_> {
         };
         for item in items {
             let name = self.applied(&key, std::slice::from_ref(&item))?;
+            self.gone_through(&name)?;
             let mut new = self.applied(&value, std::slice::from_ref(&item))?;
             if let Some(there) = members.get(&changes::key(&name)) {
                 let [merge, ..] = others else {

@@ -5,6 +5,7 @@ use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 use super::ScriptLanguage;
 use super::calendar;
 use super::dates;
+use super::moments;
 use super::operators::{cut, lenient};
 use super::statics;
 use super::tree::{Node, Operator};
@@ -97,9 +98,19 @@ const OF_CLASSES: &[(&str, &str, &str)] = &[
     ("Double", "toString", "textOf"),
     ("Boolean", "toString", "textOf"),
     ("Boolean", "parseBoolean", "parseTruth"),
-    ("ZonedDateTime", "parse", "parseDate"),
-    ("Instant", "parse", "parseDate"),
-    ("Instant", "ofEpochMilli", "dateOf"),
+    ("ZonedDateTime", "parse", "parseZoned"),
+    ("LocalDate", "parse", "parseDay"),
+    ("LocalDateTime", "parse", "parseLocal"),
+    ("Instant", "parse", "parseInstant"),
+    ("Instant", "ofEpochMilli", "instantOfMillis"),
+    ("Instant", "ofEpochSecond", "instantOfSeconds"),
+    ("Duration", "ofDays", "lapseOfDays"),
+    ("Duration", "ofHours", "lapseOfHours"),
+    ("Duration", "ofMillis", "lapseOfMillis"),
+    ("Duration", "ofMinutes", "lapseOfMinutes"),
+    ("Duration", "ofSeconds", "lapseOfSeconds"),
+    ("ZoneId", "of", "zone"),
+    ("ZoneOffset", "of", "zone"),
 ];
 
 fn found(table: &'static [(&'static str, usize)], name: &str, arguments: usize) -> Known {
@@ -158,6 +169,7 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         ("Long", "MIN_VALUE") => Node::Whole(i64::MIN),
         ("Boolean", "TRUE") => Node::Bool(true),
         ("Boolean", "FALSE") => Node::Bool(false),
+        ("ZoneOffset", "UTC") => Node::Text("Z".to_string()),
         ("Locale", "ROOT" | "ENGLISH" | "US") => Node::Text(String::new()),
         ("ChronoUnit", unit) => Node::Text(calendar::unit(unit)?.to_string()),
         ("DateTimeFormatter", format) => Node::Text(calendar::format(format)?.to_string()),
@@ -231,11 +243,8 @@ fn of_wholes<'a>(
         return None;
     }
     Some(ScriptValue::Whole(match (name, arguments) {
-        ("abs", [ScriptValue::Whole(a)]) => a.wrapping_abs(),
         ("round", [ScriptValue::Whole(a)]) => *a,
         ("bitCount", [ScriptValue::Whole(a)]) => i64::from(a.count_ones()),
-        ("max", [ScriptValue::Whole(a), ScriptValue::Whole(b)]) => *a.max(b),
-        ("min", [ScriptValue::Whole(a), ScriptValue::Whole(b)]) => *a.min(b),
         _ => return None,
     }))
 }
@@ -256,7 +265,6 @@ fn of_text<'a>(
         }
         "parseTruth" => ScriptValue::Bool(value.shown().eq_ignore_ascii_case("true")),
         "textOf" => ScriptValue::made(value.shown().into_owned())?,
-        "parseDate" => ScriptValue::Date(dates::read(value.want_text()?)?),
         "dateOf" => ScriptValue::Date(value.want_whole()?),
         _ => return Ok(None),
     }))
@@ -338,9 +346,8 @@ fn decay(name: &str, arguments: &[ScriptValue<'_>]) -> Result<f64, ScriptError> 
         };
         (point.metres_to(origin), metres(scale)?, metres(offset)?)
     } else if name.starts_with("decayDate") {
-        let ScriptValue::Date(at) = value else {
-            return Err(value.no_cast("java.time.ZonedDateTime"));
-        };
+        let at = moments::millis_of(value);
+        let at = at.ok_or_else(|| value.no_cast("java.time.ZonedDateTime"))?;
         let from = dates::read(origin.want_text()?)?;
         let between = ScriptValue::Whole(at.saturating_sub(from)).want_number()?;
         (between.abs(), millis(scale)?, millis(offset)?)

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::{Map, Value};
 
@@ -42,10 +42,12 @@ pub(super) enum Kind {
     Stack,
     /// A text that grows: its one item.
     Builder,
-    /// What goes through a list: the items that come, the next one last.
+    /// What goes through a list or a map: that, or null, and the items that come, the next one last.
     Iterator,
     /// One item, or none.
     Optional,
+    /// A name and its value, as a map has them.
+    Entry,
 }
 
 /// Members of a map, in the order in which they came.
@@ -53,6 +55,8 @@ pub(super) enum Kind {
 pub struct Members<'a> {
     next: u64,
     by_name: BTreeMap<Cow<'a, str>, (u64, ScriptValue<'a>)>,
+    /// The map that an entry is of.
+    of: Option<Weak<Mutex<Inside<Members<'a>>>>>,
 }
 
 impl<T> Clone for Held<T> {
@@ -224,6 +228,23 @@ impl<'a> ScriptValue<'a> {
         Self::kept(Kind::Set, kept)
     }
 
+    /// A name and its value.
+    pub(super) fn entry(name: Cow<'a, str>, value: ScriptValue<'a>) -> Result<Self, ScriptError> {
+        let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
+        let entry = Self::mapped(vec![key, (Cow::Borrowed("value"), value)])?;
+        if let ScriptValue::Members(members) = &entry {
+            members.inside(|inside| inside.kind = Kind::Entry);
+        }
+        Ok(entry)
+    }
+
+    /// What goes through items of something.
+    pub(super) fn iterator(of: ScriptValue<'a>, items: Vec<Self>) -> Result<Self, ScriptError> {
+        let mut all = vec![of];
+        all.extend(items.into_iter().rev());
+        Self::kept(Kind::Iterator, all)
+    }
+
     /// A map that was made.
     pub(super) fn mapped(pairs: Vec<(Cow<'a, str>, ScriptValue<'a>)>) -> Result<Self, ScriptError> {
         let map = Held::new(Members::default(), 0);
@@ -330,6 +351,11 @@ impl<'a> Held<Vec<ScriptValue<'a>>> {
         self.inside(|inside| inside.what.iter().map(ScriptValue::to_json).collect())
     }
 
+    /// Takes all that its items have inside off what is left; whether there was enough.
+    pub(super) fn counted_off(&self, left: &mut usize) -> bool {
+        self.inside(|inside| inside.what.iter().all(|item| item.counted_off(left)))
+    }
+
     /// Whether all that it holds fits into what is left.
     pub(super) fn fits(&self, left: &mut usize) -> bool {
         self.inside(|inside| inside.what.iter().all(|item| item.fits(left)))
@@ -382,6 +408,40 @@ impl<'a> Held<Members<'a>> {
 
     pub(super) fn clear(&self) {
         self.inside(|inside| inside.what.by_name.clear());
+    }
+
+    /// All members as entries.
+    pub(super) fn entries(&self) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        let mut entries = Vec::new();
+        for (name, value) in self.all() {
+            let entry = ScriptValue::entry(name, value)?;
+            if let ScriptValue::Members(members) = &entry {
+                let of = Some(Arc::downgrade(&self.0));
+                members.inside(|inside| inside.what.of = of);
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    /// Gives an entry another value, in its map, too; the one that it had is given back.
+    pub(super) fn set_value(
+        &self,
+        value: &ScriptValue<'a>,
+    ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        let of = self.inside(|inside| inside.what.of.as_ref().and_then(Weak::upgrade));
+        if let (Some(of), Some(ScriptValue::Text(name))) = (of, self.get("key")) {
+            Held(of).put(name, value.clone())?;
+        }
+        self.put(Cow::Borrowed("value"), value.clone())
+    }
+
+    /// Takes all that its values have inside off what is left; whether there was enough.
+    pub(super) fn counted_off(&self, left: &mut usize) -> bool {
+        self.inside(|inside| {
+            let mut members = inside.what.by_name.values();
+            members.all(|(_, value)| value.counted_off(left))
+        })
     }
 
     /// All members, in the order in which they came.

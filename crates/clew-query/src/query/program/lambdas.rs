@@ -9,12 +9,29 @@ use super::members;
 use super::run::Machine;
 use super::tree::Node;
 use super::value::ScriptValue;
-use crate::error::ScriptError;
+use crate::error::{ScriptError, ScriptErrorKind};
 
 /// So many items are gone through in one step.
 const STEP_ITEMS: usize = 16;
 
 impl<'a> Machine<'a, '_> {
+    /// Counts all that lies in a list or a map, for what goes through every level of it.
+    pub(super) fn gone_through(&mut self, value: &ScriptValue<'a>) -> Result<(), ScriptError> {
+        if !matches!(
+            value,
+            ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Members(_)
+        ) {
+            return Ok(());
+        }
+        match value.inside() {
+            Some(inside) => self.steps(inside / STEP_ITEMS),
+            None => Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                "lists and maps of the script have too much inside to go through",
+            )),
+        }
+    }
+
     /// What a value answers.
     pub(super) fn call(
         &mut self,
@@ -49,6 +66,15 @@ impl<'a> Machine<'a, '_> {
         if let ("getByPath", [ScriptValue::Text(path), others @ ..]) = (name, arguments) {
             self.steps(path.len() / STEP_ITEMS)?;
             return changes::by_path(of, path, others.first());
+        }
+        let is_deep = changes::DEEP.contains(&name);
+        // The name of a member may be a list, too.
+        if is_deep || matches!(of, ScriptValue::Members(_)) {
+            let each = arguments.iter();
+            each.take(1).try_for_each(|one| self.gone_through(one))?;
+        }
+        if is_deep {
+            self.gone_through(of)?;
         }
         if changes::READING.contains(&name) {
             let copy = match of {
@@ -107,6 +133,15 @@ impl<'a> Machine<'a, '_> {
                 .try_for_each(|argument| self.hold(argument))?;
         }
         let is_set = matches!(of, ScriptValue::Items(items) if items.is_set());
+        if is_set && matches!(name, "add" | "addAll" | "remove") {
+            arguments
+                .iter()
+                .try_for_each(|one| self.gone_through(one))?;
+            let has_inner = arguments.iter().any(|one| one.size().is_some());
+            if has_inner {
+                self.gone_through(of)?;
+            }
+        }
         // What is put before others moves them, and where each value is once all are looked at.
         let moves = name == "add" && (arguments.len() > 1 || is_set);
         if moves || !changes::QUICK.contains(&name) {
@@ -117,7 +152,10 @@ impl<'a> Machine<'a, '_> {
             let size = of.size().unwrap_or(0);
             // Some look for each of the others.
             let looks = match name {
-                "removeAll" | "retainAll" | "containsAll" => size.saturating_mul(others.max(1)),
+                "removeAll" | "retainAll" | "containsAll" | "keySet.removeAll"
+                | "keySet.retainAll" | "values.removeAll" | "values.retainAll" => {
+                    size.saturating_mul(others.max(1))
+                }
                 "addAll" if is_set => size.saturating_add(others).saturating_mul(others.max(1)),
                 "distinct" => size.saturating_mul(size),
                 _ => size.saturating_add(others),
@@ -202,6 +240,7 @@ impl<'a> Machine<'a, '_> {
                 ScriptValue::Bool(self.kept(items, lambda, Wanted::Others)?.is_empty())
             }
             ("collect", _) => self.collected(items, lambda)?,
+            ("toArray", _) => ScriptValue::listed(items)?,
             _ => self.made_of_items(of, items, name, lambda)?,
         })
     }

@@ -147,9 +147,13 @@ fn number(text: &str) -> Option<(Token, usize)> {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit());
         let digits = &digits[..end.unwrap_or(digits.len())];
         let bits = u64::from_str_radix(digits, 16).ok()?;
-        let value = i64::from_ne_bytes(bits.to_ne_bytes());
         let length = 2 + digits.len();
         let has_letter = text[length..].starts_with(['L', 'l']);
+        // The highest of 32 bits is a sign where nothing says that there are more.
+        let value = match u32::try_from(bits) {
+            Ok(bits) if !has_letter => i64::from(i32::from_ne_bytes(bits.to_ne_bytes())),
+            _ => i64::from_ne_bytes(bits.to_ne_bytes()),
+        };
         return Some((Token::Whole(value), length + usize::from(has_letter)));
     }
     let bytes = text.as_bytes();

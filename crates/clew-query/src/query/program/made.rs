@@ -10,7 +10,7 @@ use super::members;
 use super::run::Machine;
 use super::tree::Thrown;
 use super::value::{ScriptValue, TEXT_BYTES_MAX};
-use super::{changes, functions, statics};
+use super::{changes, functions, moments, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Bytes of a text that are gone through in one step.
@@ -33,6 +33,7 @@ pub(super) fn constructor(class: &str, arguments: usize) -> Option<&'static str>
         ("TreeSet", 0 | 1) => "newSortedSet",
         ("TreeMap", 0 | 1) => "newSortedMap",
         ("StringBuilder" | "StringBuffer", 0 | 1) => "newBuilder",
+        ("StringTokenizer", 1..=3) => "newTokenizer",
         _ => return None,
     })
 }
@@ -91,8 +92,9 @@ impl<'a> Machine<'a, '_> {
         values: &[ScriptValue<'a>],
     ) -> Result<ScriptValue<'a>, ScriptError> {
         for value in values {
-            if let ScriptValue::Items(_) | ScriptValue::Members(_) | ScriptValue::Json(_) = value {
-                self.steps(value.size().unwrap_or(0) / STEP_ITEMS)?;
+            match value {
+                ScriptValue::Json(_) => self.steps(value.size().unwrap_or(0) / STEP_ITEMS)?,
+                value => self.gone_through(value)?,
             }
         }
         if name.starts_with("new") {
@@ -131,10 +133,16 @@ impl<'a> Machine<'a, '_> {
                 }
                 ScriptValue::kept(Kind::Wholes, numbers)
             }
-            _ => match statics::call(name, values)? {
-                Some(found) => Ok(found),
-                None => functions::call(name, self.script.language, values),
-            },
+            _ => {
+                let found = match moments::call(name, values)? {
+                    None => statics::call(name, values)?,
+                    found => found,
+                };
+                match found {
+                    Some(found) => Ok(found),
+                    None => functions::call(name, self.script.language, values),
+                }
+            }
         }
     }
 
@@ -170,6 +178,12 @@ impl<'a> Machine<'a, '_> {
                 let text = text.shown().into_owned();
                 self.builder(&text)
             }
+            ("newTokenizer", [text, others @ ..]) => {
+                let tokens = tokens_of(text.want_text()?, others)?;
+                self.steps(tokens.len() / STEP_ITEMS)?;
+                tokens.iter().try_for_each(|token| self.hold(token))?;
+                ScriptValue::iterator(ScriptValue::Null, tokens)
+            }
             ("newFailure", [class, others @ ..]) => {
                 let thrown = Thrown::named(&class.shown()).unwrap_or(Thrown::Other);
                 let reason = others.first().cloned().unwrap_or(ScriptValue::Null);
@@ -195,20 +209,14 @@ impl<'a> Machine<'a, '_> {
     ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let of = ScriptValue::Items(items.clone());
         if let "iterator" | "listIterator" = name {
-            let mut all = items.all();
-            all.reverse();
+            let all = items.all();
             self.steps(all.len() / STEP_ITEMS)?;
             all.iter().try_for_each(|item| self.hold(item))?;
-            return ScriptValue::kept(Kind::Iterator, all).map(Some);
+            return ScriptValue::iterator(of, all).map(Some);
         }
         match (items.kind(), name, arguments) {
             (Kind::Builder, ..) => self.of_builder(items, name, arguments).map(Some),
-            (Kind::Iterator, "hasNext", []) => Ok(Some(ScriptValue::Bool(items.len() > 0))),
-            (Kind::Iterator, "next", []) => match items.take(items.len().wrapping_sub(1)) {
-                Some(next) => Ok(Some(next)),
-                None => Err(none_there()),
-            },
-            (Kind::Iterator, ..) => Err(members::refused(&of, name, arguments.len())),
+            (Kind::Iterator, ..) => self.of_iterator(items, name, arguments).map(Some),
             (Kind::Optional, "isPresent", []) => Ok(Some(ScriptValue::Bool(items.len() > 0))),
             (Kind::Optional, "get" | "getAsInt" | "getAsLong" | "getAsDouble", []) => {
                 items.at(0).map(Some).ok_or_else(none_there)
@@ -245,6 +253,48 @@ impl<'a> Machine<'a, '_> {
                 ScriptValue::kept(Kind::Wholes, made).map(Some)
             }
             _ => Ok(None),
+        }
+    }
+
+    /// What goes through a list or a map answers.
+    fn of_iterator(
+        &mut self,
+        items: &Held<Vec<ScriptValue<'a>>>,
+        name: &str,
+        arguments: &[ScriptValue<'a>],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let left = items.len().saturating_sub(1);
+        match (name, arguments) {
+            ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => {
+                Ok(ScriptValue::Bool(left > 0))
+            }
+            ("countTokens", []) => Ok(count(left)),
+            ("next" | "nextToken" | "nextElement", []) if left > 0 => {
+                items.take(left).ok_or_else(none_there)
+            }
+            ("next" | "nextToken" | "nextElement", []) => Err(none_there()),
+            ("remove", []) => {
+                let of = items.at(0).unwrap_or(ScriptValue::Null);
+                let size = of.size().unwrap_or(0);
+                self.steps(size / STEP_ITEMS)?;
+                // The one that came last stands before all that are left.
+                let place = size.checked_sub(left + 1);
+                let place = place
+                    .ok_or_else(|| ScriptError::new(ScriptErrorKind::State, "nothing came yet"))?;
+                match &of {
+                    ScriptValue::Items(list) => drop(list.take(place)),
+                    ScriptValue::Members(map) => {
+                        let name = map.all().into_iter().nth(place);
+                        drop(name.and_then(|(name, _)| map.take(&name)));
+                    }
+                    _ => return Err(members::refused(&of, name, 0)),
+                }
+                Ok(ScriptValue::Null)
+            }
+            _ => {
+                let of = ScriptValue::Items(items.clone());
+                Err(members::refused(&of, name, arguments.len()))
+            }
         }
     }
 
@@ -285,6 +335,29 @@ impl<'a> Machine<'a, '_> {
             _ => Ok(of),
         }
     }
+}
+
+/// The pieces of a text between letters that part them; the letters themselves, too,
+/// if that is wanted.
+fn tokens_of<'a>(
+    text: &str,
+    others: &[ScriptValue<'a>],
+) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    let parting = match others.first() {
+        Some(letters) => letters.want_text()?,
+        None => " \t\n\r\u{c}",
+    };
+    let parts_too = others.get(1).map_or(Ok(false), ScriptValue::want_truth)?;
+    let mut tokens = Vec::new();
+    for piece in text.split_inclusive(|letter: char| parting.contains(letter)) {
+        let token = piece.trim_end_matches(|letter: char| parting.contains(letter));
+        let part = piece.get(token.len()..).unwrap_or_default();
+        let part = Some(part).filter(|_| parts_too);
+        let both = [Some(token), part].into_iter().flatten();
+        let both = both.filter(|one| !one.is_empty());
+        tokens.extend(both.map(|one| ScriptValue::Text(Cow::Owned(one.to_string()))));
+    }
+    Ok(tokens)
 }
 
 /// What a method makes of the letters of a text that grows; `None` where it changes nothing.

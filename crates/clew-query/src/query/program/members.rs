@@ -7,6 +7,7 @@ use super::calendar;
 use super::changes;
 use super::dates;
 use super::matcher;
+use super::moments;
 use super::operators::is_same;
 use super::texts;
 use super::value::ScriptValue;
@@ -66,6 +67,7 @@ const METHODS: &[(&str, usize)] = &[
 pub(super) fn is_method(name: &str, arguments: usize) -> bool {
     let own = METHODS.iter().chain(dates::METHODS);
     let own = own.chain(texts::METHODS).chain(calendar::METHODS);
+    let own = own.chain(moments::METHODS);
     let mut all = own.chain(changes::METHODS).chain(matcher::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
@@ -86,15 +88,14 @@ pub(super) fn call<'a>(
         ScriptValue::Null => return Err(ScriptError::null(name)),
         ScriptValue::Text(text) => match text_method(text, name, arguments)? {
             None if name == "between" || name == "format" => {
-                calendar::of_text(text, name, arguments)?
+                calendar::of_text(text, name, &moments::told(name, arguments))?
             }
             None => texts::method(text, name, arguments)?,
             found => found,
         },
-        ScriptValue::Date(millis) => match dates::method(*millis, name, arguments)? {
-            None => calendar::method(*millis, name, arguments)?,
-            found => found,
-        },
+        ScriptValue::Date(millis) => moments::of_date(*millis, name, arguments)?,
+        ScriptValue::Moment(millis, clock) => moments::method((*millis, *clock), name, arguments)?,
+        ScriptValue::Lapse(millis) => moments::of_lapse(*millis, name, arguments)?,
         ScriptValue::Point(point) => point_method(*point, name, arguments)?,
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             list_method(of, name, arguments)?

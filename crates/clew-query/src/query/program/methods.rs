@@ -79,14 +79,21 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("getAsDouble", 0),
     ("getAsInt", 0),
     ("getAsLong", 0),
+    ("clone", 0),
+    ("countTokens", 0),
+    ("hasMoreElements", 0),
+    ("hasMoreTokens", 0),
     ("hasNext", 0),
     ("ifPresent", 1),
     ("isPresent", 0),
     ("iterator", 0),
     ("next", 0),
+    ("nextElement", 0),
+    ("nextToken", 0),
     ("orElse", 1),
     ("orElseGet", 1),
     ("toArray", 0),
+    ("toArray", 1),
     // Of functions.
     ("accept", 1),
     ("accept", 2),
@@ -131,12 +138,15 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("replace", 3),
     ("setCharAt", 2),
     ("setLength", 1),
+    // Of entries of maps.
+    ("setValue", 1),
 ];
 
 /// Methods that change nothing: what cannot be changed has them as what can.
 pub(super) const READING: &[&str] = &[
     "asCollection",
     "asList",
+    "clone",
     "collect",
     "containsAll",
     "containsValue",
@@ -145,6 +155,7 @@ pub(super) const READING: &[&str] = &[
     "each",
     "eachWithIndex",
     "entrySet",
+    "entrySet.iterator",
     "every",
     "find",
     "findAll",
@@ -156,11 +167,31 @@ pub(super) const READING: &[&str] = &[
     "iterator",
     "join",
     "keySet",
+    "keySet.iterator",
     "lastIndexOf",
     "stream",
     "subList",
     "sum",
     "toArray",
+    "values.iterator",
+];
+
+/// Methods that go through all levels of a list or a map, and of what they are told first.
+pub(super) const DEEP: &[&str] = &[
+    "append",
+    "collect",
+    "contains",
+    "containsAll",
+    "containsValue",
+    "distinct",
+    "equals",
+    "hashCode",
+    "indexOf",
+    "join",
+    "lastIndexOf",
+    "removeAll",
+    "retainAll",
+    "toString",
 ];
 
 /// Methods that look at one item; all others go through the whole.
@@ -183,6 +214,7 @@ pub(super) const QUICK: &[&str] = &[
     "isPresent",
     "orElse",
     "append",
+    "setValue",
 ];
 
 /// Methods by which a script comes to hold more than before.
@@ -213,6 +245,11 @@ pub(super) const GROWING: &[&str] = &[
     "toArray",
     "asList",
     "asCollection",
+    "clone",
+    "setValue",
+    "entrySet.iterator",
+    "keySet.iterator",
+    "values.iterator",
 ];
 
 /// Those of them that make a list of what they are told about it; others make one where they are told nothing.

@@ -25,6 +25,7 @@ mod made;
 mod matcher;
 mod members;
 mod methods;
+mod moments;
 mod names;
 mod operators;
 mod over;
@@ -38,6 +39,7 @@ mod texts;
 mod tree;
 mod value;
 mod windows;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -258,8 +260,12 @@ impl Script {
         &'a self,
         document: &mut dyn ScriptDocument<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
-        let value = self.said(document)?;
-        Ok(value.unwrap_or(ScriptValue::Null))
+        Ok(match self.said(document)? {
+            None => ScriptValue::Null,
+            // How it would be told is of no account any more.
+            Some(ScriptValue::Moment(millis, _)) => ScriptValue::Date(millis),
+            Some(value) => value,
+        })
     }
 
     /// What it says of a document, if anything.
@@ -282,8 +288,8 @@ impl Script {
     /// As [`Script::run`].
     pub fn alone(&self, now_ms: i64) -> Result<String, ScriptError> {
         let mut nothing = NoDocument(now_ms);
-        let said = self.run(&mut nothing)?;
-        Ok(said.shown().into_owned())
+        let said = self.said(&mut nothing)?;
+        Ok(said.unwrap_or(ScriptValue::Null).shown().into_owned())
     }
 
     /// What it makes of an object, which it sees as `ctx`: the object as the script leaves it. What it says is of no

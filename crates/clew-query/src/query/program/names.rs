@@ -389,6 +389,8 @@ fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> 
             let other = Box::new(arguments.pop()?);
             Some(Node::Pair(Operator::Add, Box::new(arguments.pop()?), other))
         }
+        ("Processors", "lowercase", [_]) => Some(call(arguments.pop()?, "toLowerCase", Vec::new())),
+        ("Processors", "uppercase", [_]) => Some(call(arguments.pop()?, "toUpperCase", Vec::new())),
         ("Arrays", "stream", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
         ("Stream", "of", _) => Some(Node::List(std::mem::take(arguments))),
         ("Collections", "emptyList", []) => Some(Node::List(Vec::new())),
@@ -403,12 +405,6 @@ fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> 
             arguments.insert(0, Node::Text(way.to_string()));
             let arguments = std::mem::take(arguments);
             Some(Node::Function("collector".to_string(), arguments))
-        }
-        // All moments are in UTC.
-        ("ZoneId", "of", [Node::Text(zone)]) if zone == "Z" || zone == "UTC" => arguments.pop(),
-        ("ZonedDateTime", "ofInstant", [_, Node::Text(zone)]) if zone == "Z" || zone == "UTC" => {
-            arguments.truncate(1);
-            arguments.pop()
         }
         _ => None,
     }

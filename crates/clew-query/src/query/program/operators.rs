@@ -201,6 +201,10 @@ fn same_within<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>, left_over: &
         (ScriptValue::Bool(left), ScriptValue::Bool(right)) => left == right,
         (ScriptValue::Text(left), ScriptValue::Text(right)) => left == right,
         (ScriptValue::Date(left), ScriptValue::Date(right)) => left == right,
+        (ScriptValue::Moment(left, _), ScriptValue::Moment(right, _))
+        | (ScriptValue::Moment(left, _), ScriptValue::Date(right))
+        | (ScriptValue::Date(left), ScriptValue::Moment(right, _))
+        | (ScriptValue::Lapse(left), ScriptValue::Lapse(right)) => left == right,
         (ScriptValue::Point(left), ScriptValue::Point(right)) => left == right,
         (ScriptValue::Json(left), ScriptValue::Json(right)) => left == right,
         (left, right) => match (left.number(), right.number()) {
@@ -213,12 +217,16 @@ fn same_within<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>, left_over: &
 /// Whether a value is of a class.
 pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
     use serde_json::Value;
+    let class = match class {
+        "def" => "Object",
+        class => class,
+    };
     match value {
         ScriptValue::Null => false,
         ScriptValue::Items(items) if items.is_set() => {
             matches!(
                 class,
-                "Set" | "HashSet" | "Collection" | "Iterable" | "Object"
+                "Set" | "HashSet" | "TreeSet" | "Collection" | "Iterable" | "Object"
             )
         }
         ScriptValue::Items(items) if items.kind() == Kind::Builder => {
@@ -231,11 +239,14 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             matches!(
                 class,
-                "List" | "ArrayList" | "Collection" | "Iterable" | "Object"
+                "List" | "AbstractList" | "ArrayList" | "Collection" | "Iterable" | "Object"
             )
         }
         ScriptValue::Members(_) | ScriptValue::Json(_) => {
-            matches!(class, "Map" | "HashMap" | "Object")
+            matches!(
+                class,
+                "Map" | "HashMap" | "LinkedHashMap" | "TreeMap" | "Object"
+            )
         }
         ScriptValue::Text(_) => matches!(class, "String" | "CharSequence" | "Object"),
         ScriptValue::Bool(_) => matches!(class, "Boolean" | "Object"),
@@ -247,6 +258,8 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
         },
         ScriptValue::Float(_) => matches!(class, "Double" | "Number" | "Object"),
         ScriptValue::Date(_) => matches!(class, "ZonedDateTime" | "Object"),
+        ScriptValue::Moment(_, clock) => clock.is_of(class),
+        ScriptValue::Lapse(_) => matches!(class, "Duration" | "Object"),
         ScriptValue::Point(_)
         | ScriptValue::Pattern(_)
         | ScriptValue::Matcher(_)

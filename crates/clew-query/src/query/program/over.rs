@@ -243,7 +243,7 @@ impl<'a> Machine<'a, '_> {
             let holds = self.applied(lambda, &given)?.want_truth()?;
             count += usize::from(holds);
             match name {
-                "find" if holds => return changes::entry(key, value),
+                "find" if holds => return ScriptValue::entry(key, value),
                 "every" if !holds => return Ok(ScriptValue::Bool(false)),
                 "findAll" if holds => {
                     self.hold(&value)?;
@@ -311,7 +311,7 @@ impl<'a> Machine<'a, '_> {
             let given = match part {
                 "keySet" => ScriptValue::Text(key.clone()),
                 "values" => value,
-                _ => changes::entry(key.clone(), value)?,
+                _ => ScriptValue::entry(key.clone(), value)?,
             };
             if self.applied(lambda, &[given])?.want_truth()? {
                 members.take(&key);

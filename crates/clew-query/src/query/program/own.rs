@@ -22,6 +22,65 @@ pub(super) fn too_deep() -> ScriptError {
 }
 
 impl Parser<'_> {
+    /// Finds the names of all functions, which call those behind them, too.
+    pub(super) fn own_names(&mut self) -> Result<(), String> {
+        let mut by = 0;
+        while let Some((name, count, end)) = self.own_ahead(by) {
+            let known = (name, count);
+            if self.function_names.contains(&known) {
+                let (name, count) = known;
+                return Err(self.wrong(format_args!(
+                    "function [{name}] with [{count}] arguments is already defined"
+                )));
+            }
+            if self.function_names.len() >= FUNCTIONS_MAX {
+                return Err(self.wrong(format_args!("more than [{FUNCTIONS_MAX}] functions")));
+            }
+            self.function_names.push(known);
+            by = end;
+        }
+        Ok(())
+    }
+
+    /// The name of the function that begins so many tokens ahead, how many arguments it takes, and where it ends.
+    fn own_ahead(&self, by: usize) -> Option<(String, usize, usize)> {
+        let length = match self.ahead(by) {
+            Token::Word(kind) if kind == "void" => 1,
+            _ => self.type_ahead(by)?.1,
+        };
+        let mut at = by + length;
+        let (Token::Word(name), Token::Sign("(")) = (self.ahead(at), self.ahead(at + 1)) else {
+            return None;
+        };
+        let name = name.clone();
+        at += 2;
+        let mut count = usize::from(!matches!(self.ahead(at), Token::Sign(")")));
+        while !matches!(self.ahead(at), Token::Sign(")")) {
+            count += usize::from(matches!(self.ahead(at), Token::Sign(",")));
+            // What is no declaration ends nowhere.
+            if !matches!(
+                self.ahead(at),
+                Token::Word(_) | Token::Sign("," | "." | "[" | "]")
+            ) {
+                return None;
+            }
+            at += 1;
+        }
+        let mut open = 0_usize;
+        loop {
+            at += 1;
+            match self.ahead(at) {
+                Token::Sign("{") => open += 1,
+                Token::Sign("}") => open = open.saturating_sub(1),
+                Token::End => return None,
+                _ => {}
+            }
+            if open == 0 {
+                return Some((name, count, at + 1));
+            }
+        }
+    }
+
     /// Reads a function, if one comes next.
     pub(super) fn own_function(&mut self) -> Result<bool, String> {
         let found = match self.peek() {
@@ -40,16 +99,10 @@ impl Parser<'_> {
         let first = self.variables;
         let places = self.own_arguments()?;
         let known = (name, places.len());
-        if self.function_names.contains(&known) {
-            let (name, count) = known;
-            return Err(self.wrong(format_args!(
-                "function [{name}] with [{count}] arguments is already defined"
-            )));
+        // All of them are known before the first is read.
+        if self.function_names.get(self.functions.len()) != Some(&known) {
+            return Err(self.unexpected());
         }
-        if self.functions.len() >= FUNCTIONS_MAX {
-            return Err(self.wrong(format_args!("more than [{FUNCTIONS_MAX}] functions")));
-        }
-        self.function_names.push(known);
         if !self.is_at("{") {
             return Err(self.unexpected());
         }
@@ -79,7 +132,11 @@ impl Parser<'_> {
             };
             (0..count).for_each(|_| self.skip());
             let name = self.word()?;
-            places.push((self.declare(name, kind)?, kind));
+            let place = match name.as_str() {
+                "ctx" | "doc" | "params" => self.declare_any(name, kind)?,
+                _ => self.declare(name, kind)?,
+            };
+            places.push((place, kind));
             if self.take(")") {
                 return Ok(places);
             }

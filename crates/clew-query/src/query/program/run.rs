@@ -15,7 +15,6 @@ use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Steps of one run: some milliseconds of work.
 const STEPS_MAX: usize = 50_000;
-
 /// Steps of one run that changes an object.
 const CHANGE_STEPS_MAX: usize = 500_000;
 /// Between two looks at the time of the request.
@@ -215,6 +214,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             Statement::Try { body, catches } => self.attempt(body, catches),
             Statement::Throw(thrown, reason) => {
                 let reason = self.value(reason)?;
+                self.gone_through(&reason)?;
                 Err(match thrown {
                     Thrown::Again => again(&reason),
                     thrown => ScriptError::new(thrown.kind(), reason.shown().into_owned()),
@@ -303,6 +303,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         value: &'a Node,
     ) -> Result<(), ScriptError> {
         let (of, key) = (self.value(of)?, self.value(key)?);
+        self.gone_through(&key)?;
         let value = match operator {
             None => self.value(value)?,
             Some(operator) => {
@@ -417,8 +418,8 @@ impl<'a, 'd> Machine<'a, 'd> {
             self.steps(values / STEP_ITEMS)?;
             return Ok(ScriptValue::Bool(same == (operator == Operator::Equal)));
         }
-        let items = left.size().unwrap_or(0) + right.size().unwrap_or(0);
-        self.steps(items / STEP_ITEMS)?;
+        self.gone_through(left)?;
+        self.gone_through(right)?;
         apply(operator, self.script.language, left, right)
     }
 
@@ -439,6 +440,7 @@ impl<'a, 'd> Machine<'a, 'd> {
 
     fn index(&mut self, of: &'a Node, index: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         let (of, index) = (self.value(of)?, self.value(index)?);
+        self.gone_through(&index)?;
         element(&of, &index)
     }
 
@@ -470,6 +472,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         let mut made = Vec::with_capacity(pairs.len());
         for (name, value) in pairs {
             let (name, value) = (self.value(name)?, self.value(value)?);
+            self.gone_through(&name)?;
             self.hold(&value)?;
             made.push((changes::key(&name), value));
         }
@@ -485,7 +488,11 @@ pub(super) fn element<'a>(
     if let ScriptValue::Null = of {
         return Err(ScriptError::null("get"));
     }
-    match of.get(&index.shown()) {
+    let member = match of {
+        ScriptValue::Json(Value::Object(_)) | ScriptValue::Members(_) => of.get(&index.shown()),
+        _ => None,
+    };
+    match member {
         Some(member) => Ok(member),
         None => of.at(of.counted_back(index.want_whole()?)),
     }

@@ -36,6 +36,7 @@ impl Parser<'_> {
     /// All statements up to the end.
     pub(super) fn program(&mut self) -> Result<Vec<Statement>, String> {
         let mut body = Vec::new();
+        self.own_names()?;
         while self.own_function()? {}
         while *self.peek() != Token::End {
             self.statement(&mut body)?;
@@ -236,6 +237,11 @@ impl Parser<'_> {
         if KEYWORDS.contains(&name.as_str()) {
             return Err(self.wrong(format_args!("invalid name of a variable [{name}]")));
         }
+        self.declare_any(name, kind)
+    }
+
+    /// The same, of a name that may be one of what scripts see, as functions of their own may call what they are given.
+    pub(super) fn declare_any(&mut self, name: String, kind: Type) -> Result<usize, String> {
         if self.scope.iter().any(|(known, ..)| *known == name) {
             return Err(self.wrong(format_args!("variable [{name}] is already defined")));
         }
@@ -295,7 +301,8 @@ impl Parser<'_> {
         loop {
             let name = self.word()?;
             let value = match self.take("=") {
-                true => self.expression()?,
+                true if kind == Type::Any => self.argument()?,
+                true => self.first_value(kind)?,
                 false => match kind {
                     Type::Whole | Type::Int | Type::Short | Type::Byte | Type::Char => {
                         Node::Whole(0)

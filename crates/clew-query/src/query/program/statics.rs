@@ -3,6 +3,7 @@
 use super::changes;
 use super::operators::is_same;
 use super::value::ScriptValue;
+use super::written;
 use crate::error::ScriptError;
 
 /// Functions by class and name, with how many arguments they take and what they are called here.
@@ -11,8 +12,8 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("Math", "floorMod", 2, "floorMod"),
     ("Integer", "bitCount", 1, "bitCountInt"),
     ("Integer", "compare", 2, "compareOf"),
-    ("Integer", "max", 2, "max"),
-    ("Integer", "min", 2, "min"),
+    ("Integer", "max", 2, "maxOf"),
+    ("Integer", "min", 2, "minOf"),
     ("Integer", "parseInt", 2, "parseRadix"),
     ("Integer", "signum", 1, "signumOf"),
     ("Integer", "sum", 2, "sumOf"),
@@ -20,8 +21,8 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("Integer", "toHexString", 1, "hexInt"),
     ("Integer", "toString", 2, "inRadix"),
     ("Long", "compare", 2, "compareOf"),
-    ("Long", "max", 2, "max"),
-    ("Long", "min", 2, "min"),
+    ("Long", "max", 2, "maxOf"),
+    ("Long", "min", 2, "minOf"),
     ("Long", "parseLong", 2, "parseRadix"),
     ("Long", "signum", 1, "signumOf"),
     ("Long", "sum", 2, "sumOf"),
@@ -37,6 +38,11 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("Short", "parseShort", 1, "parseWhole"),
     ("Byte", "parseByte", 1, "parseWhole"),
     ("Float", "toString", 1, "textOf"),
+    ("Integer", "parseUnsignedInt", 1, "parseUnsigned"),
+    ("Integer", "valueOf", 2, "parseRadix"),
+    ("Long", "valueOf", 2, "parseRadix"),
+    ("Long", "parseUnsignedLong", 1, "parseUnsigned"),
+    ("Character", "digit", 2, "digitInRadix"),
     ("Character", "getNumericValue", 1, "digitOf"),
     ("Character", "isDigit", 1, "isDigit"),
     ("Character", "isLetter", 1, "isLetter"),
@@ -47,6 +53,8 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("Character", "toLowerCase", 1, "lowerLetter"),
     ("Character", "toString", 1, "textOf"),
     ("Character", "toUpperCase", 1, "upperLetter"),
+    ("String", "format", 2, "format"),
+    ("String", "format", 3, "format"),
     ("Objects", "equals", 2, "equalsOf"),
     ("Objects", "isNull", 1, "isNull"),
     ("Objects", "nonNull", 1, "isThere"),
@@ -63,7 +71,11 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("IntStream", "rangeClosed", 2, "rangeClosed"),
     ("LongStream", "range", 2, "range"),
     ("LongStream", "rangeClosed", 2, "rangeClosed"),
-    ("Instant", "ofEpochSecond", 1, "dateOfSeconds"),
+    ("ZonedDateTime", "ofInstant", 2, "instantInZone"),
+    ("ZonedDateTime", "parse", 2, "parseZoned"),
+    ("LocalDate", "parse", 2, "parseDay"),
+    ("LocalDateTime", "parse", 2, "parseLocal"),
+    ("Duration", "between", 2, "lapse"),
     ("DateTimeFormatter", "ofPattern", 1, "textOf"),
 ];
 
@@ -128,6 +140,8 @@ pub(super) fn call<'a>(
             ScriptValue::Whole(i64::from(low.count_ones()))
         }
         ("compareOf", [a, b]) => changes::ordered(a, b)?,
+        ("maxOf", [a, b]) => ScriptValue::Whole(a.want_whole()?.max(b.want_whole()?)),
+        ("minOf", [a, b]) => ScriptValue::Whole(a.want_whole()?.min(b.want_whole()?)),
         ("signumOf", [a]) => ScriptValue::Whole(a.want_whole()?.signum()),
         ("sumOf", [a, b]) => match (a, b) {
             (ScriptValue::Whole(a), ScriptValue::Whole(b)) => {
@@ -147,12 +161,27 @@ pub(super) fn call<'a>(
                 read.map_err(|_| ScriptError::argument(format!("For input string: \"{digits}\"")))?,
             )
         }
+        ("format", [format, values] | [_, format, values]) => {
+            written::formatted(format.want_text()?, values)?
+        }
+        ("parseUnsigned", [digits]) => {
+            let digits = digits.shown();
+            let read = digits.parse::<u64>();
+            let read =
+                read.map_err(|_| ScriptError::argument(format!("For input string: \"{digits}\"")))?;
+            ScriptValue::Whole(i64::from_ne_bytes(read.to_ne_bytes()))
+        }
+        ("digitInRadix", [letter, radix]) => {
+            let unit = u32::try_from(letter.want_whole()?).ok();
+            let letter = unit.and_then(char::from_u32).unwrap_or('\u{fffd}');
+            let digit = letter.to_digit(radix_of(radix)?);
+            ScriptValue::Whole(digit.map_or(-1, i64::from))
+        }
         ("isNaN", [a]) => ScriptValue::Bool(a.want_number()?.is_nan()),
         ("isInfinite", [a]) => ScriptValue::Bool(a.want_number()?.is_infinite()),
         ("equalsOf", [a, b]) => ScriptValue::Bool(is_same(a, b)),
         ("isNull", [a]) => ScriptValue::Bool(*a == ScriptValue::Null),
         ("isThere", [a]) => ScriptValue::Bool(*a != ScriptValue::Null),
-        ("dateOfSeconds", [a]) => ScriptValue::Date(a.want_whole()?.saturating_mul(1000)),
         (name, [letter]) => return of_letter(name, letter),
         _ => return Ok(None),
     }))

@@ -535,6 +535,87 @@ fn what_java_has_is_understood() {
             "ZonedDateTime.parse('2024-03-01T10:30:00Z').truncatedTo(ChronoUnit.DAYS).withDayOfMonth(15).getMillis()",
             json!(1_710_460_800_000_i64),
         ),
+        (
+            "ZonedDateTime.parse('2024-03-01T10:30:00+02:00').toString()",
+            json!("2024-03-01T10:30+02:00"),
+        ),
+        (
+            "'' + Instant.parse('2024-03-01T10:30:00Z')",
+            json!("2024-03-01T10:30:00Z"),
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-01T10:30:00+02:00').getHour()",
+            json!(10),
+        ),
+        (
+            "Instant.parse('2024-07-01T10:00:00Z').atZone(ZoneId.of('Europe/Berlin')).getHour()",
+            json!(12),
+        ),
+        (
+            "def d = Duration.between(Instant.ofEpochMilli(0), Instant.ofEpochSecond(90)); d.toMinutes() + '' + d",
+            json!("1PT1M30S"),
+        ),
+        (
+            "LocalDate.parse('2024-02-28').plusDays(2).toString()",
+            json!("2024-03-01"),
+        ),
+        (
+            "ChronoUnit.NANOS.between(Instant.ofEpochMilli(1), Instant.ofEpochMilli(3))",
+            json!(2_000_000),
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-01T10:30:00Z').isBefore(doc['at'].value)",
+            json!(false),
+        ),
+        // Functions that stand behind those that call them.
+        (
+            "int f(int x) { return g(x) + 1 } int g(int x) { return x * 2 } f(4)",
+            json!(9),
+        ),
+        ("def f(def ctx) { ctx.size() } f([1])", json!(1)),
+        ("Function f = x -> x + 1; f.apply(1)", json!(2)),
+        // Pieces, digits and formats.
+        (
+            "def t = new StringTokenizer('a.b', '.'); t.nextToken() + t.countTokens() + t.nextToken() + t.hasMoreTokens()",
+            json!("a1bfalse"),
+        ),
+        ("Character.digit((char) 'f', 16)", json!(15)),
+        ("Integer.parseUnsignedInt('4')", json!(4)),
+        (
+            "String.format('%05d|%-4s|%.2f|%x|%%', new def[] {42, 'ab', 2.5, 255})",
+            json!("00042|ab  |2.50|ff|%"),
+        ),
+        (
+            "'hi'.encodeBase64() + 'aGk='.decodeBase64()",
+            json!("aGk=hi"),
+        ),
+        (
+            "['a', 'b'].stream().toArray(String[]::new).length",
+            json!(2),
+        ),
+        // Numbers of 32 bits.
+        ("int h = 1; h = h * 2147483647 * 3; h", json!(2_147_483_645)),
+        ("0xFFFFFFFF + 1", json!(0)),
+        ("Math.max(1, 2)", json!(2.0)),
+        ("Integer.max(1, 2)", json!(2)),
+        // Maps that are changed by what they have.
+        (
+            "def m = ['a': 1, 'b': 2, 'c': 3]; m.keySet().retainAll(['a', 'b']); m.keySet().remove('b'); m",
+            json!({"a": 1}),
+        ),
+        (
+            "def m = ['a': 1, 'b': 2]; for (e in m.entrySet()) { e.setValue(e.getValue() * 2) } m",
+            json!({"a": 2, "b": 4}),
+        ),
+        (
+            "def m = ['a': 1, 'b': 2]; Iterator i = m.entrySet().iterator(); while (i.hasNext()) { if (i.next().value == 1) { i.remove() } } m",
+            json!({"b": 2}),
+        ),
+        (
+            "def l = [1, 2, 3, 4]; def i = l.iterator(); while (i.hasNext()) { if (i.next() % 2 == 0) { i.remove() } } l",
+            json!([1, 3]),
+        ),
+        ("['a': 1].entrySet().toString()", json!("[a=1]")),
     ];
     for (source, wanted) in cases {
         let have = made(source, ScriptLanguage::Painless);
@@ -558,6 +639,26 @@ fn functions_and_texts_that_grow_have_an_end() {
             "def c = Comparator.naturalOrder(); while (true) { c = c.reversed() }",
             Kind::Argument,
         ),
+        // What is made of itself twice, again and again.
+        (
+            "def c = Comparator.naturalOrder(); for (int i = 0; i < 15; i++) { c = c.thenComparing(c) } \
+             while (true) { c.compare(1, 1) }",
+            Kind::Limit,
+        ),
+        (
+            "def l = [1]; for (int i = 0; i < 60; i++) { l = [l, l] } l.hashCode()",
+            Kind::Limit,
+        ),
+        (
+            "def l = [1], k = [1]; for (int i = 0; i < 60; i++) { l = [l, l]; k = [k, k] } l.equals(k)",
+            Kind::Limit,
+        ),
+        (
+            "def l = [1]; for (int i = 0; i < 60; i++) { l = [l, l] } def m = [:]; m[l] = 1; m",
+            Kind::Limit,
+        ),
+        ("Function f = x -> x.apply(x); f.apply(f)", Kind::Limit),
+        ("String.format('%2000000000d', new def[] {1})", Kind::Limit),
         ("int[] a = new int[2000000000]; a", Kind::Limit),
         ("IntStream.range(0, 2000000000).sum()", Kind::Limit),
         (

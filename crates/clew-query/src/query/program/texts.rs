@@ -1,6 +1,7 @@
 //! Further methods of texts, and those of letters.
 
 use super::value::ScriptValue;
+use super::written;
 use crate::error::ScriptError;
 
 /// What can be asked of texts, with how many arguments.
@@ -9,6 +10,8 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("codePointAt", 1),
     ("compareToIgnoreCase", 1),
     ("contentEquals", 1),
+    ("decodeBase64", 0),
+    ("encodeBase64", 0),
     ("lastIndexOf", 2),
     ("startsWith", 2),
     ("subSequence", 2),
@@ -40,6 +43,8 @@ pub(super) fn method<'a>(
             let other = other.want_text()?.to_lowercase();
             difference(&text.to_lowercase(), &other)
         }
+        ("decodeBase64", []) => ScriptValue::made(written::of_base64(text)?)?,
+        ("encodeBase64", []) => ScriptValue::made(written::base64_of(text))?,
         ("contentEquals", [other]) => ScriptValue::Bool(text == &*other.shown()),
         ("startsWith", [beginning, from]) => {
             let rest = part(text, from.want_whole()?);

@@ -161,6 +161,8 @@ pub(super) enum Type {
 /// Types of variables that may hold anything here.
 const ANYTHING: &[&str] = &[
     "def",
+    "AbstractList",
+    "AbstractMap",
     "ArrayDeque",
     "ArrayList",
     "BiConsumer",
@@ -173,7 +175,9 @@ const ANYTHING: &[&str] = &[
     "Consumer",
     "Date",
     "Deque",
+    "DateTimeFormatter",
     "DoubleStream",
+    "Duration",
     "Entry",
     "Exception",
     "Function",
@@ -192,6 +196,8 @@ const ANYTHING: &[&str] = &[
     "LinkedList",
     "List",
     "ListIterator",
+    "LocalDate",
+    "LocalDateTime",
     "LongStream",
     "Map",
     "Map.Entry",
@@ -213,6 +219,7 @@ const ANYTHING: &[&str] = &[
     "Stream",
     "StringBuffer",
     "StringBuilder",
+    "StringTokenizer",
     "Supplier",
     "ToDoubleFunction",
     "ToIntFunction",
@@ -221,6 +228,8 @@ const ANYTHING: &[&str] = &[
     "TreeSet",
     "UnaryOperator",
     "Vector",
+    "ZoneId",
+    "ZoneOffset",
     "ZonedDateTime",
 ];
 
@@ -378,6 +387,7 @@ impl Operator {
 /// Classes that values can be asked for.
 pub(super) const CLASSES: &[&str] = &[
     "List",
+    "AbstractList",
     "ArrayList",
     "Set",
     "HashSet",
@@ -392,10 +402,20 @@ pub(super) const CLASSES: &[&str] = &[
     "Number",
     "Integer",
     "Long",
+    "Short",
+    "Byte",
     "Double",
     "Float",
     "Boolean",
     "ZonedDateTime",
+    "Duration",
+    "Instant",
+    "LocalDate",
+    "LocalDateTime",
+    "LinkedHashMap",
+    "TreeMap",
+    "TreeSet",
+    "def",
     "Object",
 ];
 

@@ -11,6 +11,7 @@ use super::dates;
 use super::doing::Doing;
 use super::held::{Held, Kind, Members};
 use super::matcher::Matcher;
+use super::moments::{self, Clock};
 use super::pattern::Pattern;
 use crate::error::{ScriptError, ScriptErrorKind};
 
@@ -40,6 +41,10 @@ pub enum ScriptValue<'a> {
     Text(Cow<'a, str>),
     /// A moment, in milliseconds since the epoch.
     Date(i64),
+    /// A moment of one of Java's classes, in milliseconds since the epoch.
+    Moment(i64, Clock),
+    /// What lies between two moments, in milliseconds.
+    Lapse(i64),
     /// A place.
     Point(GeoPoint),
     /// Several values.
@@ -85,14 +90,19 @@ impl<'a> ScriptValue<'a> {
                 Number::from_f64(*number).map_or(Value::Null, Value::Number)
             }
             ScriptValue::Text(text) => Value::from(&**text),
-            ScriptValue::Date(millis) => Value::from(dates::shown(*millis)),
+            ScriptValue::Date(millis)
+            | ScriptValue::Moment(millis, Clock::Instant | Clock::Zoned(_)) => {
+                Value::from(dates::shown(*millis))
+            }
             ScriptValue::Point(point) => serde_json::json!({"lat": point.lat, "lon": point.lon}),
             ScriptValue::List(items) => items.iter().map(ScriptValue::to_json).collect(),
             ScriptValue::Json(value) => (*value).clone(),
             ScriptValue::Items(items) if items.kind() == Kind::Builder => items.text().into(),
             ScriptValue::Items(items) => items.to_json(),
             ScriptValue::Members(members) => members.to_json(),
-            ScriptValue::Pattern(_)
+            ScriptValue::Moment(..)
+            | ScriptValue::Lapse(_)
+            | ScriptValue::Pattern(_)
             | ScriptValue::Matcher(_)
             | ScriptValue::Char(_)
             | ScriptValue::Doing(_) => Value::from(&*self.shown()),
@@ -150,6 +160,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Char(unit) => Cow::Owned(String::from_utf16_lossy(&[*unit])),
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
+            ScriptValue::Moment(millis, clock) => Cow::Owned(moments::shown(*millis, *clock)),
+            ScriptValue::Lapse(millis) => Cow::Owned(moments::shown_lapse(*millis)),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
             ScriptValue::Pattern(pattern) => Cow::Borrowed(pattern.text()),
             ScriptValue::Matcher(_) | ScriptValue::Doing(_) => Cow::Borrowed(self.type_name()),
@@ -180,6 +192,12 @@ impl<'a> ScriptValue<'a> {
                 },
                 _ => written(out, &items.all()),
             },
+            ScriptValue::Members(members) if members.kind() == Kind::Entry => {
+                let part = |name| members.get(name).unwrap_or(ScriptValue::Null);
+                part("key").write_to(out)?;
+                out.write_char('=')?;
+                part("value").write_to(out)
+            }
             ScriptValue::Members(members) => {
                 out.write_char('{')?;
                 for (at, (name, value)) in members.all().iter().enumerate() {
@@ -221,6 +239,27 @@ impl<'a> ScriptValue<'a> {
         }
     }
 
+    /// How many values lie in it on all levels: `None` where those are more than a script may go through.
+    pub(super) fn inside(&self) -> Option<usize> {
+        let mut left = WEIGHT_MAX;
+        self.counted_off(&mut left).then(|| WEIGHT_MAX - left)
+    }
+
+    /// Takes the values that lie in it off what is left; whether there were enough.
+    pub(super) fn counted_off(&self, left: &mut usize) -> bool {
+        let size = self.size().unwrap_or(0);
+        if size > *left {
+            return false;
+        }
+        *left -= size;
+        match self {
+            ScriptValue::List(items) => items.iter().all(|item| item.counted_off(left)),
+            ScriptValue::Items(items) => items.counted_off(left),
+            ScriptValue::Members(members) => members.counted_off(left),
+            _ => true,
+        }
+    }
+
     /// A text that was made, unless it is too long.
     pub(super) fn made(text: String) -> Result<Self, ScriptError> {
         if text.len() > TEXT_BYTES_MAX {
@@ -241,6 +280,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Float(_) => "double",
             ScriptValue::Text(_) => "java.lang.String",
             ScriptValue::Date(_) => "java.time.ZonedDateTime",
+            ScriptValue::Moment(_, clock) => clock.type_name(),
+            ScriptValue::Lapse(_) => "java.time.Duration",
             ScriptValue::Point(_) => "GeoPoint",
             ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => "java.util.List",
             ScriptValue::Json(_) => "java.util.Map",
@@ -253,6 +294,7 @@ impl<'a> ScriptValue<'a> {
                 Kind::Builder => "java.lang.StringBuilder",
                 Kind::Iterator => "java.util.Iterator",
                 Kind::Optional => "java.util.Optional",
+                Kind::Entry => "java.util.Map.Entry",
             },
             ScriptValue::Members(_) => "java.util.HashMap",
             ScriptValue::Pattern(_) => "java.util.regex.Pattern",

@@ -1,0 +1,388 @@
+//! Moments that scripts make of texts and numbers, with the offset in which their parts are told, as Java's classes have
+//! them; and what lies between two of them. They have milliseconds, and the offset of a zone is the one that it has at
+//! the moment.
+
+use clew_schema::{DateFormat, civil_date, parse_zone};
+
+use super::value::ScriptValue;
+use super::{calendar, dates};
+use crate::error::{ScriptError, ScriptErrorKind};
+
+const SECOND_MS: i64 = 1_000;
+const MINUTE_MS: i64 = 60 * SECOND_MS;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// Which class of moments it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// One that is the same everywhere.
+    Instant,
+    /// One in a zone, with the offset of that, in milliseconds.
+    Zoned(i64),
+    /// A day and a time of day, in no zone.
+    Local,
+    /// A day.
+    Day,
+}
+
+impl Clock {
+    fn offset_ms(self) -> i64 {
+        match self {
+            Clock::Zoned(offset) => offset,
+            Clock::Instant | Clock::Local | Clock::Day => 0,
+        }
+    }
+
+    /// The name of the class.
+    pub(super) fn type_name(self) -> &'static str {
+        match self {
+            Clock::Instant => "java.time.Instant",
+            Clock::Zoned(_) => "java.time.ZonedDateTime",
+            Clock::Local => "java.time.LocalDateTime",
+            Clock::Day => "java.time.LocalDate",
+        }
+    }
+
+    /// Whether it is of the class with this name.
+    pub(super) fn is_of(self, class: &str) -> bool {
+        class == "Object" || self.type_name().ends_with(&format!(".{class}"))
+    }
+}
+
+/// What can be asked of moments and of what lies between them, with how many arguments.
+pub(super) const METHODS: &[(&str, usize)] = &[
+    ("abs", 0),
+    ("atStartOfDay", 0),
+    ("atStartOfDay", 1),
+    ("atZone", 1),
+    ("getOffset", 0),
+    ("getSeconds", 0),
+    ("getZone", 0),
+    ("isNegative", 0),
+    ("isZero", 0),
+    ("toDays", 0),
+    ("toEpochDay", 0),
+    ("toHours", 0),
+    ("toLocalDate", 0),
+    ("toLocalDateTime", 0),
+    ("toMillis", 0),
+    ("toMinutes", 0),
+    ("toNanos", 0),
+    ("toSeconds", 0),
+    ("withZoneSameInstant", 1),
+    ("withZoneSameLocal", 1),
+];
+
+fn out_of_range() -> ScriptError {
+    ScriptError::new(ScriptErrorKind::Arithmetic, "long overflow")
+}
+
+/// The offset of a zone at a moment, in milliseconds.
+fn offset_of(zone: &ScriptValue<'_>, millis: i64) -> Result<i64, ScriptError> {
+    let name = zone.want_text()?;
+    let zone = parse_zone(Some(name))
+        .map_err(|_| ScriptError::argument(format!("Unknown time-zone ID: {name}")))?;
+    let format = DateFormat::parse("yyyy-MM-dd'T'HH:mm:ss.SSS");
+    let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
+    let local = format.format_millis_in(millis, &zone);
+    let local = format.parse_value(&local);
+    let local = local.map_err(|error| ScriptError::argument(error.to_string()))?;
+    Ok(local.saturating_sub(millis))
+}
+
+/// A moment that a text names, of a class.
+pub(super) fn read<'a>(name: &str, text: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    let millis = dates::read(text)?;
+    let offset = written_offset(text);
+    Ok(of_class(name, millis, offset))
+}
+
+/// A moment that was read, of the class that a function makes.
+fn of_class<'a>(name: &str, millis: i64, offset: i64) -> ScriptValue<'a> {
+    let local = millis.saturating_add(offset);
+    match name {
+        "parseInstant" => ScriptValue::Moment(millis, Clock::Instant),
+        "parseLocal" => ScriptValue::Moment(local, Clock::Local),
+        "parseDay" => ScriptValue::Moment(midnight_of(local), Clock::Day),
+        _ => ScriptValue::Moment(millis, Clock::Zoned(offset)),
+    }
+}
+
+/// When the day of a moment began.
+fn midnight_of(local: i64) -> i64 {
+    local.div_euclid(DAY_MS).saturating_mul(DAY_MS)
+}
+
+/// The offset that stands behind the time in a text, in milliseconds.
+fn written_offset(text: &str) -> i64 {
+    let Some((_, time)) = text.split_once('T') else {
+        return 0;
+    };
+    let offset = time.rfind(['+', '-']).and_then(|at| time.get(at..));
+    let offset = offset.map(|offset| ScriptValue::Text(offset.into()));
+    offset.map_or(0, |offset| offset_of(&offset, 0).unwrap_or(0))
+}
+
+/// A moment as Java writes it.
+pub(super) fn shown(millis: i64, clock: Clock) -> String {
+    let local = millis.saturating_add(clock.offset_ms());
+    let date = civil_date(local);
+    let of_day = local.rem_euclid(DAY_MS);
+    let day = format!("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+    if clock == Clock::Day {
+        return day;
+    }
+    let (hour, minute) = (of_day / HOUR_MS, of_day % HOUR_MS / MINUTE_MS);
+    let (second, rest) = (of_day % MINUTE_MS / SECOND_MS, of_day % SECOND_MS);
+    let mut shown = format!("{day}T{hour:02}:{minute:02}");
+    if second > 0 || rest > 0 || clock == Clock::Instant {
+        shown.push_str(&format!(":{second:02}"));
+    }
+    if rest > 0 {
+        shown.push_str(&format!(".{rest:03}"));
+    }
+    shown.push_str(&match clock {
+        Clock::Instant => "Z".to_string(),
+        Clock::Zoned(offset) => shown_offset(offset),
+        Clock::Local | Clock::Day => String::new(),
+    });
+    shown
+}
+
+fn shown_offset(offset: i64) -> String {
+    if offset == 0 {
+        return "Z".to_string();
+    }
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / HOUR_MS, offset.abs() % HOUR_MS / MINUTE_MS);
+    format!("{sign}{hours:02}:{minutes:02}")
+}
+
+/// The milliseconds of a moment of any kind.
+pub(super) fn millis_of(value: &ScriptValue<'_>) -> Option<i64> {
+    match value {
+        ScriptValue::Date(millis) | ScriptValue::Moment(millis, _) => Some(*millis),
+        _ => None,
+    }
+}
+
+/// Arguments with all moments in one place.
+pub(super) fn plain<'a>(arguments: &[ScriptValue<'a>], offset_ms: i64) -> Vec<ScriptValue<'a>> {
+    let each = arguments.iter().map(|argument| match millis_of(argument) {
+        Some(millis) => ScriptValue::Date(millis.saturating_add(offset_ms)),
+        None => argument.clone(),
+    });
+    each.collect()
+}
+
+/// Moments that are handed to a unit of time, or to a format, which writes them as they are told where they are.
+pub(super) fn told<'a>(name: &str, arguments: &[ScriptValue<'a>]) -> Vec<ScriptValue<'a>> {
+    match (name, arguments) {
+        ("format", [ScriptValue::Moment(_, clock)]) => plain(arguments, clock.offset_ms()),
+        _ => plain(arguments, 0),
+    }
+}
+
+/// What a moment of a document answers; `None` where it has no such method.
+pub(super) fn of_date<'a>(
+    millis: i64,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    // What dates of documents lack, moments in a zone have.
+    let is_own = METHODS.iter().any(|(known, _)| *known == name);
+    let has_lapse = matches!(arguments, [ScriptValue::Lapse(_)]);
+    if is_own || has_lapse {
+        return method((millis, Clock::Zoned(0)), name, arguments);
+    }
+    let has_moment = arguments.iter().any(|one| millis_of(one).is_some());
+    match has_moment {
+        true => of_plain(millis, name, &plain(arguments, 0)),
+        false => of_plain(millis, name, arguments),
+    }
+}
+
+fn of_plain<'a>(
+    millis: i64,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    match dates::method(millis, name, arguments)? {
+        None => calendar::method(millis, name, arguments),
+        found => Ok(found),
+    }
+}
+
+/// What a moment answers; `None` where it has no such method.
+pub(super) fn method<'a>(
+    (millis, clock): (i64, Clock),
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let local = millis.saturating_add(clock.offset_ms());
+    let midnight = midnight_of(local);
+    let of = |millis: i64, clock: Clock| Ok(Some(ScriptValue::Moment(millis, clock)));
+    match (name, arguments) {
+        ("toInstant", []) => of(millis, Clock::Instant),
+        ("atZone" | "withZoneSameInstant", [zone]) => {
+            let offset = offset_of(zone, millis)?;
+            // What was in no zone is that time in this one.
+            let moved = if clock == Clock::Local { offset } else { 0 };
+            of(millis.saturating_sub(moved), Clock::Zoned(offset))
+        }
+        ("withZoneSameLocal", [zone]) => {
+            let offset = offset_of(zone, millis)?;
+            of(local.saturating_sub(offset), Clock::Zoned(offset))
+        }
+        ("atStartOfDay", []) => of(midnight, Clock::Local),
+        ("atStartOfDay", [zone]) => {
+            let offset = offset_of(zone, midnight)?;
+            of(midnight.saturating_sub(offset), Clock::Zoned(offset))
+        }
+        ("toLocalDate", []) => of(midnight, Clock::Day),
+        ("toLocalDateTime", []) => of(local, Clock::Local),
+        ("toEpochDay", []) => Ok(Some(ScriptValue::Whole(local.div_euclid(DAY_MS)))),
+        ("toEpochMilli" | "getMillis" | "getTime", []) => Ok(Some(ScriptValue::Whole(millis))),
+        ("toEpochSecond" | "getEpochSecond", []) => {
+            Ok(Some(ScriptValue::Whole(millis.div_euclid(SECOND_MS))))
+        }
+        ("getOffset" | "getZone", []) => {
+            ScriptValue::made(shown_offset(clock.offset_ms())).map(Some)
+        }
+        ("equals", _) => Ok(None),
+        ("plus" | "minus", [ScriptValue::Lapse(by)]) => {
+            let by = if name == "plus" {
+                *by
+            } else {
+                by.saturating_neg()
+            };
+            of(millis.saturating_add(by), clock)
+        }
+        _ => {
+            let found = of_plain(local, name, &plain(arguments, clock.offset_ms()))?;
+            Ok(found.map(|found| match found {
+                ScriptValue::Date(local) => {
+                    ScriptValue::Moment(local.saturating_sub(clock.offset_ms()), clock)
+                }
+                other => other,
+            }))
+        }
+    }
+}
+
+/// What lies between two moments, as Java writes it: `PT1H30M`.
+pub(super) fn shown_lapse(millis: i64) -> String {
+    if millis == 0 {
+        return "PT0S".to_string();
+    }
+    let (hours, minutes) = (millis / HOUR_MS, millis % HOUR_MS / MINUTE_MS);
+    let rest = millis % MINUTE_MS;
+    let mut shown = "PT".to_string();
+    if hours != 0 {
+        shown.push_str(&format!("{hours}H"));
+    }
+    if minutes != 0 {
+        shown.push_str(&format!("{minutes}M"));
+    }
+    if rest != 0 {
+        let sign = if rest < 0 { "-" } else { "" };
+        let (seconds, millis) = (rest.abs() / SECOND_MS, rest.abs() % SECOND_MS);
+        shown.push_str(&format!("{sign}{seconds}"));
+        if millis > 0 {
+            let digits = format!("{millis:03}");
+            shown.push_str(&format!(".{}", digits.trim_end_matches('0')));
+        }
+        shown.push('S');
+    }
+    shown
+}
+
+/// What something between two moments answers; `None` where it has no such method.
+pub(super) fn of_lapse<'a>(
+    millis: i64,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    Ok(Some(match (name, arguments) {
+        ("toMillis", []) => ScriptValue::Whole(millis),
+        ("toSeconds" | "getSeconds", []) => ScriptValue::Whole(millis.div_euclid(SECOND_MS)),
+        ("toMinutes", []) => ScriptValue::Whole(millis.div_euclid(SECOND_MS) / 60),
+        ("toHours", []) => ScriptValue::Whole(millis.div_euclid(SECOND_MS) / 3_600),
+        ("toDays", []) => ScriptValue::Whole(millis.div_euclid(SECOND_MS) / 86_400),
+        ("toNanos", []) => {
+            let nanos = millis.checked_mul(1_000_000);
+            ScriptValue::Whole(nanos.ok_or_else(out_of_range)?)
+        }
+        ("getNano", []) => ScriptValue::Whole(millis.rem_euclid(SECOND_MS) * 1_000_000),
+        ("isNegative", []) => ScriptValue::Bool(millis < 0),
+        ("isZero", []) => ScriptValue::Bool(millis == 0),
+        ("abs", []) => ScriptValue::Lapse(millis.saturating_abs()),
+        ("plus", [ScriptValue::Lapse(other)]) => ScriptValue::Lapse(millis.saturating_add(*other)),
+        ("minus", [ScriptValue::Lapse(other)]) => ScriptValue::Lapse(millis.saturating_sub(*other)),
+        ("compareTo", [ScriptValue::Lapse(other)]) => ScriptValue::Whole(millis.cmp(other) as i64),
+        ("plusMillis" | "plusSeconds" | "plusMinutes" | "plusHours" | "plusDays", [count]) => {
+            let moved = dates::method(0, name, arguments)?;
+            let moved = match moved {
+                Some(ScriptValue::Date(moved)) => moved,
+                _ => count.want_whole()?,
+            };
+            ScriptValue::Lapse(millis.saturating_add(moved))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// What a function of a class of moments makes of its arguments; `None` where it is another one.
+pub(super) fn call<'a>(
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    Ok(Some(match (name, arguments) {
+        ("parseZoned" | "parseInstant" | "parseLocal" | "parseDay", [text]) => {
+            read(name, text.want_text()?)?
+        }
+        ("parseZoned" | "parseLocal" | "parseDay", [text, format]) => {
+            let format = DateFormat::parse(format.want_text()?);
+            let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
+            let millis = format.parse_value(text.want_text()?);
+            let millis = millis.map_err(|error| ScriptError::argument(error.to_string()))?;
+            of_class(name, millis, 0)
+        }
+        ("instantOfMillis", [millis]) => ScriptValue::Moment(millis.want_whole()?, Clock::Instant),
+        ("instantOfSeconds", [seconds]) => {
+            let millis = seconds.want_whole()?.checked_mul(SECOND_MS);
+            ScriptValue::Moment(millis.ok_or_else(out_of_range)?, Clock::Instant)
+        }
+        ("instantInZone", [moment, zone]) => {
+            let millis = millis_of(moment).ok_or_else(|| moment.no_cast("java.time.Instant"))?;
+            ScriptValue::Moment(millis, Clock::Zoned(offset_of(zone, millis)?))
+        }
+        ("zone", [zone]) => {
+            offset_of(zone, 0)?;
+            zone.clone()
+        }
+        ("lapse", [from, to]) => {
+            let [from, to] = [from, to].map(|moment| {
+                millis_of(moment).ok_or_else(|| moment.no_cast("java.time.temporal.Temporal"))
+            });
+            let apart = to?.checked_sub(from?);
+            ScriptValue::Lapse(apart.ok_or_else(out_of_range)?)
+        }
+        (
+            "lapseOfMillis" | "lapseOfSeconds" | "lapseOfMinutes" | "lapseOfHours" | "lapseOfDays",
+            [count],
+        ) => {
+            let length = match name {
+                "lapseOfSeconds" => SECOND_MS,
+                "lapseOfMinutes" => MINUTE_MS,
+                "lapseOfHours" => HOUR_MS,
+                "lapseOfDays" => DAY_MS,
+                _ => 1,
+            };
+            let millis = count.want_whole()?.checked_mul(length);
+            ScriptValue::Lapse(millis.ok_or_else(out_of_range)?)
+        }
+        _ => return Ok(None),
+    }))
+}
