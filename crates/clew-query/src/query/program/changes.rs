@@ -354,7 +354,7 @@ fn members_method<'a>(
             ScriptValue::Null
         }
         ("clone", []) => match members.kind() {
-            Kind::Sorted => ScriptValue::sorted_map(members.all())?,
+            Kind::Sorted => ScriptValue::map_of(Kind::Sorted, members.all())?,
             _ => ScriptValue::mapped(members.all())?,
         },
         ("keySet", []) => {

@@ -1,5 +1,6 @@
 //! Failures that a script makes itself, and those that it goes on after.
 
+use super::held::Kind;
 use super::run::{Flow, Machine};
 use super::tree::{Catch, Statement, Thrown};
 use super::value::ScriptValue;
@@ -121,10 +122,9 @@ pub(super) fn failure<'a>(
 ) -> Result<ScriptValue<'a>, ScriptError> {
     let known = KINDS.iter().find(|(_, one)| *one == kind);
     let class = known.map_or("Exception", |(class, _)| *class);
-    ScriptValue::mapped(vec![
-        ("message".into(), reason),
-        (CLASS.into(), ScriptValue::Text(class.into())),
-    ])
+    let class = ScriptValue::Text(class.into());
+    let parts = vec![("message".into(), reason), (CLASS.into(), class)];
+    ScriptValue::map_of(Kind::Failure, parts)
 }
 
 /// The error of a failure that was made, or caught, before.
@@ -137,7 +137,7 @@ pub(super) fn again(failure: &ScriptValue<'_>) -> ScriptError {
 }
 
 /// Where a failure that is a value has the name of its kind.
-const CLASS: &str = "class";
+pub(super) const CLASS: &str = "class";
 
 /// The names of kinds.
 const KINDS: &[(&str, ScriptErrorKind)] = &[

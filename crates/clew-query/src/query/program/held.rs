@@ -48,6 +48,8 @@ pub(super) enum Kind {
     Optional,
     /// A name and its value, as a map has them.
     Entry,
+    /// A failure: what is wrong, and the name of its class.
+    Failure,
 }
 
 /// Members of a map, in the order in which they came.
@@ -206,13 +208,14 @@ impl<'a> ScriptValue<'a> {
         Ok(list)
     }
 
-    /// A map that was made, in the order of its names.
-    pub(super) fn sorted_map(
+    /// A map that is there for something.
+    pub(super) fn map_of(
+        kind: Kind,
         pairs: Vec<(Cow<'a, str>, ScriptValue<'a>)>,
     ) -> Result<Self, ScriptError> {
         let map = Self::mapped(pairs)?;
         if let ScriptValue::Members(members) = &map {
-            members.inside(|inside| inside.kind = Kind::Sorted);
+            members.inside(|inside| inside.kind = kind);
         }
         Ok(map)
     }
@@ -231,11 +234,7 @@ impl<'a> ScriptValue<'a> {
     /// A name and its value.
     pub(super) fn entry(name: Cow<'a, str>, value: ScriptValue<'a>) -> Result<Self, ScriptError> {
         let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
-        let entry = Self::mapped(vec![key, (Cow::Borrowed("value"), value)])?;
-        if let ScriptValue::Members(members) = &entry {
-            members.inside(|inside| inside.kind = Kind::Entry);
-        }
-        Ok(entry)
+        Self::map_of(Kind::Entry, vec![key, (Cow::Borrowed("value"), value)])
     }
 
     /// What goes through items of something.

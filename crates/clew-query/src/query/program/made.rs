@@ -166,10 +166,10 @@ impl<'a> Machine<'a, '_> {
                 let items = changes::in_order(set.items().unwrap_or_default())?;
                 ScriptValue::kept(Kind::Sorted, items)
             }
-            ("newSortedMap", []) => ScriptValue::sorted_map(Vec::new()),
+            ("newSortedMap", []) => ScriptValue::map_of(Kind::Sorted, Vec::new()),
             ("newSortedMap", [of]) => {
                 self.hold(of)?;
-                ScriptValue::sorted_map(changes::pairs(of)?)
+                ScriptValue::map_of(Kind::Sorted, changes::pairs(of)?)
             }
             ("newBuilder", []) => self.builder(""),
             // How much room it has at first is of no account.

@@ -90,6 +90,9 @@ pub(super) fn call<'a>(
             None if name == "between" || name == "format" => {
                 calendar::of_text(text, name, &moments::told(name, arguments))?
             }
+            None if name == "parse" || name == "setTimeZone" => {
+                moments::of_pattern(text, name, arguments)?
+            }
             None => texts::method(text, name, arguments)?,
             found => found,
         },

@@ -2,7 +2,7 @@
 //! them; and what lies between two of them. They have milliseconds, and the offset of a zone is the one that it has at
 //! the moment.
 
-use clew_schema::{DateFormat, civil_date, parse_zone};
+use clew_schema::{DateFormat, civil_date, civil_from_days, days_from_civil, parse_zone};
 
 use super::value::ScriptValue;
 use super::{calendar, dates};
@@ -61,6 +61,8 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("getZone", 0),
     ("isNegative", 0),
     ("isZero", 0),
+    ("parse", 1),
+    ("setTimeZone", 1),
     ("toDays", 0),
     ("toEpochDay", 0),
     ("toHours", 0),
@@ -333,6 +335,65 @@ pub(super) fn of_lapse<'a>(
     }))
 }
 
+/// What a pattern of moments answers; `None` where it has no such method. All that it reads and writes is in UTC.
+pub(super) fn of_pattern<'a>(
+    pattern: &str,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let wrong = |error: clew_schema::DateError| ScriptError::argument(error.to_string());
+    Ok(Some(match (name, arguments) {
+        ("parse", [text]) => {
+            let format = DateFormat::parse(pattern).map_err(wrong)?;
+            ScriptValue::Date(format.parse_value(text.want_text()?).map_err(wrong)?)
+        }
+        ("setTimeZone", [zone]) => match offset_of(zone, 0)? {
+            0 => ScriptValue::Null,
+            _ => return Err(ScriptError::argument("dates of patterns are in UTC here")),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// A moment of its year, month, day and, where they are said, hour, minute, second, nanosecond and zone.
+fn of_parts<'a>(name: &str, parts: &[ScriptValue<'a>]) -> Result<ScriptValue<'a>, ScriptError> {
+    let part = |place: usize, least: i64, most: i64| -> Result<i64, ScriptError> {
+        let value = parts
+            .get(place)
+            .map_or(Ok(least), ScriptValue::want_whole)?;
+        match (least..=most).contains(&value) {
+            true => Ok(value),
+            false => Err(ScriptError::argument(format!(
+                "Invalid value (valid values {least} - {most}): {value}"
+            ))),
+        }
+    };
+    let (year, month, day) = (
+        part(0, -999_999, 999_999)?,
+        part(1, 1, 12)?,
+        part(2, 1, 31)?,
+    );
+    let days = days_from_civil(year, month, day);
+    if civil_from_days(days) != (year, month, day) {
+        return Err(ScriptError::argument(format!(
+            "Invalid date {year}-{month}-{day}"
+        )));
+    }
+    let of_day = part(3, 0, 23)? * HOUR_MS
+        + part(4, 0, 59)? * MINUTE_MS
+        + part(5, 0, 59)? * SECOND_MS
+        + part(6, 0, 999_999_999)? / 1_000_000;
+    let local = days * DAY_MS + of_day;
+    Ok(match (name, parts.get(7)) {
+        ("dayOf", _) => ScriptValue::Moment(local, Clock::Day),
+        ("zonedOf", Some(zone)) => {
+            let offset = offset_of(zone, local)?;
+            ScriptValue::Moment(local - offset, Clock::Zoned(offset))
+        }
+        _ => ScriptValue::Moment(local, Clock::Local),
+    })
+}
+
 /// What a function of a class of moments makes of its arguments; `None` where it is another one.
 pub(super) fn call<'a>(
     name: &str,
@@ -349,6 +410,7 @@ pub(super) fn call<'a>(
             let millis = millis.map_err(|error| ScriptError::argument(error.to_string()))?;
             of_class(name, millis, 0)
         }
+        ("dayOf" | "localOf" | "zonedOf", parts) => return of_parts(name, parts).map(Some),
         ("instantOfMillis", [millis]) => ScriptValue::Moment(millis.want_whole()?, Clock::Instant),
         ("instantOfSeconds", [seconds]) => {
             let millis = seconds.want_whole()?.checked_mul(SECOND_MS);

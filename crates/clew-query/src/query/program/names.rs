@@ -71,6 +71,8 @@ impl Parser<'_> {
         let mut arguments = self.arguments(")")?;
         match (class.as_str(), arguments.len()) {
             ("Date", 0) => return self.now(),
+            // The pattern is all that there is to it.
+            ("SimpleDateFormat", 1 | 2) => return Ok(arguments.swap_remove(0)),
             ("Date", 1) => return Ok(Node::Function("dateOf".to_string(), arguments)),
             ("ArrayList" | "LinkedList", 0) => return Ok(Node::List(Vec::new())),
             ("HashMap" | "LinkedHashMap", 0) => return Ok(Node::Map(Vec::new())),

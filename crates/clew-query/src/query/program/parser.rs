@@ -263,13 +263,34 @@ impl<'a> Parser<'a> {
             left = Node::Pair(operator, Box::new(left), Box::new(right));
         }
         if level == CLASS_LEVEL && self.take_word("instanceof") {
-            let class = self.word()?;
+            let class = self.class()?;
             if !CLASSES.contains(&class.as_str()) {
                 return Err(self.wrong(format_args!("unknown type [{class}]")));
             }
             left = Node::Is(Box::new(left), class);
         }
         Ok(left)
+    }
+
+    /// The class that a value is asked for: what is not boxed is, and arrays are lists.
+    fn class(&mut self) -> Result<String, String> {
+        let word = self.word()?;
+        let mut class = match word.as_str() {
+            "int" => "Integer",
+            "long" => "Long",
+            "short" => "Short",
+            "byte" => "Byte",
+            "double" => "Double",
+            "float" => "Float",
+            "boolean" => "Boolean",
+            "char" => "Character",
+            other => other,
+        };
+        while self.take("[") {
+            self.expect("]")?;
+            class = "List";
+        }
+        Ok(class.to_string())
     }
 
     fn operator(&mut self, operators: &[Operator]) -> Option<Operator> {

@@ -75,6 +75,12 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("ZonedDateTime", "parse", 2, "parseZoned"),
     ("LocalDate", "parse", 2, "parseDay"),
     ("LocalDateTime", "parse", 2, "parseLocal"),
+    ("LocalDate", "of", 3, "dayOf"),
+    ("LocalDateTime", "of", 5, "localOf"),
+    ("LocalDateTime", "of", 6, "localOf"),
+    ("LocalDateTime", "of", 7, "localOf"),
+    ("ZonedDateTime", "of", 8, "zonedOf"),
+    ("TimeZone", "getTimeZone", 1, "zone"),
     ("Duration", "between", 2, "lapse"),
     ("DateTimeFormatter", "ofPattern", 1, "textOf"),
 ];

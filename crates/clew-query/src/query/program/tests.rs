@@ -582,8 +582,8 @@ fn what_java_has_is_understood() {
         ("Character.digit((char) 'f', 16)", json!(15)),
         ("Integer.parseUnsignedInt('4')", json!(4)),
         (
-            "String.format('%05d|%-4s|%.2f|%x|%%', new def[] {42, 'ab', 2.5, 255})",
-            json!("00042|ab  |2.50|ff|%"),
+            "String.format('%05d|%-4s|%.2f|%x|%%', new def[] {42, 'ab', 1.005, 255})",
+            json!("00042|ab  |1.01|ff|%"),
         ),
         (
             "'hi'.encodeBase64() + 'aGk='.decodeBase64()",
@@ -593,11 +593,32 @@ fn what_java_has_is_understood() {
             "['a', 'b'].stream().toArray(String[]::new).length",
             json!(2),
         ),
+        (
+            "ZonedDateTime.of(2024, 3, 1, 10, 0, 0, 0, ZoneId.of('+01:00')).toInstant().toString()",
+            json!("2024-03-01T09:00:00Z"),
+        ),
+        (
+            "LocalDateTime.of(2024, 3, 1, 10, 0).toString()",
+            json!("2024-03-01T10:00"),
+        ),
+        (
+            "def f = new SimpleDateFormat('yyyy-MM-dd'); f.format(new Date(0L)) + f.parse('1970-01-02').getTime()",
+            json!("1970-01-0186400000"),
+        ),
+        ("'abc'.subSequence(1, 3)", json!("bc")),
+        (
+            "int x = 5; x instanceof int && !(x instanceof double)",
+            json!(true),
+        ),
         // Numbers of 32 bits.
         ("int h = 1; h = h * 2147483647 * 3; h", json!(2_147_483_645)),
         ("0xFFFFFFFF + 1", json!(0)),
         ("Math.max(1, 2)", json!(2.0)),
         ("Integer.max(1, 2)", json!(2)),
+        (
+            "try { [1].get(3) } catch (Exception e) { return e.toString() }",
+            json!("java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 1"),
+        ),
         // Maps that are changed by what they have.
         (
             "def m = ['a': 1, 'b': 2, 'c': 3]; m.keySet().retainAll(['a', 'b']); m.keySet().remove('b'); m",

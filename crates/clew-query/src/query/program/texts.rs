@@ -45,6 +45,10 @@ pub(super) fn method<'a>(
         }
         ("decodeBase64", []) => ScriptValue::made(written::of_base64(text)?)?,
         ("encodeBase64", []) => ScriptValue::made(written::base64_of(text))?,
+        ("subSequence", [_, _]) => {
+            let text = ScriptValue::Text(text.to_string().into());
+            super::members::call(&text, "substring", arguments)?
+        }
         ("contentEquals", [other]) => ScriptValue::Bool(text == &*other.shown()),
         ("startsWith", [beginning, from]) => {
             let rest = part(text, from.want_whole()?);

@@ -9,6 +9,7 @@ use serde_json::{Number, Value};
 
 use super::dates;
 use super::doing::Doing;
+use super::failures::CLASS;
 use super::held::{Held, Kind, Members};
 use super::matcher::Matcher;
 use super::moments::{self, Clock};
@@ -198,6 +199,18 @@ impl<'a> ScriptValue<'a> {
                 out.write_char('=')?;
                 part("value").write_to(out)
             }
+            ScriptValue::Members(members) if members.kind() == Kind::Failure => {
+                let part = |name| members.get(name).unwrap_or(ScriptValue::Null);
+                out.write_str("java.lang.")?;
+                part(CLASS).write_to(out)?;
+                match part("message") {
+                    ScriptValue::Null => Ok(()),
+                    message => {
+                        out.write_str(": ")?;
+                        message.write_to(out)
+                    }
+                }
+            }
             ScriptValue::Members(members) => {
                 out.write_char('{')?;
                 for (at, (name, value)) in members.all().iter().enumerate() {
@@ -295,6 +308,7 @@ impl<'a> ScriptValue<'a> {
                 Kind::Iterator => "java.util.Iterator",
                 Kind::Optional => "java.util.Optional",
                 Kind::Entry => "java.util.Map.Entry",
+                Kind::Failure => "java.lang.Exception",
             },
             ScriptValue::Members(_) => "java.util.HashMap",
             ScriptValue::Pattern(_) => "java.util.regex.Pattern",

@@ -156,7 +156,7 @@ impl Place {
         let size = number.abs();
         let told = match self.conversion.to_ascii_lowercase() {
             'e' => powered(&format!("{size:.digits$e}")),
-            _ => self.grouped(&format!("{size:.digits$}")),
+            _ => self.grouped(&rounded(size, digits)),
         };
         self.signed(number.is_sign_negative(), &told)
     }
@@ -199,6 +199,36 @@ impl Place {
             return format!("{sign}{}{digits}", "0".repeat(missing));
         }
         format!("{}{text}", " ".repeat(missing))
+    }
+}
+
+/// A number with so many digits behind its point. As in Java a five that is dropped counts up, by the digits that the number
+/// is written with.
+fn rounded(size: f64, digits: usize) -> String {
+    let written = size.to_string();
+    let (whole, fraction) = written.split_once('.').unwrap_or((written.as_str(), ""));
+    let dropped = fraction.as_bytes().get(digits).copied();
+    let kept = fraction.get(..digits);
+    let (Some(dropped), Some(kept)) = (dropped, kept) else {
+        return format!("{size:.digits$}");
+    };
+    let mut all: Vec<u8> = whole.bytes().chain(kept.bytes()).collect();
+    let mut carries = dropped >= b'5';
+    for digit in all.iter_mut().rev() {
+        if !carries {
+            break;
+        }
+        carries = *digit == b'9';
+        *digit = if carries { b'0' } else { *digit + 1 };
+    }
+    if carries {
+        all.insert(0, b'1');
+    }
+    let (whole, kept) = all.split_at(all.len() - digits);
+    let [whole, kept] = [whole, kept].map(String::from_utf8_lossy);
+    match digits {
+        0 => whole.into_owned(),
+        _ => format!("{whole}.{kept}"),
     }
 }
 
