@@ -192,6 +192,11 @@ pub(super) fn of_date<'a>(
     name: &str,
     arguments: &[ScriptValue<'a>],
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    if arguments.is_empty()
+        && let Some(found) = dates::method(millis, name, arguments)?
+    {
+        return Ok(Some(found));
+    }
     // What dates of documents lack, moments in a zone have.
     let is_own = METHODS.iter().any(|(known, _)| *known == name);
     let has_lapse = matches!(arguments, [ScriptValue::Lapse(_)]);

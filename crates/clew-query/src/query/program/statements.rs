@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use super::parser::Parser;
-use super::tree::{Node, Statement, Type};
+use super::tree::{Node, Statement, Target, Type};
 
 /// Words that no variable may have as its name, and that begin no declaration.
 const KEYWORDS: &[&str] = &[
@@ -32,6 +32,41 @@ const KEYWORDS: &[&str] = &[
 /// How many variables a script may have.
 const VARIABLES_MAX: usize = 1000;
 
+/// Assignments to variables whose values nobody asks for become statements, which take fewer steps.
+fn settle(body: &mut [Statement]) {
+    for statement in body {
+        let Statement::Value(Node::Assign(assign)) = statement else {
+            continue;
+        };
+        let Target::Variable(place, kind) = &assign.target else {
+            continue;
+        };
+        let (place, kind, operator) = (*place, *kind, assign.operator);
+        let value = std::mem::replace(&mut assign.value, Node::Null);
+        let value = match operator {
+            Some(operator) => {
+                let before = Box::new(Node::Variable(place));
+                Node::Pair(operator, before, Box::new(value))
+            }
+            None => value,
+        };
+        *statement = Statement::Set {
+            place,
+            kind,
+            // What is added to a whole number may have a fraction.
+            cut: operator.is_some(),
+            value,
+        };
+    }
+}
+
+/// The same of all but the last statement, whose value may be that of the script.
+fn settle_before_last(body: &mut [Statement]) {
+    if let Some((_, before)) = body.split_last_mut() {
+        settle(before);
+    }
+}
+
 impl Parser<'_> {
     /// All statements up to the end.
     pub(super) fn program(&mut self) -> Result<Vec<Statement>, String> {
@@ -41,6 +76,7 @@ impl Parser<'_> {
         while *self.peek() != Token::End {
             self.statement(&mut body)?;
         }
+        settle_before_last(&mut body);
         Ok(body)
     }
 
@@ -56,6 +92,7 @@ impl Parser<'_> {
             while !parser.take("}") {
                 parser.statement(&mut body)?;
             }
+            settle_before_last(&mut body);
             Ok(body)
         });
         self.scope.truncate(seen);
@@ -99,10 +136,12 @@ impl Parser<'_> {
             self.expect("(")?;
             let condition = self.expression()?;
             self.expect(")")?;
+            let mut inside = self.block()?;
+            settle(&mut inside);
             body.push(Statement::Loop {
                 condition: Some(condition),
                 step: Vec::new(),
-                body: self.block()?,
+                body: inside,
             });
             return Ok(());
         }
@@ -151,7 +190,8 @@ impl Parser<'_> {
 
     /// `do .. while (condition)`, whose first word was read: the step between two rounds ends it.
     fn done_first(&mut self) -> Result<Statement, String> {
-        let body = self.block()?;
+        let mut body = self.block()?;
+        settle(&mut body);
         if !self.take_word("while") {
             return Err(self.unexpected());
         }
@@ -189,6 +229,7 @@ impl Parser<'_> {
             self.expect(")")?;
             let place = self.declare(name, kind)?;
             let mut inside = self.block()?;
+            settle(&mut inside);
             self.scope.truncate(seen);
             if kind != Type::Any {
                 let value = Node::Variable(place);
@@ -223,7 +264,9 @@ impl Parser<'_> {
                 return Err(self.unexpected());
             }
         }
-        let inside = self.block()?;
+        let mut inside = self.block()?;
+        settle(&mut inside);
+        settle(&mut step);
         self.scope.truncate(seen);
         body.push(Statement::Loop {
             condition,
