@@ -394,6 +394,8 @@ fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> 
         ("Processors", "lowercase", [_]) => Some(call(arguments.pop()?, "toLowerCase", Vec::new())),
         ("Processors", "uppercase", [_]) => Some(call(arguments.pop()?, "toUpperCase", Vec::new())),
         ("Arrays", "stream", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
+        // One argument is an array of what comes.
+        ("Stream", "of", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
         ("Stream", "of", _) => Some(Node::List(std::mem::take(arguments))),
         ("Collections", "emptyList", []) => Some(Node::List(Vec::new())),
         ("Collections", "emptyMap", []) => Some(Node::Map(Vec::new())),

@@ -607,6 +607,10 @@ fn what_java_has_is_understood() {
         ),
         ("'abc'.subSequence(1, 3)", json!("bc")),
         (
+            "Stream.of('a,,b'.splitOnToken(',')).filter(s -> !s.isEmpty()).toArray(String[]::new)",
+            json!(["a", "b"]),
+        ),
+        (
             "int x = 5; x instanceof int && !(x instanceof double)",
             json!(true),
         ),
