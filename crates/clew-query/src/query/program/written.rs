@@ -29,13 +29,10 @@ pub(super) fn formatted<'a>(
             '%' => out.push('%'),
             'n' => out.push('\n'),
             _ => {
-                let at = match given {
-                    Some(given) => given,
-                    None => {
-                        next += 1;
-                        next
-                    }
-                };
+                let at = given.unwrap_or_else(|| {
+                    next += 1;
+                    next
+                });
                 let value = at.checked_sub(1).and_then(|at| items.get(at));
                 let value = value.ok_or_else(|| {
                     ScriptError::argument(format!("Format specifier '%{}'", place.conversion))
