@@ -1,0 +1,199 @@
+use std::path::PathBuf;
+
+use super::super::EngineConfig;
+use super::*;
+
+fn load(yaml: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("clew.yaml");
+    std::fs::write(&path, yaml).unwrap();
+    let variables = variables
+        .iter()
+        .map(|(k, v)| ((*k).to_string(), (*v).to_string()));
+    Config::load(Some(&path), variables)
+}
+
+#[test]
+fn variables_win_over_the_file_and_the_file_over_defaults() {
+    let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
+    let config = load(
+        yaml,
+        &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")],
+    )
+    .unwrap();
+    assert_eq!(config.data, PathBuf::from("/x"));
+    assert_eq!(config.http.body_bytes_max, 7);
+    assert_eq!(config.http.address.port(), 1);
+    assert_eq!(config.engine, EngineConfig::default());
+}
+
+#[test]
+fn names_are_a_list_or_a_text_with_commas() {
+    let yaml = "http:\n  hosts_allowed: [a, '*.b']\n";
+    let variables = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "http://a, http://b")];
+    let http = load(yaml, &variables).unwrap().http;
+    assert_eq!(http.hosts_allowed, ["a", "*.b"]);
+    assert_eq!(http.cors.allow_origin, ["http://a", "http://b"]);
+    let pattern = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "/http:..a{1,2}/")];
+    let http = load("", &pattern).unwrap().http;
+    assert_eq!(http.cors.allow_origin, ["/http:..a{1,2}/"]);
+}
+
+#[test]
+fn a_password_is_a_text_and_is_not_shown() {
+    let yaml = "access:\n  authentication: true\n";
+    let config = load(yaml, &[("CLEW_ACCESS__ROOT_PASSWORD", "012345")]).unwrap();
+    assert!(config.access.authentication);
+    assert_eq!(config.access.root_password.0, "012345");
+    let shown = serde_json::to_string(&config).unwrap() + &format!("{config:?}");
+    assert!(!shown.contains("012345") && shown.contains("***"));
+}
+
+#[test]
+fn an_empty_file_means_the_defaults() {
+    assert_eq!(load("", &[]).unwrap(), Config::default());
+}
+
+#[test]
+fn a_buffer_that_would_hold_a_few_documents_is_refused() {
+    let set = |value: &str| load("", &[("CLEW_ENGINE__WRITE_BUFFER_BYTES", value)]);
+    for small in ["0", "1", "8388607"] {
+        let error = set(small).unwrap_err().to_string();
+        let words = format!("is [{small}], must be at least [8388608]");
+        assert!(error.contains(&words), "{error}");
+    }
+    assert_eq!(set("8388608").unwrap().engine.write_buffer_bytes, 8 << 20);
+}
+
+#[test]
+fn more_writers_of_a_shard_than_memory_is_meant_for_are_refused() {
+    let set = |value: &str| load("", &[("CLEW_ENGINE__SHARD_WRITERS", value)]);
+    let error = set("65").unwrap_err().to_string();
+    let words = "[engine.shard_writers] is [65], may be [64] at most";
+    assert!(error.contains(words), "{error}");
+    for writers in [0, 1, 64] {
+        let config = set(&writers.to_string()).unwrap();
+        assert_eq!(config.engine.shard_writers, writers);
+    }
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    for (yaml, nearest) in [
+        ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
+        ("datta: x\n", "[data]"),
+        ("log:\n  retention_byte: 1\n", "[log.retention_bytes]"),
+        (
+            "http:\n  cors:\n    allow-origin: x\n",
+            "[http.cors.allow_origin]",
+        ),
+    ] {
+        let error = load(yaml, &[]).unwrap_err().to_string();
+        assert!(error.contains(nearest), "{error}");
+    }
+    let error = load("", &[("CLEW_ENGINE__SEARCH_TREADS", "1")])
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("[engine.search_threads]"), "{error}");
+}
+
+/// What a file of this text is refused with.
+fn refused(yaml: &str, variables: &[(&str, &str)]) -> String {
+    format!("{:#}", load(yaml, variables).unwrap_err())
+}
+
+#[test]
+fn a_wrong_value_is_told_with_its_place_and_what_would_be_right() {
+    for (yaml, told) in [
+        (
+            "data: x\nhttp:\n  body_bytes_max: lots\n",
+            "line 3: [http.body_bytes_max] is [lots], must be a whole number, 0 or more",
+        ),
+        (
+            "http:\n  body_bytes_max: -5\n",
+            "line 2: [http.body_bytes_max] is [-5], must be a whole number, 0 or more",
+        ),
+        (
+            "http: 5\n",
+            "line 1: [http] is [5], must be a mapping of keys",
+        ),
+        (
+            "http.address: x\n",
+            "line 1: [http.address] is [x], invalid socket address",
+        ),
+        (
+            "profile: {heap: maybe}\n",
+            "[profile.heap] is [maybe], must be `true` or `false`",
+        ),
+        (
+            "\nlogging:\n  format: xml\n",
+            "line 3: [logging.format] is [xml], must be `text` or `json`",
+        ),
+        (
+            "tracing.sample_ratio: much\n",
+            "[tracing.sample_ratio] is [much], must be a number",
+        ),
+        (
+            "http: {cors: {allow_origin: 5}}\n",
+            "must be a list, or one text with commas",
+        ),
+        ("a: 1\n", "line 1: unknown configuration key [a]"),
+        (
+            "data: x\nhttp:\n  adress: y\n",
+            "line 3: unknown configuration key [http.adress]",
+        ),
+        ("data: x\ndata: y\n", "is not valid YAML: duplicate entry"),
+        (
+            "http.address: 127.0.0.1:1\nhttp: {address: 127.0.0.1:2}\n",
+            "[address] is there twice",
+        ),
+        ("- 1\n", "must be a mapping of keys"),
+    ] {
+        let refused = refused(yaml, &[]);
+        assert!(refused.contains(told), "{yaml}: {refused}");
+    }
+    for (variable, value, told) in [
+        (
+            "CLEW_HTTP__BODY_BYTES_MAX",
+            "lots",
+            "in the variable CLEW_HTTP__BODY_BYTES_MAX: [http.body_bytes_max] is [lots]",
+        ),
+        (
+            "CLEW_NONE__SUCH",
+            "1",
+            "in the variable CLEW_NONE__SUCH: unknown configuration key [none]",
+        ),
+    ] {
+        // The same key stands in the file, with a value that is right.
+        let refused = refused("http:\n  body_bytes_max: 7\n", &[(variable, value)]);
+        assert!(refused.starts_with(told), "{refused}");
+    }
+    let secret = refused("access: {root_password: 12345678}\n", &[]);
+    assert!(
+        secret.contains("[access.root_password] must be a text"),
+        "{secret}"
+    );
+    assert!(!secret.contains("1234"), "{secret}");
+}
+
+#[test]
+fn keys_may_have_dots_and_no_value_and_numbers_be_texts() {
+    let yaml = "http.cors.enabled: true\nhttp:\n  body_bytes_max: 5\nengine:\ndata:\ndisk: {watermark_low: 0.85}\n";
+    let config = load(yaml, &[("CLEW_TRACING__SERVICE_NAME", "007")]).unwrap();
+    assert!(config.http.cors.enabled);
+    assert_eq!(config.http.body_bytes_max, 5);
+    assert_eq!(config.data, Config::default().data);
+    assert_eq!(config.disk.watermark_low, "0.85");
+    assert_eq!(config.tracing.service_name, "007");
+    let emptied = load("data: x\n", &[("CLEW_DATA", "")]).unwrap();
+    assert_eq!(emptied.data, Config::default().data);
+}
+
+#[test]
+fn folders_of_snapshots_are_a_list_or_a_text_with_commas() {
+    let folders = ["/a/", "/b/"].map(PathBuf::from);
+    let given = load("", &[("CLEW_SNAPSHOTS__PATHS", "/a/, /b/")]).unwrap();
+    assert_eq!(given.snapshots.paths, folders);
+    let listed = load("snapshots:\n  paths: [/a/, /b/]\n", &[]).unwrap();
+    assert_eq!(listed.snapshots.paths, folders);
+}
