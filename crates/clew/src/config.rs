@@ -1,22 +1,17 @@
 //! The configuration: one YAML file, then `CLEW_SECTION__KEY` variables (and `CLEW_DATA`), then
-//! flags. A key is a field here; `reading` finds it, and says what is wrong with it.
+//! flags. A key is a field here; `reading` finds it, and says what is wrong with it; `bounds` knows what no server could work with.
 
+mod bounds;
 mod reading;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::http::HttpConfig;
 use crate::spans::TracingConfig;
-
-/// What a buffer takes before a document is in it is up to 4 MB; a smaller limit would make a segment of every few.
-const WRITE_BUFFER_BYTES_MIN: usize = 8 << 20;
-/// Buffers of one shard that may be filled at once.
-const SHARD_WRITERS_MAX: usize = 64;
 
 /// Everything a server can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -316,28 +311,6 @@ impl Default for DiskConfig {
             watermark_flood_stage: limits.flood_stage.to_string(),
             update_interval_s: limits.look_every.as_secs(),
         }
-    }
-}
-
-impl EngineConfig {
-    /// Refuses what no server could work with.
-    fn check(&self) -> anyhow::Result<()> {
-        let bytes = self.write_buffer_bytes;
-        if bytes < WRITE_BUFFER_BYTES_MIN {
-            bail!(
-                "[engine.write_buffer_bytes] is [{bytes}], must be at least \
-                 [{WRITE_BUFFER_BYTES_MIN}]: an empty buffer takes half of that, and each that \
-                 is full becomes a segment"
-            );
-        }
-        let writers = self.shard_writers;
-        if writers > SHARD_WRITERS_MAX {
-            bail!(
-                "[engine.shard_writers] is [{writers}], may be [{SHARD_WRITERS_MAX}] at most: each \
-                 has a buffer of megabytes, which becomes a segment with every refresh"
-            );
-        }
-        Ok(())
     }
 }
 

@@ -92,7 +92,7 @@ impl Told {
 }
 
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
-    let mut config = Config::load(arguments.config.as_deref(), std::env::vars())?;
+    let mut config = Config::load(arguments.config.as_deref())?;
     if let Some(data) = arguments.data {
         config.data = data;
     }

@@ -10,9 +10,13 @@ use clew_collect::config::line_of;
 use serde_json::{Map, Value};
 
 use super::Config;
+use super::bounds::unworkable;
 
 /// Variables of this form set keys; `__` separates sections.
 const PREFIX: &str = "CLEW_";
+
+/// What OpenTelemetry's own variables begin with.
+const OPENTELEMETRY: &str = "OTEL_";
 
 /// The key whose value nobody is shown.
 const SECRET: &str = "access.root_password";
@@ -21,10 +25,17 @@ const SECRET: &str = "access.root_password";
 type Tree = Map<String, Value>;
 
 impl Config {
-    /// Reads the file, if one is given, and the variables.
-    pub(crate) fn load(
+    /// Reads the file, if one is given, and the variables of this process.
+    ///
+    /// # Errors
+    /// What cannot be read, is no key, or is a value that cannot be.
+    pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<Config> {
+        Config::read(file, variables()?)
+    }
+
+    fn read(
         file: Option<&Path>,
-        variables: impl Iterator<Item = (String, String)>,
+        variables: impl IntoIterator<Item = (String, String)>,
     ) -> anyhow::Result<Config> {
         let defaults = serde_json::to_value(Config::default()).expect("plain fields");
         let mut origins = Origins::default();
@@ -38,13 +49,11 @@ impl Config {
         }
         let mut others = HashMap::new();
         for (name, value) in variables {
-            let path = name.strip_prefix(PREFIX);
-            if let Some(path) = path.filter(|path| path.contains("__") || *path == "DATA") {
-                let key = path.to_lowercase().replace("__", ".");
+            if let Some(key) = key_of(&name) {
                 set(&mut tree, &key, of_variable(&key, value, &defaults))
                     .with_context(|| format!("in the variable {name}"))?;
                 origins.variables.insert(key, name);
-            } else if name.starts_with("OTEL_") {
+            } else {
                 others.insert(name, value);
             }
         }
@@ -58,12 +67,38 @@ impl Config {
                 |wrong| anyhow!(wrong),
             )
         })?;
-        config.tracing = config
+        let tracing = config
             .tracing
-            .with_variables(|name| others.get(name).cloned())?;
-        config.engine.check()?;
+            .with_variables(|name| others.get(name).cloned());
+        config.tracing = tracing.map_err(|error| anyhow!(origins.before(&error.to_string())))?;
+        if let Some(wrong) = unworkable(&config, &defaults) {
+            bail!(origins.before(&wrong));
+        }
         Ok(config)
     }
+}
+
+/// The key that a variable of this name sets, if any.
+fn key_of(variable: &str) -> Option<String> {
+    let path = variable.strip_prefix(PREFIX)?;
+    let sets = path.contains("__") || path == "DATA";
+    sets.then(|| path.to_lowercase().replace("__", "."))
+}
+
+/// The variables of this process that mean something here. Others need not even be UTF-8.
+fn variables() -> anyhow::Result<Vec<(String, String)>> {
+    let is_ours = |name: &String| key_of(name).is_some() || name.starts_with(OPENTELEMETRY);
+    let mut ours = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name.into_string().ok().filter(is_ours) else {
+            continue;
+        };
+        match value.into_string() {
+            Ok(value) => ours.push((name, value)),
+            Err(_) => bail!("in the variable {name}: the value is not UTF-8"),
+        }
+    }
+    Ok(ours)
 }
 
 /// Where keys come from.
@@ -94,6 +129,15 @@ impl Origins {
         });
         inside.map_or_else(String::new, |(_, variable)| of_variable(variable))
     }
+
+    /// What is wrong with a key, `[section.key] ...`, behind where that comes from.
+    fn before(&self, wrong: &str) -> String {
+        let key = wrong
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'));
+        let origin = key.map(|(key, _)| self.of(key)).unwrap_or_default();
+        origin + wrong
+    }
 }
 
 /// The tree of a file's text; keys with dots stand for those inside each other.
@@ -107,7 +151,7 @@ fn tree_of(text: &str) -> anyhow::Result<Tree> {
         None | Some(Value::Null) => {}
         Some(Value::Object(members)) => {
             for (key, value) in members {
-                put(&mut tree, &key, value)?;
+                put(&mut tree, "", &key, value)?;
             }
         }
         Some(_) => bail!("the configuration must be a mapping of keys"),
@@ -115,16 +159,20 @@ fn tree_of(text: &str) -> anyhow::Result<Tree> {
     Ok(tree)
 }
 
-/// Puts a value where its key belongs; sections are joined.
-fn put(tree: &mut Tree, key: &str, value: Value) -> anyhow::Result<()> {
+/// Puts a value where its key belongs, inside of a section that is called so; sections are joined.
+fn put(tree: &mut Tree, inside: &str, key: &str, value: Value) -> anyhow::Result<()> {
+    let path = |key: &str| match inside {
+        "" => key.to_string(),
+        inside => format!("{inside}.{key}"),
+    };
     if let Some((first, rest)) = key.split_once('.') {
-        return put(section(tree, first)?, rest, value);
+        return put(section(tree, first)?, &path(first), rest, value);
     }
     match value {
         Value::Object(members) => {
             let inner = section(tree, key)?;
-            for (key, value) in members {
-                put(inner, &key, value)?;
+            for (member, value) in members {
+                put(inner, &path(key), &member, value)?;
             }
         }
         Value::Null => {
@@ -133,7 +181,7 @@ fn put(tree: &mut Tree, key: &str, value: Value) -> anyhow::Result<()> {
         value => {
             let before = tree.insert(key.to_string(), value);
             if before.is_some_and(|before| !before.is_null()) {
-                bail!("[{key}] is there twice");
+                bail!("[{}] is there twice", path(key));
             }
         }
     }
@@ -167,38 +215,51 @@ fn at<'t>(tree: &'t Value, key: &str) -> Option<&'t Value> {
     names.try_fold(tree, |inner, name| inner.get(name))
 }
 
-/// A variable's value: a text where one belongs, a YAML scalar or list elsewhere. An empty one is none.
+/// A variable's value: a text where one belongs, YAML elsewhere. An empty one is none.
 fn of_variable(key: &str, text: String, defaults: &Value) -> Value {
     if text.is_empty() {
         return Value::Null;
     }
     match at(defaults, key) {
-        Some(Value::String(_)) => Value::String(text),
+        // One without a default is a path.
+        Some(Value::String(_) | Value::Null) => Value::String(text),
+        // A text with commas, which YAML may take for a number, or for a mapping.
+        Some(Value::Array(_)) if !text.trim_start().starts_with('[') => Value::String(text),
         _ => serde_yaml_ng::from_str(&text).unwrap_or(Value::String(text)),
     }
 }
 
-/// Every key of a tree, as `section.key`, sections included.
-fn keys_of(tree: &Tree) -> Vec<String> {
-    let mut keys = Vec::new();
+/// Every key of a tree, as `section.key`, sections included, with what it has.
+fn entries_of(tree: &Tree) -> Vec<(String, &Value)> {
+    let mut entries = Vec::new();
     for (key, value) in tree {
-        keys.push(key.clone());
-        let inner = value.as_object().map(keys_of).unwrap_or_default();
-        keys.extend(inner.iter().map(|inner| format!("{key}.{inner}")));
+        entries.push((key.clone(), value));
+        let inside = value.as_object().map(entries_of).unwrap_or_default();
+        let inside = inside.into_iter();
+        entries.extend(inside.map(|(inner, value)| (format!("{key}.{inner}"), value)));
     }
-    keys
+    entries
 }
 
 fn check_keys(tree: &Tree, defaults: &Value, origins: &Origins) -> anyhow::Result<()> {
-    let known = keys_of(defaults.as_object().expect("a struct is an object"));
-    for key in keys_of(tree) {
-        if !known.contains(&key) {
-            let nearest = known
-                .iter()
-                .min_by_key(|candidate| strsim::damerau_levenshtein(candidate, &key))
+    let known = entries_of(defaults.as_object().expect("a struct is an object"));
+    for (key, value) in entries_of(tree) {
+        let behind = key.strip_prefix(SECRET);
+        if behind.is_some_and(|behind| behind.starts_with('.')) {
+            // Part of the password, if it was written as `{secret}`.
+            bail!(wrong_secret(origins));
+        }
+        let origin = origins.of(&key);
+        let Some((_, default)) = known.iter().find(|(name, _)| *name == key) else {
+            let names = known.iter().map(|(name, _)| name);
+            let nearest = names
+                .min_by_key(|name| strsim::damerau_levenshtein(name, &key))
                 .expect("there are keys");
-            let origin = origins.of(&key);
             bail!("{origin}unknown configuration key [{key}], did you mean [{nearest}]?");
+        };
+        // A list would be taken for the values of its keys. It is not shown: a password may be in it.
+        if default.is_object() && !value.is_object() && !value.is_null() {
+            bail!("{origin}[{key}] must be a mapping of keys");
         }
     }
     Ok(())
@@ -223,9 +284,7 @@ fn tidy(tree: &mut Tree, defaults: &Value) {
 
 /// What is wrong with the first key whose value cannot be read, all others having their defaults.
 fn wrong_value(tree: &Tree, origins: &Origins) -> Option<String> {
-    let whole = Value::Object(tree.clone());
-    keys_of(tree).into_iter().find_map(|key| {
-        let value = at(&whole, &key)?;
+    entries_of(tree).into_iter().find_map(|(key, value)| {
         if value.as_object().is_some_and(|members| !members.is_empty()) {
             return None;
         }
@@ -233,19 +292,31 @@ fn wrong_value(tree: &Tree, origins: &Origins) -> Option<String> {
         set(&mut alone, &key, value.clone()).ok()?;
         let read: Result<Config, _> = serde_json::from_value(Value::Object(alone));
         let (origin, wanted) = (origins.of(&key), wanted(&read.err()?));
-        Some(match (key.as_str(), value) {
-            (SECRET, _) => format!("{origin}[{key}] {wanted}: put it into quotes"),
-            (_, Value::String(text)) => format!("{origin}[{key}] is [{text}], {wanted}"),
+        Some(match value {
+            _ if key == SECRET => wrong_secret(origins),
+            Value::String(text) => format!("{origin}[{key}] is [{text}], {wanted}"),
             _ => format!("{origin}[{key}] is [{value}], {wanted}"),
         })
     })
 }
+
+/// What is wrong with a password that YAML does not take for a text.
+fn wrong_secret(origins: &Origins) -> String {
+    let origin = origins.of(SECRET);
+    format!("{origin}[{SECRET}] must be a text: put it into quotes")
+}
+
+/// What an address has to be.
+const ADDRESS: &str = "an address with a port, as `127.0.0.1:9200`";
 
 /// What a value would have to be, in people's words.
 fn wanted(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if text.starts_with("data did not match") {
         return "must be a list, or one text with commas".to_string();
+    }
+    if text.starts_with("invalid socket address") {
+        return format!("must be {ADDRESS}");
     }
     let Some((_, wanted)) = text.rsplit_once("expected ") else {
         return text;
@@ -255,9 +326,8 @@ fn wanted(error: &serde_json::Error) -> String {
         "f64" => "a number",
         "a boolean" => "`true` or `false`",
         "a string" | "path string" => "a text",
-        "socket address" => "an address with a port, as `127.0.0.1:9200`",
+        "socket address" => ADDRESS,
         "string or map" => "one of the names that the documentation lists",
-        kind if kind.starts_with("struct ") => "a mapping of keys",
         other => other,
     };
     format!("must be {wanted}")

@@ -139,9 +139,6 @@ impl TracingConfig {
         if !(0.0..=1.0).contains(&ratio) {
             bail!("[tracing.sample_ratio] is [{ratio}], must be from 0 to 1");
         }
-        if self.queue_spans_max == 0 {
-            bail!("[tracing.queue_spans_max] is [0], must be at least [1]");
-        }
         let OtlpConfig { endpoint, tls, .. } = &self.otlp;
         let is_known = endpoint.starts_with("http://") || self.otlp.is_secure();
         if !endpoint.is_empty() && !is_known {

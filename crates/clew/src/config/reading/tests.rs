@@ -10,19 +10,19 @@ fn load(yaml: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
     let variables = variables
         .iter()
         .map(|(k, v)| ((*k).to_string(), (*v).to_string()));
-    Config::load(Some(&path), variables)
+    Config::read(Some(&path), variables)
 }
 
 #[test]
 fn variables_win_over_the_file_and_the_file_over_defaults() {
-    let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
+    let yaml = "data: /x\nhttp:\n  body_bytes_max: 5000\n  address: 127.0.0.1:1\n";
     let config = load(
         yaml,
-        &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")],
+        &[("CLEW_HTTP__BODY_BYTES_MAX", "7000"), ("CLEW_BIN", "1")],
     )
     .unwrap();
     assert_eq!(config.data, PathBuf::from("/x"));
-    assert_eq!(config.http.body_bytes_max, 7);
+    assert_eq!(config.http.body_bytes_max, 7000);
     assert_eq!(config.http.address.port(), 1);
     assert_eq!(config.engine, EngineConfig::default());
 }
@@ -55,25 +55,61 @@ fn an_empty_file_means_the_defaults() {
 }
 
 #[test]
-fn a_buffer_that_would_hold_a_few_documents_is_refused() {
-    let set = |value: &str| load("", &[("CLEW_ENGINE__WRITE_BUFFER_BYTES", value)]);
-    for small in ["0", "1", "8388607"] {
-        let error = set(small).unwrap_err().to_string();
-        let words = format!("is [{small}], must be at least [8388608]");
-        assert!(error.contains(&words), "{error}");
+fn what_no_server_could_work_with_is_refused_with_its_place() {
+    for (key, value, told) in [
+        ("http.body_bytes_max", "0", "must be at least [1024]"),
+        ("grpc.message_bytes_max", "1023", "must be at least [1024]"),
+        ("engine.search_threads", "100000", "must be at most [1024]"),
+        (
+            "engine.search_queue_max",
+            "18446744073709551615",
+            "must be at most [1000000]",
+        ),
+        (
+            "engine.write_buffer_bytes",
+            "0",
+            "must be at least [8388608]",
+        ),
+        (
+            "engine.write_buffer_bytes",
+            "8388607",
+            "must be at least [8388608]",
+        ),
+        ("engine.shard_writers", "65", "must be at most [64]"),
+        ("memory.limit_bytes", "1", "must be at least [16777216]"),
+        ("vectors.build_threads", "1025", "must be at most [1024]"),
+        ("tracing.queue_spans_max", "0", "must be at least [1]"),
+        (
+            "tracing.queue_spans_max",
+            "1000001",
+            "must be at most [1000000]",
+        ),
+        ("tracing.sample_ratio", "2", "must be from 0 to 1"),
+        ("imports.path", "/none/such", "which is no folder"),
+    ] {
+        let wanted = format!("[{key}] is [{value}], {told}");
+        let by_file = refused(&format!("data: x\n{key}: {value}\n"), &[]);
+        assert!(by_file.contains(&format!("line 2: {wanted}")), "{by_file}");
+        let variable = format!("CLEW_{}", key.to_uppercase().replace('.', "__"));
+        let by_variable = refused("", &[(variable.as_str(), value)]);
+        let wanted = format!("in the variable {variable}: {wanted}");
+        assert!(by_variable.starts_with(&wanted), "{by_variable}");
     }
-    assert_eq!(set("8388608").unwrap().engine.write_buffer_bytes, 8 << 20);
-}
-
-#[test]
-fn more_writers_of_a_shard_than_memory_is_meant_for_are_refused() {
-    let set = |value: &str| load("", &[("CLEW_ENGINE__SHARD_WRITERS", value)]);
-    let error = set("65").unwrap_err().to_string();
-    let words = "[engine.shard_writers] is [65], may be [64] at most";
-    assert!(error.contains(words), "{error}");
-    for writers in [0, 1, 64] {
-        let config = set(&writers.to_string()).unwrap();
-        assert_eq!(config.engine.shard_writers, writers);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for (key, value) in [
+        ("http.body_bytes_max", "1024"),
+        ("engine.search_threads", "0"),
+        ("engine.search_threads", "1024"),
+        ("engine.search_queue_max", "0"),
+        ("engine.write_buffer_bytes", "8388608"),
+        ("engine.shard_writers", "0"),
+        ("engine.shard_writers", "64"),
+        ("memory.limit_bytes", "0"),
+        ("memory.limit_bytes", "16777216"),
+        ("imports.path", path),
+    ] {
+        assert!(load(&format!("{key}: {value}\n"), &[]).is_ok(), "{key}");
     }
 }
 
@@ -113,13 +149,10 @@ fn a_wrong_value_is_told_with_its_place_and_what_would_be_right() {
             "http:\n  body_bytes_max: -5\n",
             "line 2: [http.body_bytes_max] is [-5], must be a whole number, 0 or more",
         ),
-        (
-            "http: 5\n",
-            "line 1: [http] is [5], must be a mapping of keys",
-        ),
+        ("http: 5\n", "line 1: [http] must be a mapping of keys"),
         (
             "http.address: x\n",
-            "line 1: [http.address] is [x], invalid socket address",
+            "line 1: [http.address] is [x], must be an address with a port",
         ),
         (
             "profile: {heap: maybe}\n",
@@ -145,7 +178,11 @@ fn a_wrong_value_is_told_with_its_place_and_what_would_be_right() {
         ("data: x\ndata: y\n", "is not valid YAML: duplicate entry"),
         (
             "http.address: 127.0.0.1:1\nhttp: {address: 127.0.0.1:2}\n",
-            "[address] is there twice",
+            "[http.address] is there twice",
+        ),
+        (
+            "access: [true]\n",
+            "line 1: [access] must be a mapping of keys",
         ),
         ("- 1\n", "must be a mapping of keys"),
     ] {
@@ -165,23 +202,45 @@ fn a_wrong_value_is_told_with_its_place_and_what_would_be_right() {
         ),
     ] {
         // The same key stands in the file, with a value that is right.
-        let refused = refused("http:\n  body_bytes_max: 7\n", &[(variable, value)]);
+        let refused = refused("http:\n  body_bytes_max: 7000\n", &[(variable, value)]);
         assert!(refused.starts_with(told), "{refused}");
     }
-    let secret = refused("access: {root_password: 12345678}\n", &[]);
-    assert!(
-        secret.contains("[access.root_password] must be a text"),
-        "{secret}"
-    );
-    assert!(!secret.contains("1234"), "{secret}");
+    for yaml in [
+        "access: {root_password: 12345678}\n",
+        "access: {root_password: {12345678}}\n",
+        "access: {root_password: [12345678]}\n",
+        "access.root_password: 12345678\n",
+        "access: 12345678\n",
+        "access: [root_password: 12345678]\n",
+    ] {
+        let secret = refused(yaml, &[]);
+        assert!(secret.contains("line 1: [access"), "{secret}");
+        assert!(!secret.contains("1234"), "{secret}");
+    }
+}
+
+#[test]
+fn variables_with_texts_are_not_read_as_yaml() {
+    let variables = [
+        ("CLEW_SNAPSHOTS__PATHS", "5"),
+        ("CLEW_HTTP__HOSTS_ALLOWED", "true"),
+        ("CLEW_TRACING__OTLP__ENDPOINT", "https://127.0.0.1:1"),
+        ("CLEW_TRACING__OTLP__TLS__CA", "007"),
+    ];
+    let config = load("", &variables).unwrap();
+    assert_eq!(config.snapshots.paths, [PathBuf::from("5")]);
+    assert_eq!(config.http.hosts_allowed, ["true"]);
+    assert_eq!(config.tracing.otlp.tls.ca, Some(PathBuf::from("007")));
+    let listed = load("", &[("CLEW_SNAPSHOTS__PATHS", "[/a, /b]")]).unwrap();
+    assert_eq!(listed.snapshots.paths, ["/a", "/b"].map(PathBuf::from));
 }
 
 #[test]
 fn keys_may_have_dots_and_no_value_and_numbers_be_texts() {
-    let yaml = "http.cors.enabled: true\nhttp:\n  body_bytes_max: 5\nengine:\ndata:\ndisk: {watermark_low: 0.85}\n";
+    let yaml = "http.cors.enabled: true\nhttp:\n  body_bytes_max: 5000\nengine:\ndata:\ndisk: {watermark_low: 0.85}\n";
     let config = load(yaml, &[("CLEW_TRACING__SERVICE_NAME", "007")]).unwrap();
     assert!(config.http.cors.enabled);
-    assert_eq!(config.http.body_bytes_max, 5);
+    assert_eq!(config.http.body_bytes_max, 5000);
     assert_eq!(config.data, Config::default().data);
     assert_eq!(config.disk.watermark_low, "0.85");
     assert_eq!(config.tracing.service_name, "007");
