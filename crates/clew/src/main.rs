@@ -102,8 +102,8 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads our output has gone, as `head` does: nothing is wrong.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // As `head` does: nothing is wrong.
+        Err(error) if is_unread(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Whoever reads this may have gone, too, which `eprintln!` takes for a defect.
             let _ = writeln!(std::io::stderr(), "clew: {error:#}");
@@ -112,10 +112,47 @@ fn main() -> ExitCode {
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<std::io::Error>();
-        io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
-            || matches!(cause.downcast_ref::<SinkError>(), Some(SinkError::Unread))
-    })
+/// Whether the reader of our own output has gone. A connection that breaks is told by an error that only has such a one inside,
+/// and is a failure.
+fn is_unread(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        || error
+            .chain()
+            .any(|cause| matches!(cause.downcast_ref::<SinkError>(), Some(SinkError::Unread)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::{fmt, io};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Connection(io::Error);
+
+    impl fmt::Display for Connection {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the connection has failed")
+        }
+    }
+
+    impl Error for Connection {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_connection_that_breaks_is_a_failure_and_a_reader_that_goes_is_none() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_unread(&anyhow::Error::from(broken())));
+        let told = anyhow::Error::from(broken())
+            .context("cannot write")
+            .context("at the end");
+        assert!(is_unread(&told));
+        assert!(is_unread(&anyhow::Error::from(SinkError::Unread)));
+        assert!(!is_unread(&anyhow::Error::from(Connection(broken()))));
+    }
 }
