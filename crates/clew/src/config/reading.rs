@@ -265,19 +265,31 @@ fn check_keys(tree: &Tree, defaults: &Value, origins: &Origins) -> anyhow::Resul
     Ok(())
 }
 
-/// Takes out keys without a value, which mean the default, and makes texts of numbers and flags where texts belong, as in
-/// `watermark_low: 0.85`; not of a password, of which YAML may have read another number than was written.
+/// Takes out keys without a value or with an empty text, which mean the default, and makes texts of numbers and flags where texts
+/// belong, as in `watermark_low: 0.85`, and numbers and flags of texts where those do; nothing of a password, of which YAML may
+/// have read another number than was written.
 fn tidy(tree: &mut Tree, defaults: &Value) {
-    tree.retain(|_, value| !value.is_null());
+    tree.retain(|key, value| {
+        // An empty text in the place of a list is an empty list.
+        let is_list = defaults.get(key.as_str()).is_some_and(Value::is_array);
+        !value.is_null() && (is_list || *value != "")
+    });
     for (key, value) in tree.iter_mut() {
         let Some(default) = defaults.get(key.as_str()) else {
             continue;
         };
-        let is_text = default.is_string() && !SECRET.ends_with(key.as_str());
-        if is_text && (value.is_number() || value.is_boolean()) {
+        let is_plain = |value: &Value| value.is_number() || value.is_boolean();
+        let is_secret = SECRET.ends_with(key.as_str());
+        if default.is_string() && !is_secret && is_plain(value) {
             *value = Value::String(value.to_string());
         } else if let Some(inner) = value.as_object_mut() {
             tidy(inner, default);
+        } else if let Value::String(text) = value
+            && is_plain(default)
+            && let Ok(read) = serde_yaml_ng::from_str::<Value>(text)
+            && is_plain(&read)
+        {
+            *value = read;
         }
     }
 }

@@ -246,6 +246,14 @@ fn keys_may_have_dots_and_no_value_and_numbers_be_texts() {
     assert_eq!(config.tracing.service_name, "007");
     let emptied = load("data: x\n", &[("CLEW_DATA", "")]).unwrap();
     assert_eq!(emptied.data, Config::default().data);
+    let yaml = "data: ''\nlogging: {level: ''}\nhttp: {body_bytes_max: '5000'}\nprofile: {heap: 'false'}\n";
+    let config = load(yaml, &[]).unwrap();
+    assert_eq!(config.data, Config::default().data);
+    assert_eq!(config.logging, Config::default().logging);
+    assert_eq!(
+        (config.http.body_bytes_max, config.profile.heap),
+        (5000, false)
+    );
 }
 
 #[test]
