@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clew_collect::ClientTls;
 use clew_platform::RealDisk;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Spans of requests. Without an endpoint nothing is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,11 +26,22 @@ pub(crate) struct TracingConfig {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OtlpConfig {
     /// Its address, such as `http://127.0.0.1:4317`; empty means none.
+    #[serde(serialize_with = "without_login")]
     pub(crate) endpoint: String,
     /// How it is spoken to.
     pub(crate) protocol: OtlpProtocol,
     /// Whom of those to trust whose address begins with `https`.
     pub(crate) tls: OtlpTls,
+}
+
+/// An address as it is shown, without the login that may be in it.
+fn without_login<S: Serializer>(address: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let shown = address.split_once("://").and_then(|(scheme, rest)| {
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (_, place) = authority.rsplit_once('@')?;
+        Some(format!("{scheme}://***@{place}{path}"))
+    });
+    serializer.serialize_str(shown.as_deref().unwrap_or(address))
 }
 
 /// Whom to trust, and what to show.
@@ -202,6 +213,22 @@ mod tests {
         let otlp = secure.unwrap().otlp;
         assert!(otlp.is_secure());
         assert_eq!(otlp.tls.ca, Some(PathBuf::from("/etc/ca.pem")));
+    }
+
+    #[test]
+    fn no_login_is_shown() {
+        for (endpoint, shown) in [
+            (
+                "http://user:pass@there:4317/a@b",
+                "http://***@there:4317/a@b",
+            ),
+            ("http://there:4317/a@b", "http://there:4317/a@b"),
+            ("", ""),
+        ] {
+            let config = with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)]).unwrap();
+            let json = serde_json::to_value(&config).unwrap();
+            assert_eq!(json["otlp"]["endpoint"], shown);
+        }
     }
 
     #[test]
