@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::http::HttpConfig;
+use crate::http::{HttpConfig, listed};
 use crate::spans::TracingConfig;
 
 /// Everything a server can be told.
@@ -81,22 +81,9 @@ pub(crate) struct SnapshotsConfig {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// A list of paths, or one text with commas.
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Paths {
-        List(Vec<PathBuf>),
-        Text(String),
-    }
-    Ok(match Paths::deserialize(deserializer)? {
-        Paths::List(list) => list,
-        Paths::Text(text) => {
-            let paths = text.split(',').map(str::trim);
-            let paths = paths.filter(|path| !path.is_empty());
-            paths.map(PathBuf::from).collect()
-        }
-    })
+    let paths = listed(deserializer, |_| false)?;
+    Ok(paths.into_iter().map(PathBuf::from).collect())
 }
 
 /// Where files of bulk imports may lie.

@@ -88,24 +88,31 @@ impl Default for CorsConfig {
     }
 }
 
-/// A list, or one text with commas, as variables and OpenSearch's own files have it.
 fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    // A comma may be part of a regular expression.
+    listed(deserializer, |text| {
+        text.len() > 1 && text.starts_with('/') && text.ends_with('/')
+    })
+}
+
+/// A list, or one text with commas, as variables and OpenSearch's own files have it; a text may be one item as a whole.
+pub(crate) fn listed<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    is_one: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Names {
+    enum Listed {
         List(Vec<String>),
         Text(String),
     }
-    Ok(match Names::deserialize(deserializer)? {
-        Names::List(list) => list,
-        // A comma may be part of a regular expression.
-        Names::Text(text) if text.len() > 1 && text.starts_with('/') && text.ends_with('/') => {
-            vec![text]
-        }
-        Names::Text(text) => {
-            let names = text.split(',').map(str::trim);
-            let names = names.filter(|name| !name.is_empty());
-            names.map(str::to_string).collect()
+    Ok(match Listed::deserialize(deserializer)? {
+        Listed::List(list) => list,
+        Listed::Text(text) if is_one(&text) => vec![text],
+        Listed::Text(text) => {
+            let items = text.split(',').map(str::trim);
+            let items = items.filter(|item| !item.is_empty());
+            items.map(str::to_string).collect()
         }
     })
 }

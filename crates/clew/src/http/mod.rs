@@ -41,7 +41,7 @@ use self::guard::Guard;
 use self::limits::ConnectionLimits;
 use self::metrics::HttpMetrics;
 
-pub(crate) use self::config::HttpConfig;
+pub(crate) use self::config::{HttpConfig, listed};
 pub(crate) use self::refusal::Refusal;
 
 /// After an accept that failed, the next try waits twice as long, within these.
