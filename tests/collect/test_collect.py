@@ -140,6 +140,11 @@ class CommandLine(unittest.TestCase):
                 ("logging.level: loud\n", {}, "[logging.level] is [loud]: [loud] is none of error, warn, info"),
                 ("", {"CLEW_PROFILE__HEAP": "perhaps"}, "in the variable CLEW_PROFILE__HEAP: [profile.heap] is [perhaps]"),
                 ("disk: {watermark_low: 0.95, watermark_high: 0.9}\n", {}, "low disk watermark [0.95] more than high"),
+                ("data: x\nmemory:\n  limit_bytes: 1\n", {}, "line 3: [memory.limit_bytes] is [1], must be at least [16777216]"),
+                ("imports.path: /nowhere\n", {}, "line 1: [imports.path] is [/nowhere], which is no folder"),
+                ("", {"CLEW_DATA": b"\xff"}, "in the variable CLEW_DATA: the value is not UTF-8"),
+                # What is none of ours may be anything.
+                ("http: 1\n", {"CLEW_OTHER": b"\xff", "OTHER": b"\xff"}, "line 1: [http] must be a mapping of keys"),
             ]:
                 with self.subTest(text=text):
                     config.write_text(text)
