@@ -256,7 +256,7 @@ impl Parser<'_> {
     }
 
     /// What `::` names, as a lambda.
-    pub(super) fn named_lambda(&self, named: Named) -> Node {
+    fn named_lambda(&self, named: Named) -> Node {
         Node::Lambda(Lambda {
             places: Vec::new(),
             body: Vec::new(),
