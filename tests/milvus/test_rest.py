@@ -514,11 +514,13 @@ class Rest(ClientsTest):
         self.ask("collections/drop", {"collectionName": "words"})
         told = self.ask("entities/insert", {"collectionName": "nope", "data": [row]}, code=100)["message"]
         self.assertIn("can't find collection", told)
-        for kind, given in [("Int64", "aaa"), ("Int8", 300), ("VarChar", 5), ("JSON", {"a": 1}), ("Bool", 1)]:
+        unfit = "convert defaultValue fail"
+        for kind, given, said in [("Int64", "aaa", unfit), ("Int8", 300, "default value out of range"), ("VarChar", 5, unfit),
+                                  ("JSON", {"a": 1}, unfit), ("Bool", 1, unfit)]:
             added = {"collectionName": "m", "schema": {"fieldName": "new", "dataType": kind, "nullable": True, "defaultValue": given,
                                                        "elementTypeParams": {"max_length": 9} if kind == "VarChar" else {}}}
             told = self.ask("collections/fields/add", added, code=1100)["message"]
-            self.assertIn("convert defaultValue fail", told)
+            self.assertIn(said, told)
         self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
         told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
         self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)

@@ -581,6 +581,9 @@ class VectorScripts(ClewTest):
         )
         self.assertEqual(set(scores(every, source="doc['kind.keyword'].value.length()").values()), {1})
         with self.refused(400, "script_exception", "compile error"):
+            scores(every, source="doc['kind.keyword'].value.sing()")
+        # Letters are no score, which is known when there are some.
+        with self.refused(400, "search_phase_execution_exception", "runtime error"):
             scores(every, source="doc['kind.keyword'].value.chars()")
 
 
