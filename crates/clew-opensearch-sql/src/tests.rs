@@ -314,7 +314,6 @@ fn what_cannot_be_meant_is_refused() {
             "RIGHT JOIN of nested objects",
         ),
         ("SELECT t.n FROM t JOIN t ON t.n = t.n", "unique"),
-        ("SELECT * FROM t a, a.parts p", "nested objects"),
         ("SELECT n, lag(n, -1) OVER () FROM t", "rows"),
         ("SELECT n, ntile(0) OVER () FROM t", "one part"),
         ("SELECT upper(tag) FILTER(WHERE ok) FROM t", "[upper]"),
