@@ -583,7 +583,7 @@ class VectorScripts(ClewTest):
         with self.refused(400, "script_exception", "compile error"):
             scores(every, source="doc['kind.keyword'].value.sing()")
         # Letters are no score, which is known when there are some.
-        with self.refused(400, "search_phase_execution_exception", "runtime error"):
+        with self.refused(400, "search_phase_execution_exception", "all shards failed"):
             scores(every, source="doc['kind.keyword'].value.chars()")
 
 

@@ -276,7 +276,7 @@ class ScriptsTest(ClewTest):
         # Without end is ended.
         self.assertIn("steps", self.failure("while (true) { }")["caused_by"]["reason"])
         doubled = "def l = [1, 1]; for (int i = 0; i < 30; i++) { l = [l, l] } return l.toString().length()"
-        self.assertIn("longer than [65536] bytes", self.failure(doubled)["caused_by"]["reason"])
+        self.assertIn("too much inside", self.failure(doubled)["caused_by"]["reason"])
 
     def test_explanations_tell_what_went_wrong(self):
         scored = {"script_score": {"query": {"match_all": {}}, "script": "doc['n'].value"}}
