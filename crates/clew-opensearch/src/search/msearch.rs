@@ -87,7 +87,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             let _permit = permits.acquire().await;
             // Those that wait for their turn are not even begun for nobody.
             if stopped() {
-                return Err(ApiError::from(EngineError::from(QueryError::Stopped)));
+                return Err(ended());
             }
             let body = match form {
                 Form::Searches => body,
@@ -117,6 +117,11 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     Ok(Reply::written(json))
 }
 
+/// What a search is answered with whose request was cancelled.
+fn ended() -> ApiError {
+    ApiError::from(EngineError::from(QueryError::Stopped))
+}
+
 /// All answers as one.
 fn joined(answers: &[Result<Vec<u8>, ApiError>], took_ms: u64) -> JsonWriter {
     let together: usize = answers.iter().flatten().map(Vec::len).sum();
@@ -126,9 +131,12 @@ fn joined(answers: &[Result<Vec<u8>, ApiError>], took_ms: u64) -> JsonWriter {
         .unsigned_field("took", took_ms)
         .key("responses")
         .begin_array();
-    // The others would be for nobody.
-    for answer in answers.iter().take_while(|_| !stopped()) {
-        write_answer(&mut json, answer);
+    for answer in answers {
+        match answer {
+            // What was found is for nobody any more.
+            Ok(_) if stopped() => write_answer(&mut json, &Err(ended())),
+            answer => write_answer(&mut json, answer),
+        }
     }
     json.end_array().end_object();
     json
