@@ -155,6 +155,12 @@ impl Api {
         Spent::of_request(parent, self.options.tracer.as_ref(), tells)
     }
 
+    /// Whether the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        let stopped = self.options.stopped.as_ref();
+        stopped.is_some_and(|stopped| *stopped.borrow())
+    }
+
     /// Comes back when the server stops.
     pub async fn stopped(&self) {
         match &self.options.stopped {
