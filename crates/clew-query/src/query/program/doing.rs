@@ -10,7 +10,7 @@ use super::members;
 use super::operators::is_same;
 use super::run::{Flow, Machine};
 use super::tree::{Lambda, Named};
-use super::value::ScriptValue;
+use super::value::{STEP_ITEMS, ScriptValue};
 use super::{ScriptLanguage, made, own};
 use crate::error::ScriptError;
 
@@ -284,10 +284,10 @@ impl<'a> Machine<'a, '_> {
         let Some((name, arguments)) = how.collects() else {
             return self.each_collected(items, how);
         };
-        self.steps(items.len() / 16)?;
+        self.steps(items.len() / STEP_ITEMS)?;
         match (name, arguments) {
             ("toSet", []) => {
-                self.steps(items.len().saturating_mul(items.len()) / 16)?;
+                self.steps(items.len().saturating_mul(items.len()) / STEP_ITEMS)?;
                 ScriptValue::set_of(items)
             }
             ("counting", []) => Ok(made::count(items.len())),
@@ -366,16 +366,27 @@ impl<'a> Machine<'a, '_> {
         }
         for item in items {
             let name = self.applied(key, std::slice::from_ref(&item))?;
-            self.gone_through(&name)?;
-            let name = changes::key(&name);
-            self.steps(groups.len() / 16)?;
             self.hold(&item)?;
-            match groups.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, group)) => group.push(item),
-                None => groups.push((name, vec![item])),
-            }
+            self.put_in_group(&mut groups, &name, item)?;
         }
         Ok(groups)
+    }
+
+    /// Puts a thing into the group of a name, which may be a value of any depth.
+    pub(super) fn put_in_group<T>(
+        &mut self,
+        groups: &mut Groups<'a, T>,
+        name: &ScriptValue<'a>,
+        thing: T,
+    ) -> Result<(), ScriptError> {
+        self.gone_through(name)?;
+        self.steps(groups.len() / STEP_ITEMS)?;
+        let name = changes::key(name);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.push(thing),
+            None => groups.push((name, vec![thing])),
+        }
+        Ok(())
     }
 
     /// `toMap`: of two values with one name, a function makes one, or they are refused.
@@ -419,7 +430,7 @@ impl<'a> Machine<'a, '_> {
         order: Option<&Doing<'a>>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
         let mut found: Option<ScriptValue<'a>> = None;
-        self.steps(items.len() / 16)?;
+        self.steps(items.len() / STEP_ITEMS)?;
         for item in items {
             let is_further = match &found {
                 None => true,

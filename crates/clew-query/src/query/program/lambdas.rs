@@ -8,11 +8,8 @@ use super::held::{Held, Kind};
 use super::members;
 use super::run::Machine;
 use super::tree::Node;
-use super::value::ScriptValue;
+use super::value::{STEP_ITEMS, ScriptValue};
 use crate::error::{ScriptError, ScriptErrorKind};
-
-/// So many items are gone through in one step.
-const STEP_ITEMS: usize = 16;
 
 impl<'a> Machine<'a, '_> {
     /// Counts all that lies in a list or a map, for what goes through every level of it.

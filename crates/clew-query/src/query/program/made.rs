@@ -9,14 +9,10 @@ use super::held::{Held, Kind};
 use super::members;
 use super::run::Machine;
 use super::tree::Thrown;
-use super::value::{ScriptValue, TEXT_BYTES_MAX};
+use super::value::{STEP_BYTES, STEP_ITEMS, ScriptValue, TEXT_BYTES_MAX};
 use super::{changes, functions, moments, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
-/// Bytes of a text that are gone through in one step.
-const STEP_BYTES: usize = 1 << 10;
-/// Items that are gone through in one step.
-const STEP_ITEMS: usize = 16;
 /// So many numbers has a range at most.
 const RANGE_MAX: i64 = 1 << 20;
 

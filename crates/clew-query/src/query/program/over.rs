@@ -9,11 +9,8 @@ use super::lambdas::Wanted;
 use super::made;
 use super::members;
 use super::run::Machine;
-use super::value::ScriptValue;
+use super::value::{STEP_ITEMS, ScriptValue};
 use crate::error::ScriptError;
-
-/// So many items are gone through in one step.
-const STEP_ITEMS: usize = 16;
 
 impl<'a> Machine<'a, '_> {
     /// What a function makes of a list in its place.
@@ -278,12 +275,7 @@ impl<'a> Machine<'a, '_> {
                 members.put(key, made)?;
             } else if name == "groupBy" {
                 self.hold(&value)?;
-                self.steps(groups.len() / STEP_ITEMS)?;
-                let group = changes::key(&made);
-                match groups.iter_mut().find(|(known, _)| *known == group) {
-                    Some((_, of_group)) => of_group.push((key, value)),
-                    None => groups.push((group, vec![(key, value)])),
-                }
+                self.put_in_group(&mut groups, &made, (key, value))?;
             }
         }
         match name {

@@ -9,7 +9,7 @@ use super::document::ScriptDocument;
 use super::failures::again;
 use super::operators::{apply, compared, fitted, holds, is_of, lenient};
 use super::tree::{Node, Operator, Statement, Thrown, Type};
-use super::value::ScriptValue;
+use super::value::{STEP_ITEMS, ScriptValue};
 use super::{Script, changes, members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
@@ -25,8 +25,6 @@ const GRACE: Duration = Duration::from_millis(50);
 const HELD_BYTES_MAX: usize = 16 << 20;
 /// What a value takes there, beside its text.
 const VALUE_BYTES: usize = 32;
-/// So many items are gone through in one step.
-pub(super) const STEP_ITEMS: usize = 16;
 
 /// What a statement leads to.
 pub(super) enum Flow<'a> {

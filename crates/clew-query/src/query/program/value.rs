@@ -19,9 +19,9 @@ use crate::error::{ScriptError, ScriptErrorKind};
 /// How long a text may become.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text that are gone through, or copied, in one step.
-const STEP_BYTES: usize = 1 << 10;
+pub(super) const STEP_BYTES: usize = 1 << 10;
 /// Items of a list that are gone through in one step.
-const STEP_ITEMS: usize = 16;
+pub(super) const STEP_ITEMS: usize = 16;
 /// What JSON writes for a value, about, beside the letters of a text.
 const VALUE_BYTES: usize = 8;
 /// No script may go through as many items.
