@@ -72,9 +72,14 @@ impl Contents {
     /// Memory that it takes, or is going to when all documents are there that have a place in it: as it was last looked at, and
     /// about so much for those that came since.
     pub(super) fn bytes(&self) -> usize {
-        let seen = self.size_bytes.load(Ordering::Relaxed);
         let unseen = self.unseen_bytes.load(Ordering::Relaxed);
-        self.empty_bytes.max(seen).saturating_add(unseen)
+        let seen = self.empty_bytes.max(self.seen_bytes());
+        seen.saturating_add(unseen)
+    }
+
+    /// How full it was when it was last looked at; 0 before.
+    fn seen_bytes(&self) -> usize {
+        self.size_bytes.load(Ordering::Relaxed)
     }
 
     /// Has it to oneself, once nobody else has.
@@ -217,8 +222,9 @@ pub(crate) struct Pending {
     turn: Option<Turn>,
     /// Of documents of the group that were put in at once.
     left_out: Vec<u64>,
-    /// All buffers, the one among them that the group fills.
-    buffers: Vec<Arc<Contents>>,
+    /// The buffers, and how full they are together but for the one that the group fills.
+    buffers: usize,
+    others_bytes: usize,
     buffer_bytes_max: usize,
 }
 
@@ -239,32 +245,28 @@ impl Pending {
             turn,
             mut left_out,
             buffers,
+            others_bytes,
             buffer_bytes_max,
         } = self;
-        let mut took = Vec::new();
+        let (mut took, mut own_bytes) = (Vec::new(), 0);
         if let Some(mut turn) = turn {
             // A panic is told before anybody else has the buffer.
             let _applying = Applying::new(health.clone());
             // Of an error the shard has been told.
             took = turn.fill(health, clock).unwrap_or_default();
             left_out.append(&mut turn.left_out);
+            own_bytes = turn.contents.seen_bytes();
         }
         PutIn {
             left_out,
             took,
-            fullness: fullness(buffers.iter(), buffer_bytes_max),
+            fullness: fullness(buffers, others_bytes + own_bytes, buffer_bytes_max),
         }
     }
 }
 
 /// How full buffers are, as far as they were looked at. Several together may have half as much each as one alone.
-fn fullness<'b>(
-    buffers: impl ExactSizeIterator<Item = &'b Arc<Contents>>,
-    buffer_bytes_max: usize,
-) -> Fullness {
-    let count = buffers.len();
-    let sizes = buffers.map(|buffer| buffer.size_bytes.load(Ordering::Relaxed));
-    let bytes: usize = sizes.sum();
+fn fullness(count: usize, bytes: usize, buffer_bytes_max: usize) -> Fullness {
     match buffer_bytes_max.saturating_mul(count.max(1) + 1) / 2 {
         max if bytes < max => Fullness::HasRoom,
         max if bytes - max < max / 2 => Fullness::IsDue,
@@ -281,11 +283,13 @@ impl Writer {
 
     /// What whoever has the writer does for the present group when the lock is given back.
     pub(crate) fn take_turn(&mut self) -> Pending {
-        let buffers = self.buffers.iter();
+        let turn = self.turn.take();
+        let own_bytes = turn.as_ref().map_or(0, |turn| turn.contents.seen_bytes());
         Pending {
-            turn: self.turn.take(),
+            turn,
             left_out: mem::take(&mut self.left_out),
-            buffers: buffers.map(|buffer| buffer.contents.clone()).collect(),
+            buffers: self.buffers.len(),
+            others_bytes: self.seen_bytes() - own_bytes,
             buffer_bytes_max: self.limits.buffer_bytes_max,
         }
     }
@@ -391,8 +395,16 @@ impl Writer {
 
     /// How full the buffers are, as far as they were looked at.
     pub(crate) fn fullness(&self) -> Fullness {
-        let buffers = self.buffers.iter().map(|buffer| &buffer.contents);
-        fullness(buffers, self.limits.buffer_bytes_max)
+        fullness(
+            self.buffers.len(),
+            self.seen_bytes(),
+            self.limits.buffer_bytes_max,
+        )
+    }
+
+    fn seen_bytes(&self) -> usize {
+        let buffers = self.buffers.iter();
+        buffers.map(|buffer| buffer.contents.seen_bytes()).sum()
     }
 }
 

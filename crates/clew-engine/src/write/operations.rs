@@ -282,10 +282,9 @@ impl Inner {
         let mut log_refused = false;
         let segments = writer.segment_count();
         let mut room = Room::new(&writer);
-        let positions: Vec<usize> = writes.iter().map(|(position, ..)| *position).collect();
         let mut watches = Vec::new();
         let bytes: u64 = writes.iter().map(|(_, write, _)| write.bytes()).sum();
-        writer.expect(positions.len(), bytes);
+        writer.expect(writes.len(), bytes);
         for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
                 results[position] = Some(Err(refused));
@@ -320,7 +319,7 @@ impl Inner {
         // Most of the work; others write meanwhile.
         let put_in = shard.fill(pending, !watches.is_empty());
         drop(seat);
-        note_left_out(&put_in.left_out, &positions, results);
+        note_left_out(&put_in.left_out, (index, number), results);
         note_slow(watches, &put_in, results);
         if log_refused {
             return self.log_refused();
@@ -358,18 +357,18 @@ fn numbered(index: &Arc<Index>, (shard, id): (u32, String), written: ShardWritte
     }
 }
 
-/// Notes of which documents analysis has left something out, by the numbers of their operations.
+/// Notes of which documents of a shard analysis has left something out, by the numbers of their operations.
 fn note_left_out(
     left_out: &[u64],
-    positions: &[usize],
+    (index, shard): (&Arc<Index>, u32),
     results: &mut [Option<Result<Written, EngineError>>],
 ) {
     if left_out.is_empty() {
         return;
     }
-    for position in positions {
-        if let Some(Some(Ok(written))) = results.get_mut(*position) {
-            written.left_out = left_out.contains(&written.seq_no);
+    for written in results.iter_mut().flatten().flatten() {
+        if written.shard == shard && Arc::ptr_eq(&written.index, index) {
+            written.left_out |= left_out.contains(&written.seq_no);
         }
     }
 }
