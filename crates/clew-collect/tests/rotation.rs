@@ -5,7 +5,12 @@
 mod support;
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
+use clew_collect::{Delivery, Event, Mode, NoProgress, Sink, SinkError, StopToken, World};
+use clew_platform::{Clock, RealClock, RealDisk};
 use support::{Follower, Memory, Place, Random, lines, sorted, text};
 
 /// Runs over `path` between the steps of a story; every message must come exactly once.
@@ -109,6 +114,107 @@ fn a_copy_made_before_the_last_lines_were_read_is_sent_under_known_ids_only() {
     fs::write(story.place.log("app.log"), "").unwrap();
     story.write("app.log", 5);
     story.check(10);
+}
+
+#[test]
+fn copied_and_not_yet_truncated_when_the_collector_comes() {
+    for is_known in [false, true] {
+        let mut story = Story::new("app.log*");
+        if is_known {
+            story.write("app.log", 10);
+            story.run();
+            story.place.copy_truncate("app.log", "app.log.2");
+        }
+        story.write("app.log", 10);
+        story.place.copy("app.log", "app.log.1");
+        // Between the copy and the truncation the log is written to: it is the newer one of the two.
+        story.write("app.log", 1);
+        let file = fs::File::options()
+            .append(true)
+            .open(story.place.log("app.log"))
+            .unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_millis(100))
+            .unwrap();
+        // Known again by their ids.
+        story.check(10);
+    }
+}
+
+/// A clock that may be set forward, but for the time of day.
+#[derive(Debug)]
+struct Hurried {
+    real: RealClock,
+    ahead_ms: AtomicU64,
+}
+
+impl Clock for Hurried {
+    fn since_epoch(&self) -> Duration {
+        self.real.since_epoch()
+    }
+    fn monotonic(&self) -> Duration {
+        self.real.monotonic() + Duration::from_millis(self.ahead_ms.load(Ordering::SeqCst))
+    }
+    fn identity(&self) -> u64 {
+        self.real.identity()
+    }
+}
+
+/// Does something after each delivery, told how many messages have come.
+struct Scripted<F> {
+    memory: Memory,
+    script: F,
+}
+
+impl<F: FnMut(usize)> Sink for Scripted<F> {
+    fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        let delivery = self.memory.deliver(batch)?;
+        (self.script)(self.memory.messages.len());
+        Ok(delivery)
+    }
+}
+
+/// A delivery takes so long that the log is rotated, written anew and copied again before the collector looks at it.
+#[test]
+fn copied_for_the_second_time_before_the_second_content_was_read() {
+    let place = Place::new();
+    place.append("app.log", text(&lines(0, 14)));
+    let clock = Arc::new(Hurried {
+        real: RealClock::new(),
+        ahead_ms: AtomicU64::new(0),
+    });
+    let stop = StopToken::new();
+    let mut step = 0;
+    let script = |sent: usize| match (step, sent) {
+        (0, 14..) => {
+            step = 1;
+            place.copy_truncate("app.log", "app.log.2");
+            place.append("app.log", text(&lines(14, 14)));
+            place.copy("app.log", "app.log.1");
+            clock.ahead_ms.fetch_add(1_500, Ordering::SeqCst);
+        }
+        (1, 28..) => {
+            step = 2;
+            fs::write(place.log("app.log"), text(&lines(28, 7))).unwrap();
+        }
+        (2, 35..) => stop.stop(),
+        _ => {}
+    };
+    let mut sink = Scripted {
+        memory: Memory::default(),
+        script,
+    };
+    let mut options = place.options("app.log*");
+    options.mode = Mode::Follow;
+    let world = World {
+        disk: Arc::new(RealDisk),
+        clock: clock.clone(),
+        progress: &NoProgress,
+        stop: &stop,
+    };
+    clew_collect::run(&options, world, &mut sink).unwrap();
+    let mut memory = sink.memory;
+    place.once("app.log*", &mut memory).unwrap();
+    assert_eq!(sorted(memory.messages), lines(0, 35));
 }
 
 #[test]
@@ -310,6 +416,26 @@ fn followed_through_copies_and_truncations() {
             follower.expect(&lines(from, 6));
         }
         let (_, memory) = follower.finish();
+        assert_eq!(memory.messages.len(), 33);
+    }
+}
+
+#[test]
+fn followed_through_copies_that_are_written_over_the_last_one() {
+    for path in BOTH {
+        let place = Place::new();
+        place.append("app.log", text(&lines(0, 3)));
+        let follower = Follower::start(place.options(path), Memory::default());
+        follower.expect(&lines(0, 3));
+        for round in 1..6 {
+            let from = round * 10;
+            place.append("app.log", text(&lines(from, 4)));
+            place.copy_truncate("app.log", "app.log.1");
+            place.append("app.log", text(&lines(from + 4, 2)));
+            follower.expect(&lines(from, 6));
+        }
+        let (_, mut memory) = follower.finish();
+        place.once(path, &mut memory).unwrap();
         assert_eq!(memory.messages.len(), 33);
     }
 }

@@ -22,7 +22,7 @@ use crate::document::Encoder;
 use crate::error::CollectError;
 use crate::event::Batch;
 use crate::figures::StageTimes;
-use crate::fingerprint::{HEAD_BYTES_MAX, Head};
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position};
 use crate::input::{
     FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, Watcher, Woken,
 };
@@ -295,7 +295,7 @@ impl<'a> Collector<'a> {
                 if self.world.stop.is_stopped() {
                     return Err(CollectError::Sink(SinkError::Stopped));
                 }
-                if !self.fleet.tails[index].dirty || !self.read_one(index)? {
+                if !self.fleet.tails[index].is_due() || !self.read_one(index)? {
                     continue;
                 }
                 more = true;
@@ -403,10 +403,11 @@ impl<'a> Collector<'a> {
             let entry = self.registry.get(tail.slot);
             let mut head = None;
             if !tail.compressed && entry.head.bytes() < HEAD_BYTES_MAX {
-                let grown = file_head(tail.source.as_mut());
-                // Whatever is there now must begin with what was there when the head was taken;
-                // if not, the next read finds out.
-                head = entry.head.matches(&grown).then(|| Head::of(&grown));
+                let known = &entry.head;
+                head = tail
+                    .source
+                    .as_mut()
+                    .and_then(|source| grown_head(source, known, position));
             }
             let (parser, fit) = (tail.parser, tail.fit.take());
             self.registry.update(tail.slot, |entry| {
@@ -479,10 +480,10 @@ fn now(clock: &dyn Clock) -> Now {
     }
 }
 
-/// The first bytes of a file, as far as it can be read.
-fn file_head(source: Option<&mut FileSource>) -> Vec<u8> {
-    let mut start = vec![0; HEAD_BYTES_MAX];
-    let got = source.and_then(|source| source.read_at(0, &mut start).ok());
-    start.truncate(got.map_or(0, |got| got.bytes));
-    start
+/// The head of what was read up to a position, with more bytes than the known one has perhaps. `None` where the file holds something else by
+/// now, which the next read finds out, or cannot be read.
+fn grown_head(source: &mut FileSource, known: &Head, position: Position) -> Option<Head> {
+    let start = source.start().ok()?;
+    let is_same = known.matches(&start) && source.holds(position).is_ok_and(|holds| holds);
+    is_same.then(|| Head::of(&start))
 }

@@ -8,7 +8,7 @@ use super::SkipReason;
 use super::content;
 use super::discover::{Candidate, CandidateReason};
 use super::file_system;
-use super::fleet::{Fleet, Now, Patience, file_key};
+use super::fleet::{Fleet, Look, Now, Patience, file_key, text_name};
 use super::names::{is_rotated, stem};
 use super::source::FileSource;
 use super::tail::{Tail, advance, window_bytes_at_start};
@@ -48,13 +48,8 @@ struct Opened<'a> {
 }
 
 impl Fleet {
-    pub(super) fn admit(
-        &mut self,
-        registry: &mut Registry,
-        mut candidate: Candidate,
-        now: Now,
-        patience: Patience,
-    ) {
+    pub(super) fn admit(&mut self, registry: &mut Registry, mut candidate: Candidate, look: Look) {
+        let now = look.now;
         if let Some((stat, reason)) = self.refused.get(&candidate.path)
             && *stat == candidate.stat
             // Rights, and handles that are free, may have changed without the file.
@@ -80,8 +75,7 @@ impl Fleet {
             Ok((_, stat)) if stat.file != candidate.stat.file => {}
             Ok((file, stat)) => {
                 candidate.stat = stat;
-                let name = candidate.path.file_name().and_then(|name| name.to_str());
-                let name = name.unwrap_or_default().to_owned();
+                let name = text_name(&candidate.path).unwrap_or_default().to_owned();
                 let mut sample = vec![0; SAMPLE_BYTES];
                 let opened = FileSource::new(file).and_then(|mut source| {
                     let got = source.read_at(0, &mut sample)?;
@@ -94,7 +88,7 @@ impl Fleet {
                     })
                 });
                 let verdict = opened.and_then(|mut opened| {
-                    let verdict = decide(registry, &mut opened, now, patience)?;
+                    let verdict = decide(registry, &mut opened, look)?;
                     Ok((verdict, opened))
                 });
                 match verdict {
@@ -207,6 +201,8 @@ impl Fleet {
             read: entry.position,
             skipping: None,
             opening: None,
+            head: entry.head.clone(),
+            over: false,
             window_bytes: window_bytes_at_start(),
             dirty: true,
             gone_since: None,
@@ -217,12 +213,8 @@ impl Fleet {
     }
 }
 
-fn decide(
-    registry: &mut Registry,
-    opened: &mut Opened<'_>,
-    now: Now,
-    patience: Patience,
-) -> io::Result<Verdict> {
+fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::Result<Verdict> {
+    let Look { now, patience, .. } = look;
     let candidate = opened.candidate;
     // Only the newest incarnation can still be the file's content.
     if let Some(&slot) = registry.of_file(candidate.stat.file).last() {
@@ -247,7 +239,7 @@ fn decide(
         return Ok(Verdict::Refuse(reason));
     }
     if is_rotated(opened.name)
-        && let Some(verdict) = continues(registry, opened, now, patience)?
+        && let Some(verdict) = continues(registry, opened, look)?
     {
         return Ok(verdict);
     }
@@ -313,20 +305,14 @@ fn resumes(entry: &FileRecord, opened: &mut Opened<'_>) -> io::Result<bool> {
     if opened.source.is_compressed() {
         return Ok(true);
     }
-    let lead_bytes = entry.position.lead_bytes();
-    let mut lead = vec![0; usize::try_from(lead_bytes).unwrap_or(0)];
-    let got = opened
-        .source
-        .read_at(entry.position.offset - lead_bytes, &mut lead)?;
-    Ok(got.bytes == lead.len() && crc32c::crc32c(&lead) == entry.position.lead)
+    opened.source.holds(entry.position)
 }
 
 /// Whether the file is a rotation's copy of one that was read.
 fn continues(
     registry: &Registry,
     opened: &mut Opened<'_>,
-    now: Now,
-    patience: Patience,
+    look: Look,
 ) -> io::Result<Option<Verdict>> {
     let stem = stem(opened.name);
     let mut origins: Vec<(Slot, &FileRecord)> = registry
@@ -337,13 +323,16 @@ fn continues(
         .collect();
     // The furthest position that fits leaves the least to send; then the newest.
     origins.sort_by_key(|(slot, entry)| std::cmp::Reverse((entry.position.offset, *slot)));
-    let now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
+    let now_ms = i64::try_from(look.now.wall_ms).unwrap_or(i64::MAX);
     let recent = now_ms.saturating_sub(opened.candidate.stat.modified_ms) < RECENT_MS;
     // The most like of those that nothing more is known of, and how many bytes it has in common.
     let mut likest: Option<(usize, Slot)> = None;
     for (slot, entry) in origins {
+        if slot >= look.first_found && !(recent && may_be_being_copied(entry, opened)) {
+            continue;
+        }
         // While the original lives and the copy grows, neither says where the copy will end.
-        let wait = patience == Patience::Wait && recent && entry.retired_ms.is_none();
+        let wait = look.patience == Patience::Wait && recent && entry.retired_ms.is_none();
         let common_bytes = match entry.head.likeness(&opened.sample) {
             Likeness::Unclear if wait => return Ok(Some(Verdict::Wait)),
             Likeness::Unclear | Likeness::Other => continue,
@@ -392,6 +381,14 @@ fn goes_on(registry: &Registry, opened: &mut Opened<'_>) -> io::Result<Option<Ve
     let (checksum, bytes) = opened.source.prefix_checksum(position.offset)?;
     let fits = bytes == position.offset && checksum == position.checksum;
     Ok(fits.then_some(Verdict::Continue(slot, position)))
+}
+
+/// Whether a file that was found at the same time is still there and has at least as many bytes as what may be its copy. Of others nothing says that
+/// they are no files of their own, which happen to begin alike.
+fn may_be_being_copied(entry: &FileRecord, opened: &Opened<'_>) -> bool {
+    file_system::stat(entry.path.as_ref()).is_ok_and(|there| {
+        there.file == entry.file && there.size_bytes >= opened.candidate.stat.size_bytes
+    })
 }
 
 /// Names and folders first: small files with equal content are common.

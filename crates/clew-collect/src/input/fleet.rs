@@ -2,7 +2,7 @@
 //! file system means for them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +11,13 @@ use rustix::process::{Resource, getrlimit};
 use super::SkipReason;
 use super::discover::{Candidate, CandidateReason, discover};
 use super::file_system::{self, FileId, Stat};
+use super::names::{is_rotated, stem};
 use super::rules::FileRules;
+use super::source::FileSource;
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
-use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, hash_bytes};
-use crate::registry::{FileRecord, Registry};
+use crate::fingerprint::{Head, Position, hash_bytes};
+use crate::registry::{FileRecord, Registry, Slot};
 
 /// How long a file that no path leads to is still read, after its last byte: its writer may not
 /// have noticed yet.
@@ -49,6 +51,15 @@ pub(crate) enum Patience {
     Wait,
     /// There is no later look.
     Decide,
+}
+
+/// What the files that a look finds are decided by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) now: Now,
+    pub(super) patience: Patience,
+    /// The first entry of a file that this look found.
+    pub(super) first_found: Slot,
 }
 
 /// The files.
@@ -118,20 +129,22 @@ impl Fleet {
                 continue;
             }
             present.insert(file, candidate.path.clone());
-            match self.by_file.get(&file) {
-                Some(&index) => self.refresh(registry, index, &candidate, now),
-                None => fresh.push(candidate),
+            if !self.is_refreshed(registry, &candidate, now) {
+                fresh.push(candidate);
             }
         }
         let paths: HashSet<&PathBuf> = fresh.iter().map(|candidate| &candidate.path).collect();
         self.refused.retain(|path, _| paths.contains(path));
         drop(paths);
         self.see_off(registry, &present, now);
-        // Older files first: a rotated file comes before the one that replaced it.
-        fresh.sort_by(|a, b| (a.stat.modified_ms, &a.path).cmp(&(b.stat.modified_ms, &b.path)));
-        for candidate in fresh {
-            self.admit(registry, candidate, now, patience);
-        }
+        self.settle_originals(registry, &fresh, now);
+        let first_found = registry.next_slot();
+        let look = Look {
+            now,
+            patience,
+            first_found,
+        };
+        self.admit_all(registry, fresh, look);
         self.retire_lost(registry, now);
         self.close_idle();
         let paths = self.tails.iter().enumerate();
@@ -140,12 +153,69 @@ impl Fleet {
             .collect();
     }
 
+    /// Sees to it that what is known of files is what they hold now, before what a rotation made of them is held against it. A copy of a content
+    /// that was not read yet would be taken for a file of its own, and the content be sent again as soon as it is read.
+    fn settle_originals(&mut self, registry: &mut Registry, fresh: &[Candidate], now: Now) {
+        let names = fresh
+            .iter()
+            .filter_map(|candidate| text_name(&candidate.path));
+        let stems: HashSet<String> = names.filter(|name| is_rotated(name)).map(stem).collect();
+        if stems.is_empty() {
+            return;
+        }
+        for index in 0..self.tails.len() {
+            let tail = &mut self.tails[index];
+            let is_named_so = text_name(&tail.path).is_some_and(|name| stems.contains(&stem(name)));
+            if !is_named_so || tail.compressed || tail.over {
+                continue;
+            }
+            match tail.holds_what_was_read() {
+                Ok(true) if tail.read.offset == 0 && tail.head.bytes() > 0 => {
+                    registry.begin(tail.slot, tail.head.clone());
+                }
+                Ok(false) => self.restart(registry, index, now),
+                // What cannot be read, the next reading tells of.
+                Ok(true) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Decides of files that are not read yet. Originals come first, as what a rotation made of one is held against what it holds now; but all are
+    /// read in the order in which they were written.
+    fn admit_all(&mut self, registry: &mut Registry, fresh: Vec<Candidate>, look: Look) {
+        let known = self.tails.len();
+        let is_original =
+            |candidate: &Candidate| !text_name(&candidate.path).is_some_and(is_rotated);
+        let (mut originals, mut copies): (Vec<_>, Vec<_>) =
+            fresh.into_iter().partition(is_original);
+        for found in [&mut originals, &mut copies] {
+            found.sort_by(|a, b| (a.stat.modified_ms, &a.path).cmp(&(b.stat.modified_ms, &b.path)));
+        }
+        for candidate in originals.into_iter().chain(copies) {
+            self.admit(registry, candidate, look);
+        }
+        self.tails[known..]
+            .sort_by(|a, b| (a.stat.modified_ms, &a.path).cmp(&(b.stat.modified_ms, &b.path)));
+        self.number_by_file();
+    }
+
     /// Whether another look will soon know more, though no name changes: files that nothing leads to
     /// any more are written to unseen, and rotations end.
     pub(crate) fn is_unsettled(&self) -> bool {
         let rotated = |reason: &SkipReason| *reason == SkipReason::BeingRotated;
-        self.tails.iter().any(|tail| tail.gone_since.is_some())
-            || self.skipped.values().any(rotated)
+        let moves = |tail: &Tail| tail.gone_since.is_some() || tail.over;
+        self.tails.iter().any(moves) || self.skipped.values().any(rotated)
+    }
+
+    /// Takes what is seen of a file that is being read; false if it is not, or not any more.
+    fn is_refreshed(&mut self, registry: &mut Registry, seen: &Candidate, now: Now) -> bool {
+        let Some(&index) = self.by_file.get(&seen.stat.file) else {
+            return false;
+        };
+        if !self.tails[index].over {
+            self.refresh(registry, index, seen, now);
+        }
+        !self.tails[index].over
     }
 
     /// A known file, seen again.
@@ -167,17 +237,19 @@ impl Fleet {
         }
     }
 
-    /// A file whose content was replaced in place: its old incarnation ends, a new one begins.
+    /// A file whose content was replaced in place: its old incarnation ends, a new one begins. What was written over a rotation's copy is
+    /// likely to be the next copy: that is for a look to decide.
     pub(crate) fn restart(&mut self, registry: &mut Registry, index: usize, now: Now) {
+        self.restarted += 1;
         let tail = &mut self.tails[index];
         let generation = registry.get(tail.slot).generation + 1;
         registry.retire(tail.slot, now.wall_ms);
-        let mut start = vec![0; HEAD_BYTES_MAX];
-        let got = tail
-            .source
-            .as_mut()
-            .and_then(|source| source.read_at(0, &mut start).ok());
-        let start = &start[..got.map_or(0, |got| got.bytes)];
+        if !tail.compressed && text_name(&tail.path).is_some_and(is_rotated) {
+            tail.over = true;
+            return;
+        }
+        let start = tail.with_source(FileSource::start);
+        let start = start.ok().flatten().unwrap_or_default();
         let path = tail.path.to_string_lossy().into_owned();
         let entry = FileRecord {
             first_path: path.clone(),
@@ -185,7 +257,7 @@ impl Fleet {
             file: tail.file,
             generation,
             key: file_key(&self.options.host, tail.file, generation, now),
-            head: Head::of(start),
+            head: Head::of(&start),
             position: Position::default(),
             parser: None,
             fit: None,
@@ -194,6 +266,7 @@ impl Fleet {
         };
         let plan = tail.rules.options.plan;
         tail.origin = Origin::new(&entry.first_path, entry.key).with_plan(plan);
+        tail.head = entry.head.clone();
         tail.slot = registry.insert(entry);
         tail.read = Position::default();
         tail.skipping = None;
@@ -201,20 +274,23 @@ impl Fleet {
         tail.window_bytes = window_bytes_at_start();
         tail.fit = None;
         tail.parser = tail.rules.options.parse.named();
-        tail.encoding = tail.rules.encoding(start);
+        tail.encoding = tail.rules.encoding(&start);
         tail.framing = None;
         tail.waiting = None;
         if tail.compressed {
             tail.source = None;
         }
         tail.dirty = true;
-        self.restarted += 1;
     }
 
     /// Files that no path leads to any more are read to their end, then left.
     fn see_off(&mut self, registry: &mut Registry, present: &HashMap<FileId, PathBuf>, now: Now) {
         let mut left = HashSet::new();
         for tail in &mut self.tails {
+            if tail.over {
+                left.insert(tail.file);
+                continue;
+            }
             if present.contains_key(&tail.file) {
                 continue;
             }
@@ -233,13 +309,13 @@ impl Fleet {
         }
         if !left.is_empty() {
             self.tails.retain(|tail| !left.contains(&tail.file));
-            self.by_file = self
-                .tails
-                .iter()
-                .enumerate()
-                .map(|(index, tail)| (tail.file, index))
-                .collect();
+            self.number_by_file();
         }
+    }
+
+    fn number_by_file(&mut self) {
+        let numbered = self.tails.iter().enumerate();
+        self.by_file = numbered.map(|(index, tail)| (tail.file, index)).collect();
     }
 
     /// Entries whose file is neither read nor where it was are kept a while for its copies.
@@ -326,6 +402,11 @@ impl Fleet {
             .map(ahead)
             .sum()
     }
+}
+
+/// A file's name, if it is text.
+pub(super) fn text_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
 }
 
 /// How many files may be held open, by what the system lets the process open.

@@ -8,6 +8,8 @@ use std::os::unix::fs::FileExt;
 use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
+use crate::fingerprint::{HEAD_BYTES_MAX, Position};
+
 /// An open file.
 #[derive(Debug)]
 pub(crate) enum FileSource {
@@ -75,6 +77,29 @@ impl FileSource {
             }
             FileSource::Compressed(compressed) => compressed.read_at(offset, buffer),
         }
+    }
+
+    /// The first bytes, as many as a head is made of.
+    pub(crate) fn start(&mut self) -> io::Result<Vec<u8>> {
+        let mut start = vec![0; HEAD_BYTES_MAX];
+        let got = self.read_at(0, &mut start)?;
+        start.truncate(got.bytes);
+        Ok(start)
+    }
+
+    /// Whether it has these bytes at an offset.
+    pub(crate) fn has(&mut self, offset: u64, expected: &[u8]) -> io::Result<bool> {
+        let mut found = vec![0; expected.len()];
+        let got = self.read_at(offset, &mut found)?;
+        Ok(got.bytes == expected.len() && found == expected)
+    }
+
+    /// Whether the bytes before a position are those that were read there.
+    pub(crate) fn holds(&mut self, position: Position) -> io::Result<bool> {
+        let lead_bytes = position.lead_bytes();
+        let mut lead = vec![0; usize::try_from(lead_bytes).unwrap_or(0)];
+        let got = self.read_at(position.offset - lead_bytes, &mut lead)?;
+        Ok(got.bytes == lead.len() && crc32c::crc32c(&lead) == position.lead)
     }
 
     /// The checksum of the first `bytes` bytes, and how many of them there are.

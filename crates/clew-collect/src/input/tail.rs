@@ -13,7 +13,7 @@ use super::rules::FileRules;
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
-use crate::fingerprint::{Head, Position};
+use crate::fingerprint::{Head, LEAD_BYTES_MAX, Position};
 use crate::options::{Mode, ParserChoice};
 use crate::parse::{Fit, ParserName, choose, tell_choice};
 use crate::progress::Counters;
@@ -70,6 +70,10 @@ pub(crate) struct Tail {
     pub(crate) skipping: Option<Skipping>,
     /// How the content begins that is being read, until the registry knows.
     pub(crate) opening: Option<Head>,
+    /// How it began when it was first looked at: what begins otherwise is another one, even where nothing was read yet.
+    pub(crate) head: Head,
+    /// A rotation's copy that another one was written over: what it is now, the next look finds out.
+    pub(crate) over: bool,
     pub(crate) window_bytes: usize,
     /// What was there when an event had to wait for the lines that belong to it, and since when: [`Duration::MAX`] where the time
     /// is over, and all was taken that may be without them.
@@ -145,6 +149,75 @@ impl Tail {
         FileSource::new(file).map(Some)
     }
 
+    /// Does something with the open file, which is opened for it if need be; `None` if another one has its name by now.
+    pub(crate) fn with_source<T>(
+        &mut self,
+        look: impl FnOnce(&mut FileSource) -> io::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let (was_open, before) = (self.source.is_some(), self.stat);
+        let Some(mut source) = self.opened()? else {
+            return Ok(None);
+        };
+        self.dirty |= self.stat != before;
+        let found = look(&mut source);
+        if was_open {
+            self.source = Some(source);
+        }
+        found.map(Some)
+    }
+
+    /// Whether the file still holds what was read of it, or begins as it did where nothing was read yet. One that is not where it was does:
+    /// where it is now, a look finds out.
+    pub(crate) fn holds_what_was_read(&mut self) -> io::Result<bool> {
+        let read = self.read;
+        let found = self.with_source(|source| Ok((source.start()?, source.holds(read)?)))?;
+        let Some((start, holds)) = found else {
+            return Ok(true);
+        };
+        let holds = holds && self.head.matches(&start);
+        if holds {
+            self.head = Head::of(&start);
+        }
+        Ok(holds)
+    }
+
+    /// Whether there may be something to read.
+    pub(crate) fn is_due(&self) -> bool {
+        self.dirty && !self.over
+    }
+
+    /// Whether a window, which begins with the lead, goes on where the reading stands. The lead is read together with what follows it:
+    /// if it is still what it was, so is the file, and what follows continues it. As the kernel may hand out a window in pieces, between which
+    /// the file may be truncated and grow again, the window's first bytes are read once more.
+    fn goes_on(
+        &mut self,
+        source: &mut FileSource,
+        from: Position,
+        window: &[u8],
+    ) -> io::Result<bool> {
+        let lead = usize::try_from(from.lead_bytes()).expect("a lead is at most 64 bytes");
+        if window.len() < lead || crc32c::crc32c(&window[..lead]) != from.lead {
+            return Ok(false);
+        }
+        if window.len() == lead {
+            return Ok(true);
+        }
+        if from.offset == 0 && !self.head.matches(window) {
+            return Ok(false);
+        }
+        let first =
+            usize::try_from(LEAD_BYTES_MAX).map_or(window.len(), |max| max.min(window.len()));
+        if !self.compressed && !source.has(from.offset - lead as u64, &window[..first])? {
+            return Ok(false);
+        }
+        if from.offset == 0 {
+            self.encoding = self.rules.encoding(window);
+            self.head = Head::of(window);
+            self.opening = Some(self.head.clone());
+        }
+        Ok(true)
+    }
+
     fn fill_from(&mut self, source: &mut FileSource, fill: &mut Fill<'_>) -> io::Result<Pass> {
         fill.encoder.times.newest_ms = self.stat.modified_ms;
         let mut scratch = std::mem::take(fill.scratch);
@@ -165,14 +238,10 @@ impl Tail {
                 Ok(got) => got,
                 Err(error) => break Err(error),
             };
-            // The lead is read together with what follows it: if it is still what it was, so is
-            // the file, and what follows continues it.
-            if got.bytes < lead || crc32c::crc32c(&scratch[..lead]) != from.lead {
-                break Ok(Pass::Truncated);
-            }
-            if from.offset == 0 && got.bytes > 0 {
-                self.encoding = self.rules.encoding(&scratch[..got.bytes]);
-                self.opening = Some(Head::of(&scratch[..got.bytes]));
+            match self.goes_on(source, from, &scratch[..got.bytes]) {
+                Ok(true) => {}
+                Ok(false) => break Ok(Pass::Truncated),
+                Err(error) => break Err(error),
             }
             let end = from.offset - lead as u64 + got.bytes as u64;
             let is_framed = self.framing.is_some();

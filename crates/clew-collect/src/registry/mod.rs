@@ -111,8 +111,13 @@ impl Registry {
             .expect("slots of running tails are never dropped")
     }
 
+    /// The slot that the next entry gets.
+    pub(crate) fn next_slot(&self) -> Slot {
+        Slot(self.next)
+    }
+
     pub(crate) fn insert(&mut self, entry: FileRecord) -> Slot {
-        let slot = Slot(self.next);
+        let slot = self.next_slot();
         self.next += 1;
         self.by_file.entry(entry.file).or_default().push(slot);
         self.by_stem.entry(stem_of(&entry)).or_default().push(slot);
