@@ -342,6 +342,13 @@ outputs:
         self.assertIn('status 401: {"error":"not you"}', told)
         (waiting,) = self.status()["waiting"]
         self.assertGreater(waiting["bytes"], 0)
+        self.assertGreater(waiting["events"], 0)
+        self.assertEqual(waiting["damaged_bytes"], 0)
+        # What a disk has lost of it is told before anybody tries to send it.
+        (file,) = pathlib.Path(waiting["path"]).glob("*.buffer")
+        file.write_bytes(file.read_bytes()[:-1])
+        (waiting,) = self.status()["waiting"]
+        self.assertEqual((waiting["events"], waiting["damaged_bytes"]), (0, waiting["bytes"]))
 
 
 if __name__ == "__main__":

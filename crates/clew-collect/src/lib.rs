@@ -90,7 +90,7 @@ pub use registry::ensure_unused;
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferFigures, BufferOptions, BufferSink, BulkOptions,
     BulkSink, Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection,
-    Sink, SinkError, WhenFull, secure_agent, shown_url,
+    Sink, SinkError, Waiting, WhenFull, secure_agent, shown_url, waiting,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;

@@ -19,7 +19,7 @@ pub(crate) use backoff::Backoff;
 pub(crate) use bulk_reply::shortened;
 
 pub use all::AllSinks;
-pub use buffer::{BufferCounts, BufferOptions, BufferSink, WhenFull};
+pub use buffer::{BufferCounts, BufferOptions, BufferSink, Waiting, WhenFull, waiting};
 pub use bulk::{BulkOptions, BulkSink};
 pub use courier::BodyCompression;
 pub use file::{FileSink, FileSinkOptions};

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clew_collect::{CollectOptions, FileStatus};
+use clew_collect::{CollectOptions, FileStatus, Waiting};
 use clew_platform::{RealClock, RealDisk};
 use indicatif::HumanBytes;
 use serde_json::json;
@@ -53,12 +53,12 @@ pub(super) fn run(arguments: &StatusArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Events that were read and that outputs have not taken: how many each dead-letter file has, and the bytes in each folder of
+/// Events that were read and that outputs have not taken: how many each dead-letter file has, and what is in each folder of
 /// events that wait. Files and folders that have none are left out.
 #[derive(Debug, Default)]
 struct Untaken {
     rejected: Vec<(PathBuf, u64)>,
-    waiting: Vec<(PathBuf, u64)>,
+    waiting: Vec<(PathBuf, Waiting)>,
 }
 
 impl Untaken {
@@ -77,12 +77,9 @@ impl Untaken {
             }
         }
         for folder in folders {
-            let is_buffer = |file: &PathBuf| file.extension().is_some_and(|end| end == "buffer");
-            let files = entries(&folder).into_iter().filter(is_buffer);
-            let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
-            let bytes: u64 = lengths.sum();
-            if bytes > 0 {
-                untaken.waiting.push((folder, bytes));
+            let waiting = clew_collect::waiting(&RealDisk, &folder).unwrap_or_default();
+            if waiting.bytes > 0 {
+                untaken.waiting.push((folder, waiting));
             }
         }
         untaken
@@ -123,9 +120,19 @@ fn print(out: &mut dyn Write, files: &[FileStatus], untaken: &Untaken) -> std::i
     }
     let lag = HumanBytes(lag_bytes(files));
     writeln!(out, "{} files, {lag} behind", files.len())?;
-    for (folder, bytes) in &untaken.waiting {
-        let (bytes, folder) = (HumanBytes(*bytes), folder.display());
-        writeln!(out, "{bytes} wait for an output in {folder}")?;
+    for (folder, waiting) in &untaken.waiting {
+        let (bytes, events, folder) = (HumanBytes(waiting.bytes), waiting.events, folder.display());
+        writeln!(
+            out,
+            "{bytes} wait for an output in {folder}: {events} events"
+        )?;
+        if waiting.damaged_bytes > 0 {
+            let bytes = HumanBytes(waiting.damaged_bytes);
+            writeln!(
+                out,
+                "{bytes} of that are damaged or broken off, and will be left out"
+            )?;
+        }
     }
     for (file, events) in &untaken.rejected {
         let file = file.display();
@@ -155,16 +162,24 @@ fn as_json(files: &[FileStatus], untaken: &Untaken) -> serde_json::Value {
             "lag_seconds": file.lag_bytes.map(|_| file.lag.as_secs_f64()),
         })
     };
-    let of_place = |what: &str, (path, count): &(PathBuf, u64)| {
+    let of_rejected = |(path, events): &(PathBuf, u64)| {
         let path = path.to_string_lossy();
-        json!({ "path": path, what: count })
+        json!({ "path": path, "events": events })
+    };
+    let of_waiting = |(path, waiting): &(PathBuf, Waiting)| {
+        json!({
+            "path": path.to_string_lossy(),
+            "bytes": waiting.bytes,
+            "events": waiting.events,
+            "damaged_bytes": waiting.damaged_bytes,
+        })
     };
     let rejected = untaken.rejected.iter();
     let waiting = untaken.waiting.iter();
     json!({
         "files": files.iter().map(of_file).collect::<Vec<_>>(),
         "lag_bytes": lag_bytes(files),
-        "rejected": rejected.map(|one| of_place("events", one)).collect::<Vec<_>>(),
-        "waiting": waiting.map(|one| of_place("bytes", one)).collect::<Vec<_>>(),
+        "rejected": rejected.map(of_rejected).collect::<Vec<_>>(),
+        "waiting": waiting.map(of_waiting).collect::<Vec<_>>(),
     })
 }

@@ -65,12 +65,7 @@ impl BufferFiles {
     pub(super) fn open(disk: Arc<dyn Disk>, folder: &Path) -> io::Result<Self> {
         disk.create_dir_all_durable(folder)?;
         let lock = disk.lock(&folder.join("lock"))?;
-        let number = |path: &PathBuf| {
-            let name = path.file_name()?.to_str()?;
-            name.strip_suffix(ENDING)?.parse::<u64>().ok()
-        };
-        let mut numbers: Vec<u64> = disk.list(folder)?.iter().filter_map(number).collect();
-        numbers.sort_unstable();
+        let numbers = numbers(&*disk, folder)?;
         let mut files = VecDeque::new();
         for number in &numbers {
             files.push_back(BufferFile {
@@ -166,7 +161,12 @@ impl BufferFiles {
     pub(super) fn unread(&mut self) -> io::Result<Option<(Unread, Vec<Event>)>> {
         while let Some(file) = self.files.front() {
             if file.sent < file.bytes {
-                if let Some((end, events)) = self.read_block(file, file.sent)? {
+                let place = self.place(file);
+                let (read, next) = match place.read_block(file.sent)? {
+                    Some(read) => (Some(read), None),
+                    None => (None, place.block_behind(file.sent)?),
+                };
+                if let Some((end, events)) = read {
                     let unread = Unread {
                         number: file.number,
                         end,
@@ -175,7 +175,7 @@ impl BufferFiles {
                     self.in_flight = Some((unread.number, unread.events));
                     return Ok(Some((unread, events)));
                 }
-                if let Some(next) = self.block_behind(file)? {
+                if let Some(next) = next {
                     let (path, at_byte) = (path_of(&self.folder, file.number), file.sent);
                     let bytes = next - at_byte;
                     tracing::warn!(file = %path.display(), at_byte, bytes, "a block of the buffer is damaged, and its events are lost");
@@ -196,38 +196,12 @@ impl BufferFiles {
         Ok(None)
     }
 
-    /// The events of the block at a place, and where it ends; `None` if there is no whole one.
-    fn read_block(&self, file: &BufferFile, at: u64) -> io::Result<Option<(u64, Vec<Event>)>> {
-        let Some((source, head, end)) = self.read_head(file, at)? else {
-            return Ok(None);
-        };
-        let body_at = at + HEAD_BYTES as u64;
-        let mut body = vec![0; usize::try_from(end - body_at).unwrap_or_default()];
-        source.read_exact_at(&mut body, body_at)?;
-        Ok(decode(head, &body).map(|events| (end, events)))
-    }
-
-    /// Where the block behind the next one begins, if it is whole and the next one's head tells.
-    fn block_behind(&self, file: &BufferFile) -> io::Result<Option<u64>> {
-        let Some((_, _, end)) = self.read_head(file, file.sent)? else {
-            return Ok(None);
-        };
-        Ok(self.read_block(file, end)?.map(|_| end))
-    }
-
-    /// The file, the head of the block at a place, and where the head says that the block ends; `None` if that is not in
-    /// the file.
-    fn read_head(&self, file: &BufferFile, at: u64) -> io::Result<Option<Head>> {
-        let left = file.bytes.saturating_sub(at);
-        if left < HEAD_BYTES as u64 {
-            return Ok(None);
+    fn place(&self, file: &BufferFile) -> Place<'_> {
+        Place {
+            disk: &*self.disk,
+            path: path_of(&self.folder, file.number),
+            bytes: file.bytes,
         }
-        let source = self.disk.open(&path_of(&self.folder, file.number))?;
-        let mut head = [0; HEAD_BYTES];
-        source.read_exact_at(&mut head, at)?;
-        let bytes = body_bytes(head).map(|bytes| (bytes + HEAD_BYTES) as u64);
-        let bytes = bytes.filter(|bytes| *bytes <= left);
-        Ok(bytes.map(|bytes| (source, head, at + bytes)))
     }
 
     /// A block was sent. One that made room meanwhile is no longer there.
@@ -278,6 +252,120 @@ impl BufferFiles {
         }
         Ok(())
     }
+}
+
+/// A file, as long as it is known to be.
+struct Place<'a> {
+    disk: &'a dyn Disk,
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Place<'_> {
+    /// The events of the block at a place, and where it ends; `None` if there is no whole one.
+    fn read_block(&self, at: u64) -> io::Result<Option<(u64, Vec<Event>)>> {
+        let Some((source, head, end)) = self.read_head(at)? else {
+            return Ok(None);
+        };
+        let body_at = at + HEAD_BYTES as u64;
+        let mut body = vec![0; usize::try_from(end - body_at).unwrap_or_default()];
+        source.read_exact_at(&mut body, body_at)?;
+        Ok(decode(head, &body).map(|events| (end, events)))
+    }
+
+    /// Where the block behind the one at a place begins, if it is whole and the head of the one at the place tells.
+    fn block_behind(&self, at: u64) -> io::Result<Option<u64>> {
+        let Some((_, _, end)) = self.read_head(at)? else {
+            return Ok(None);
+        };
+        Ok(self.read_block(end)?.map(|_| end))
+    }
+
+    /// The file, the head of the block at a place, and where the head says that the block ends; `None` if that is not in
+    /// the file.
+    fn read_head(&self, at: u64) -> io::Result<Option<Head>> {
+        let left = self.bytes.saturating_sub(at);
+        if left < HEAD_BYTES as u64 {
+            return Ok(None);
+        }
+        let source = self.disk.open(&self.path)?;
+        let mut head = [0; HEAD_BYTES];
+        source.read_exact_at(&mut head, at)?;
+        let bytes = body_bytes(head).map(|bytes| (bytes + HEAD_BYTES) as u64);
+        let bytes = bytes.filter(|bytes| *bytes <= left);
+        Ok(bytes.map(|bytes| (source, head, at + bytes)))
+    }
+
+    /// What is in the whole file.
+    fn look(&self) -> io::Result<Waiting> {
+        let mut found = Waiting {
+            bytes: self.bytes,
+            ..Waiting::default()
+        };
+        let mut at = 0;
+        while at < self.bytes {
+            let end = match self.read_block(at)? {
+                Some((end, events)) => {
+                    found.events += events.len() as u64;
+                    end
+                }
+                None => {
+                    let end = self.block_behind(at)?.unwrap_or(self.bytes);
+                    found.damaged_bytes += end - at;
+                    end
+                }
+            };
+            at = end;
+        }
+        Ok(found)
+    }
+}
+
+/// What lies in a buffer's folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Events that can be read. Those that were sent and whose file is still there are among them.
+    pub events: u64,
+    /// Bytes that will be left out, as they are damaged or broken off.
+    pub damaged_bytes: u64,
+}
+
+/// Looks at all that lies in a buffer's folder, without taking it: a collector may be using it. Reads every byte.
+///
+/// # Errors
+/// What the disk says, but for files that go meanwhile. A folder that is not there is an error, too.
+pub fn waiting(disk: &dyn Disk, folder: &Path) -> io::Result<Waiting> {
+    let mut all = Waiting::default();
+    for number in numbers(disk, folder)? {
+        let path = path_of(folder, number);
+        let found = disk.len(&path).and_then(|bytes| {
+            let place = Place { disk, path, bytes };
+            place.look()
+        });
+        match found {
+            Ok(found) => {
+                all.bytes += found.bytes;
+                all.events += found.events;
+                all.damaged_bytes += found.damaged_bytes;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers of the files in a folder, in order.
+fn numbers(disk: &dyn Disk, folder: &Path) -> io::Result<Vec<u64>> {
+    let number = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        name.strip_suffix(ENDING)?.parse::<u64>().ok()
+    };
+    let mut numbers: Vec<u64> = disk.list(folder)?.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 fn path_of(folder: &Path, number: u64) -> PathBuf {

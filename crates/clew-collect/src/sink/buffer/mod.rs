@@ -25,6 +25,7 @@ use crate::event::Event;
 use crate::patient_disk::{PatientDisk, with_room};
 use crate::stop::StopToken;
 use files::{BufferFiles, Unread};
+pub use files::{Waiting, waiting};
 
 /// The stop is looked at this often while there is no room.
 const STOP_LOOK: Duration = Duration::from_millis(50);

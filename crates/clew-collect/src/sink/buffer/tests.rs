@@ -351,6 +351,12 @@ fn a_damaged_block_is_left_out_and_those_behind_it_are_sent() {
         let mut bad = whole.clone();
         bad[damaged * block + block - 1] ^= 1;
         std::fs::write(&file, bad).unwrap();
+        let seen = Waiting {
+            bytes: whole.len() as u64,
+            events: 2,
+            damaged_bytes: block as u64,
+        };
+        assert_eq!(waiting(&RealDisk, folder.path()).unwrap(), seen);
         let scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
         for id in told {
             scene.expect(id);
