@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::anyhow;
 use clew_engine::{DiskLimits, EngineOptions};
 use clew_log::LogOptions;
+use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_WATERMARKS};
 use clew_platform::MemoryLimits;
 
 use crate::config::{Config, DiskConfig};
@@ -70,11 +71,74 @@ pub(crate) fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
     })
 }
 
+/// The keys of the marks of the disk, and the words by which errors call them beside the names of settings.
+const MARKS: [(&str, &str); 3] = [
+    ("watermark_low", "low disk watermark"),
+    ("watermark_high", "high disk watermark"),
+    ("watermark_flood_stage", "flood stage disk watermark"),
+];
+
 /// The marks of the disk, by the names that they have as settings of the cluster, too.
 fn disk_limits(config: &DiskConfig) -> anyhow::Result<DiskLimits> {
     let given = |name: &str| config.given(name);
     let limits = clew_opensearch::read_disk_limits(given, &DiskLimits::default());
-    limits
-        .map_err(anyhow::Error::msg)
-        .context("in the section [disk]")
+    limits.map_err(|wrong| anyhow!(behind_key(config, &wrong)))
+}
+
+/// What is wrong with the section, behind the first key that it is about and that has no default.
+fn behind_key(config: &DiskConfig, wrong: &str) -> String {
+    if wrong.contains(DISK_LOOK_INTERVAL) {
+        let seconds = config.update_interval_s;
+        return format!("[disk.update_interval_s] is [{seconds}]: {wrong}");
+    }
+    let default = DiskConfig::default();
+    let about = MARKS
+        .iter()
+        .zip(DISK_WATERMARKS)
+        .find(|((_, words), name)| {
+            let is_named = wrong.contains(*name) || wrong.contains(*words);
+            is_named && config.given(name) != default.given(name)
+        });
+    match about {
+        Some(((key, _), name)) => {
+            let given = config.given(name).unwrap_or_default();
+            format!("[disk.{key}] is [{given}]: {wrong}")
+        }
+        None => format!("[disk] is wrong: {wrong}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_the_disk_names_the_key_that_was_given() {
+        let given = |low: &str, high: &str, seconds| {
+            let default = DiskConfig::default();
+            let or = |text: &str, default: String| match text {
+                "" => default,
+                text => text.to_string(),
+            };
+            DiskConfig {
+                watermark_low: or(low, default.watermark_low),
+                watermark_high: or(high, default.watermark_high),
+                update_interval_s: seconds,
+                ..DiskConfig::default()
+            }
+        };
+        for (config, told) in [
+            (given("lots", "", 30), "[disk.watermark_low] is [lots]: "),
+            (given("", "lots", 30), "[disk.watermark_high] is [lots]: "),
+            // Low is 85 %, by default.
+            (given("", "50%", 30), "[disk.watermark_high] is [50%]: "),
+            (given("91%", "", 30), "[disk.watermark_low] is [91%]: "),
+            (given("", "5gb", 30), "[disk.watermark_high] is [5gb]: "),
+            (given("", "", 1), "[disk.update_interval_s] is [1]: "),
+        ] {
+            let wrong = disk_limits(&config).unwrap_err().to_string();
+            assert!(wrong.starts_with(told), "{wrong}");
+        }
+        assert!(disk_limits(&DiskConfig::default()).is_ok());
+    }
 }

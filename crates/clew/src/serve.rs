@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::get;
 use clap::Args;
 use clew_access::AccessControl;
-use clew_engine::Engine;
+use clew_engine::{Engine, EngineOptions};
 use clew_log_grpc::{Admission, CallsAtWork, Guard, ServerOptions};
 use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
@@ -92,7 +92,7 @@ impl Told {
 }
 
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
-    let mut config = Config::load(arguments.config.as_deref())?;
+    let (mut config, origins) = Config::load(arguments.config.as_deref())?;
     if let Some(data) = arguments.data {
         config.data = data;
     }
@@ -102,18 +102,19 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     if let Some(address) = arguments.grpc {
         config.grpc.address = address;
     }
-    logging::start(&config.logging)?;
+    logging::start(&config.logging).map_err(|wrong| origins.placed(&wrong))?;
     if config.profile.heap {
         crate::ALLOCATOR.0.start();
     }
     check_addresses(&config)?;
+    let rules = Rules::of(&config).map_err(|wrong| origins.placed(&wrong))?;
     let collect = arguments.collect.as_deref().map(Within::read).transpose()?;
     tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .event_interval(STEPS_BETWEEN_LOOKS)
         .build()?;
-    runtime.block_on(serve(config, collect))
+    runtime.block_on(serve(config, rules, collect))
 }
 
 /// Without authentication only this machine may connect unless told otherwise.
@@ -133,16 +134,37 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
     );
 }
 
-async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
-    let open_files_max = open_files::raise_limit()?;
-    let machine = rustix::system::uname();
-    let machine = machine.nodename().to_string_lossy();
-    let rules = HttpRules::new(&config.http, open_files_max, &machine)?;
+/// What the configuration says of the parts of a server. It is read before any of them is begun, so that what is wrong is told first.
+struct Rules {
+    http: HttpRules,
+    engine: EngineOptions,
+    /// The files that the process may open.
+    open_files_max: usize,
+}
+
+impl Rules {
+    /// # Errors
+    /// What cannot be kept, on this machine or at all.
+    fn of(config: &Config) -> anyhow::Result<Rules> {
+        let open_files_max = open_files::raise_limit()?;
+        let machine = rustix::system::uname();
+        let machine = machine.nodename().to_string_lossy();
+        Ok(Rules {
+            http: HttpRules::new(&config.http, open_files_max, &machine)?,
+            engine: engine_options(config)?,
+            open_files_max,
+        })
+    }
+}
+
+async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow::Result<()> {
+    let open_files_max = rules.open_files_max;
     // The ports first: a second server on one machine should not wait for recovery to fail.
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
     let opened = config.clone();
-    let (engine, access) = tokio::task::spawn_blocking(move || open(&opened)).await??;
+    let (engine, access) =
+        tokio::task::spawn_blocking(move || open(&opened, rules.engine)).await??;
     let addresses = (http.local_addr()?, grpc.local_addr()?);
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
@@ -158,7 +180,7 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
         collect: collect.as_ref().map(Within::figures),
         told: told.clone(),
     };
-    let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
+    let (served, background) = serve_http((&config, rules.http), http, over, stopped.clone())?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
@@ -224,9 +246,9 @@ fn watch_itself(kept: KeptProfiles, stopped: watch::Receiver<bool>) -> anyhow::R
 }
 
 /// Opens the data folder, and who is let in to it.
-fn open(config: &Config) -> anyhow::Result<(Engine, Arc<AccessControl>)> {
+fn open(config: &Config, options: EngineOptions) -> anyhow::Result<(Engine, Arc<AccessControl>)> {
     let (disk, clock) = (Arc::new(RealDisk), Arc::new(RealClock::new()));
-    let engine = Engine::start(engine_options(config)?, disk, clock)
+    let engine = Engine::start(options, disk, clock)
         .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
     // The engine has seen to it that nobody else has the folder.
     Ok((engine, login::open(config)?))

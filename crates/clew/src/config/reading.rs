@@ -25,18 +25,19 @@ const SECRET: &str = "access.root_password";
 type Tree = Map<String, Value>;
 
 impl Config {
-    /// Reads the file, if one is given, and the variables of this process.
+    /// Reads the file, if one is given, and the variables of this process. Says also where the keys come from, for what is found wrong with
+    /// them only later.
     ///
     /// # Errors
     /// What cannot be read, is no key, or is a value that cannot be.
-    pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<Config> {
+    pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<(Config, Origins)> {
         Config::read(file, variables()?)
     }
 
     fn read(
         file: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> anyhow::Result<Config> {
+    ) -> anyhow::Result<(Config, Origins)> {
         let defaults = serde_json::to_value(Config::default()).expect("plain fields");
         let mut origins = Origins::default();
         let mut tree = Tree::new();
@@ -74,7 +75,7 @@ impl Config {
         if let Some(wrong) = unworkable(&config, &defaults) {
             bail!(origins.before(&wrong));
         }
-        Ok(config)
+        Ok((config, origins))
     }
 }
 
@@ -103,7 +104,7 @@ fn variables() -> anyhow::Result<Vec<(String, String)>> {
 
 /// Where keys come from.
 #[derive(Default)]
-struct Origins {
+pub(crate) struct Origins {
     /// The file's name, and its text.
     file: Option<(String, String)>,
     /// The variables that set a key, by the key.
@@ -128,6 +129,11 @@ impl Origins {
             rest.is_some_and(|rest| rest.starts_with('.'))
         });
         inside.map_or_else(String::new, |(_, variable)| of_variable(variable))
+    }
+
+    /// What is wrong with a key, behind where that comes from, if it begins with the key: `[section.key] ...`.
+    pub(crate) fn placed(&self, wrong: &anyhow::Error) -> anyhow::Error {
+        anyhow!(self.before(&format!("{wrong:#}")))
     }
 
     /// What is wrong with a key, `[section.key] ...`, behind where that comes from.

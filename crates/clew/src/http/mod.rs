@@ -28,7 +28,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use axum::Router;
 use clew_opensearch::HttpFigures;
 use hyper_util::service::TowerToHyperService;
@@ -67,7 +66,7 @@ impl HttpRules {
         machine: &str,
     ) -> anyhow::Result<Self> {
         Ok(HttpRules {
-            guard: Guard::new(config, machine).context("in the configuration")?,
+            guard: Guard::new(config, machine)?,
             limits: ConnectionLimits::new(config, open_files_max)?,
             body_timeout_ms: config.body_timeout_ms,
         })

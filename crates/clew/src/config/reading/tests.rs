@@ -10,7 +10,7 @@ fn load(yaml: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
     let variables = variables
         .iter()
         .map(|(k, v)| ((*k).to_string(), (*v).to_string()));
-    Config::read(Some(&path), variables)
+    Config::read(Some(&path), variables).map(|(config, _)| config)
 }
 
 #[test]
@@ -208,6 +208,31 @@ fn a_wrong_value_is_told_with_its_variable() {
         // The same key stands in the file, with a value that is right.
         let refused = refused("http:\n  body_bytes_max: 7000\n", &[(variable, value)]);
         assert!(refused.starts_with(told), "{refused}");
+    }
+}
+
+#[test]
+fn what_is_found_wrong_later_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clew.yaml");
+    std::fs::write(&path, "data: x\nlogging:\n  level: loud\n").unwrap();
+    let variable = ("CLEW_DISK__WATERMARK_LOW", "much");
+    let variable = (variable.0.to_string(), variable.1.to_string());
+    let (_, origins) = Config::read(Some(&path), [variable]).unwrap();
+    for (wrong, told) in [
+        (
+            "[logging.level] is [loud]",
+            "line 3: [logging.level] is [loud]",
+        ),
+        (
+            "[disk.watermark_low] is [much]",
+            "in the variable CLEW_DISK__WATERMARK_LOW: [disk.watermark_low] is [much]",
+        ),
+        ("[http.address] is a default", "[http.address] is a default"),
+        ("no key", "no key"),
+    ] {
+        let placed = origins.placed(&anyhow!(wrong)).to_string();
+        assert!(placed.ends_with(told), "{placed}");
     }
 }
 
