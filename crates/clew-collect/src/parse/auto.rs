@@ -39,7 +39,7 @@ impl fmt::Display for Fit {
 }
 
 /// Formats that look alike have the same turn: the first of the pair speaks for both.
-const TRIED: [ParserName; 10] = [
+const TRIED: [ParserName; 11] = [
     ParserName::Dpkg,
     ParserName::AptHistory,
     ParserName::Alternatives,
@@ -49,6 +49,8 @@ const TRIED: [ParserName; 10] = [
     ParserName::ApacheError,
     ParserName::Glog,
     ParserName::Postgresql,
+    // Before syslog, which takes most of its lines, too, and finds less in them.
+    ParserName::Haproxy,
     ParserName::Syslog,
 ];
 
@@ -101,7 +103,7 @@ pub(crate) fn tell_choice(path: &str, choice: &Choice) {
 fn looks_like(parser: ParserName) -> ParserName {
     match parser {
         ParserName::ApacheAccess => ParserName::NginxAccess,
-        ParserName::Auth => ParserName::Syslog,
+        ParserName::Auth | ParserName::Haproxy => ParserName::Syslog,
         other => other,
     }
 }
@@ -185,6 +187,9 @@ fn by_name(path: &str) -> Option<ParserName> {
     }
     if named(&["postgresql"]) {
         return Some(ParserName::Postgresql);
+    }
+    if named(&["haproxy"]) {
+        return Some(ParserName::Haproxy);
     }
     if named(&["auth.log", "auth", "secure"]) {
         return Some(ParserName::Auth);
@@ -298,6 +303,13 @@ mod tests {
             &format!("{said}text\n"),
             Some(ParserName::Postgresql),
         );
+        let traffic = "Feb  6 12:14:14 lb1 haproxy[14389]: 10.0.1.2:33313 [06/Feb/2026:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0\n";
+        let begun = "Feb  6 12:14:14 lb1 haproxy[14389]: Proxy fnt started.\n";
+        let mixed = format!("{begun}{traffic}");
+        check("/srv/lb", &mixed, Some(ParserName::Haproxy));
+        check("/var/log/haproxy.log", &mixed, Some(ParserName::Haproxy));
+        let mixed = format!("{traffic}{}", syslog.repeat(4));
+        check("/srv/lb", &mixed, Some(ParserName::Syslog));
         let trace = format!("java.lang.Error: x\n{}", "\tat a.B(C.java:1)\n".repeat(9));
         check("/srv/app.log", &trace, Some(ParserName::Plain));
         let application = "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x\n";

@@ -16,6 +16,7 @@ mod compact;
 mod dpkg;
 mod elsewhere;
 mod glog;
+mod haproxy;
 mod json_lines;
 mod nginx_error;
 mod plain;
@@ -60,6 +61,8 @@ pub enum ParserName {
     Glog,
     /// `PostgreSQL`'s log, as text.
     Postgresql,
+    /// What `HAProxy` tells of requests and connections.
+    Haproxy,
     /// One JSON object a line.
     Json,
     /// Any text; a time at the start of the line is used.
@@ -68,7 +71,7 @@ pub enum ParserName {
 
 impl ParserName {
     /// All formats, most specific first.
-    pub const ALL: [ParserName; 14] = [
+    pub const ALL: [ParserName; 15] = [
         ParserName::Dpkg,
         ParserName::AptHistory,
         ParserName::AptTerm,
@@ -81,6 +84,7 @@ impl ParserName {
         ParserName::ApacheError,
         ParserName::Glog,
         ParserName::Postgresql,
+        ParserName::Haproxy,
         ParserName::Json,
         ParserName::Plain,
     ];
@@ -100,6 +104,7 @@ impl ParserName {
             ParserName::ApacheError => "apache_error",
             ParserName::Glog => "glog",
             ParserName::Postgresql => "postgresql",
+            ParserName::Haproxy => "haproxy",
             ParserName::Json => "json",
             ParserName::Plain => "plain",
         }
@@ -121,6 +126,7 @@ impl ParserName {
             ParserName::ApacheError => apache_error::parse(line, times, record),
             ParserName::Glog => glog::parse(line, times, record),
             ParserName::Postgresql => postgresql::parse(line, times, record),
+            ParserName::Haproxy => haproxy::parse(line, times, record),
             ParserName::Json => json_lines::parse(line, times, record),
             ParserName::Plain => plain::parse(line, times, record),
         }

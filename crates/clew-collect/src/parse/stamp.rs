@@ -342,14 +342,28 @@ pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
     })
 }
 
-/// `02/Jan/2026:03:04:05 +0100`, the access logs' format.
-pub(crate) fn common_log(text: &str) -> Option<(Stamp, &str)> {
-    let bytes = text.as_bytes();
+/// `02/Jan/2026:03:04:05`.
+fn slashed(bytes: &[u8]) -> Option<Civil> {
     expect(bytes, 2, b'/')?;
     expect(bytes, 6, b'/')?;
     expect(bytes, 11, b':')?;
+    time_of_day(bytes, 12, named_day(bytes)?)
+}
+
+/// `02/Jan/2026:03:04:05.678`, as HAProxy has it.
+pub(crate) fn common_log_local(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    let mut civil = slashed(bytes)?;
+    let (millisecond, length) = fraction(bytes, 20);
+    civil.millisecond = millisecond;
+    Some((Stamp::Local(civil), &text[20 + length..]))
+}
+
+/// `02/Jan/2026:03:04:05 +0100`, the access logs' format.
+pub(crate) fn common_log(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
     expect(bytes, 20, b' ')?;
-    let civil = time_of_day(bytes, 12, named_day(bytes)?)?;
+    let civil = slashed(bytes)?;
     let (offset, length) = zone(bytes, 21)?;
     Some((Stamp::Zoned(civil, offset), &text[21 + length..]))
 }
