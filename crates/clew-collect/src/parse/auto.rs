@@ -303,13 +303,6 @@ mod tests {
             &format!("{said}text\n"),
             Some(ParserName::Postgresql),
         );
-        let traffic = "Feb  6 12:14:14 lb1 haproxy[14389]: 10.0.1.2:33313 [06/Feb/2026:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0\n";
-        let begun = "Feb  6 12:14:14 lb1 haproxy[14389]: Proxy fnt started.\n";
-        let mixed = format!("{begun}{traffic}");
-        check("/srv/lb", &mixed, Some(ParserName::Haproxy));
-        check("/var/log/haproxy.log", &mixed, Some(ParserName::Haproxy));
-        let mixed = format!("{traffic}{}", syslog.repeat(4));
-        check("/srv/lb", &mixed, Some(ParserName::Syslog));
         let trace = format!("java.lang.Error: x\n{}", "\tat a.B(C.java:1)\n".repeat(9));
         check("/srv/app.log", &trace, Some(ParserName::Plain));
         let application = "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x\n";
@@ -317,6 +310,18 @@ mod tests {
         check("/srv/app.json.1", "{\"a\":1}\n", Some(ParserName::Json));
         check("/srv/app.json", "", None);
         check("/srv/app.json", " \r\n\n", None);
+    }
+
+    #[test]
+    fn lines_of_haproxy_are_found_among_those_of_syslog() {
+        let syslog = "Jun 14 09:08:07 web1 su[1]: x\n";
+        let traffic = "Feb  6 12:14:14 lb1 haproxy[14389]: 10.0.1.2:33313 [06/Feb/2026:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0\n";
+        let begun = "Feb  6 12:14:14 lb1 haproxy[14389]: Proxy fnt started.\n";
+        let mixed = format!("{begun}{traffic}");
+        check("/srv/lb", &mixed, Some(ParserName::Haproxy));
+        check("/var/log/haproxy.log", &mixed, Some(ParserName::Haproxy));
+        let mixed = format!("{traffic}{}", syslog.repeat(4));
+        check("/srv/lb", &mixed, Some(ParserName::Syslog));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::elsewhere::{Found, timed};
 use super::plain::level_word;
 use super::stamp::{
-    NO_YEAR, Stamp, expect, four, fraction, iso_ms, named_day, time_of_day, two, with_year, zone,
+    NO_YEAR, Stamp, common_log, expect, four, fraction, iso_ms, named_day, time_of_day, two,
+    with_year, zone,
 };
 use super::token::{level, split, word};
 use super::{Civil, Times};
@@ -27,6 +28,8 @@ pub(super) fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found
     let stamped = spark(line)
         .or_else(|| hdfs(line))
         .or_else(|| mysql(line))
+        .or_else(|| mariadb(line))
+        .or_else(|| bucket(line))
         .or_else(|| basic(line))
         .or_else(|| telephone(line))
         .or_else(|| dotted(line));
@@ -97,6 +100,40 @@ pub(super) fn mysql(text: &str) -> Option<(Stamp, &str)> {
     .checked()?;
     let rest = text.get(15..)?;
     (rest.is_empty() || rest.starts_with([' ', '\n'])).then_some((Stamp::Local(civil), rest))
+}
+
+/// `2026-11-26  9:00:01 0 [Note] x`, as MariaDB writes hours of one digit.
+fn mariadb(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    for (at, byte) in [
+        (4, b'-'),
+        (7, b'-'),
+        (10, b' '),
+        (11, b' '),
+        (13, b':'),
+        (16, b':'),
+    ] {
+        expect(bytes, at, byte)?;
+    }
+    let civil = Civil {
+        hour: two(&[b'0', *bytes.get(12)?], 0)?,
+        minute: two(bytes, 14)?,
+        second: two(bytes, 17)?,
+        ..day(four(bytes, 0)?, two(bytes, 5)?, two(bytes, 8)?)
+    }
+    .checked()?;
+    let rest = text.get(19..)?;
+    rest.starts_with(' ').then_some((Stamp::Local(civil), rest))
+}
+
+/// `OWNER BUCKET [26/Nov/2026:10:00:01 +0000] x`, as S3 writes requests; ids of owners have 64 digits.
+fn bucket(text: &str) -> Option<(Stamp, &str)> {
+    const OWNER_BYTES: usize = 64;
+    let (owner, behind) = word(text)?;
+    let is_owner = owner.len() == OWNER_BYTES && owner.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_owner.then_some(())?;
+    let (_, behind) = word(behind)?;
+    common_log(behind.strip_prefix('[')?)
 }
 
 /// `20261126T100001Z`, `20261126 10:00:01,123`.
@@ -237,6 +274,9 @@ pub(super) fn labelled(line: &str) -> Option<(i64, &str)> {
 /// A time as nearly all write it behind one word: the protocol that a load balancer of AWS was asked by, or the name of a log.
 pub(super) fn behind_a_word<'a>(line: &'a str, times: &mut Times) -> Option<(i64, &'a str)> {
     const PROTOCOLS: [&str; 6] = ["http", "https", "h2", "grpcs", "ws", "wss"];
+    if let Some((stamp, rest)) = bucket(line) {
+        return Some((stamp.epoch_ms(times), rest));
+    }
     let (first, behind) = word(line)?;
     let is_name = PROTOCOLS.contains(&first) || first.contains(".log");
     is_name.then(|| iso_ms(behind, times)).flatten()
@@ -272,6 +312,23 @@ mod tests {
             ("260503 100001 148 dfs.X: y", "", "-"),
             ("260503 10:00:01 [ERROR] x", second, "error"),
             ("260503  9:00:01 InnoDB: x", "2026-05-03T09:00:01.000Z", "-"),
+            (
+                "2026-05-03  9:00:01 0 [Warning] InnoDB: x",
+                "2026-05-03T09:00:01.000Z",
+                "warning",
+            ),
+            ("2026-05-03  x:00:01 0 [Warning] x", "", "warning"),
+            (
+                "79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be shop [03/May/2026:10:00:01 +0000] 192.0.2.3 - 3E REST.GET.OBJECT a -",
+                second,
+                "-",
+            ),
+            (
+                "e9a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be shop [03/May/2026:12:00:01 +0200] 192.0.2.3 - 3E REST.GET.OBJECT a -",
+                second,
+                "-",
+            ),
+            ("79a59df9 shop [03/May/2026:10:00:01 +0000] x", "", "-"),
             ("# Time: 260503 10:00:01", second, "-"),
             ("20260503T100001Z x", second, "-"),
             ("20260503T120001.123+0200 WARN x", millis, "warning"),
