@@ -15,7 +15,7 @@ struct Fileset {
     paths: &'static [&'static str],
 }
 
-const FILESETS: [Fileset; 7] = [
+const FILESETS: [Fileset; 8] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -49,6 +49,12 @@ const FILESETS: [Fileset; 7] = [
         name: "log",
         parser: "postgresql",
         paths: &["/var/log/postgresql/postgresql-*-*.log*"],
+    },
+    Fileset {
+        module: "haproxy",
+        name: "log",
+        parser: "haproxy",
+        paths: &["/var/log/haproxy.log"],
     },
     Fileset {
         module: "system",
@@ -127,10 +133,13 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
     if keys.take_flag("enabled") == Some(false) {
         return None;
     }
-    let mut paths = texts(keys.take("var.paths").unwrap_or_default());
-    if paths.is_empty() {
-        paths = fileset.paths.iter().map(ToString::to_string).collect();
-    }
+    // HAProxy sends its lines, unless it is said that files have them.
+    let is_sent =
+        fileset.parser == "haproxy" && keys.take_text("var.input").as_deref() != Some("file");
+    let source = match is_sent {
+        true => sent(&mut keys),
+        false => files(fileset, &mut keys),
+    };
     // Times without a zone are in the machine's here.
     keys.take("var.convert_timezone");
     let Fileset { module, name, .. } = fileset;
@@ -151,16 +160,44 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
         ));
     }
     keys.tell_rest(notes);
-    let mut input: Map<String, Value> = Map::from_iter([
-        ("type".to_owned(), "file".into()),
-        ("paths".to_owned(), paths.into()),
-        ("exclude".to_owned(), json!(["*.gz"])),
-        ("parse".to_owned(), fileset.parser.into()),
-        ("processors".to_owned(), processors.into()),
-    ]);
+    let rest: [(&str, Value); 2] = [
+        ("parse", fileset.parser.into()),
+        ("processors", processors.into()),
+    ];
+    let members = source.into_iter().chain(rest);
+    let members = members.map(|(name, value)| (name.to_owned(), value));
+    let mut input: Map<String, Value> = members.collect();
     // All lines of a statement but the first begin with a tab.
     if fileset.parser == "postgresql" {
         input.insert("multiline".to_owned(), json!({"preset": "indented"}));
     }
     Some(Value::Object(input))
+}
+
+/// Where the lines of a fileset are that reads files.
+fn files(fileset: &Fileset, keys: &mut Keys) -> Vec<(&'static str, Value)> {
+    let mut paths = texts(keys.take("var.paths").unwrap_or_default());
+    if paths.is_empty() {
+        paths = fileset.paths.iter().map(ToString::to_string).collect();
+    }
+    vec![
+        ("type", "file".into()),
+        ("paths", paths.into()),
+        ("exclude", json!(["*.gz"])),
+    ]
+}
+
+/// Where the lines of a fileset are sent to that listens.
+fn sent(keys: &mut Keys) -> Vec<(&'static str, Value)> {
+    let host = keys.take_text("var.syslog_host").unwrap_or_default();
+    let host = match host.as_str() {
+        "" | "localhost" => "127.0.0.1",
+        host => host,
+    };
+    let port = keys.take_text("var.syslog_port");
+    let port = port.as_deref().unwrap_or("9001");
+    vec![
+        ("type", "syslog".into()),
+        ("listen", format!("udp://{host}:{port}").into()),
+    ]
 }

@@ -283,6 +283,28 @@ fn statements_of_several_lines_are_joined_in_the_module_of_postgresql() {
 }
 
 #[test]
+fn the_module_of_haproxy_listens_unless_files_are_asked_for() {
+    for (more, expected) in [
+        (
+            "",
+            "- type: syslog\n  listen: udp://127.0.0.1:9001\n  parse: haproxy\n",
+        ),
+        (
+            ", var.syslog_host: 0.0.0.0, var.syslog_port: 9002",
+            "- type: syslog\n  listen: udp://0.0.0.0:9002\n  parse: haproxy\n",
+        ),
+        (
+            ", var.input: file",
+            "- type: file\n  paths:\n  - /var/log/haproxy.log\n  exclude:\n  - '*.gz'\n  parse: haproxy\n",
+        ),
+    ] {
+        let text = format!("- module: haproxy\n  log: {{enabled: true{more}}}\n");
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(imported.config.contains(expected), "{}", imported.config);
+    }
+}
+
+#[test]
 fn syslog_of_filebeat_becomes_the_step_parse() {
     let text = "\
 filebeat.inputs:
