@@ -43,6 +43,21 @@ class Percolate(ClewTest):
         self.assertEqual(reply["_shards"]["failed"], 0, reply)
         return {hit["_id"]: hit for hit in reply["hits"]["hits"]}
 
+    def test_long_queries_are_kept_whole(self):
+        # A column keeps the first 65,535 bytes of a value.
+        words = [f"value-{number:06}" for number in range(12_000)]
+        queries = {
+            "terms": {"terms": {"tag": words}},
+            "without": {"bool": {"must": [{"term": {"tag": "kept"}}], "must_not": [{"terms": {"tag": words}}]}},
+        }
+        for index in ["one", "three"]:
+            self.index_all(index, {name: {"query": query} for name, query in queries.items()})
+            for _ in range(2):
+                self.assertEqual(set(self.found({"tag": words[0]}, index=index)), {"terms"})
+                self.assertEqual(set(self.found({"tag": words[-1]}, index=index)), {"terms"})
+                self.assertEqual(set(self.found({"tag": "kept"}, index=index)), {"without"})
+                self.client.indices.forcemerge(index=index, max_num_segments=1)
+
     def test_queries_are_found_by_a_document(self):
         cases = [
             ({"message": "A new bonsai tree in the office"}, {"tree", "either"}),

@@ -25,6 +25,8 @@ mod plain;
 
 mod checked;
 
+mod pieces;
+
 mod sources;
 
 pub mod geo;
@@ -64,6 +66,7 @@ pub use mapping::{
     TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,
     is_metadata, words_path,
 };
+pub use pieces::{is_piece, joined_pieces, text_values};
 pub use plain::text_of;
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, each_member, merge_sources, reorder_sources,

@@ -6,7 +6,8 @@
 use super::area::{GeoArea, GeoRelation};
 use super::plane::{Bounds, Position, Segment, Spot};
 use super::point::GeoPoint;
-use super::shape::{Grid, Part, PartKind, ShapeReader, is_piece, joined, parts, whole};
+use super::shape::{Grid, Part, PartKind, ShapeReader, parts, whole};
+use crate::pieces::{is_piece, joined_pieces};
 
 /// Asked once for each part of a shape, of which there may be many: whether to leave off, with an answer that means nothing.
 pub type IsOver<'o> = dyn FnMut() -> bool + 'o;
@@ -66,7 +67,7 @@ impl AskedShape {
 
     /// The same of a shape whose pieces a document has, in any order.
     pub fn judge_pieces(&self, pieces: Vec<Vec<u8>>, is_over: &mut IsOver<'_>) -> bool {
-        self.relates(&joined(pieces), is_over)
+        self.relates(&joined_pieces(pieces), is_over)
     }
 
     /// Whether a shape lies to this one as wanted; bytes that are none of a shape never do.

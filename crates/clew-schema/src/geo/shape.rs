@@ -5,6 +5,7 @@
 use super::area::GeoArea;
 use super::plane::{Bounds, Position, Segment, Spot, position, segments};
 use super::point::GeoPoint;
+use crate::pieces::pieces;
 
 /// What a part of a shape is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,58 +153,25 @@ fn gather(area: &GeoArea, grid: Grid, found: &mut Vec<Part>) {
     }
 }
 
-/// Bytes of the longest value of a column, which keeps the beginnings of longer ones alone.
-const VALUE_BYTES_MAX: usize = 60_000;
-
 /// The values of an area in a column, one unless it is large; none when it has no places.
 ///
-/// A byte 0 and the shape, or, for each of its pieces, a byte 1, the number of the piece in 16 bits and the piece. The
-/// shape: bounds as four whole numbers (west, south, east, north), then the parts: a byte for the kind, the number of
-/// lines, and for each line the number of its places and the places. Numbers have 32 bits, the highest first.
+/// A byte 0 and the shape, or its pieces. The shape: bounds as four whole numbers (west, south, east, north), then the
+/// parts: a byte for the kind, the number of lines, and for each line the number of its places and the places. Numbers
+/// have 32 bits, the highest first.
 pub(crate) fn shape_values(area: &GeoArea) -> Vec<Vec<u8>> {
     let bytes = shape_bytes(area);
     if bytes.is_empty() {
         return Vec::new();
     }
-    if bytes.len() < VALUE_BYTES_MAX {
-        return vec![value(&[WHOLE], &bytes)];
-    }
-    // Points of a shape are limited far below so many pieces.
-    let numbered = (0..u16::MAX).zip(bytes.chunks(VALUE_BYTES_MAX));
-    numbered
-        .map(|(number, piece)| {
-            let [high, low] = number.to_be_bytes();
-            value(&[PIECE, high, low], piece)
-        })
-        .collect()
+    pieces(&bytes).unwrap_or_else(|| vec![[&[WHOLE][..], bytes.as_slice()].concat()])
 }
 
-fn value(head: &[u8], rest: &[u8]) -> Vec<u8> {
-    let mut value = Vec::with_capacity(head.len() + rest.len());
-    value.extend_from_slice(head);
-    value.extend_from_slice(rest);
-    value
-}
-
+/// What a value begins with that has all of a shape; pieces begin otherwise.
 const WHOLE: u8 = 0;
-const PIECE: u8 = 1;
 
 /// The shape in a value that has all of it.
 pub(super) fn whole(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(&[WHOLE])
-}
-
-/// Whether a value has a piece of a shape.
-pub(super) fn is_piece(value: &[u8]) -> bool {
-    value.starts_with(&[PIECE])
-}
-
-/// The shape that the values of a document have together.
-pub(super) fn joined(mut pieces: Vec<Vec<u8>>) -> Vec<u8> {
-    // Their numbers stand in front.
-    pieces.sort_unstable();
-    let pieces = pieces.iter().filter_map(|piece| piece.get(3..));
-    pieces.flatten().copied().collect()
 }
 
 fn shape_bytes(area: &GeoArea) -> Vec<u8> {
@@ -297,6 +265,7 @@ impl<'b> ShapeReader<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::{is_piece, joined_pieces};
 
     fn at(lat: f64, lon: f64) -> GeoPoint {
         GeoPoint { lat, lon }
@@ -349,6 +318,6 @@ mod tests {
                 .all(|value| is_piece(value) && whole(value).is_none())
         );
         values.reverse();
-        assert_eq!(joined(values), shape_bytes(&line));
+        assert_eq!(joined_pieces(values), shape_bytes(&line));
     }
 }

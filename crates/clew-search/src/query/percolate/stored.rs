@@ -1,7 +1,10 @@
 //! Stored queries in segments: their text in a column, their words in a hidden field beside it.
 
 use clew_query::{NoQuery, PercolateQuery, Query, QueryError, QueryReader};
-use clew_schema::{FieldId, FieldKind, MappedField, Mapping, UnfitKind, words_path};
+use clew_schema::{
+    FieldId, FieldKind, MappedField, Mapping, UnfitKind, is_piece, joined_pieces, text_values,
+    words_path,
+};
 use tantivy::columnar::BytesColumn;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::{DocId, SegmentReader};
@@ -46,7 +49,8 @@ pub fn stored_query(
     };
     let mut values = Vec::new();
     if let Some(own) = field.field {
-        values.push((own, OwnedValue::Bytes(text.as_bytes().to_vec())));
+        let texts = text_values(text).into_iter();
+        values.extend(texts.map(|value| (own, OwnedValue::Bytes(value))));
     }
     let words = mapping.field(&words_path(&field.path));
     if let Some(words) = words.and_then(|words| words.field) {
@@ -158,11 +162,20 @@ impl<'a> Waiting<'a> {
         column: &BytesColumn,
         doc: DocId,
     ) -> Result<Option<Query>, QueryError> {
-        let Some(ord) = column.ords().first(doc) else {
+        let mut values = Vec::new();
+        for ord in column.term_ords(doc) {
+            let mut value = Vec::new();
+            column.ord_to_bytes(ord, &mut value)?;
+            values.push(value);
+        }
+        let is_cut = values.first().is_some_and(|value| is_piece(value));
+        let text = match is_cut {
+            true => Some(joined_pieces(values)),
+            false => values.into_iter().next(),
+        };
+        let Some(text) = text else {
             return Ok(None);
         };
-        let mut text = Vec::new();
-        column.ord_to_bytes(ord, &mut text)?;
         let QueryReader(read) = self.percolate.reader;
         Ok(read(&text).ok())
     }
