@@ -55,6 +55,19 @@ pub fn is_analyzer(name: &str) -> bool {
     NAMES.contains(&name) || custom::chain(name).is_some()
 }
 
+/// Whether a built-in analyzer leaves a text as it is.
+fn is_of_one_term(name: &str) -> bool {
+    matches!(name, "keyword" | "raw")
+}
+
+/// Whether an analyzer may leave terms that are as long as a text; those of others are cut at a few hundred units.
+pub fn makes_long_terms(analyzer: &str) -> bool {
+    match custom::chain(analyzer) {
+        Some(chain) => chain.makes_long_terms(),
+        None => is_of_one_term(analyzer),
+    }
+}
+
 /// Whether a mapping may name this normalizer.
 pub fn is_normalizer(name: &str) -> bool {
     name == "lowercase" || custom::is_composed(name)

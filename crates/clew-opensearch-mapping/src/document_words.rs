@@ -86,10 +86,13 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
             };
             Some((kind, cause.to_string()))
         }
+        DocumentError::ImmenseTerm { length, max, .. } => Some((
+            "max_bytes_length_exceeded_exception",
+            format!("bytes can be at most {max} in length; got {length}"),
+        )),
         DocumentError::NotFlat { .. }
         | DocumentError::NotAnObjectField { .. }
         | DocumentError::Strict { .. }
-        | DocumentError::ImmenseTerm { .. }
         | DocumentError::Metadata { .. }
         | DocumentError::Name { .. }
         | DocumentError::ThroughNested { .. }

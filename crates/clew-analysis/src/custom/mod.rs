@@ -99,6 +99,12 @@ impl Chain {
         Ok(chain)
     }
 
+    /// Whether a term may be as long as a text.
+    pub(super) fn makes_long_terms(&self) -> bool {
+        let joins = |filter: &Filter| matches!(filter, Filter::Fingerprint { .. });
+        self.cutter.makes_long_terms() || self.filters.iter().any(joins)
+    }
+
     /// The terms of a text.
     pub(super) fn run(&self, text: &str) -> Vec<Term> {
         let _turn = in_one_turn();

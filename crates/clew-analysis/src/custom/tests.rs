@@ -22,6 +22,32 @@ fn filtered(filter: Value) -> Value {
 }
 
 #[test]
+fn analyzers_that_may_make_terms_as_long_as_texts_are_known() {
+    let tokenizer = |kind: &str| json!({"tokenizer": {"type": kind}});
+    for (parts, expected) in [
+        (tokenizer("keyword"), true),
+        (tokenizer("pattern"), true),
+        (tokenizer("path_hierarchy"), true),
+        (tokenizer("whitespace"), false),
+        (tokenizer("standard"), false),
+        (tokenizer("letter"), false),
+        (filtered(json!({"type": "fingerprint"})), true),
+        (filtered(json!({"type": "lowercase"})), false),
+    ] {
+        let chain = Chain::compile(&parts).unwrap();
+        assert_eq!(chain.makes_long_terms(), expected, "{parts}");
+    }
+    for (name, expected) in [
+        ("keyword", true),
+        ("pattern", true),
+        ("standard", false),
+        ("english", false),
+    ] {
+        assert_eq!(crate::makes_long_terms(name), expected, "{name}");
+    }
+}
+
+#[test]
 fn a_text_becomes_no_more_than_it_may_and_what_is_left_out_is_told() {
     let shingles = json!({"type": "shingle", "max_shingle_size": 4});
     let longer =

@@ -126,6 +126,23 @@ impl CharacterClasses {
 }
 
 impl Cutter {
+    /// Whether its words are as long as the texts allow.
+    pub(super) fn makes_long_terms(&self) -> bool {
+        match self {
+            Cutter::Plain(name) => crate::is_of_one_term(name),
+            Cutter::Pattern { .. }
+            | Cutter::Pieces { .. }
+            | Cutter::Paths { .. }
+            | Cutter::Thai => true,
+            // Those that cut nothing by length stand within one that does.
+            Cutter::Letters { .. }
+            | Cutter::Addresses(_)
+            | Cutter::Between(_)
+            | Cutter::Classic
+            | Cutter::Short { .. } => false,
+        }
+    }
+
     pub(super) fn compile(part: &Value) -> Result<Self, String> {
         let part = Part::new(part);
         let cutter = Box::new(Cutter::whole(&part)?);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
 use base64::Engine;
-use clew_analysis::{for_each_token, murmur3, normalize};
+use clew_analysis::{for_each_token, makes_long_terms, murmur3, normalize};
 use serde_json::Value;
 use tantivy::schema::OwnedValue;
 
@@ -18,6 +18,8 @@ use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
 pub(super) const TERM_BYTES_MAX: usize = 32_766;
+/// Bytes of a longer one that are shown.
+const START_BYTES_SHOWN: usize = 30;
 
 /// A value that is neither object nor array nor null.
 #[derive(Debug, Clone)]
@@ -45,8 +47,27 @@ impl Scalar<'_> {
 pub(super) enum Misfit {
     /// It is of the wrong kind or out of range.
     Value(ValueProblem),
-    /// It makes a term of that many bytes.
-    ImmenseTerm(usize),
+    /// It makes a term that is too long.
+    ImmenseTerm(ImmenseTerm),
+}
+
+/// A term that is too long to be indexed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ImmenseTerm {
+    /// Its bytes.
+    pub(super) length: usize,
+    /// The first of them, as Java shows them: with signs.
+    pub(super) start: Vec<i8>,
+}
+
+impl ImmenseTerm {
+    fn new(term: &str) -> Self {
+        let start = term.bytes().take(START_BYTES_SHOWN);
+        ImmenseTerm {
+            length: term.len(),
+            start: start.map(u8::cast_signed).collect(),
+        }
+    }
 }
 
 /// What goes into tantivy; `None` when the field leaves the value out. Whether numbers may be `coerced` from text, or
@@ -57,13 +78,7 @@ pub(super) fn convert(
     coerced: bool,
 ) -> Result<Option<OwnedValue>, Misfit> {
     let converted = match &field.kind {
-        FieldKind::Text { analyzer, .. } => {
-            let text = scalar.as_str();
-            if analyzer == "keyword" {
-                check_term(text)?;
-            }
-            Some(OwnedValue::Str(text.to_string()))
-        }
+        FieldKind::Text { .. } => Some(OwnedValue::Str(scalar.as_str().to_string())),
         FieldKind::Keyword { ignore_above, .. } => keyword(
             scalar.as_str(),
             *ignore_above,
@@ -181,11 +196,29 @@ fn date(field: &MappedField, text: &str) -> Result<i64, Misfit> {
     time.or_else(|error| misfit(error.to_string()))
 }
 
-fn check_term(text: &str) -> Result<(), Misfit> {
-    if text.len() > TERM_BYTES_MAX {
-        return Err(Misfit::ImmenseTerm(text.len()));
+/// Refuses a term that is too long.
+pub(super) fn check_term(term: &str) -> Result<(), Misfit> {
+    if term.len() > TERM_BYTES_MAX {
+        return Err(Misfit::ImmenseTerm(ImmenseTerm::new(term)));
     }
     Ok(())
+}
+
+/// Refuses a text that has a term which is too long. Costs a run of the analyzer where a long text may have one.
+pub(super) fn check_terms(field: &MappedField, text: &str) -> Result<(), Misfit> {
+    let FieldKind::Text { analyzer, .. } = &field.kind else {
+        return Ok(());
+    };
+    if !field.indexed || text.len() <= TERM_BYTES_MAX || !makes_long_terms(analyzer) {
+        return Ok(());
+    }
+    let mut found = Ok(());
+    for_each_token(analyzer, text, |token| {
+        if found.is_ok() {
+            found = check_term(&token.text);
+        }
+    });
+    found
 }
 
 fn keyword(

@@ -64,7 +64,7 @@ pub enum DocumentError {
     },
     /// A term is too long to be indexed.
     #[error(
-        "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max length {max}), all of which were skipped. Please correct the analyzer to not produce such terms. bytes can be at most {max} in length; got {length}"
+        "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max length {max}), all of which were skipped.  Please correct the analyzer to not produce such terms.  The prefix of the first immense term is: '{start:?}...', original message: bytes can be at most {max} in length; got {length}"
     )]
     ImmenseTerm {
         /// The field's path.
@@ -73,6 +73,8 @@ pub enum DocumentError {
         length: usize,
         /// Bytes that a term may have.
         max: usize,
+        /// The first bytes of the term.
+        start: Vec<i8>,
     },
     /// The document has a field that only the server may set.
     #[error(

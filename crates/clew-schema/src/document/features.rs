@@ -5,7 +5,7 @@
 use serde_json::Value;
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
-use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, misfit};
+use super::convert::{Misfit, Scalar, check_term, misfit};
 
 /// Bits of a 32-bit float that are not kept.
 const LOST_BITS: u32 = 15;
@@ -75,9 +75,7 @@ pub(super) fn read(
                 token_name(value)
             ));
         };
-        if feature.len() > TERM_BYTES_MAX {
-            return Err(Misfit::ImmenseTerm(feature.len()));
-        }
+        check_term(feature)?;
         #[allow(clippy::cast_possible_truncation, reason = "weights have 32 bits")]
         let weight = kept(number as f32, inverse, (feature, path))?;
         tokens.push(Token {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tantivy::schema::OwnedValue;
 
-use super::convert::{Misfit, TERM_BYTES_MAX};
+use super::convert::{Misfit, check_term};
 
 /// Paths and values of all leaves below `path`, as text; nulls are none.
 pub(crate) fn leaves(path: &str, value: &Value) -> Vec<(String, String)> {
@@ -32,8 +32,6 @@ fn gather(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
 
 /// A term of the field, if it is not too long for one.
 pub(super) fn term(text: String) -> Result<Option<OwnedValue>, Misfit> {
-    if text.len() > TERM_BYTES_MAX {
-        return Err(Misfit::ImmenseTerm(text.len()));
-    }
+    check_term(&text)?;
     Ok(Some(OwnedValue::Str(text)))
 }

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use tantivy::schema::{Field, OwnedValue};
 
 use super::collect::{Cuts, Values};
-use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
+use super::convert::{
+    ImmenseTerm, Misfit, Scalar, TERM_BYTES_MAX, check_terms, convert, geo_point,
+};
 use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
 use super::failure::{Result, alias_written, misfit};
@@ -392,7 +394,11 @@ impl<'m, 'a> Walk<'m, 'a> {
         if field.kind == (FieldKind::Constant { value: None }) {
             self.new_fields.settle(field, scalar);
         }
-        let converted = convert(field, scalar, self.coerces(field));
+        let mut converted = convert(field, scalar, self.coerces(field));
+        // What was accepted once stays so.
+        if !self.mapping.is_frozen() {
+            converted = check_terms(field, scalar.as_str()).and(converted);
+        }
         self.give(field, converted, scalar.as_str())
     }
 
@@ -409,11 +415,12 @@ impl<'m, 'a> Walk<'m, 'a> {
             Ok(None) => {}
             Err(Misfit::Value(_)) if self.leaves_out(field) => self.ignore(field),
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
-            Err(Misfit::ImmenseTerm(length)) => {
+            Err(Misfit::ImmenseTerm(ImmenseTerm { length, start })) => {
                 return Err(DocumentError::ImmenseTerm {
                     field: field.path.clone(),
                     length,
                     max: TERM_BYTES_MAX,
+                    start,
                 }
                 .into());
             }

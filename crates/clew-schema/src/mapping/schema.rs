@@ -229,6 +229,11 @@ impl Mapping {
         &self.root.shown
     }
 
+    /// Whether this is the mapping of documents that were accepted before.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.is_frozen
+    }
+
     /// The same fields, but what a document has beyond them is ignored everywhere: for documents
     /// that were accepted when the mapping said otherwise.
     pub fn frozen(&self) -> Mapping {

@@ -231,10 +231,44 @@ fn terms_that_lucene_could_not_hold_are_refused() {
         .parse_document(source(32_767).as_bytes())
         .unwrap_err();
     assert_eq!(document_error_type(&error), "illegal_argument_exception");
-    assert!(
-        document_reason(&error, "7")
-            .starts_with("Document contains at least one immense term in field=\"k\"")
-    );
+    let reason = document_reason(&error, "7");
+    assert!(reason.starts_with("Document contains at least one immense term in field=\"k\""));
+    assert!(reason.contains("first immense term is: '[120, 120, "));
+    assert!(reason.ends_with("bytes can be at most 32766 in length; got 32767"));
+}
+
+#[test]
+fn terms_of_analyzers_that_lucene_could_not_hold_are_refused() {
+    let mapping = mapping(&json!({
+        "whole": {"type": "text", "analyzer": "keyword"},
+        "parts": {"type": "text", "analyzer": "pattern"},
+        "words": {"type": "text", "analyzer": "english"},
+        "plain": {"type": "text"},
+        "kept": {"type": "text", "analyzer": "pattern", "index": false},
+    }));
+    let refused = |field: &str, text: &str| {
+        let source = json!({field: text}).to_string();
+        mapping.parse_document(source.as_bytes()).is_err()
+    };
+    let (fits, long) = ("x".repeat(32_766), "é".repeat(16_384));
+    let spaced = "some words ".repeat(5_000);
+    for (field, refused_long, refused_spaced) in [
+        ("whole", true, true),
+        ("parts", true, false),
+        ("words", false, false),
+        ("plain", false, false),
+        ("kept", false, false),
+    ] {
+        assert!(!refused(field, &fits), "{field}");
+        assert_eq!(refused(field, &spaced), refused_spaced, "{field}");
+        // The pattern analyzer parts at what is no letter of ASCII.
+        let one_word = if field == "parts" {
+            "x".repeat(32_767)
+        } else {
+            long.clone()
+        };
+        assert_eq!(refused(field, &one_word), refused_long, "{field}");
+    }
 }
 
 #[test]
