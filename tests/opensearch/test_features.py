@@ -60,6 +60,28 @@ class FeaturesTest(ClewTest):
             self.feature("length", log={"scaling_factor": 2})
         self.assertIn("negative score impact", str(caught.exception.info))
 
+    def test_a_feature_has_one_value(self):
+        with self.refused(400) as caught:
+            self.client.index(index="f", id="two", body={"page": [1, 2]})
+        self.assertIn(
+            "[rank_feature] fields do not support indexing multiple values for the same field [page] in the same document",
+            str(caught.exception.info),
+        )
+        self.client.index(index="f", id="one", body={"page": [1]})
+
+    def test_features_are_for_their_own_queries(self):
+        for body, reason in [
+            ({"query": {"term": {"page": 8}}}, "Queries on [rank_feature] fields are not supported"),
+            ({"query": {"terms": {"page": [8]}}}, "Queries on [rank_feature] fields are not supported"),
+            ({"query": {"range": {"page": {"gt": 1}}}}, "Field [page] of type [rank_feature] does not support range queries"),
+            ({"sort": ["page"]}, "[rank_feature] fields do not support sorting, scripting or aggregating"),
+            ({"aggs": {"most": {"max": {"field": "page"}}}}, "[rank_feature] fields do not support sorting"),
+            ({"aggs": {"most": {"terms": {"field": "topics"}}}}, "[rank_features] fields do not support sorting"),
+        ]:
+            with self.refused(400) as caught:
+                self.client.search(index="f", body=body)
+            self.assertIn(reason, str(caught.exception.info))
+
     def test_a_member_of_features(self):
         self.near(self.feature("topics.y", linear={}), {"b": 4.0, "a": 0.5})
         self.near(self.feature("topics.x", saturation={"pivot": 2}), {"a": 0.5, "c": 1 / 3})

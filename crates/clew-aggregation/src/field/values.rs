@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
 use clew_query::{AggError, RegexpOptions};
 use clew_schema::geo::GeoPoint;
-use clew_schema::{DateFormat, FieldKind, RangeKind, Rounding};
+use clew_schema::{DateFormat, FieldKind, FloatKind, RangeKind, Rounding};
 use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
@@ -56,6 +56,12 @@ pub(crate) fn plan_values(
         }
         FieldKind::Keyword { .. } => ValueKind::Keyword,
         FieldKind::Integer(_) => ValueKind::Long,
+        FieldKind::Float(FloatKind::RankFeature) | FieldKind::RankFeatures => {
+            return Err(AggError::invalid(format!(
+                "[{}] fields do not support sorting, scripting or aggregating",
+                field.kind.type_name()
+            )));
+        }
         FieldKind::Float(_) => ValueKind::Double,
         FieldKind::Boolean => ValueKind::Boolean,
         FieldKind::Date { .. } => ValueKind::Date,

@@ -56,6 +56,12 @@ impl<'m> Values<'m> {
         self.fields.push((tantivy_field, value));
     }
 
+    /// Whether the field has a value already.
+    pub(super) fn has(&self, field: &MappedField) -> bool {
+        let own = field.field;
+        own.is_some() && self.fields.iter().any(|(held, _)| Some(*held) == own)
+    }
+
     /// One of some terms that the field has already.
     pub(super) fn term_of(&self, field: &MappedField, terms: &[&str]) -> Option<String> {
         let values = self

@@ -18,8 +18,8 @@ use super::names::Names;
 use super::nested::NestedObjects;
 use crate::geo::GeoPoint;
 use crate::mapping::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf, MappedField, Mapping, MappingNode,
-    NameProblem, ObjectNode, is_metadata,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf, FloatKind, MappedField, Mapping,
+    MappingNode, NameProblem, ObjectNode, is_metadata,
 };
 
 /// A document being walked.
@@ -411,7 +411,10 @@ impl<'m, 'a> Walk<'m, 'a> {
     ) -> Result<()> {
         match converted {
             // A copy may belong to a document further out.
-            Ok(Some(value)) => self.values_for(&field.path).push(field, value),
+            Ok(Some(value)) => {
+                self.check_single(field, written)?;
+                self.values_for(&field.path).push(field, value);
+            }
             Ok(None) => {}
             Err(Misfit::Value(_)) if self.leaves_out(field) => self.ignore(field),
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
@@ -424,6 +427,19 @@ impl<'m, 'a> Walk<'m, 'a> {
                 }
                 .into());
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses a second value of a field that has one at most; what was accepted once stays so.
+    fn check_single(&mut self, field: &MappedField, written: &str) -> Result<()> {
+        let is_single = field.kind == FieldKind::Float(FloatKind::RankFeature);
+        if is_single && !self.mapping.is_frozen() && self.values_for(&field.path).has(field) {
+            let cause = format!(
+                "[rank_feature] fields do not support indexing multiple values for the same field [{}] in the same document",
+                field.path
+            );
+            return Err(misfit(field, written, cause));
         }
         Ok(())
     }

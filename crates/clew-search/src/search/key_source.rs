@@ -179,10 +179,11 @@ fn of_field(
                 mapped.kind.type_name()
             )));
         }
-        FieldKind::RankFeatures => {
-            return Err(QueryError::illegal(
-                "[rank_features] fields do not support sorting, scripting or aggregating",
-            ));
+        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature) => {
+            return Err(QueryError::illegal(format!(
+                "[{}] fields do not support sorting, scripting or aggregating",
+                mapped.kind.type_name()
+            )));
         }
         FieldKind::Constant { value } => value.clone().map(KeySource::Same),
         _ if !known => None,

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use clew_query::{QueryError, Range};
 use clew_schema::{
-    DateFormat, EndReader, FieldKind, GivenEnds, IntegerKind, MappedField, Mapping, Rounding,
-    wanted_span,
+    DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, MappedField, Mapping,
+    Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -147,6 +147,10 @@ impl Compiler<'_> {
                 })?;
                 Ok(self.numbers(low, high, score))
             }
+            FieldKind::Float(FloatKind::RankFeature) => Err(QueryError::create(format!(
+                "Field [{}] of type [rank_feature] does not support range queries",
+                mapped.path
+            ))),
             FieldKind::Float(kind) => {
                 let (low, high) = ends.bounds(|value| {
                     let number = literal::float(value, *kind)?;
@@ -268,6 +272,9 @@ impl Compiler<'_> {
         }
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             must_be_indexed(mapped)?;
+        }
+        if mapped.kind == FieldKind::Float(FloatKind::RankFeature) {
+            return Err(not_searchable(mapped));
         }
         if mapped.kind == FieldKind::Unsigned && literal::unsigned(value)?.is_none() {
             return Ok(Node::nothing());

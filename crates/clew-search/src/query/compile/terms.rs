@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use clew_analysis::normalize;
 use clew_query::{Pattern, QueryError, Term};
-use clew_schema::{FieldKind, IntegerKind, KeywordStyle, MappedField, Mapping, TextStyle};
+use clew_schema::{
+    FieldKind, FloatKind, IntegerKind, KeywordStyle, MappedField, Mapping, TextStyle,
+};
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -337,8 +339,12 @@ pub(super) fn keyword_text(mapped: &MappedField, value: &Value) -> String {
 }
 
 pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
-    if mapped.kind == FieldKind::RankFeatures {
-        return QueryError::create("Queries on [rank_features] fields are not supported");
+    if matches!(
+        mapped.kind,
+        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature)
+    ) {
+        let type_name = mapped.kind.type_name();
+        return QueryError::create(format!("Queries on [{type_name}] fields are not supported"));
     }
     if mapped.kind == FieldKind::Percolator {
         return QueryError::unmapped(
