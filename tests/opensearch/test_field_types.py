@@ -253,6 +253,10 @@ class FieldTypes(ClewTest):
         self.create(blob={"type": "binary", "doc_values": True})
         self.index_all("t", {"a": {"blob": "AAEC"}, "b": {}})
         self.assertEqual(self.found(exists={"field": "blob"}), ["a"])
+        self.index_all("t", {"c": {"blob": ["AQ==", "AA==", "AQ=="]}})
+        aggs = {name: {name: {"field": "blob"}} for name in ["value_count", "missing"]}
+        counted = self.client.search(index="t", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual((counted["value_count"]["value"], counted["missing"]["doc_count"]), (3, 1))
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"blob": "not base64!"})
         with self.refused(400, "search_phase_execution_exception") as caught:

@@ -137,6 +137,39 @@ class GeoShapes(ClewTest):
         with self.refuses(400, "is not supported for aggregation [terms]"):
             self.client.search(index="maps", body={"aggs": {"a": {"terms": {"field": "at"}}}})
 
+    def bounds(self, names, **how):
+        body = {"size": 0, "query": {"ids": {"values": names}}, "aggs": {"a": {"geo_bounds": {"field": "at", **how}}}}
+        bounds = self.client.search(index="maps", body=body)["aggregations"]["a"]["bounds"]
+        corners = [(bounds[corner]["lon"], bounds[corner]["lat"]) for corner in ["top_left", "bottom_right"]]
+        return [round(number, 6) + 0.0 for corner in corners for number in corner]
+
+    def test_bounds_of_shapes(self):
+        everything = [name for name in SHAPES if name not in ("frame", "both")]
+        for names, wrapped, whole in [
+            (["line"], [2, 2, 20, 2], [2, 2, 20, 2]),
+            (["pair"], [40, 5, 65, 0], [40, 5, 65, 0]),
+            (["across"], [180, 50, -180, 40], [-180, 50, 180, 40]),
+            (["box", "across"], [0, 50, -180, 0], [-180, 50, 180, 0]),
+            (["east", "wrapped"], [180, 70, -179, 60], [-180, 70, 180, 60]),
+            (everything, [0, 70, -179, -50], [-180, 70, 180, -50]),
+        ]:
+            self.assertEqual(self.bounds(names), wrapped, names)
+            self.assertEqual(self.bounds(names, wrap_longitude=False), whole, names)
+
+    def test_shapes_are_counted(self):
+        many = {"type": "LineString", "coordinates": [[n % 100, n % 77] for n in range(20_000)]}
+        self.index_all("maps", {"long": {"at": many}, "list": {"at": [envelope(0, 0, 1, 1), "POINT (5 5)"]}})
+        aggs = {name: {name: {"field": "at"}} for name in ["value_count", "cardinality", "missing"]}
+        found = self.client.search(index="maps", body={"size": 0, "aggs": aggs})["aggregations"]
+        shapes = len(SHAPES) + 2
+        self.assertEqual(found["value_count"]["value"], shapes)
+        self.assertEqual(found["cardinality"]["value"], shapes)
+        self.assertEqual(found["missing"]["doc_count"], 1)
+        self.assertEqual(self.bounds(["long"]), [0, 76, 99, 0])
+        for name in ["geo_centroid", "geohash_grid", "avg"]:
+            with self.refuses(400, "of type [geo_shape] is not supported for aggregation"):
+                self.client.search(index="maps", body={"aggs": {"a": {name: {"field": "at"}}}})
+
     def test_points_are_asked_by_shapes(self):
         self.index_all("maps", {"spots": {"spot": [[5, 5], [50, 50]]}})
         inner = {"shape": "POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))"}

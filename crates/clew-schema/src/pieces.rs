@@ -32,11 +32,16 @@ pub fn is_piece(value: &[u8]) -> bool {
     value.starts_with(&[PIECE])
 }
 
+/// What a piece has of the whole.
+pub(crate) fn in_piece(value: &[u8]) -> Option<&[u8]> {
+    value.get(HEAD_BYTES..).filter(|_| is_piece(value))
+}
+
 /// What the pieces of a document are together, in whatever order they come.
 pub fn joined_pieces(mut pieces: Vec<Vec<u8>>) -> Vec<u8> {
     // Their numbers stand in front.
     pieces.sort_unstable();
-    let pieces = pieces.iter().filter_map(|piece| piece.get(HEAD_BYTES..));
+    let pieces = pieces.iter().filter_map(|piece| in_piece(piece));
     pieces.flatten().copied().collect()
 }
 

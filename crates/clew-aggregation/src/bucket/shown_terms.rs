@@ -89,8 +89,12 @@ pub(crate) fn terms_result(
 fn terms_kind(kind: ValueKind) -> TermsKind {
     match kind {
         ValueKind::Unmapped => TermsKind::Unmapped,
-        ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) => TermsKind::Text,
-        ValueKind::Unsigned | ValueKind::Geo => TermsKind::Unsigned,
+        ValueKind::Keyword
+        | ValueKind::Ip
+        | ValueKind::Range(_)
+        | ValueKind::Shape
+        | ValueKind::Bytes => TermsKind::Text,
+        ValueKind::Unsigned | ValueKind::Geo | ValueKind::Corners => TermsKind::Unsigned,
         ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
             TermsKind::Integer
         }

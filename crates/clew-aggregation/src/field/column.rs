@@ -15,6 +15,7 @@ use tantivy::columnar::{BytesColumn, Column, ColumnType, MonotonicallyMappableTo
 use crate::field::ids::{ID_FIELD, IdRanks};
 use crate::field::made::{Made, Texts};
 use crate::field::mask::Mask;
+use crate::field::shapes::{ShapePart, Shapes};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::key::Key;
@@ -51,6 +52,7 @@ pub(super) enum Decoder {
     Text(Option<BytesColumn>),
     Address(Option<Arc<CompactSpaceU64Accessor>>),
     Ranges(Option<BytesColumn>),
+    Shapes(Option<Shapes>),
     Ids(IdRanks),
     /// Texts that a script made.
     Made(RefCell<Texts>),
@@ -78,6 +80,10 @@ impl ValueColumn {
                 .u64_lenient_for_type(Some(&[wanted]), name)?
                 .map(|(column, _)| column))
         };
+        let bytes = || match &plan.column {
+            Some(name) => fast.bytes(name),
+            None => Ok(None),
+        };
         let (column, decoder) = match plan.kind {
             ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::Unmapped => {
                 (numbers(ColumnType::I64)?, Decoder::Integer)
@@ -97,13 +103,20 @@ impl ValueColumn {
                 let ords = text.as_ref().map(|text| text.ords().clone());
                 (ords, Decoder::Text(text))
             }
-            ValueKind::Range(_) => {
-                let ranges = match &plan.column {
-                    Some(name) => fast.bytes(name)?,
-                    None => None,
-                };
+            ValueKind::Range(_) | ValueKind::Bytes => {
+                let ranges = bytes()?;
                 let ords = ranges.as_ref().map(|ranges| ranges.ords().clone());
                 (ords, Decoder::Ranges(ranges))
+            }
+            kind @ (ValueKind::Shape | ValueKind::Corners) => {
+                let part = match kind {
+                    ValueKind::Corners => ShapePart::Corners,
+                    _ => ShapePart::Whole,
+                };
+                let shapes = bytes()?;
+                let ords = shapes.as_ref().map(|shapes| shapes.ords().clone());
+                let shapes = shapes.map(|column| Shapes::new(column, part));
+                (ords, Decoder::Shapes(shapes))
             }
             ValueKind::Ip => {
                 let column = numbers(ColumnType::IpAddr)?;
@@ -235,6 +248,7 @@ impl ValueColumn {
             | Decoder::Text(_)
             | Decoder::Address(_)
             | Decoder::Ranges(_)
+            | Decoder::Shapes(_)
             | Decoder::Ids(_)
             | Decoder::Made(_) => i64::from_u64(raw) as f64,
         }
@@ -254,6 +268,7 @@ impl ValueColumn {
             | Decoder::Text(_)
             | Decoder::Address(_)
             | Decoder::Ranges(_)
+            | Decoder::Shapes(_)
             | Decoder::Ids(_)
             | Decoder::Made(_) => i64::from_u64(raw),
         }
@@ -304,16 +319,10 @@ impl ValueColumn {
                     keys.push(ids.key(*raw)?);
                 }
             }
-            Decoder::Ranges(ranges) => {
-                let mut bytes = Vec::new();
-                for raw in own {
-                    if let Some(ranges) = ranges {
-                        ranges.ord_to_bytes(*raw, &mut bytes)?;
-                    }
-                    // Ranges are told apart by their bytes, and never shown.
-                    let letters: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-                    keys.push(Key::Str(letters.into()));
-                }
+            Decoder::Ranges(ranges) => keys_of_bytes(ranges.as_ref(), own, &mut keys)?,
+            Decoder::Shapes(shapes) => {
+                let column = shapes.as_ref().map(Shapes::column);
+                keys_of_bytes(column, own, &mut keys)?;
             }
             Decoder::Address(space) => {
                 if let Some(space) = space {
@@ -461,4 +470,21 @@ impl ValueColumn {
             CompactHit::AfterLast => None,
         }
     }
+}
+
+/// The keys of ranges and shapes: they are told apart by their bytes, and never shown.
+fn keys_of_bytes(
+    column: Option<&BytesColumn>,
+    ords: &[u64],
+    keys: &mut Vec<Key>,
+) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    for ord in ords {
+        if let Some(column) = column {
+            column.ord_to_bytes(*ord, &mut bytes)?;
+        }
+        let letters: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+        keys.push(Key::Str(letters.into()));
+    }
+    Ok(())
 }

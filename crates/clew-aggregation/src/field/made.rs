@@ -136,7 +136,12 @@ fn made_of(kind: ValueKind) -> Option<ValueKind> {
             ValueKind::Double
         }
         ValueKind::Date | ValueKind::DateNanos => ValueKind::Date,
-        ValueKind::Unmapped | ValueKind::Geo | ValueKind::Range(_) => return None,
+        ValueKind::Unmapped
+        | ValueKind::Geo
+        | ValueKind::Range(_)
+        | ValueKind::Shape
+        | ValueKind::Corners
+        | ValueKind::Bytes => return None,
     })
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod mask;
 mod reading;
 pub(crate) mod rows;
 pub(crate) mod segments;
+mod shapes;
 pub(crate) mod values;
 
 use std::sync::Arc;
@@ -78,6 +79,12 @@ pub(crate) enum ValueKind {
     Geo,
     /// Ranges, which lie in a column of bytes.
     Range(RangeKind),
+    /// Shapes, which can be counted.
+    Shape,
+    /// The corners of the bounds of shapes, which are points.
+    Corners,
+    /// Bytes, which can be counted but not told apart: a column has the beginnings of long ones alone.
+    Bytes,
 }
 
 /// Which terms count.

@@ -48,7 +48,7 @@ impl ValueColumn {
     /// Reads the values of `docs` (ascending, repeats allowed).
     ///
     /// # Errors
-    /// What went wrong in a script that makes them.
+    /// What went wrong in a script that makes them, or where shapes are read.
     pub(crate) fn read(
         &self,
         docs: &[DocId],
@@ -59,7 +59,13 @@ impl ValueColumn {
             Some(made) => self.read_made(made, docs, repeats, rows),
             None => {
                 self.read_column(docs, repeats, rows);
-                Ok(())
+                let Decoder::Shapes(Some(shapes)) = &self.decoder else {
+                    return Ok(());
+                };
+                shapes.read(rows).map_err(|source| AggError::Column {
+                    field: String::new(),
+                    source: source.into(),
+                })
             }
         }
     }

@@ -68,6 +68,9 @@ pub(crate) fn plan_values(
         FieldKind::DateNanos { .. } => ValueKind::DateNanos,
         FieldKind::Unsigned => ValueKind::Unsigned,
         FieldKind::GeoPoint => ValueKind::Geo,
+        FieldKind::GeoShape if aggregation == "geo_bounds" => ValueKind::Corners,
+        FieldKind::GeoShape => ValueKind::Shape,
+        FieldKind::Binary { doc_values: true } => ValueKind::Bytes,
         FieldKind::Flat => ValueKind::Keyword,
         FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
         FieldKind::Constant { value: None } => return unmapped(source, aggregation),
@@ -239,6 +242,11 @@ pub(super) fn supports(aggregation: &str, kind: ValueKind) -> bool {
             aggregation,
             "value_count" | "cardinality" | "missing" | "histogram" | "date_histogram"
         ),
+        _ if kind == ValueKind::Shape => {
+            matches!(aggregation, "value_count" | "cardinality" | "missing")
+        }
+        _ if kind == ValueKind::Corners => aggregation == "geo_bounds",
+        _ if kind == ValueKind::Bytes => matches!(aggregation, "value_count" | "missing"),
         "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
         "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
         "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
@@ -332,6 +340,11 @@ pub(crate) fn key_of(
         ValueKind::Ip => Key::Ip(address(&text_of(scalar))?),
         ValueKind::Range(_) => {
             return Err(AggError::invalid("Can't apply missing values on ranges"));
+        }
+        ValueKind::Shape | ValueKind::Corners | ValueKind::Bytes => {
+            return Err(AggError::invalid(
+                "Can't apply missing values on shapes and bytes",
+            ));
         }
     })
 }

@@ -42,10 +42,12 @@ pub(crate) struct ValueCount {
 
 impl ValueCount {
     pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        // A document's keywords, addresses and ranges are a set; its numbers, and what a script makes, are a list.
+        // A document's keywords, addresses, ranges and bytes are a set; its numbers, and what a script makes, are a list.
         let repeats = match plan.values().kind {
             _ if plan.values().made.is_some() => Repeats::Kept,
-            ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) => Repeats::Dropped,
+            ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) | ValueKind::Bytes => {
+                Repeats::Dropped
+            }
             _ => Repeats::Kept,
         };
         Ok(ValueCount {

@@ -22,4 +22,5 @@ pub use distance::{DistanceUnit, parse_distance};
 pub use geometry::{ShapeRules, ShapeUse, clockwise};
 pub use point::GeoPoint;
 pub use relate::{AskedShape, IsOver};
+pub use shape::shape_corners;
 pub(crate) use shape::shape_values;

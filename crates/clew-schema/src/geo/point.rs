@@ -37,6 +37,11 @@ impl GeoPoint {
         (lon.cast_signed(), lat.cast_signed())
     }
 
+    /// The number of the point on steps of longitude and of latitude.
+    pub(super) fn code_of_steps((lon, lat): (i32, i32)) -> u64 {
+        u64::from(lat.cast_unsigned()) << 32 | u64::from(lon.cast_unsigned())
+    }
+
     /// The point as a column keeps it.
     pub fn quantized(self) -> Self {
         Self::decode(self.encode())

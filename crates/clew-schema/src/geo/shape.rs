@@ -5,7 +5,7 @@
 use super::area::GeoArea;
 use super::plane::{Bounds, Position, Segment, Spot, position, segments};
 use super::point::GeoPoint;
-use crate::pieces::pieces;
+use crate::pieces::{in_piece, pieces};
 
 /// What a part of a shape is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +172,14 @@ const WHOLE: u8 = 0;
 /// The shape in a value that has all of it.
 pub(super) fn whole(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(&[WHOLE])
+}
+
+/// The south-western and the north-eastern corner of a shape, by the value that has it or its first piece, as the numbers
+/// of a column of points; `None` of bytes that are none of a shape.
+pub fn shape_corners(value: &[u8]) -> Option<[u64; 2]> {
+    let bytes = whole(value).or_else(|| in_piece(value))?;
+    let (bounds, _) = ShapeReader::open(bytes)?;
+    Some([bounds.low, bounds.high].map(|spot| GeoPoint::code_of_steps(spot.steps())))
 }
 
 fn shape_bytes(area: &GeoArea) -> Vec<u8> {
