@@ -38,6 +38,10 @@ class SearchCorners(ClewTest):
         named = {hit["_id"]: hit.get("_ignored") for hit in self.hits("malformed", stored_fields=["day"])}
         expected = {"1": None, "2": ["day"], "3": ["address", "count", "day"], "4": ["inner.count", "place"]}
         self.assertEqual(named, expected)
+        read = {key: self.client.get(index="malformed", id=key).get("_ignored") for key in expected}
+        self.assertEqual(read, expected)
+        several = self.client.mget(index="malformed", body={"ids": ["2", "1"]})["docs"]
+        self.assertEqual([one.get("_ignored") for one in several], [["day"], None])
         self.assertNotIn("_ignored", self.client.indices.get_mapping(index="malformed")["malformed"]["mappings"]["properties"])
         self.restart()
         self.assertEqual(self.ids("malformed", query={"exists": {"field": "_ignored"}}), ["2", "3", "4"])

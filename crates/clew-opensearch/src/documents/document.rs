@@ -105,8 +105,16 @@ pub(crate) fn write_document(
     if let Some(routing) = &document.routing {
         json.string_field("_routing", routing);
     }
-    json.boolean_field("found", true);
     let mapping = index.mapping();
+    let ignored = mapping.ignored_of(&document.source);
+    if !ignored.is_empty() {
+        json.key("_ignored").begin_array();
+        for name in &ignored {
+            json.string(name);
+        }
+        json.end_array();
+    }
+    json.boolean_field("found", true);
     shown_source::write(&mapping, &spec.source, &document.source, json);
     let mut values = Map::new();
     if !spec.stored.is_empty()

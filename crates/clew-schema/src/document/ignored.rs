@@ -2,8 +2,28 @@
 
 use tantivy::schema::OwnedValue;
 
+use super::Parsed;
 use super::walk::Walk;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField};
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping};
+
+impl Mapping {
+    /// The names of the fields that left a value of a document out. Costs taking the document apart once more, where the
+    /// index has ever left something out.
+    pub fn ignored_of(&self, source: &[u8]) -> Vec<String> {
+        let Some(field) = self.ignored().and_then(|ignored| ignored.field) else {
+            return Vec::new();
+        };
+        let Ok(Parsed::Document(document)) = self.parse_document(source) else {
+            return Vec::new();
+        };
+        let names = document.fields.into_iter();
+        let names = names.filter_map(|(own, value)| match value {
+            OwnedValue::Str(name) if own == field => Some(name),
+            _ => None,
+        });
+        names.collect()
+    }
+}
 
 impl<'m> Walk<'m, '_> {
     /// Whether a field leaves out what does not fit, by its own word or by that of the index.
