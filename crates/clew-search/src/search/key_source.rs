@@ -180,10 +180,9 @@ fn of_field(
             )));
         }
         FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature) => {
-            return Err(QueryError::illegal(format!(
-                "[{}] fields do not support sorting, scripting or aggregating",
-                mapped.kind.type_name()
-            )));
+            let of = mapped.kind.type_name();
+            let reason = format!("[{of}] fields do not support sorting, scripting or aggregating");
+            return Err(QueryError::illegal(reason));
         }
         FieldKind::Constant { value } => value.clone().map(KeySource::Same),
         _ if !known => None,
