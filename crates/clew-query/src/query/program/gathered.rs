@@ -3,13 +3,11 @@
 
 use serde_json::Value;
 
-use super::run::Machine;
+use super::run::{Machine, STEPS_MAX};
 use super::value::{ScriptValue, json_bytes};
 use super::{NoDocument, Script, ScriptDocument, too_much};
 use crate::error::ScriptError;
 
-/// Steps for one document.
-const STEPS_MAX: usize = 50_000;
 /// Steps where something is made of all that was gathered.
 const ALL_STEPS_MAX: usize = 20_000_000;
 /// What may be gathered of one bucket in one place, in bytes.

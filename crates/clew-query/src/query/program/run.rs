@@ -14,7 +14,7 @@ use super::{Script, changes, members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Steps of one run: some milliseconds of work.
-const STEPS_MAX: usize = 50_000;
+pub(super) const STEPS_MAX: usize = 50_000;
 /// Steps of one run that changes an object.
 const CHANGE_STEPS_MAX: usize = 500_000;
 /// Between two looks at the time of the request.
