@@ -17,6 +17,18 @@ pub enum ScriptErrorKind {
     Null,
     /// A place in a list that has none such.
     Bounds,
+    /// A place in an array that has none such.
+    ArrayBounds,
+    /// A place in a text that has none such.
+    TextBounds,
+    /// A text is no number.
+    NumberFormat,
+    /// A text is no moment.
+    DateFormat,
+    /// Something was asked of what has nothing in it.
+    NoElement,
+    /// What cannot be changed was to be.
+    Unsupported,
     /// More steps than a run may take, or a longer text.
     Limit,
     /// What came out is no score.
@@ -85,5 +97,11 @@ impl ScriptError {
     pub(crate) fn null(what: &str) -> Self {
         let reason = format!("Cannot invoke \"{what}\" because value is null");
         Self::new(ScriptErrorKind::Null, reason)
+    }
+
+    /// The error of a text that is no number.
+    pub(crate) fn not_a_number(text: &str) -> Self {
+        let reason = format!("For input string: \"{text}\"");
+        Self::new(ScriptErrorKind::NumberFormat, reason)
     }
 }

@@ -1,6 +1,6 @@
 //! Reading what changes something: members and items that get values, and what is done with each item of a list.
 
-use super::failures::CAUGHT;
+use super::failures::is_caught;
 use super::lexer::Token;
 use super::operators::fitted;
 use super::parser::Parser;
@@ -63,7 +63,7 @@ impl Parser<'_> {
         &self,
         target: Node,
         operator: Option<Operator>,
-        mut value: Node,
+        value: Node,
         before: bool,
     ) -> Result<Node, String> {
         let target = match target {
@@ -71,15 +71,13 @@ impl Parser<'_> {
                 let mut known = self.scope.iter().rev();
                 let known = known.find(|(_, _, known)| *known == place);
                 let kind = known.map_or(Type::Any, |(_, kind, _)| *kind);
-                if operator.is_none() {
-                    value = self.cut_to(kind, value);
-                }
                 Target::Variable(place, kind)
             }
             Node::Member {
                 of,
                 name,
                 safe: false,
+                ..
             } => Target::Member(of, Box::new(Node::Text(name))),
             Node::Index(of, key) => Target::Member(of, key),
             _ => {
@@ -94,24 +92,22 @@ impl Parser<'_> {
         })))
     }
 
-    /// The value that a variable of a type begins with.
-    pub(super) fn first_value(&mut self, kind: Type) -> Result<Node, String> {
-        let value = self.expression()?;
-        Ok(self.cut_to(kind, value))
-    }
-
-    /// What a variable gets: what is computed of whole numbers of 32 bits has no more.
-    fn cut_to(&self, kind: Type, value: Node) -> Node {
-        let grows = matches!(
-            value,
-            Node::Pair(
-                Operator::Add | Operator::Subtract | Operator::Multiply | Operator::ShiftLeft,
-                ..
-            )
-        );
-        match kind == Type::Int && grows && self.is_int(&value) {
-            true => Node::Cast(Type::Int, Box::new(value)),
-            false => value,
+    /// What an operator makes of two values: of whole numbers of 32 bits another one, as far as the text tells what they are.
+    pub(super) fn paired(&self, operator: Operator, left: Node, right: Node) -> Node {
+        let has_ints = match operator {
+            Operator::Add | Operator::Subtract | Operator::Multiply => {
+                self.is_int(&left) && self.is_int(&right)
+            }
+            // By how much it is shifted may be any whole number.
+            Operator::ShiftLeft | Operator::ShiftRight | Operator::ShiftRightUnsigned => {
+                self.is_int(&left)
+            }
+            _ => false,
+        };
+        let (left, right) = (Box::new(left), Box::new(right));
+        match self.language == ScriptLanguage::Painless && has_ints {
+            true => Node::PairOfInts(operator, left, right),
+            false => Node::Pair(operator, left, right),
         }
     }
 
@@ -126,8 +122,16 @@ impl Parser<'_> {
                 matches!(kind, Type::Int | Type::Short | Type::Byte | Type::Char)
             }
             Node::Negated(inner) | Node::Flipped(inner) => self.is_int(inner),
-            Node::Pair(_, left, right) => self.is_int(left) && self.is_int(right),
-            Node::Member { name, .. } => name == "length",
+            Node::PairOfInts(..) => true,
+            Node::Pair(
+                Operator::Divide
+                | Operator::Remainder
+                | Operator::BitAnd
+                | Operator::BitOr
+                | Operator::BitXor,
+                left,
+                right,
+            ) => self.is_int(left) && self.is_int(right),
             Node::Call { name, .. } => matches!(
                 name.as_str(),
                 "charAt" | "hashCode" | "indexOf" | "intValue" | "lastIndexOf" | "length" | "size"
@@ -174,7 +178,7 @@ impl Parser<'_> {
         while self.take_word("catch") {
             self.expect("(")?;
             let class = self.word()?;
-            if !CAUGHT.contains(&class.as_str()) {
+            if !is_caught(&class) {
                 return Err(self.wrong(format_args!("unknown type [{class}]")));
             }
             let name = self.word()?;
@@ -382,13 +386,24 @@ impl<'a> Machine<'a, '_> {
 }
 
 /// A call of a method. Items that are taken out of the names, the values or the entries of a map are taken out of that.
-pub(super) fn call_of_part(of: Node, name: String, arguments: Vec<Node>, safe: bool) -> Node {
-    match of {
+pub(super) fn call_of_part(call: Node) -> Node {
+    let Node::Call {
+        of,
+        name,
+        arguments,
+        safe,
+        at,
+    } = call
+    else {
+        return call;
+    };
+    match *of {
         Node::Call {
             of,
             name: part,
             arguments: none,
             safe: inner,
+            ..
         } if matches!(
             name.as_str(),
             "clear" | "iterator" | "remove" | "removeAll" | "removeIf" | "retainAll"
@@ -400,6 +415,7 @@ pub(super) fn call_of_part(of: Node, name: String, arguments: Vec<Node>, safe: b
                 name: format!("{part}.{name}"),
                 arguments,
                 safe: inner,
+                at,
             }
         }
         of => Node::Call {
@@ -407,6 +423,7 @@ pub(super) fn call_of_part(of: Node, name: String, arguments: Vec<Node>, safe: b
             name,
             arguments,
             safe,
+            at,
         },
     }
 }

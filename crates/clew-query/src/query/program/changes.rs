@@ -74,6 +74,10 @@ fn beyond(place: i64, length: usize) -> ScriptError {
     )
 }
 
+fn nothing_there() -> ScriptError {
+    ScriptError::new(ScriptErrorKind::NoElement, "there is no element")
+}
+
 fn several<'a>(value: &ScriptValue<'a>) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
     value
         .items()
@@ -210,7 +214,7 @@ fn from_an_end<'a>(
     };
     match (found, name) {
         (None, "peek" | "poll") => Ok(Some(ScriptValue::Null)),
-        (None, _) => Err(beyond(0, 0)),
+        (None, _) => Err(nothing_there()),
         (found, _) => Ok(found),
     }
 }
@@ -369,7 +373,7 @@ fn members_method<'a>(
                 "firstKey" => all.into_iter().next(),
                 _ => all.pop(),
             };
-            let found = found.ok_or_else(|| beyond(0, 0))?;
+            let found = found.ok_or_else(nothing_there)?;
             ScriptValue::Text(found.0)
         }
         ("getMessage", []) => or_null(members.get("message")),

@@ -18,6 +18,12 @@ impl Thrown {
             "ClassCastException" => Thrown::Cast,
             "NullPointerException" => Thrown::Null,
             "IndexOutOfBoundsException" => Thrown::Bounds,
+            "ArrayIndexOutOfBoundsException" => Thrown::ArrayBounds,
+            "StringIndexOutOfBoundsException" => Thrown::TextBounds,
+            "NumberFormatException" => Thrown::NumberFormat,
+            "DateTimeParseException" => Thrown::DateFormat,
+            "NoSuchElementException" => Thrown::NoElement,
+            "UnsupportedOperationException" => Thrown::Unsupported,
             _ => return None,
         })
     }
@@ -33,65 +39,32 @@ impl Thrown {
             Thrown::Cast => ScriptErrorKind::Cast,
             Thrown::Null => ScriptErrorKind::Null,
             Thrown::Bounds => ScriptErrorKind::Bounds,
+            Thrown::ArrayBounds => ScriptErrorKind::ArrayBounds,
+            Thrown::TextBounds => ScriptErrorKind::TextBounds,
+            Thrown::NumberFormat => ScriptErrorKind::NumberFormat,
+            Thrown::DateFormat => ScriptErrorKind::DateFormat,
+            Thrown::NoElement => ScriptErrorKind::NoElement,
+            Thrown::Unsupported => ScriptErrorKind::Unsupported,
         }
     }
 }
 
-/// Classes of failures that can be caught.
-pub(super) const CAUGHT: &[&str] = &[
-    "Exception",
-    "RuntimeException",
-    "IllegalArgumentException",
-    "NumberFormatException",
-    "DateTimeParseException",
-    "IllegalStateException",
-    "ClassCastException",
-    "ArithmeticException",
-    "NullPointerException",
-    "IndexOutOfBoundsException",
-    "ArrayIndexOutOfBoundsException",
-    "StringIndexOutOfBoundsException",
-    "NoSuchElementException",
-    "UnsupportedOperationException",
-];
+/// Whether failures of a class can be caught.
+pub(super) fn is_caught(class: &str) -> bool {
+    class == "Exception" || KINDS.iter().any(|(known, ..)| *known == class)
+}
 
 impl Catch {
     /// Whether it is there for a kind of failure: none is there for a script that takes too much.
     pub(super) fn is_for(&self, kind: ScriptErrorKind) -> bool {
-        match kind {
-            ScriptErrorKind::Argument => matches!(
-                self.class.as_str(),
-                "Exception"
-                    | "RuntimeException"
-                    | "IllegalArgumentException"
-                    | "NumberFormatException"
-                    | "DateTimeParseException"
-            ),
-            ScriptErrorKind::State => self.is_one("IllegalStateException"),
-            ScriptErrorKind::Cast => self.is_one("ClassCastException"),
-            ScriptErrorKind::Arithmetic => self.is_one("ArithmeticException"),
-            ScriptErrorKind::Null => self.is_one("NullPointerException"),
-            ScriptErrorKind::Bounds => matches!(
-                self.class.as_str(),
-                "Exception"
-                    | "RuntimeException"
-                    | "IndexOutOfBoundsException"
-                    | "ArrayIndexOutOfBoundsException"
-                    | "StringIndexOutOfBoundsException"
-                    | "NoSuchElementException"
-            ),
-            ScriptErrorKind::Runtime => self.is_one("RuntimeException"),
-            ScriptErrorKind::Thrown => self.class == "Exception",
-            ScriptErrorKind::Unreadable
-            | ScriptErrorKind::Limit
-            | ScriptErrorKind::Score
-            | ScriptErrorKind::Language
-            | ScriptErrorKind::Absent => false,
+        if kind == ScriptErrorKind::Thrown {
+            return self.class == "Exception";
         }
-    }
-
-    fn is_one(&self, class: &str) -> bool {
-        self.class == class || matches!(self.class.as_str(), "Exception" | "RuntimeException")
+        let known = KINDS.iter().find(|(_, one, _)| *one == kind);
+        known.is_some_and(|(class, _, above)| {
+            let class_of = [*class, *above, "RuntimeException", "Exception"];
+            class_of.contains(&self.class.as_str())
+        })
     }
 }
 
@@ -120,8 +93,8 @@ pub(super) fn failure<'a>(
     kind: ScriptErrorKind,
     reason: ScriptValue<'a>,
 ) -> Result<ScriptValue<'a>, ScriptError> {
-    let known = KINDS.iter().find(|(_, one)| *one == kind);
-    let class = known.map_or("Exception", |(class, _)| *class);
+    let known = KINDS.iter().find(|(_, one, _)| *one == kind);
+    let class = known.map_or("Exception", |(class, ..)| *class);
     let class = ScriptValue::Text(class.into());
     let parts = vec![("message".into(), reason), (CLASS.into(), class)];
     ScriptValue::map_of(Kind::Failure, parts)
@@ -130,8 +103,8 @@ pub(super) fn failure<'a>(
 /// The error of a failure that was made, or caught, before.
 pub(super) fn again(failure: &ScriptValue<'_>) -> ScriptError {
     let class = failure.get(CLASS).unwrap_or(ScriptValue::Null);
-    let known = KINDS.iter().find(|(one, _)| *one == &*class.shown());
-    let kind = known.map_or(ScriptErrorKind::Thrown, |(_, kind)| *kind);
+    let known = KINDS.iter().find(|(one, ..)| *one == &*class.shown());
+    let kind = known.map_or(ScriptErrorKind::Thrown, |(_, kind, _)| *kind);
     let reason = failure.get("message").unwrap_or(ScriptValue::Null);
     ScriptError::new(kind, reason.shown().into_owned())
 }
@@ -139,13 +112,71 @@ pub(super) fn again(failure: &ScriptValue<'_>) -> ScriptError {
 /// Where a failure that is a value has the name of its kind.
 pub(super) const CLASS: &str = "class";
 
-/// The names of kinds.
-const KINDS: &[(&str, ScriptErrorKind)] = &[
-    ("IllegalArgumentException", ScriptErrorKind::Argument),
-    ("IllegalStateException", ScriptErrorKind::State),
-    ("RuntimeException", ScriptErrorKind::Runtime),
-    ("ArithmeticException", ScriptErrorKind::Arithmetic),
-    ("ClassCastException", ScriptErrorKind::Cast),
-    ("NullPointerException", ScriptErrorKind::Null),
-    ("IndexOutOfBoundsException", ScriptErrorKind::Bounds),
+/// The classes of kinds, each with the one above it; above all of these is `RuntimeException`.
+const KINDS: &[(&str, ScriptErrorKind, &str)] = &[
+    (
+        "IllegalArgumentException",
+        ScriptErrorKind::Argument,
+        "RuntimeException",
+    ),
+    (
+        "IllegalStateException",
+        ScriptErrorKind::State,
+        "RuntimeException",
+    ),
+    (
+        "RuntimeException",
+        ScriptErrorKind::Runtime,
+        "RuntimeException",
+    ),
+    (
+        "ArithmeticException",
+        ScriptErrorKind::Arithmetic,
+        "RuntimeException",
+    ),
+    (
+        "ClassCastException",
+        ScriptErrorKind::Cast,
+        "RuntimeException",
+    ),
+    (
+        "NullPointerException",
+        ScriptErrorKind::Null,
+        "RuntimeException",
+    ),
+    (
+        "IndexOutOfBoundsException",
+        ScriptErrorKind::Bounds,
+        "RuntimeException",
+    ),
+    (
+        "ArrayIndexOutOfBoundsException",
+        ScriptErrorKind::ArrayBounds,
+        "IndexOutOfBoundsException",
+    ),
+    (
+        "StringIndexOutOfBoundsException",
+        ScriptErrorKind::TextBounds,
+        "IndexOutOfBoundsException",
+    ),
+    (
+        "NumberFormatException",
+        ScriptErrorKind::NumberFormat,
+        "IllegalArgumentException",
+    ),
+    (
+        "DateTimeParseException",
+        ScriptErrorKind::DateFormat,
+        "DateTimeException",
+    ),
+    (
+        "NoSuchElementException",
+        ScriptErrorKind::NoElement,
+        "RuntimeException",
+    ),
+    (
+        "UnsupportedOperationException",
+        ScriptErrorKind::Unsupported,
+        "RuntimeException",
+    ),
 ];

@@ -253,7 +253,7 @@ fn of_text<'a>(
     name: &str,
     value: &ScriptValue<'a>,
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-    let malformed = |text: &str| ScriptError::argument(format!("For input string: \"{text}\""));
+    let malformed = ScriptError::not_a_number;
     Ok(Some(match name {
         "parseWhole" => {
             let text = value.shown();

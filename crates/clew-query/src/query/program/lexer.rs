@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Whole(i64),
+    /// A whole number with an `L` behind it.
+    Long(i64),
     Float(f64),
     Text(String),
     Word(String),
@@ -73,7 +75,12 @@ fn stands_before_value(tokens: &[(usize, Token)]) -> bool {
         }
         Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}" | "++" | "--"),
         Some(
-            Token::Whole(_) | Token::Float(_) | Token::Text(_) | Token::Regex(..) | Token::End,
+            Token::Whole(_)
+            | Token::Long(_)
+            | Token::Float(_)
+            | Token::Text(_)
+            | Token::Regex(..)
+            | Token::End,
         ) => false,
     }
 }
@@ -154,7 +161,11 @@ fn number(text: &str) -> Option<(Token, usize)> {
             Ok(bits) if !has_letter => i64::from(i32::from_ne_bytes(bits.to_ne_bytes())),
             _ => i64::from_ne_bytes(bits.to_ne_bytes()),
         };
-        return Some((Token::Whole(value), length + usize::from(has_letter)));
+        let token = match has_letter {
+            true => Token::Long(value),
+            false => Token::Whole(value),
+        };
+        return Some((token, length + usize::from(has_letter)));
     }
     let bytes = text.as_bytes();
     let digits = |from: usize| {
@@ -184,7 +195,7 @@ fn number(text: &str) -> Option<(Token, usize)> {
     let width = bytes.get(end).copied();
     let (token, has_letter) = match width {
         Some(b'f' | b'F' | b'd' | b'D') => (Token::Float(written.parse().ok()?), true),
-        Some(b'l' | b'L') if is_whole => (Token::Whole(whole(written)?), true),
+        Some(b'l' | b'L') if is_whole => (Token::Long(whole(written)?), true),
         _ if is_whole => (Token::Whole(whole(written)?), false),
         _ => (Token::Float(written.parse().ok()?), false),
     };

@@ -8,7 +8,7 @@ use super::failures;
 use super::held::{Held, Kind};
 use super::members;
 use super::run::Machine;
-use super::tree::Thrown;
+use super::tree::{Node, Thrown};
 use super::value::{STEP_BYTES, STEP_ITEMS, ScriptValue, TEXT_BYTES_MAX};
 use super::{changes, functions, moments, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -77,10 +77,54 @@ fn out(place: i64, length: usize) -> ScriptError {
 }
 
 fn none_there() -> ScriptError {
-    ScriptError::new(ScriptErrorKind::Bounds, "No value present")
+    ScriptError::new(ScriptErrorKind::NoElement, "No value present")
 }
 
 impl<'a> Machine<'a, '_> {
+    /// A list that is written out.
+    pub(super) fn list(&mut self, items: &'a [Node]) -> Result<ScriptValue<'a>, ScriptError> {
+        let items = self.all(items)?;
+        items.iter().try_for_each(|item| self.hold(item))?;
+        ScriptValue::listed(items)
+    }
+
+    /// A list of so many of the same item, or of such lists.
+    pub(super) fn array(
+        &mut self,
+        sizes: &'a [Node],
+        item: &'a Node,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let Some((size, inner)) = sizes.split_first() else {
+            return self.value(item);
+        };
+        let size = self.value(size)?.want_whole()?;
+        let size = usize::try_from(size)
+            .map_err(|_| ScriptError::new(ScriptErrorKind::Runtime, size.to_string()))?;
+        self.steps(size / STEP_ITEMS)?;
+        let mut items = Vec::new();
+        for _ in 0..size {
+            let item = self.array(inner, item)?;
+            self.hold(&item)?;
+            items.push(item);
+        }
+        ScriptValue::listed(items)
+    }
+
+    /// A map that is written out.
+    pub(super) fn map(
+        &mut self,
+        pairs: &'a [(Node, Node)],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let mut made = Vec::with_capacity(pairs.len());
+        for (name, value) in pairs {
+            let (name, value) = (self.value(name)?, self.value(value)?);
+            self.gone_through(&name)?;
+            self.hold(&value)?;
+            made.push((changes::key(&name), value));
+        }
+        ScriptValue::mapped(made)
+    }
+
     /// What a function makes of its arguments.
     pub(super) fn function_of(
         &mut self,

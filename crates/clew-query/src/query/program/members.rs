@@ -125,9 +125,41 @@ pub(super) fn call<'a>(
                 std::cmp::Ordering::Greater => 1,
             }))
         }
+        (None, "hashCode", []) => code_of(of),
         (None, "toString", []) => ScriptValue::made(of.shown().into_owned()),
         (None, ..) => Err(refused(of, name, arguments.len())),
     }
+}
+
+/// What Java's `hashCode` makes of a value, none of which holds itself.
+pub(super) fn code_of<'a>(value: &ScriptValue<'a>) -> Result<ScriptValue<'a>, ScriptError> {
+    let of_bits = |bits: u64| cut_int(i64::from_ne_bytes((bits ^ (bits >> 32)).to_ne_bytes()));
+    Ok(ScriptValue::Whole(match value {
+        ScriptValue::Null => 0,
+        ScriptValue::Bool(true) => 1231,
+        ScriptValue::Bool(false) => 1237,
+        ScriptValue::Whole(number) if i32::try_from(*number).is_ok() => *number,
+        ScriptValue::Whole(number) => of_bits(u64::from_ne_bytes(number.to_ne_bytes())),
+        ScriptValue::Float(number) => of_bits(number.to_bits()),
+        ScriptValue::Char(unit) => i64::from(*unit),
+        ScriptValue::Members(members) => {
+            let mut code = 0_i64;
+            for (name, value) in members.all() {
+                let name = code_of(&ScriptValue::Text(name))?.want_whole()?;
+                let value = code_of(&value)?.want_whole()?;
+                code = cut_int(code.wrapping_add(name ^ value));
+            }
+            code
+        }
+        &ScriptValue::Json(json) if json.is_object() => {
+            return code_of(&ScriptValue::changeable(json));
+        }
+        ScriptValue::Text(_)
+        | ScriptValue::List(_)
+        | ScriptValue::Items(_)
+        | ScriptValue::Json(Value::Array(_)) => return call(value, "hashCode", &[]),
+        other => return Err(refused(other, "hashCode", 0)),
+    }))
 }
 
 /// A member of a value.
@@ -189,7 +221,7 @@ fn text_method<'a>(
             ScriptValue::Char(unit.ok_or_else(|| {
                 let length = text.encode_utf16().count();
                 ScriptError::new(
-                    crate::error::ScriptErrorKind::Bounds,
+                    crate::error::ScriptErrorKind::TextBounds,
                     format!("Index {place} out of bounds for length {length}"),
                 )
             })?)
@@ -269,8 +301,11 @@ fn substring<'a>(text: &str, from: i64, to: Option<i64>) -> Result<ScriptValue<'
     match part.and_then(|(from, to)| units.get(from..to)) {
         Some(part) => ScriptValue::made(String::from_utf16_lossy(part)),
         None => Err(ScriptError::new(
-            crate::error::ScriptErrorKind::Bounds,
-            format!("begin {from}, end {}, length {letters}", to.unwrap_or(-1)),
+            crate::error::ScriptErrorKind::TextBounds,
+            match to {
+                Some(to) => format!("begin {from}, end {to}, length {letters}"),
+                None => format!("Range [{from}, {letters}) out of bounds for length {letters}"),
+            },
         )),
     }
 }
@@ -311,11 +346,7 @@ fn list_method<'a>(
             let items = of.items().unwrap_or_default();
             let mut code = 1_i64;
             for item in &items {
-                let inner = match item {
-                    ScriptValue::Null => 0,
-                    ScriptValue::Whole(number) => *number,
-                    other => call(other, "hashCode", &[])?.want_whole()?,
-                };
+                let inner = code_of(item)?.want_whole()?;
                 code = cut_int(code.wrapping_mul(31).wrapping_add(inner));
             }
             ScriptValue::Whole(code)

@@ -10,6 +10,7 @@
 
 mod asked;
 mod assign;
+mod bits;
 mod calendar;
 mod changes;
 mod dates;
@@ -410,7 +411,7 @@ impl Script {
             return None;
         };
         let number = |node: &Node| match node {
-            Node::Whole(_) | Node::Float(_) => names::literal(node),
+            Node::Whole(_) | Node::Long(_) | Node::Float(_) => names::literal(node),
             _ => None,
         };
         let sum = |node: &Node| match node {

@@ -95,9 +95,15 @@ fn offset_of(zone: &ScriptValue<'_>, millis: i64) -> Result<i64, ScriptError> {
 
 /// A moment that a text names, of a class.
 pub(super) fn read<'a>(name: &str, text: &str) -> Result<ScriptValue<'a>, ScriptError> {
-    let millis = dates::read(text)?;
+    let millis = dates::read(text).map_err(|error| not_parsed(text, error))?;
     let offset = written_offset(text);
     Ok(of_class(name, millis, offset))
+}
+
+/// The error of a text that names no moment.
+fn not_parsed(text: &str, error: impl std::fmt::Display) -> ScriptError {
+    let reason = format!("Text '{text}' could not be parsed: {error}");
+    ScriptError::new(ScriptErrorKind::DateFormat, reason)
 }
 
 /// A moment that was read, of the class that a function makes.
@@ -411,8 +417,9 @@ pub(super) fn call<'a>(
         ("parseZoned" | "parseLocal" | "parseDay", [text, format]) => {
             let format = DateFormat::parse(format.want_text()?);
             let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
-            let millis = format.parse_value(text.want_text()?);
-            let millis = millis.map_err(|error| ScriptError::argument(error.to_string()))?;
+            let text = text.want_text()?;
+            let millis = format.parse_value(text);
+            let millis = millis.map_err(|error| not_parsed(text, error))?;
             of_class(name, millis, 0)
         }
         ("dayOf" | "localOf" | "zonedOf", parts) => return of_parts(name, parts).map(Some),

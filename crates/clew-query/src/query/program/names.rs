@@ -1,5 +1,7 @@
 //! What names in a script stand for: variables, fields, functions and measures of vectors.
 
+use serde_json::Value;
+
 use super::functions::{self, Known};
 use super::lexer::Token;
 use super::parser::Parser;
@@ -59,6 +61,34 @@ impl Parser<'_> {
             return Err(self.wrong(format_args!("Unknown variable [{word}]")));
         }
         Err(self.wrong(format_args!("cannot resolve symbol [{word}]")))
+    }
+
+    /// A parameter: what is a single value stands for itself. What a bucket's script was not given is a number of the
+    /// bucket.
+    pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
+        if name == "_source" {
+            return match self.purpose {
+                ScriptPurpose::Field => Ok(Node::Source),
+                _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
+            };
+        }
+        let params = self.params;
+        Ok(match params.get(name) {
+            None if self.purpose == ScriptPurpose::Bucket => Node::Value(self.field(name)),
+            None | Some(Value::Null) => Node::Null,
+            Some(Value::Bool(truth)) => Node::Bool(*truth),
+            Some(Value::String(text)) => Node::Text(text.clone()),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(whole) => Node::Whole(whole),
+                None => Node::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Some(Value::Array(_) | Value::Object(_)) => Node::Member {
+                of: Box::new(Node::Params),
+                name: name.to_string(),
+                safe: false,
+                at: self.place_before(),
+            },
+        })
     }
 
     /// `new Date()`, which is now, or a list, a map or another object, with nothing in it or with what is in another one.
@@ -165,10 +195,11 @@ impl Parser<'_> {
             self.expect("(")?;
             return self.measured(name, measure);
         }
+        let at = self.place_before();
         self.expect("(")?;
         let mut arguments = self.arguments(")")?;
         if let Some(class) = class
-            && let Some(node) = of_class(class, name, &mut arguments)
+            && let Some(node) = of_class(class, name, &mut arguments, at)
         {
             return Ok(node);
         }
@@ -179,6 +210,7 @@ impl Parser<'_> {
                 name: "getTime".to_string(),
                 arguments,
                 safe: false,
+                at: self.place_before(),
             }),
             Known::Function(name) => Ok(Node::Function(name.to_string(), arguments)),
             Known::Not => {
@@ -328,29 +360,30 @@ impl Parser<'_> {
     }
 }
 
-fn call(of: Node, name: &str, arguments: Vec<Node>) -> Node {
+fn call(of: Node, name: &str, arguments: Vec<Node>, at: usize) -> Node {
     Node::Call {
         of: Box::new(of),
         name: name.to_string(),
         arguments,
         safe: false,
+        at,
     }
 }
 
 /// What calls of what belongs to lists are that can be said otherwise; their arguments are taken then.
-fn of_collections(name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
+fn of_collections(name: &str, arguments: &mut Vec<Node>, at: usize) -> Option<Node> {
     match (name, &arguments[..]) {
-        ("sort", [_]) => Some(call(arguments.pop()?, "sort", vec![Node::Null])),
+        ("sort", [_]) => Some(call(arguments.pop()?, "sort", vec![Node::Null], at)),
         ("sort", [_, _]) => {
             let order = arguments.pop()?;
-            Some(call(arguments.pop()?, "sort", vec![order]))
+            Some(call(arguments.pop()?, "sort", vec![order], at))
         }
-        ("reverse", [_]) => Some(call(arguments.pop()?, "reverse", Vec::new())),
+        ("reverse", [_]) => Some(call(arguments.pop()?, "reverse", Vec::new(), at)),
         ("max" | "min", [_] | [_, _]) => {
             let list = vec![arguments.remove(0)];
             let copy = Node::Function("copyOfList".to_string(), list);
-            let furthest = call(copy, name, std::mem::take(arguments));
-            Some(call(furthest, "get", Vec::new()))
+            let furthest = call(copy, name, std::mem::take(arguments), at);
+            Some(call(furthest, "get", Vec::new(), at))
         }
         ("singletonList", [_]) => Some(Node::List(std::mem::take(arguments))),
         ("singleton", [_]) => {
@@ -367,35 +400,39 @@ fn of_collections(name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
 }
 
 /// What calls of classes are that can be said otherwise; their arguments are taken then.
-fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
+fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>, at: usize) -> Option<Node> {
     if let "Collections" | "Arrays" = class
-        && let Some(found) = of_collections(name, arguments)
+        && let Some(found) = of_collections(name, arguments, at)
     {
         return Some(found);
     }
     match (class, name, &arguments[..]) {
         ("String", "join", [_, _]) => {
             let list = arguments.pop()?;
-            Some(call(list, "join", std::mem::take(arguments)))
+            Some(call(list, "join", std::mem::take(arguments), at))
         }
         ("Integer" | "Long" | "Double" | "Float", "compare", [_, _]) => {
             let other = arguments.pop()?;
-            Some(call(arguments.pop()?, "compareTo", vec![other]))
+            Some(call(arguments.pop()?, "compareTo", vec![other], at))
         }
         ("Comparator", "reverseOrder", []) => {
             let order = Node::Function("naturalOrder".to_string(), Vec::new());
-            Some(call(order, "reversed", Vec::new()))
+            Some(call(order, "reversed", Vec::new(), at))
         }
         ("Optional", "empty", []) => Some(Node::Function("optional".to_string(), vec![Node::Null])),
         ("Integer" | "Double", "sum", [_, _]) => {
             let other = Box::new(arguments.pop()?);
             Some(Node::Pair(Operator::Add, Box::new(arguments.pop()?), other))
         }
-        ("Processors", "lowercase", [_]) => Some(call(arguments.pop()?, "toLowerCase", Vec::new())),
-        ("Processors", "uppercase", [_]) => Some(call(arguments.pop()?, "toUpperCase", Vec::new())),
-        ("Arrays", "stream", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
+        ("Processors", "lowercase", [_]) => {
+            Some(call(arguments.pop()?, "toLowerCase", Vec::new(), at))
+        }
+        ("Processors", "uppercase", [_]) => {
+            Some(call(arguments.pop()?, "toUpperCase", Vec::new(), at))
+        }
+        ("Arrays", "stream", [_]) => Some(call(arguments.pop()?, "stream", Vec::new(), at)),
         // One argument is an array of what comes.
-        ("Stream", "of", [_]) => Some(call(arguments.pop()?, "stream", Vec::new())),
+        ("Stream", "of", [_]) => Some(call(arguments.pop()?, "stream", Vec::new(), at)),
         ("Stream", "of", _) => Some(Node::List(std::mem::take(arguments))),
         ("Collections", "emptyList", []) => Some(Node::List(Vec::new())),
         ("Collections", "emptyMap", []) => Some(Node::Map(Vec::new())),
@@ -417,7 +454,7 @@ fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> 
 pub(super) fn literal(node: &Node) -> Option<f32> {
     match node {
         #[allow(clippy::cast_precision_loss, reason = "vectors are 32 bits wide")]
-        Node::Whole(number) => Some(*number as f32),
+        Node::Whole(number) | Node::Long(number) => Some(*number as f32),
         Node::Float(number) => Some(narrow(*number)),
         _ => None,
     }

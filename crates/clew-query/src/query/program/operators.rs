@@ -64,6 +64,33 @@ pub(super) fn apply<'a>(
     })
 }
 
+/// What an operator makes of two whole numbers of 32 bits: another one, which wraps. `None` where they are none.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of 32 bits wrap, as Java's do"
+)]
+pub(super) fn of_ints<'a>(
+    operator: Operator,
+    left: &ScriptValue<'a>,
+    right: &ScriptValue<'a>,
+) -> Option<ScriptValue<'a>> {
+    let (left, right) = (
+        left.want_whole().ok()? as i32,
+        right.want_whole().ok()? as i32,
+    );
+    let made = match operator {
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::ShiftLeft => left.wrapping_shl(right as u32),
+        Operator::ShiftRight => left.wrapping_shr(right as u32),
+        Operator::ShiftRightUnsigned => (left as u32).wrapping_shr(right as u32) as i32,
+        _ => return None,
+    };
+    Some(ScriptValue::Whole(i64::from(made)))
+}
+
 fn refused(operator: Operator, left: &ScriptValue<'_>, right: &ScriptValue<'_>) -> ScriptError {
     ScriptError::cast(format!(
         "Cannot apply [{}] operation to types [{}] and [{}].",

@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
         };
         let shown = match token {
             Token::End => return format!("unexpected end of script at [{at}]"),
-            Token::Whole(number) => number.to_string(),
+            Token::Whole(number) | Token::Long(number) => number.to_string(),
             Token::Float(number) => format!("{number:?}"),
             Token::Text(text) => format!("'{text}'"),
             Token::Word(word) => word.clone(),
@@ -174,9 +174,13 @@ impl<'a> Parser<'a> {
 
     /// An error about what stands before this place.
     pub(super) fn wrong(&self, what: impl std::fmt::Display) -> String {
-        let before = self.at.saturating_sub(1);
-        let at = self.tokens.get(before).map_or(0, |(at, _)| *at);
-        format!("{what} at [{at}]")
+        format!("{what} at [{}]", self.place_before())
+    }
+
+    /// The byte of the text where the token begins that was read last.
+    pub(super) fn place_before(&self) -> usize {
+        let before = self.tokens.get(self.at.saturating_sub(1));
+        before.map_or(0, |(at, _)| *at)
     }
 
     /// Goes one level down, with something that leads back up.
@@ -260,7 +264,7 @@ impl<'a> Parser<'a> {
         while let Some(operator) = self.operator(operators) {
             self.count(1)?;
             let right = self.pair(level + 1)?;
-            left = Node::Pair(operator, Box::new(left), Box::new(right));
+            left = self.paired(operator, left, right);
         }
         if level == CLASS_LEVEL && self.take_word("instanceof") {
             let class = self.class()?;
@@ -319,6 +323,7 @@ impl<'a> Parser<'a> {
             let node = self.inside(Self::unary)?;
             return Ok(match node {
                 Node::Whole(number) => Node::Whole(number.wrapping_neg()),
+                Node::Long(number) => Node::Long(number.wrapping_neg()),
                 Node::Float(number) => Node::Float(-number),
                 node => Node::Negated(Box::new(node)),
             });
@@ -379,6 +384,7 @@ impl<'a> Parser<'a> {
     }
 
     fn member(&mut self, of: Node, safe: bool) -> Result<Node, String> {
+        let at = self.place_before();
         let name = self.word()?;
         if self.take("(") {
             let arguments = self.arguments(")")?;
@@ -392,13 +398,18 @@ impl<'a> Parser<'a> {
                     "member method [{name}/{count}] is not supported"
                 )));
             }
-            return Ok(call_of_part(of, name, arguments, safe));
+            return Ok(call_of_part(Node::Call {
+                of: Box::new(of),
+                name,
+                arguments,
+                safe,
+                at,
+            }));
         }
         match of {
             Node::Params => self.param(&name),
             Node::Values(field) if name == "value" && !safe => {
-                let dot = self.tokens.get(self.at.saturating_sub(2));
-                self.wanted_at.push((field, dot.map_or(0, |(at, _)| *at)));
+                self.wanted_at.push((field, at));
                 Ok(Node::Value(field))
             }
             Node::Values(field) if name == "values" => Ok(Node::Values(field)),
@@ -406,6 +417,7 @@ impl<'a> Parser<'a> {
                 of: Box::new(of),
                 name,
                 safe,
+                at,
             }),
         }
     }
@@ -421,44 +433,33 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A parameter: what is a single value stands for itself. What a bucket's script was not given is a number of the
-    /// bucket.
-    pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
-        if name == "_source" {
-            return match self.purpose {
-                ScriptPurpose::Field => Ok(Node::Source),
-                _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
-            };
+    /// A whole number that is written without an `L`, which was read: it has 32 bits. The least one has no positive of its
+    /// size, and stands behind a minus.
+    fn int_literal(&self, number: i64) -> Result<Node, String> {
+        let sign = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        let is_negated = matches!(sign, Some((_, Token::Sign("-"))));
+        let most = i64::from(i32::MAX) + i64::from(is_negated);
+        if (i64::from(i32::MIN)..=most).contains(&number) {
+            return Ok(Node::Whole(number));
         }
-        let params = self.params;
-        Ok(match params.get(name) {
-            None if self.purpose == ScriptPurpose::Bucket => Node::Value(self.field(name)),
-            None | Some(Value::Null) => Node::Null,
-            Some(Value::Bool(truth)) => Node::Bool(*truth),
-            Some(Value::String(text)) => Node::Text(text.clone()),
-            Some(Value::Number(number)) => match number.as_i64() {
-                Some(whole) => Node::Whole(whole),
-                None => Node::Float(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Some(Value::Array(_) | Value::Object(_)) => Node::Member {
-                of: Box::new(Node::Params),
-                name: name.to_string(),
-                safe: false,
-            },
-        })
+        Err(self.wrong(format_args!(
+            "Invalid int constant [{number}]. If you want a long constant then change it to \
+             [{number}L]."
+        )))
     }
 
     fn atom(&mut self) -> Result<Node, String> {
         let token = self.peek().clone();
         match token {
-            Token::Whole(number) => {
+            Token::Whole(number) | Token::Long(number) => {
                 self.skip();
-                Ok(match self.language {
-                    ScriptLanguage::Painless => Node::Whole(number),
-                    ScriptLanguage::Expression => {
-                        Node::Cast(Type::Float, Box::new(Node::Whole(number)))
-                    }
-                })
+                if self.language == ScriptLanguage::Expression {
+                    return Ok(Node::Cast(Type::Float, Box::new(Node::Whole(number))));
+                }
+                if let Token::Long(number) = token {
+                    return Ok(Node::Long(number));
+                }
+                self.int_literal(number)
             }
             Token::Float(number) => {
                 self.skip();

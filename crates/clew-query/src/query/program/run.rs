@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::document::ScriptDocument;
 use super::failures::again;
-use super::operators::{apply, compared, fitted, holds, is_of, lenient};
+use super::operators::{apply, compared, fitted, holds, is_of, lenient, of_ints};
 use super::tree::{Node, Operator, Statement, Thrown, Type};
 use super::value::{STEP_ITEMS, ScriptValue};
 use super::{Script, changes, members};
@@ -340,7 +340,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         Ok(match node {
             Node::Null => ScriptValue::Null,
             Node::Bool(truth) => ScriptValue::Bool(*truth),
-            Node::Whole(number) => ScriptValue::Whole(*number),
+            Node::Whole(number) | Node::Long(number) => ScriptValue::Whole(*number),
             Node::Float(number) => ScriptValue::Float(*number),
             Node::Text(text) => ScriptValue::Text(text.as_str().into()),
             Node::Pattern(pattern) => ScriptValue::Pattern(pattern),
@@ -368,6 +368,13 @@ impl<'a, 'd> Machine<'a, 'd> {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 self.paired(*operator, &left, &right)?
             }
+            Node::PairOfInts(operator, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                match of_ints(*operator, &left, &right) {
+                    Some(made) => made,
+                    None => self.paired(*operator, &left, &right)?,
+                }
+            }
             Node::Negated(inner) => self.negated(inner)?,
             Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
             Node::Cast(kind, inner) => self.cast(*kind, inner)?,
@@ -377,9 +384,9 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Array(sizes, item) => self.array(sizes, item)?,
             Node::Function(name, arguments) => self.function(name, arguments)?,
             Node::Own(place, arguments) => self.own(*place, arguments)?,
-            Node::Member { of, name, safe } => match self.value(of)? {
+            Node::Member { of, name, safe, at } => match self.value(of)? {
                 ScriptValue::Null if *safe => ScriptValue::Null,
-                value => members::member(&value, name)?,
+                value => members::member(&value, name).map_err(|error| error.placed(*at))?,
             },
             Node::Index(of, index) => self.index(of, index)?,
             Node::Call {
@@ -387,9 +394,12 @@ impl<'a, 'd> Machine<'a, 'd> {
                 name,
                 arguments,
                 safe,
+                at,
             } => match self.value(of)? {
                 ScriptValue::Null if *safe => ScriptValue::Null,
-                value => self.call(&value, name, arguments)?,
+                value => self
+                    .call(&value, name, arguments)
+                    .map_err(|error| error.placed(*at))?,
             },
             Node::Source
             | Node::Score
@@ -440,41 +450,6 @@ impl<'a, 'd> Machine<'a, 'd> {
         let (of, index) = (self.value(of)?, self.value(index)?);
         self.gone_through(&index)?;
         element(&of, &index)
-    }
-
-    fn list(&mut self, items: &'a [Node]) -> Result<ScriptValue<'a>, ScriptError> {
-        let items = self.all(items)?;
-        items.iter().try_for_each(|item| self.hold(item))?;
-        ScriptValue::listed(items)
-    }
-
-    /// A list of so many of the same item, or of such lists.
-    fn array(&mut self, sizes: &'a [Node], item: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
-        let Some((size, inner)) = sizes.split_first() else {
-            return self.value(item);
-        };
-        let size = self.value(size)?.want_whole()?;
-        let size = usize::try_from(size)
-            .map_err(|_| ScriptError::new(ScriptErrorKind::Runtime, size.to_string()))?;
-        self.steps(size / STEP_ITEMS)?;
-        let mut items = Vec::new();
-        for _ in 0..size {
-            let item = self.array(inner, item)?;
-            self.hold(&item)?;
-            items.push(item);
-        }
-        ScriptValue::listed(items)
-    }
-
-    fn map(&mut self, pairs: &'a [(Node, Node)]) -> Result<ScriptValue<'a>, ScriptError> {
-        let mut made = Vec::with_capacity(pairs.len());
-        for (name, value) in pairs {
-            let (name, value) = (self.value(name)?, self.value(value)?);
-            self.gone_through(&name)?;
-            self.hold(&value)?;
-            made.push((changes::key(&name), value));
-        }
-        ScriptValue::mapped(made)
     }
 }
 

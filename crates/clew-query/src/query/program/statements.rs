@@ -345,7 +345,7 @@ impl Parser<'_> {
             let name = self.word()?;
             let value = match self.take("=") {
                 true if kind == Type::Any => self.argument()?,
-                true => self.first_value(kind)?,
+                true => self.expression()?,
                 false => match kind {
                     Type::Whole | Type::Int | Type::Short | Type::Byte | Type::Char => {
                         Node::Whole(0)

@@ -1,5 +1,6 @@
 //! Functions of classes: those of numbers, letters and texts that need no more than their arguments.
 
+use super::bits;
 use super::changes;
 use super::operators::is_same;
 use super::value::ScriptValue;
@@ -112,7 +113,9 @@ pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'stati
     let mut all = FUNCTIONS.iter();
     let found =
         all.find(|(of, known, count, _)| *of == class && *known == name && *count == arguments);
-    found.map(|(.., function)| *function)
+    found
+        .map(|(.., function)| *function)
+        .or_else(|| bits::known(class, name, arguments))
 }
 
 /// Whether a stream can be collected so.
@@ -125,6 +128,9 @@ pub(super) fn call<'a>(
     name: &str,
     values: &[ScriptValue<'a>],
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    if let Some(found) = bits::call(name, values)? {
+        return Ok(Some(found));
+    }
     Ok(Some(match (name, values) {
         ("floorDiv" | "floorMod", [a, b]) => {
             let (a, b) = (a.want_whole()?, b.want_whole()?);
@@ -163,9 +169,7 @@ pub(super) fn call<'a>(
         ("parseRadix", [digits, radix]) => {
             let digits = digits.shown();
             let read = i64::from_str_radix(&digits, radix_of(radix)?);
-            ScriptValue::Whole(
-                read.map_err(|_| ScriptError::argument(format!("For input string: \"{digits}\"")))?,
-            )
+            ScriptValue::Whole(read.map_err(|_| ScriptError::not_a_number(&digits))?)
         }
         ("format", [format, values] | [_, format, values]) => {
             written::formatted(format.want_text()?, values)?
@@ -173,8 +177,7 @@ pub(super) fn call<'a>(
         ("parseUnsigned", [digits]) => {
             let digits = digits.shown();
             let read = digits.parse::<u64>();
-            let read =
-                read.map_err(|_| ScriptError::argument(format!("For input string: \"{digits}\"")))?;
+            let read = read.map_err(|_| ScriptError::not_a_number(&digits))?;
             ScriptValue::Whole(i64::from_ne_bytes(read.to_ne_bytes()))
         }
         ("digitInRadix", [letter, radix]) => {

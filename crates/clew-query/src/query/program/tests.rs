@@ -690,7 +690,7 @@ fn functions_and_texts_that_grow_have_an_end() {
             "def l = []; l.add(Comparator.naturalOrder())",
             Kind::Argument,
         ),
-        ("'abc'.charAt(7)", Kind::Bounds),
+        ("'abc'.charAt(7)", Kind::TextBounds),
     ] {
         let error = made(source, ScriptLanguage::Painless).unwrap_err();
         assert_eq!(error.kind, kind, "{source}: {}", error.reason);
@@ -915,6 +915,142 @@ fn objects_are_changed_in_place() {
         let have = have.as_ref().map(|have| have.pointer(path));
         assert_eq!(have, Ok(Some(&wanted)), "{source}");
     }
+}
+
+#[test]
+fn whole_numbers_have_the_bits_that_java_gives_them() {
+    for (source, wanted) in [
+        ("2147483647 + 1", json!(-2_147_483_648_i64)),
+        ("2147483647L + 1", json!(2_147_483_648_i64)),
+        ("-2147483648 - 1", json!(2_147_483_647)),
+        ("long x = 1000000 * 1000000; return x", json!(-727_379_968)),
+        (
+            "long x = 1000000L * 1000000; return x",
+            json!(1_000_000_000_000_i64),
+        ),
+        (
+            "int x = 2147483647; x += 1; return x",
+            json!(-2_147_483_648_i64),
+        ),
+        ("int x = 2147483647; return x + x", json!(-2)),
+        ("1 << 33", json!(2)),
+        ("1L << 33", json!(8_589_934_592_i64)),
+        ("-1 >>> 28", json!(15)),
+        ("-1L >>> 60", json!(15)),
+        ("4 >> 33", json!(2)),
+        (
+            "int h = 0; for (int i = 0; i < 20; i++) { h = 31 * h + i } return h",
+            json!(1_804_121_098),
+        ),
+        ("'polygenelubricants'.hashCode() - 1", json!(2_147_483_647)),
+        // What the text does not tell has 64.
+        (
+            "def x = 2147483647L; return x + 1",
+            json!(2_147_483_648_i64),
+        ),
+        ("doc['price'].value + 2147483647", json!(2_147_483_654_i64)),
+    ] {
+        let have = made(source, ScriptLanguage::Painless);
+        assert_eq!(have, Ok(wanted), "{source}");
+    }
+    let refused = made("1 + 3000000000", ScriptLanguage::Painless).unwrap_err();
+    assert!(
+        refused
+            .reason
+            .starts_with("Invalid int constant [3000000000]")
+    );
+    let expression = made("3000000000 + 1", ScriptLanguage::Expression);
+    assert_eq!(expression, Ok(json!(3_000_000_001.0)));
+}
+
+#[test]
+fn bits_of_numbers_are_those_of_java() {
+    for (source, wanted) in [
+        ("Integer.reverse(1)", json!(-2_147_483_648_i64)),
+        ("Integer.reverseBytes(1)", json!(16_777_216)),
+        ("Integer.highestOneBit(100)", json!(64)),
+        ("Integer.lowestOneBit(100)", json!(4)),
+        ("Integer.numberOfLeadingZeros(1)", json!(31)),
+        ("Integer.numberOfTrailingZeros(8)", json!(3)),
+        ("Integer.rotateLeft(1, 4)", json!(16)),
+        ("Integer.rotateRight(1, 4)", json!(268_435_456)),
+        ("Integer.compareUnsigned(1, -1)", json!(-1)),
+        ("Integer.divideUnsigned(-1, 2)", json!(2_147_483_647)),
+        ("Integer.remainderUnsigned(-1, 7)", json!(3)),
+        ("Integer.toUnsignedString(-1)", json!("4294967295")),
+        ("Integer.toUnsignedLong(-1)", json!(4_294_967_295_i64)),
+        ("Integer.toOctalString(8)", json!("10")),
+        ("Integer.decode('0x10')", json!(16)),
+        ("Long.numberOfLeadingZeros(1L)", json!(63)),
+        ("Long.hashCode(5000000000L)", json!(705_032_705)),
+        ("Long.reverse(1L)", json!(i64::MIN)),
+        ("Long.toUnsignedString(-1L)", json!("18446744073709551615")),
+        (
+            "Double.doubleToLongBits(1.0)",
+            json!(4_607_182_418_800_017_408_i64),
+        ),
+        ("Double.longBitsToDouble(4607182418800017408L)", json!(1.0)),
+        ("Double.hashCode(1.5)", json!(1_073_217_536)),
+        ("Double.isFinite(1.0)", json!(true)),
+        ("Float.floatToIntBits(1.0f)", json!(1_065_353_216)),
+        ("Boolean.logicalXor(true, false)", json!(true)),
+        ("Boolean.compare(true, false)", json!(1)),
+        ("Boolean.hashCode(true)", json!(1231)),
+        ("Byte.toUnsignedInt((byte) -1)", json!(255)),
+        ("Short.toUnsignedInt((short) -1)", json!(65_535)),
+        ("Math.copySign(2.0, -1.0)", json!(-2.0)),
+        ("Math.IEEEremainder(5, 3)", json!(-1.0)),
+        ("Math.nextUp(1.0)", json!(1.000_000_000_000_000_2)),
+        ("Math.ulp(1.0)", json!(2.220_446_049_250_313e-16)),
+        ("Math.scalb(1.5, 2)", json!(6.0)),
+        ("['a': 1].hashCode()", json!(96)),
+        ("[1, 2, 3].hashCode()", json!(30_817)),
+        ("def x = 5; return x.hashCode()", json!(5)),
+    ] {
+        let have = made(source, ScriptLanguage::Painless);
+        assert_eq!(have, Ok(wanted), "{source}");
+    }
+}
+
+#[test]
+fn failures_have_the_classes_and_places_of_java() {
+    use ScriptErrorKind as Kind;
+    for (source, kind, at) in [
+        ("'Hello'.substring(10)", Kind::TextBounds, 7),
+        ("def s = 'a'; return s.charAt(3)", Kind::TextBounds, 21),
+        ("[1, 2].get(5)", Kind::Bounds, 6),
+        ("Optional.empty().get()", Kind::NoElement, 16),
+        (
+            "throw new NumberFormatException('no')",
+            Kind::NumberFormat,
+            0,
+        ),
+        (
+            "throw new UnsupportedOperationException('no')",
+            Kind::Unsupported,
+            0,
+        ),
+        ("ZonedDateTime.parse('bad')", Kind::DateFormat, 0),
+        ("Integer.parseInt('x')", Kind::NumberFormat, 0),
+    ] {
+        let failed = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!((failed.kind, failed.at), (kind, Some(at)), "{source}");
+    }
+    for class in [
+        "NumberFormatException",
+        "IllegalArgumentException",
+        "Exception",
+    ] {
+        let source = format!("try {{ Integer.parseInt('x') }} catch ({class} e) {{ return 1 }}");
+        assert_eq!(
+            made(&source, ScriptLanguage::Painless),
+            Ok(json!(1)),
+            "{class}"
+        );
+    }
+    let other = "try { [1].get(5) } catch (NumberFormatException e) { return 1 }";
+    let failed = made(other, ScriptLanguage::Painless).unwrap_err();
+    assert_eq!(failed.kind, Kind::Bounds);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn part(text: &str, from: i64) -> Result<String, ScriptError> {
     match rest {
         Some(rest) => Ok(String::from_utf16_lossy(rest)),
         None => Err(ScriptError::new(
-            crate::error::ScriptErrorKind::Bounds,
+            crate::error::ScriptErrorKind::TextBounds,
             format!("Index {from} out of bounds for length {}", units.len()),
         )),
     }

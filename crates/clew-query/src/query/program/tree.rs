@@ -60,6 +60,12 @@ pub(super) enum Thrown {
     Cast,
     Null,
     Bounds,
+    ArrayBounds,
+    TextBounds,
+    NumberFormat,
+    DateFormat,
+    NoElement,
+    Unsupported,
     /// One that was made, or caught, before.
     Again,
 }
@@ -276,7 +282,10 @@ impl Type {
 pub(super) enum Node {
     Null,
     Bool(bool),
+    /// A whole number of 32 bits where it fits in these.
     Whole(i64),
+    /// One of 64 bits.
+    Long(i64),
     Float(f64),
     Text(String),
     /// A regular expression.
@@ -302,6 +311,8 @@ pub(super) enum Node {
     Negated(Box<Node>),
     Flipped(Box<Node>),
     Pair(Operator, Box<Node>, Box<Node>),
+    /// The same of whole numbers of 32 bits, which makes another one.
+    PairOfInts(Operator, Box<Node>, Box<Node>),
     And(Box<Node>, Box<Node>),
     Or(Box<Node>, Box<Node>),
     Choice(Box<Node>, Box<Node>, Box<Node>),
@@ -323,6 +334,9 @@ pub(super) enum Node {
         name: String,
         /// Whether null has null for all its members.
         safe: bool,
+        /// The byte of the text where its dot is.
+        #[serde(default)]
+        at: usize,
     },
     Index(Box<Node>, Box<Node>),
     Call {
@@ -330,6 +344,9 @@ pub(super) enum Node {
         name: String,
         arguments: Vec<Node>,
         safe: bool,
+        /// The byte of the text where its dot is.
+        #[serde(default)]
+        at: usize,
     },
 }
 
