@@ -2,6 +2,7 @@
 
 use clew_schema::{DateFormat, civil_date};
 
+use super::days;
 use super::moments::Clock;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
@@ -99,9 +100,10 @@ pub(super) fn method<'a>(
 
 fn part<'a>(millis: i64, name: &str) -> Option<ScriptValue<'a>> {
     let of_day = millis.rem_euclid(DAY_MS);
-    let days = millis.div_euclid(DAY_MS);
+    let day = millis.div_euclid(DAY_MS);
     let date = || civil_date(millis);
     Some(ScriptValue::Whole(match name {
+        "getDayOfWeekEnum" => return days::of_day(millis, name, &[]).ok().flatten(),
         "toInstant" => return Some(ScriptValue::Moment(millis, Clock::Instant)),
         "toEpochMilli" | "getMillis" | "getTime" => millis,
         "toEpochSecond" | "getEpochSecond" => millis.div_euclid(SECOND_MS),
@@ -110,7 +112,7 @@ fn part<'a>(millis: i64, name: &str) -> Option<ScriptValue<'a>> {
         "getDayOfMonth" => date().day,
         "getDayOfYear" => date().day_of_year,
         // The first day of the epoch was a Thursday.
-        "getDayOfWeek" | "getDayOfWeekEnum" => (days + 3).rem_euclid(7) + 1,
+        "getDayOfWeek" => (day + 3).rem_euclid(7) + 1,
         "getHour" | "getHourOfDay" => of_day / HOUR_MS,
         "getMinute" | "getMinuteOfHour" => of_day % HOUR_MS / MINUTE_MS,
         "getSecond" | "getSecondOfMinute" => of_day % MINUTE_MS / SECOND_MS,

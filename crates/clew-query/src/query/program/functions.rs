@@ -5,6 +5,7 @@ use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 use super::ScriptLanguage;
 use super::calendar;
 use super::dates;
+use super::days;
 use super::moments;
 use super::operators::{cut, lenient};
 use super::statics;
@@ -170,15 +171,21 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         ("Boolean", "TRUE") => Node::Bool(true),
         ("Boolean", "FALSE") => Node::Bool(false),
         ("ZoneOffset", "UTC") => Node::Text("Z".to_string()),
-        ("Locale", "ROOT" | "ENGLISH" | "US") => Node::Text(String::new()),
+        ("Locale", "ROOT") => Node::Text(String::new()),
+        ("Locale", "ENGLISH" | "US" | "UK") => Node::Text("en".to_string()),
+        ("Byte", "MAX_VALUE") => Node::Whole(i64::from(i8::MAX)),
+        ("Byte", "MIN_VALUE") => Node::Whole(i64::from(i8::MIN)),
+        ("Short", "MAX_VALUE") => Node::Whole(i64::from(i16::MAX)),
+        ("Short", "MIN_VALUE") => Node::Whole(i64::from(i16::MIN)),
         ("ChronoUnit", unit) => Node::Text(calendar::unit(unit)?.to_string()),
         ("DateTimeFormatter", format) => Node::Text(calendar::format(format)?.to_string()),
         ("Double", "MAX_VALUE") => Node::Float(f64::MAX),
+        ("Double", "MIN_VALUE") => Node::Float(f64::from_bits(1)),
         ("Float", "MAX_VALUE") => Node::Float(f64::from(f32::MAX)),
         ("Double" | "Float", "NaN") => quotient(0.0),
         ("Double" | "Float", "POSITIVE_INFINITY") => quotient(1.0),
         ("Double" | "Float", "NEGATIVE_INFINITY") => quotient(-1.0),
-        _ => return None,
+        _ => return days::constant(class, name),
     })
 }
 

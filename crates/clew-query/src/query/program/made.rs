@@ -10,7 +10,7 @@ use super::members;
 use super::run::Machine;
 use super::tree::{Node, Thrown};
 use super::value::{STEP_BYTES, STEP_ITEMS, ScriptValue, TEXT_BYTES_MAX};
-use super::{changes, functions, moments, statics};
+use super::{changes, functions, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// So many numbers has a range at most.
@@ -173,16 +173,10 @@ impl<'a> Machine<'a, '_> {
                 }
                 ScriptValue::kept(Kind::Wholes, numbers)
             }
-            _ => {
-                let found = match moments::call(name, values)? {
-                    None => statics::call(name, values)?,
-                    found => found,
-                };
-                match found {
-                    Some(found) => Ok(found),
-                    None => functions::call(name, self.script.language, values),
-                }
-            }
+            _ => match statics::call(name, values)? {
+                Some(found) => Ok(found),
+                None => functions::call(name, self.script.language, values),
+            },
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::calendar;
 use super::changes;
 use super::dates;
+use super::days;
 use super::matcher;
 use super::moments;
 use super::operators::is_same;
@@ -67,7 +68,7 @@ const METHODS: &[(&str, usize)] = &[
 pub(super) fn is_method(name: &str, arguments: usize) -> bool {
     let own = METHODS.iter().chain(dates::METHODS);
     let own = own.chain(texts::METHODS).chain(calendar::METHODS);
-    let own = own.chain(moments::METHODS);
+    let own = own.chain(moments::METHODS).chain(days::METHODS);
     let mut all = own.chain(changes::METHODS).chain(matcher::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
@@ -99,6 +100,7 @@ pub(super) fn call<'a>(
         ScriptValue::Date(millis) => moments::of_date(*millis, name, arguments)?,
         ScriptValue::Moment(millis, clock) => moments::method((*millis, *clock), name, arguments)?,
         ScriptValue::Lapse(millis) => moments::of_lapse(*millis, name, arguments)?,
+        ScriptValue::Calendar(part) => part.method(name, arguments)?,
         ScriptValue::Point(point) => point_method(*point, name, arguments)?,
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             list_method(of, name, arguments)?

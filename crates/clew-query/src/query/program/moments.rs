@@ -2,10 +2,11 @@
 //! them; and what lies between two of them. They have milliseconds, and the offset of a zone is the one that it has at
 //! the moment.
 
-use clew_schema::{DateFormat, civil_date, civil_from_days, days_from_civil, parse_zone};
+use clew_schema::{DateFormat, civil_date, parse_zone};
 
+use super::days::{self, CalendarPart};
 use super::value::ScriptValue;
-use super::{calendar, dates};
+use super::{calendar, date_functions, dates};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 const SECOND_MS: i64 = 1_000;
@@ -24,13 +25,15 @@ pub enum Clock {
     Local,
     /// A day.
     Day,
+    /// A time of day.
+    Time,
 }
 
 impl Clock {
     fn offset_ms(self) -> i64 {
         match self {
             Clock::Zoned(offset) => offset,
-            Clock::Instant | Clock::Local | Clock::Day => 0,
+            Clock::Instant | Clock::Local | Clock::Day | Clock::Time => 0,
         }
     }
 
@@ -41,6 +44,7 @@ impl Clock {
             Clock::Zoned(_) => "java.time.ZonedDateTime",
             Clock::Local => "java.time.LocalDateTime",
             Clock::Day => "java.time.LocalDate",
+            Clock::Time => "java.time.LocalTime",
         }
     }
 
@@ -55,12 +59,18 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("abs", 0),
     ("atStartOfDay", 0),
     ("atStartOfDay", 1),
+    ("atTime", 2),
     ("atZone", 1),
+    ("getLong", 1),
+    ("getMonth", 0),
     ("getOffset", 0),
     ("getSeconds", 0),
     ("getZone", 0),
+    ("isLeapYear", 0),
     ("isNegative", 0),
     ("isZero", 0),
+    ("lengthOfMonth", 0),
+    ("lengthOfYear", 0),
     ("parse", 1),
     ("setTimeZone", 1),
     ("toDays", 0),
@@ -68,20 +78,25 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("toHours", 0),
     ("toLocalDate", 0),
     ("toLocalDateTime", 0),
+    ("toLocalTime", 0),
     ("toMillis", 0),
     ("toMinutes", 0),
+    ("toNanoOfDay", 0),
     ("toNanos", 0),
+    ("toSecondOfDay", 0),
     ("toSeconds", 0),
+    ("until", 1),
+    ("withDayOfYear", 1),
     ("withZoneSameInstant", 1),
     ("withZoneSameLocal", 1),
 ];
 
-fn out_of_range() -> ScriptError {
+pub(super) fn out_of_range() -> ScriptError {
     ScriptError::new(ScriptErrorKind::Arithmetic, "long overflow")
 }
 
 /// The offset of a zone at a moment, in milliseconds.
-fn offset_of(zone: &ScriptValue<'_>, millis: i64) -> Result<i64, ScriptError> {
+pub(super) fn offset_of(zone: &ScriptValue<'_>, millis: i64) -> Result<i64, ScriptError> {
     let name = zone.want_text()?;
     let zone = parse_zone(Some(name))
         .map_err(|_| ScriptError::argument(format!("Unknown time-zone ID: {name}")))?;
@@ -101,13 +116,13 @@ pub(super) fn read<'a>(name: &str, text: &str) -> Result<ScriptValue<'a>, Script
 }
 
 /// The error of a text that names no moment.
-fn not_parsed(text: &str, error: impl std::fmt::Display) -> ScriptError {
+pub(super) fn not_parsed(text: &str, error: impl std::fmt::Display) -> ScriptError {
     let reason = format!("Text '{text}' could not be parsed: {error}");
     ScriptError::new(ScriptErrorKind::DateFormat, reason)
 }
 
 /// A moment that was read, of the class that a function makes.
-fn of_class<'a>(name: &str, millis: i64, offset: i64) -> ScriptValue<'a> {
+pub(super) fn of_class<'a>(name: &str, millis: i64, offset: i64) -> ScriptValue<'a> {
     let local = millis.saturating_add(offset);
     match name {
         "parseInstant" => ScriptValue::Moment(millis, Clock::Instant),
@@ -143,7 +158,11 @@ pub(super) fn shown(millis: i64, clock: Clock) -> String {
     }
     let (hour, minute) = (of_day / HOUR_MS, of_day % HOUR_MS / MINUTE_MS);
     let (second, rest) = (of_day % MINUTE_MS / SECOND_MS, of_day % SECOND_MS);
-    let mut shown = format!("{day}T{hour:02}:{minute:02}");
+    let day = match clock {
+        Clock::Time => String::new(),
+        _ => format!("{day}T"),
+    };
+    let mut shown = format!("{day}{hour:02}:{minute:02}");
     if second > 0 || rest > 0 || clock == Clock::Instant {
         shown.push_str(&format!(":{second:02}"));
     }
@@ -153,7 +172,7 @@ pub(super) fn shown(millis: i64, clock: Clock) -> String {
     shown.push_str(&match clock {
         Clock::Instant => "Z".to_string(),
         Clock::Zoned(offset) => shown_offset(offset),
-        Clock::Local | Clock::Day => String::new(),
+        Clock::Local | Clock::Day | Clock::Time => String::new(),
     });
     shown
 }
@@ -205,7 +224,10 @@ pub(super) fn of_date<'a>(
     }
     // What dates of documents lack, moments in a zone have.
     let is_own = METHODS.iter().any(|(known, _)| *known == name);
-    let has_lapse = matches!(arguments, [ScriptValue::Lapse(_)]);
+    let has_lapse = matches!(
+        arguments,
+        [ScriptValue::Lapse(_) | ScriptValue::Calendar(_)]
+    );
     if is_own || has_lapse {
         return method((millis, Clock::Zoned(0)), name, arguments);
     }
@@ -273,14 +295,65 @@ pub(super) fn method<'a>(
             of(millis.saturating_add(by), clock)
         }
         _ => {
+            if let Some(found) = of_calendar((local, clock), name, arguments)? {
+                return Ok(Some(at_clock(found, clock)));
+            }
             let found = of_plain(local, name, &plain(arguments, clock.offset_ms()))?;
-            Ok(found.map(|found| match found {
-                ScriptValue::Date(local) => {
-                    ScriptValue::Moment(local.saturating_sub(clock.offset_ms()), clock)
-                }
-                other => other,
-            }))
+            Ok(found.map(|found| at_clock(found, clock)))
         }
+    }
+}
+
+/// What a moment answers that is about its day, its time of day, or a period, by the time of its clock; `None` where it is
+/// something else.
+fn of_calendar<'a>(
+    (local, clock): (i64, Clock),
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let of = |local: i64, clock: Clock| Ok(Some(ScriptValue::Moment(local, clock)));
+    let of_day = local.rem_euclid(DAY_MS);
+    match (name, arguments) {
+        ("toLocalTime", []) => of(of_day, Clock::Time),
+        ("toSecondOfDay", []) => Ok(Some(ScriptValue::Whole(of_day / SECOND_MS))),
+        ("toNanoOfDay", []) => Ok(Some(ScriptValue::Whole(of_day * 1_000_000))),
+        ("get" | "getLong", [ScriptValue::Text(field)]) => match days::getter(field) {
+            // Of the fields that are named this one is a number, too.
+            Some("getDayOfWeek") => dates::method(local, "getDayOfWeek", &[]),
+            Some(getter) => method(
+                (local.saturating_sub(clock.offset_ms()), clock),
+                getter,
+                &[],
+            ),
+            None => Err(ScriptError::argument(format!("Unsupported field: {field}"))),
+        },
+        ("atTime", [hour, minute]) => {
+            let time = date_functions::call("LocalTime.of", &[hour.clone(), minute.clone()])?;
+            let time = time.as_ref().and_then(millis_of).unwrap_or(0);
+            of(midnight_of(local).saturating_add(time), Clock::Local)
+        }
+        ("until", [other]) => match millis_of(other) {
+            Some(to) => days::between(local, to).map(Some),
+            None => Ok(None),
+        },
+        ("plus" | "minus", [ScriptValue::Calendar(CalendarPart::Period(years, months, count))]) => {
+            let sign = if name == "plus" { 1 } else { -1 };
+            days::moved(local, (*years, *months, *count), sign)
+        }
+        _ => days::of_day(local, name, arguments),
+    }
+}
+
+/// A moment that was made by the time of a clock, as one of that; a time of day begins again at midnight.
+fn at_clock(made: ScriptValue<'_>, clock: Clock) -> ScriptValue<'_> {
+    match (made, clock) {
+        (ScriptValue::Date(local), Clock::Time) => {
+            ScriptValue::Moment(local.rem_euclid(DAY_MS), clock)
+        }
+        (ScriptValue::Date(local), _) => {
+            ScriptValue::Moment(local.saturating_sub(clock.offset_ms()), clock)
+        }
+        (other, _) => other,
     }
 }
 
@@ -334,14 +407,22 @@ pub(super) fn of_lapse<'a>(
         ("plus", [ScriptValue::Lapse(other)]) => ScriptValue::Lapse(millis.saturating_add(*other)),
         ("minus", [ScriptValue::Lapse(other)]) => ScriptValue::Lapse(millis.saturating_sub(*other)),
         ("compareTo", [ScriptValue::Lapse(other)]) => ScriptValue::Whole(millis.cmp(other) as i64),
-        ("plusMillis" | "plusSeconds" | "plusMinutes" | "plusHours" | "plusDays", [count]) => {
-            let moved = dates::method(0, name, arguments)?;
-            let moved = match moved {
-                Some(ScriptValue::Date(moved)) => moved,
-                _ => count.want_whole()?,
-            };
-            ScriptValue::Lapse(millis.saturating_add(moved))
+        ("negated", []) => ScriptValue::Lapse(millis.saturating_neg()),
+        ("multipliedBy", [by]) => {
+            let product = millis.checked_mul(by.want_whole()?);
+            ScriptValue::Lapse(product.ok_or_else(out_of_range)?)
         }
+        ("dividedBy", [by]) => match by.want_whole()? {
+            0 => {
+                let kind = ScriptErrorKind::Arithmetic;
+                return Err(ScriptError::new(kind, "Cannot divide by zero"));
+            }
+            by => ScriptValue::Lapse(millis.wrapping_div(by)),
+        },
+        (name, [_]) => match of_plain(millis, name, arguments)? {
+            Some(ScriptValue::Date(moved)) => ScriptValue::Lapse(moved),
+            _ => return Ok(None),
+        },
         _ => return Ok(None),
     }))
 }
@@ -362,101 +443,6 @@ pub(super) fn of_pattern<'a>(
             0 => ScriptValue::Null,
             _ => return Err(ScriptError::argument("dates of patterns are in UTC here")),
         },
-        _ => return Ok(None),
-    }))
-}
-
-/// A moment of its year, month, day and, where they are said, hour, minute, second, nanosecond and zone.
-fn of_parts<'a>(name: &str, parts: &[ScriptValue<'a>]) -> Result<ScriptValue<'a>, ScriptError> {
-    let part = |place: usize, least: i64, most: i64| -> Result<i64, ScriptError> {
-        let value = parts
-            .get(place)
-            .map_or(Ok(least), ScriptValue::want_whole)?;
-        match (least..=most).contains(&value) {
-            true => Ok(value),
-            false => Err(ScriptError::argument(format!(
-                "Invalid value (valid values {least} - {most}): {value}"
-            ))),
-        }
-    };
-    let (year, month, day) = (
-        part(0, -999_999, 999_999)?,
-        part(1, 1, 12)?,
-        part(2, 1, 31)?,
-    );
-    let days = days_from_civil(year, month, day);
-    if civil_from_days(days) != (year, month, day) {
-        return Err(ScriptError::argument(format!(
-            "Invalid date {year}-{month}-{day}"
-        )));
-    }
-    let of_day = part(3, 0, 23)? * HOUR_MS
-        + part(4, 0, 59)? * MINUTE_MS
-        + part(5, 0, 59)? * SECOND_MS
-        + part(6, 0, 999_999_999)? / 1_000_000;
-    let local = days * DAY_MS + of_day;
-    Ok(match (name, parts.get(7)) {
-        ("dayOf", _) => ScriptValue::Moment(local, Clock::Day),
-        ("zonedOf", Some(zone)) => {
-            let offset = offset_of(zone, local)?;
-            ScriptValue::Moment(local - offset, Clock::Zoned(offset))
-        }
-        _ => ScriptValue::Moment(local, Clock::Local),
-    })
-}
-
-/// What a function of a class of moments makes of its arguments; `None` where it is another one.
-pub(super) fn call<'a>(
-    name: &str,
-    arguments: &[ScriptValue<'a>],
-) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-    Ok(Some(match (name, arguments) {
-        ("parseZoned" | "parseInstant" | "parseLocal" | "parseDay", [text]) => {
-            read(name, text.want_text()?)?
-        }
-        ("parseZoned" | "parseLocal" | "parseDay", [text, format]) => {
-            let format = DateFormat::parse(format.want_text()?);
-            let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
-            let text = text.want_text()?;
-            let millis = format.parse_value(text);
-            let millis = millis.map_err(|error| not_parsed(text, error))?;
-            of_class(name, millis, 0)
-        }
-        ("dayOf" | "localOf" | "zonedOf", parts) => return of_parts(name, parts).map(Some),
-        ("instantOfMillis", [millis]) => ScriptValue::Moment(millis.want_whole()?, Clock::Instant),
-        ("instantOfSeconds", [seconds]) => {
-            let millis = seconds.want_whole()?.checked_mul(SECOND_MS);
-            ScriptValue::Moment(millis.ok_or_else(out_of_range)?, Clock::Instant)
-        }
-        ("instantInZone", [moment, zone]) => {
-            let millis = millis_of(moment).ok_or_else(|| moment.no_cast("java.time.Instant"))?;
-            ScriptValue::Moment(millis, Clock::Zoned(offset_of(zone, millis)?))
-        }
-        ("zone", [zone]) => {
-            offset_of(zone, 0)?;
-            zone.clone()
-        }
-        ("lapse", [from, to]) => {
-            let [from, to] = [from, to].map(|moment| {
-                millis_of(moment).ok_or_else(|| moment.no_cast("java.time.temporal.Temporal"))
-            });
-            let apart = to?.checked_sub(from?);
-            ScriptValue::Lapse(apart.ok_or_else(out_of_range)?)
-        }
-        (
-            "lapseOfMillis" | "lapseOfSeconds" | "lapseOfMinutes" | "lapseOfHours" | "lapseOfDays",
-            [count],
-        ) => {
-            let length = match name {
-                "lapseOfSeconds" => SECOND_MS,
-                "lapseOfMinutes" => MINUTE_MS,
-                "lapseOfHours" => HOUR_MS,
-                "lapseOfDays" => DAY_MS,
-                _ => 1,
-            };
-            let millis = count.want_whole()?.checked_mul(length);
-            ScriptValue::Lapse(millis.ok_or_else(out_of_range)?)
-        }
         _ => return Ok(None),
     }))
 }

@@ -233,6 +233,7 @@ fn same_within<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>, left_over: &
         | (ScriptValue::Date(left), ScriptValue::Moment(right, _))
         | (ScriptValue::Lapse(left), ScriptValue::Lapse(right)) => left == right,
         (ScriptValue::Point(left), ScriptValue::Point(right)) => left == right,
+        (ScriptValue::Calendar(left), ScriptValue::Calendar(right)) => left == right,
         (ScriptValue::Json(left), ScriptValue::Json(right)) => left == right,
         (left, right) => match (left.number(), right.number()) {
             (Some(left), Some(right)) => left == right,
@@ -287,6 +288,9 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
         ScriptValue::Date(_) => matches!(class, "ZonedDateTime" | "Object"),
         ScriptValue::Moment(_, clock) => clock.is_of(class),
         ScriptValue::Lapse(_) => matches!(class, "Duration" | "Object"),
+        ScriptValue::Calendar(part) => {
+            class == "Object" || part.type_name().ends_with(&format!(".{class}"))
+        }
         ScriptValue::Point(_)
         | ScriptValue::Pattern(_)
         | ScriptValue::Matcher(_)

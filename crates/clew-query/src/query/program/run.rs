@@ -368,13 +368,7 @@ impl<'a, 'd> Machine<'a, 'd> {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 self.paired(*operator, &left, &right)?
             }
-            Node::PairOfInts(operator, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
-                match of_ints(*operator, &left, &right) {
-                    Some(made) => made,
-                    None => self.paired(*operator, &left, &right)?,
-                }
-            }
+            Node::PairOfInts(operator, left, right) => self.ints(*operator, left, right)?,
             Node::Negated(inner) => self.negated(inner)?,
             Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
             Node::Cast(kind, inner) => self.cast(*kind, inner)?,
@@ -409,6 +403,20 @@ impl<'a, 'd> Machine<'a, 'd> {
             | Node::IsMapped(_)
             | Node::Measure(_) => self.of_document(node)?,
         })
+    }
+
+    /// What an operator makes of two whole numbers of 32 bits, as far as they are such.
+    fn ints(
+        &mut self,
+        operator: Operator,
+        left: &'a Node,
+        right: &'a Node,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        match of_ints(operator, &left, &right) {
+            Some(made) => Ok(made),
+            None => self.paired(operator, &left, &right),
+        }
     }
 
     /// What an operator makes of two values, with steps for the lists and maps that it goes through.

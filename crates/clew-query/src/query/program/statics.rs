@@ -2,6 +2,7 @@
 
 use super::bits;
 use super::changes;
+use super::date_functions;
 use super::operators::is_same;
 use super::value::ScriptValue;
 use super::written;
@@ -76,6 +77,7 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("ZonedDateTime", "parse", 2, "parseZoned"),
     ("LocalDate", "parse", 2, "parseDay"),
     ("LocalDateTime", "parse", 2, "parseLocal"),
+    ("DateTimeFormatter", "ofPattern", 2, "formatOf"),
     ("LocalDate", "of", 3, "dayOf"),
     ("LocalDateTime", "of", 5, "localOf"),
     ("LocalDateTime", "of", 6, "localOf"),
@@ -116,6 +118,7 @@ pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'stati
     found
         .map(|(.., function)| *function)
         .or_else(|| bits::known(class, name, arguments))
+        .or_else(|| date_functions::known(class, name, arguments))
 }
 
 /// Whether a stream can be collected so.
@@ -128,8 +131,12 @@ pub(super) fn call<'a>(
     name: &str,
     values: &[ScriptValue<'a>],
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-    if let Some(found) = bits::call(name, values)? {
-        return Ok(Some(found));
+    let found = match bits::call(name, values)? {
+        None => date_functions::call(name, values)?,
+        found => found,
+    };
+    if found.is_some() {
+        return Ok(found);
     }
     Ok(Some(match (name, values) {
         ("floorDiv" | "floorMod", [a, b]) => {

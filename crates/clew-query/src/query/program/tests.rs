@@ -1013,6 +1013,143 @@ fn bits_of_numbers_are_those_of_java() {
 }
 
 #[test]
+fn parts_of_the_calendar_are_those_of_java() {
+    for (source, wanted) in [
+        ("LocalDate.of(2024, 3, 15).getDayOfWeek()", "FRIDAY"),
+        (
+            "LocalDate.of(2024, 3, 15).getDayOfWeek().getDisplayName(TextStyle.FULL, Locale.ROOT)",
+            "Fri",
+        ),
+        (
+            "LocalDate.of(2024, 3, 15).getMonth().getDisplayName(TextStyle.FULL, Locale.ENGLISH)",
+            "March",
+        ),
+        ("LocalDate.of(2024, 3, 15).getMonth().plus(11)", "FEBRUARY"),
+        ("LocalDate.of(2024, 3, 15).dayOfWeek.plus(3)", "MONDAY"),
+        ("DayOfWeek.of(1)", "MONDAY"),
+        ("DayOfWeek.valueOf('MONDAY')", "MONDAY"),
+        ("doc['at'].value.dayOfWeekEnum", "FRIDAY"),
+        ("LocalDate.of(2024, 2, 1).withDayOfYear(60)", "2024-02-29"),
+        (
+            "LocalDate.of(2024, 2, 1).plus(Period.ofMonths(1))",
+            "2024-03-01",
+        ),
+        (
+            "LocalDate.of(2024, 2, 1).minus(Period.of(1, 2, 3))",
+            "2022-11-28",
+        ),
+        (
+            "LocalDate.of(2024, 2, 1).until(LocalDate.of(2025, 4, 15))",
+            "P1Y2M14D",
+        ),
+        ("LocalDate.ofEpochDay(19000)", "2022-01-08"),
+        ("LocalDate.ofYearDay(2024, 60)", "2024-02-29"),
+        (
+            "LocalDate.parse('2024-03-15').atTime(10, 30)",
+            "2024-03-15T10:30",
+        ),
+        ("LocalTime.of(10, 30, 15)", "10:30:15"),
+        ("LocalTime.parse('10:30:15.5')", "10:30:15.500"),
+        ("LocalTime.parse('10:30').plusHours(15)", "01:30"),
+        ("LocalTime.MIDNIGHT", "00:00"),
+        ("LocalTime.ofSecondOfDay(3661)", "01:01:01"),
+        (
+            "LocalTime.of(10, 30).truncatedTo(ChronoUnit.HOURS)",
+            "10:00",
+        ),
+        (
+            "LocalDateTime.of(LocalDate.of(2024, 1, 1), LocalTime.of(1, 2))",
+            "2024-01-01T01:02",
+        ),
+        (
+            "LocalDateTime.ofInstant(Instant.ofEpochMilli(0), ZoneId.of('UTC'))",
+            "1970-01-01T00:00",
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-15T10:30:00Z').getMonth()",
+            "MARCH",
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-15T10:30:00Z').toLocalTime()",
+            "10:30",
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-15T10:30:00Z').minus(Duration.ofDays(1))",
+            "2024-03-14T10:30Z",
+        ),
+        ("Period.of(1, 14, 3).normalized()", "P2Y2M3D"),
+        (
+            "Period.between(LocalDate.of(2024, 1, 31), LocalDate.of(2024, 3, 1))",
+            "P1M1D",
+        ),
+        ("Period.ofWeeks(2)", "P14D"),
+        ("Period.ZERO", "P0D"),
+        ("Duration.parse('P1DT2H')", "PT26H"),
+        ("Duration.ofHours(1).multipliedBy(3)", "PT3H"),
+        ("Duration.ofHours(1).dividedBy(2)", "PT30M"),
+        ("Duration.ofHours(1).negated()", "PT-1H"),
+        ("Duration.ofHours(1).minusMinutes(5)", "PT55M"),
+        ("Duration.of(5, ChronoUnit.MINUTES)", "PT5M"),
+        ("Instant.EPOCH", "1970-01-01T00:00:00Z"),
+        ("ZoneOffset.ofHours(5)", "+05:00"),
+    ] {
+        let have = made(
+            &format!("String.valueOf({source})"),
+            ScriptLanguage::Painless,
+        );
+        assert_eq!(have, Ok(json!(wanted)), "{source}");
+    }
+    for (source, wanted) in [
+        (
+            "LocalDate.of(2024, 3, 15).getDayOfWeek() == DayOfWeek.FRIDAY",
+            json!(true),
+        ),
+        (
+            "LocalDate.of(2024, 3, 15).getDayOfWeek().getValue()",
+            json!(5),
+        ),
+        (
+            "LocalDate.parse('2024-03-15').get(ChronoField.DAY_OF_WEEK)",
+            json!(5),
+        ),
+        (
+            "LocalDate.parse('2024-03-15').getLong(ChronoField.EPOCH_DAY)",
+            json!(19_797),
+        ),
+        ("LocalDate.of(2024, 2, 1).lengthOfMonth()", json!(29)),
+        ("LocalDate.of(2024, 2, 1).isLeapYear()", json!(true)),
+        ("Month.of(2).length(true)", json!(29)),
+        ("Month.MARCH.maxLength()", json!(31)),
+        ("LocalTime.parse('10:30').toSecondOfDay()", json!(37_800)),
+        (
+            "LocalTime.parse('10:30').isAfter(LocalTime.NOON)",
+            json!(false),
+        ),
+        ("Period.parse('P1Y2M3D').getMonths()", json!(2)),
+        ("Period.of(1, 14, 3).toTotalMonths()", json!(26)),
+        ("Period.ofMonths(3).plusDays(2).isNegative()", json!(false)),
+        ("Year.isLeap(2023)", json!(false)),
+        ("Byte.MAX_VALUE + Short.MIN_VALUE", json!(-32_641)),
+    ] {
+        assert_eq!(
+            made(source, ScriptLanguage::Painless),
+            Ok(wanted),
+            "{source}"
+        );
+    }
+    for source in [
+        "Period.of(2147483647, 0, 0).multipliedBy(2)",
+        "Duration.ofDays(1).dividedBy(0)",
+        "DayOfWeek.of(8)",
+        "Duration.parse('P')",
+        "Period.parse('P1X')",
+        "LocalTime.of(24, 0)",
+    ] {
+        assert!(made(source, ScriptLanguage::Painless).is_err(), "{source}");
+    }
+}
+
+#[test]
 fn failures_have_the_classes_and_places_of_java() {
     use ScriptErrorKind as Kind;
     for (source, kind, at) in [

@@ -8,6 +8,7 @@ use clew_schema::geo::GeoPoint;
 use serde_json::{Number, Value};
 
 use super::dates;
+use super::days::CalendarPart;
 use super::doing::Doing;
 use super::failures::CLASS;
 use super::held::{Held, Kind, Members};
@@ -46,6 +47,8 @@ pub enum ScriptValue<'a> {
     Moment(i64, Clock),
     /// What lies between two moments, in milliseconds.
     Lapse(i64),
+    /// A day of the week, a month, or a period.
+    Calendar(CalendarPart),
     /// A place.
     Point(GeoPoint),
     /// Several values.
@@ -103,6 +106,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Members(members) => members.to_json(),
             ScriptValue::Moment(..)
             | ScriptValue::Lapse(_)
+            | ScriptValue::Calendar(_)
             | ScriptValue::Pattern(_)
             | ScriptValue::Matcher(_)
             | ScriptValue::Char(_)
@@ -163,6 +167,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
             ScriptValue::Moment(millis, clock) => Cow::Owned(moments::shown(*millis, *clock)),
             ScriptValue::Lapse(millis) => Cow::Owned(moments::shown_lapse(*millis)),
+            ScriptValue::Calendar(part) => Cow::Owned(part.shown()),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
             ScriptValue::Pattern(pattern) => Cow::Borrowed(pattern.text()),
             ScriptValue::Matcher(_) | ScriptValue::Doing(_) => Cow::Borrowed(self.type_name()),
@@ -295,6 +300,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Date(_) => "java.time.ZonedDateTime",
             ScriptValue::Moment(_, clock) => clock.type_name(),
             ScriptValue::Lapse(_) => "java.time.Duration",
+            ScriptValue::Calendar(part) => part.type_name(),
             ScriptValue::Point(_) => "GeoPoint",
             ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => "java.util.List",
             ScriptValue::Json(_) => "java.util.Map",
