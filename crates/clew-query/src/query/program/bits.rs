@@ -2,6 +2,7 @@
 //! and without a sign, and the bits of fractions.
 
 use super::members;
+use super::statics;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
 
@@ -73,10 +74,7 @@ const SCALE_MAX: i64 = 2_200;
 
 /// The function that a class has under a name.
 pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'static str> {
-    let mut all = FUNCTIONS.iter();
-    let found = all
-        .find(|(full, count)| *count == arguments && full.split_once('.') == Some((class, name)));
-    found.map(|(full, _)| *full)
+    statics::in_table(FUNCTIONS, (class, name), arguments)
 }
 
 /// What such a function makes of its arguments; `None` where it is another one.

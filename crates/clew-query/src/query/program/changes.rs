@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::ends;
 use super::held::{Held, Kind, Members};
 pub(super) use super::methods::{DEEP, GROWING, MAKING, METHODS, QUICK, READING};
 use super::operators::is_same;
@@ -67,14 +68,14 @@ pub(super) fn put<'a>(
     }
 }
 
-fn beyond(place: i64, length: usize) -> ScriptError {
+pub(super) fn beyond(place: i64, length: usize) -> ScriptError {
     ScriptError::new(
         ScriptErrorKind::Bounds,
         format!("Index {place} out of bounds for length {length}"),
     )
 }
 
-fn nothing_there() -> ScriptError {
+pub(super) fn nothing_there() -> ScriptError {
     ScriptError::new(ScriptErrorKind::NoElement, "there is no element")
 }
 
@@ -126,6 +127,7 @@ fn items_method<'a>(
             items.replace(all)?;
             ScriptValue::Bool(is_some)
         }
+        ("addAll", [at, more]) => ends::inserted(items, place(at)?, several(more)?)?,
         ("removeAll" | "retainAll", [others]) => {
             ScriptValue::Bool(without(items, others, name == "retainAll")?)
         }
@@ -153,8 +155,10 @@ fn items_method<'a>(
             items.replace(in_order(items.all())?)?;
             ScriptValue::Null
         }
-        ("push" | "addLast" | "offer" | "addFirst", [value]) => pushed(items, name, value)?,
-        (_, []) => match from_an_end(items, name)? {
+        ("push" | "addLast" | "offer" | "addFirst" | "offerFirst" | "offerLast", [value]) => {
+            ends::pushed(items, name, value)?
+        }
+        (_, []) => match ends::from_an_end(items, name)? {
             Some(found) => found,
             None => return stream_method(items, name, arguments),
         },
@@ -175,48 +179,6 @@ fn without<'a>(
     let is_changed = all.len() != before;
     items.replace(all)?;
     Ok(is_changed)
-}
-
-/// Puts an item at an end of a list.
-fn pushed<'a>(
-    items: &Held<Vec<ScriptValue<'a>>>,
-    name: &str,
-    value: &ScriptValue<'a>,
-) -> Result<ScriptValue<'a>, ScriptError> {
-    let is_first = name == "addFirst" || (name == "push" && items.kind() != Kind::Stack);
-    let place = if is_first { 0 } else { items.len() };
-    items.insert(place, value.clone())?;
-    Ok(match name {
-        "push" => value.clone(),
-        "offer" => ScriptValue::Bool(true),
-        _ => ScriptValue::Null,
-    })
-}
-
-/// The item at an end of a list, which may be taken away.
-fn from_an_end<'a>(
-    items: &Held<Vec<ScriptValue<'a>>>,
-    name: &str,
-) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-    let last = items.len().wrapping_sub(1);
-    let top = match items.kind() {
-        Kind::Stack => last,
-        _ => 0,
-    };
-    let found = match name {
-        "getFirst" | "element" => items.at(0),
-        "getLast" => items.at(last),
-        "peek" => items.at(top),
-        "removeFirst" | "poll" | "remove" => items.take(0),
-        "removeLast" => items.take(last),
-        "pop" => items.take(top),
-        _ => return Ok(None),
-    };
-    match (found, name) {
-        (None, "peek" | "poll") => Ok(Some(ScriptValue::Null)),
-        (None, _) => Err(nothing_there()),
-        (found, _) => Ok(found),
-    }
 }
 
 /// What those answer otherwise that have each value once.
@@ -396,6 +358,17 @@ fn part_method<'a>(
             let items = members_method(members, part, &[])?;
             let items = items.and_then(|items| items.items()).unwrap_or_default();
             ScriptValue::iterator(ScriptValue::Members(members.clone()), items)?
+        }
+        // Only where the value is this one.
+        ("remove", [name, before]) | ("replace", [name, before, _]) => {
+            let there = members.get(&key(name));
+            let is_it = there.is_some_and(|there| is_same(&there, before));
+            match arguments.get(2) {
+                Some(new) if is_it => drop(members.put(key(name), new.clone())?),
+                None if is_it => drop(members.take(&key(name))),
+                _ => {}
+            }
+            ScriptValue::Bool(is_it)
         }
         ("keySet.clear" | "values.clear" | "entrySet.clear", []) => {
             members.clear();

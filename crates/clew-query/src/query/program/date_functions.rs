@@ -6,7 +6,7 @@ use clew_schema::{DateFormat, civil_from_days, days_from_civil};
 use super::days::{self, CalendarPart, DAYS, MONTHS, is_leap, number_in, overflow, period, within};
 use super::moments::{Clock, millis_of, not_parsed, of_class, offset_of, out_of_range, read};
 use super::value::ScriptValue;
-use super::{calendar, dates};
+use super::{calendar, dates, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 const SECOND_MS: i64 = 1_000;
@@ -47,10 +47,7 @@ const FUNCTIONS: &[(&str, usize)] = &[
 
 /// The function that a class has under a name.
 pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'static str> {
-    let mut all = FUNCTIONS.iter();
-    let found = all
-        .find(|(full, count)| *count == arguments && full.split_once('.') == Some((class, name)));
-    found.map(|(full, _)| *full)
+    statics::in_table(FUNCTIONS, (class, name), arguments)
 }
 
 /// What such a function makes of its arguments; `None` where it is another one.

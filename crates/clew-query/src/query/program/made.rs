@@ -140,6 +140,9 @@ impl<'a> Machine<'a, '_> {
         if name.starts_with("new") {
             return self.object(name, values);
         }
+        if let Some(found) = self.of_collections(name, values)? {
+            return Ok(found);
+        }
         match (name, values) {
             ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) => {
                 self.hold(of)?;

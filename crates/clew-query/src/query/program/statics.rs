@@ -3,6 +3,7 @@
 use super::bits;
 use super::changes;
 use super::date_functions;
+use super::list_functions;
 use super::operators::is_same;
 use super::value::ScriptValue;
 use super::written;
@@ -119,6 +120,19 @@ pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'stati
         .map(|(.., function)| *function)
         .or_else(|| bits::known(class, name, arguments))
         .or_else(|| date_functions::known(class, name, arguments))
+        .or_else(|| list_functions::known(class, name, arguments))
+}
+
+/// The function of a class in a table of such, by `Class.name` and how many arguments they take.
+pub(super) fn in_table(
+    table: &'static [(&'static str, usize)],
+    (class, name): (&str, &str),
+    arguments: usize,
+) -> Option<&'static str> {
+    let mut all = table.iter();
+    let found = all
+        .find(|(full, count)| *count == arguments && full.split_once('.') == Some((class, name)));
+    found.map(|(full, _)| *full)
 }
 
 /// Whether a stream can be collected so.

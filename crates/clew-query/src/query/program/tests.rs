@@ -1150,6 +1150,77 @@ fn parts_of_the_calendar_are_those_of_java() {
 }
 
 #[test]
+fn lists_are_used_from_their_ends_and_by_collections() {
+    for (source, wanted) in [
+        ("Collections.frequency([1, 1, 2], 1)", json!(2)),
+        ("Collections.disjoint([1], [2])", json!(true)),
+        (
+            "def l = [1, 2, 3]; Collections.swap(l, 0, 2); return l",
+            json!([3, 2, 1]),
+        ),
+        (
+            "def l = [1, 2, 3]; Collections.rotate(l, 1); return l",
+            json!([3, 1, 2]),
+        ),
+        (
+            "def l = [1, 2, 3]; Collections.rotate(l, -1); return l",
+            json!([2, 3, 1]),
+        ),
+        ("Collections.nCopies(3, 'a')", json!(["a", "a", "a"])),
+        (
+            "def l = [1, 2, 3]; Collections.fill(l, 0); return l",
+            json!([0, 0, 0]),
+        ),
+        ("Collections.binarySearch([1, 2, 3], 2)", json!(1)),
+        ("Collections.binarySearch([1, 3], 2)", json!(-2)),
+        ("Collections.indexOfSubList([1, 2, 3], [2, 3])", json!(1)),
+        ("Collections.replaceAll([1, 2, 1], 1, 5)", json!(true)),
+        (
+            "def l = [1, 2]; l.addAll(0, [5, 6]); return l",
+            json!([5, 6, 1, 2]),
+        ),
+        ("def m = ['a': 1]; return m.remove('a', 2)", json!(false)),
+        (
+            "def m = ['a': 1]; m.replace('a', 1, 5); return m.a",
+            json!(5),
+        ),
+        ("new ArrayDeque([1, 2]).peekLast()", json!(2)),
+        ("new ArrayDeque([1, 2]).pollLast()", json!(2)),
+        ("new ArrayDeque().pollFirst()", json!(null)),
+        (
+            "def s = new Stack(); s.push(1); return s.empty()",
+            json!(false),
+        ),
+        (
+            "def l = new LinkedList([1, 2]); l.offerFirst(0); return l.peekFirst()",
+            json!(0),
+        ),
+        (
+            "def s = new TreeSet(); s.add(3); s.add(1); return s.first()",
+            json!(1),
+        ),
+    ] {
+        assert_eq!(
+            made(source, ScriptLanguage::Painless),
+            Ok(wanted),
+            "{source}"
+        );
+    }
+    for (source, kind) in [
+        (
+            "Collections.nCopies(2000000000, 'a')",
+            ScriptErrorKind::Limit,
+        ),
+        ("Collections.swap([1], 0, 1)", ScriptErrorKind::Bounds),
+        ("[1].addAll(2, [1])", ScriptErrorKind::Bounds),
+        ("new ArrayDeque().getFirst()", ScriptErrorKind::NoElement),
+    ] {
+        let failed = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!(failed.kind, kind, "{source}");
+    }
+}
+
+#[test]
 fn failures_have_the_classes_and_places_of_java() {
     use ScriptErrorKind as Kind;
     for (source, kind, at) in [
