@@ -7,7 +7,7 @@ use super::parser::Parser;
 use super::run::{Machine, element};
 use super::tree::{Assign, Catch, Lambda, Named, Node, Operator, Statement, Target, Thrown, Type};
 use super::value::ScriptValue;
-use super::{ScriptLanguage, changes};
+use super::{ScriptLanguage, collections};
 use crate::error::ScriptError;
 
 /// Operators that give what stands before them the value that comes of it and another one.
@@ -364,7 +364,7 @@ impl<'a> Machine<'a, '_> {
                 };
                 let made = self.combined(assign, &before)?;
                 self.hold(&made)?;
-                changes::put(&of, &key, made.clone())?;
+                collections::put(&of, &key, made.clone())?;
                 (before, made)
             }
         };

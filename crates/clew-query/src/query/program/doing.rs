@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::changes;
+use super::collections;
+use super::containers::Kind;
 use super::functions::{self, Known};
-use super::held::Kind;
 use super::members;
 use super::operators::is_same;
 use super::run::{Flow, Machine};
 use super::tree::{Lambda, Named};
 use super::value::{STEP_ITEMS, ScriptValue};
-use super::{ScriptLanguage, made, own};
+use super::{ScriptLanguage, objects, own};
 use crate::error::ScriptError;
 
 /// So deep may functions be made of each other.
@@ -130,16 +130,16 @@ impl<'a> Machine<'a, '_> {
                 }
                 made
             }
-            (What::Natural, [left, right]) => changes::ordered(left, right),
+            (What::Natural, [left, right]) => collections::ordered(left, right),
             (What::By(key), [left, right]) => {
                 let key = wanted(key)?;
                 let left = self.applied(&key, std::slice::from_ref(left))?;
                 let right = self.applied(&key, std::slice::from_ref(right))?;
-                changes::ordered(&left, &right)
+                collections::ordered(&left, &right)
             }
             (What::ByMember(name), [left, right]) => {
                 let member = |entry: &ScriptValue<'a>| entry.get(name).unwrap_or(ScriptValue::Null);
-                changes::ordered(&member(left), &member(right))
+                collections::ordered(&member(left), &member(right))
             }
             (What::Reversed(order), [left, right]) => {
                 let order = wanted(order)?;
@@ -217,7 +217,7 @@ impl<'a> Machine<'a, '_> {
                 self.own_of(*place, arguments.to_vec())
             }
             Named::Class(class, name) if name == "new" => {
-                let function = made::constructor(class, arguments.len()).ok_or_else(|| {
+                let function = objects::constructor(class, arguments.len()).ok_or_else(|| {
                     ScriptError::argument(format!("objects of [{class}] cannot be made"))
                 })?;
                 self.function_of(function, arguments)
@@ -290,7 +290,7 @@ impl<'a> Machine<'a, '_> {
                 self.steps(items.len().saturating_mul(items.len()) / STEP_ITEMS)?;
                 ScriptValue::set_of(items)
             }
-            ("counting", []) => Ok(made::count(items.len())),
+            ("counting", []) => Ok(objects::count(items.len())),
             ("joining", [between, first, last]) => {
                 let list = ScriptValue::listed(items)?;
                 let joined = self.call_with(&list, "join", std::slice::from_ref(between))?;
@@ -312,7 +312,9 @@ impl<'a> Machine<'a, '_> {
                 match (name.starts_with("averaging"), name.ends_with("Double")) {
                     (true, _) => members::folded(&made, "avg"),
                     (false, true) => members::folded(&made, "sum"),
-                    (false, false) => made::folded(&ScriptValue::kept(Kind::Wholes, made)?, "sum"),
+                    (false, false) => {
+                        objects::folded(&ScriptValue::kept(Kind::Wholes, made)?, "sum")
+                    }
                 }
             }
             ("minBy" | "maxBy", [order]) => {
@@ -381,7 +383,7 @@ impl<'a> Machine<'a, '_> {
     ) -> Result<(), ScriptError> {
         self.gone_through(name)?;
         self.steps(groups.len() / STEP_ITEMS)?;
-        let name = changes::key(name);
+        let name = collections::key(name);
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, group)) => group.push(thing),
             None => groups.push((name, vec![thing])),
@@ -406,7 +408,7 @@ impl<'a> Machine<'a, '_> {
             let name = self.applied(&key, std::slice::from_ref(&item))?;
             self.gone_through(&name)?;
             let mut new = self.applied(&value, std::slice::from_ref(&item))?;
-            if let Some(there) = members.get(&changes::key(&name)) {
+            if let Some(there) = members.get(&collections::key(&name)) {
                 let [merge, ..] = others else {
                     return Err(ScriptError::new(
                         crate::error::ScriptErrorKind::State,
@@ -417,7 +419,7 @@ impl<'a> Machine<'a, '_> {
                 new = self.applied(&merge, &[there, new])?;
             }
             self.hold(&new)?;
-            members.put(changes::key(&name), new)?;
+            members.put(collections::key(&name), new)?;
         }
         Ok(made)
     }
@@ -437,7 +439,7 @@ impl<'a> Machine<'a, '_> {
                 Some(have) => {
                     let compared = match order {
                         Some(order) => self.applied(order, &[item.clone(), have.clone()])?,
-                        None => changes::ordered(&item, have)?,
+                        None => collections::ordered(&item, have)?,
                     };
                     let compared = compared.want_number()?;
                     if is_last {

@@ -1,7 +1,7 @@
 //! Lists that are used from their ends, as stacks and queues are, and what is put between others.
 
-use super::changes::{beyond, nothing_there};
-use super::held::{Held, Kind};
+use super::collections::{beyond, nothing_there};
+use super::containers::{Held, Kind};
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 

@@ -1,6 +1,6 @@
 //! Failures that a script makes itself, and those that it goes on after.
 
-use super::held::Kind;
+use super::containers::Kind;
 use super::run::{Flow, Machine};
 use super::tree::{Catch, Statement, Thrown};
 use super::value::ScriptValue;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::changes;
+use super::collections;
+use super::containers::{Held, Kind};
 use super::doing::Doing;
-use super::held::{Held, Kind};
 use super::members;
 use super::run::Machine;
 use super::tree::Node;
@@ -62,9 +62,9 @@ impl<'a> Machine<'a, '_> {
         // What cannot be changed answers as what can, but for what would change it.
         if let ("getByPath", [ScriptValue::Text(path), others @ ..]) = (name, arguments) {
             self.steps(path.len() / STEP_ITEMS)?;
-            return changes::by_path(of, path, others.first());
+            return collections::by_path(of, path, others.first());
         }
-        let is_deep = changes::DEEP.contains(&name);
+        let is_deep = collections::DEEP.contains(&name);
         // The name of a member may be a list, too.
         if is_deep || matches!(of, ScriptValue::Members(_)) {
             let each = arguments.iter();
@@ -73,7 +73,7 @@ impl<'a> Machine<'a, '_> {
         if is_deep {
             self.gone_through(of)?;
         }
-        if changes::READING.contains(&name) {
+        if collections::READING.contains(&name) {
             let copy = match of {
                 &ScriptValue::Json(value) => Some(ScriptValue::changeable(value)),
                 ScriptValue::List(items) => Some(ScriptValue::listed(items.to_vec())?),
@@ -105,12 +105,12 @@ impl<'a> Machine<'a, '_> {
             }
             return Ok(found);
         }
-        let grows = changes::GROWING.contains(&name);
+        let grows = collections::GROWING.contains(&name);
         self.counted(of, name, arguments)?;
-        let Some(found) = changes::call(of, name, arguments)? else {
+        let Some(found) = collections::call(of, name, arguments)? else {
             return members::call(of, name, arguments);
         };
-        let is_made = arguments.is_empty() || changes::MAKING.contains(&name);
+        let is_made = arguments.is_empty() || collections::MAKING.contains(&name);
         if grows && is_made {
             self.hold(&found)?;
         }
@@ -124,7 +124,7 @@ impl<'a> Machine<'a, '_> {
         name: &str,
         arguments: &[ScriptValue<'a>],
     ) -> Result<(), ScriptError> {
-        if changes::GROWING.contains(&name) {
+        if collections::GROWING.contains(&name) {
             arguments
                 .iter()
                 .try_for_each(|argument| self.hold(argument))?;
@@ -141,7 +141,7 @@ impl<'a> Machine<'a, '_> {
         }
         // What is put before others moves them, and where each value is once all are looked at.
         let moves = name == "add" && (arguments.len() > 1 || is_set);
-        if moves || !changes::QUICK.contains(&name) {
+        if moves || !collections::QUICK.contains(&name) {
             let others = arguments
                 .iter()
                 .filter_map(ScriptValue::size)

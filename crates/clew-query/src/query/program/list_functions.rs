@@ -1,7 +1,7 @@
 //! Functions of `java.util.Collections` that look at lists, or change them in place.
 
-use super::changes;
-use super::made;
+use super::collections;
+use super::objects;
 use super::operators::is_same;
 use super::run::Machine;
 use super::statics;
@@ -45,7 +45,7 @@ impl<'a> Machine<'a, '_> {
         match (function, others) {
             ("frequency", [value]) => {
                 let found = items.iter().filter(|item| is_same(item, value));
-                Ok(Some(made::count(found.count())))
+                Ok(Some(objects::count(found.count())))
             }
             ("disjoint" | "indexOfSubList", [other]) => {
                 let part = items_of(other)?;
@@ -120,7 +120,7 @@ impl<'a> Machine<'a, '_> {
                 let place = |place: &ScriptValue<'a>| -> Result<usize, ScriptError> {
                     let place = place.want_whole()?;
                     let known = usize::try_from(place).ok().filter(|place| *place < length);
-                    known.ok_or_else(|| changes::beyond(place, length))
+                    known.ok_or_else(|| collections::beyond(place, length))
                 };
                 items.swap(place(one)?, place(other)?);
             }
@@ -150,7 +150,7 @@ fn place_of<'a>(items: &[ScriptValue<'a>], part: &[ScriptValue<'a>]) -> ScriptVa
         let mut pairs = window.iter().zip(part);
         pairs.all(|(item, other)| is_same(item, other))
     });
-    found.map_or(ScriptValue::Whole(-1), made::count)
+    found.map_or(ScriptValue::Whole(-1), objects::count)
 }
 
 /// Where a value is in a list that is in order; where it is not, one below the negative of where it would be.
@@ -164,8 +164,8 @@ fn found_in_order<'a>(
         let Some(item) = items.get(middle) else {
             break;
         };
-        match changes::ordered(item, value)?.want_whole()? {
-            0 => return Ok(made::count(middle)),
+        match collections::ordered(item, value)?.want_whole()? {
+            0 => return Ok(objects::count(middle)),
             order if order < 0 => from = middle + 1,
             _ => to = middle,
         }

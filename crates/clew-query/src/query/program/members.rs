@@ -4,7 +4,7 @@ use clew_schema::geo::GeoPoint;
 use serde_json::Value;
 
 use super::calendar;
-use super::changes;
+use super::collections;
 use super::dates;
 use super::days;
 use super::matcher;
@@ -69,7 +69,7 @@ pub(super) fn is_method(name: &str, arguments: usize) -> bool {
     let own = METHODS.iter().chain(dates::METHODS);
     let own = own.chain(texts::METHODS).chain(calendar::METHODS);
     let own = own.chain(moments::METHODS).chain(days::METHODS);
-    let mut all = own.chain(changes::METHODS).chain(matcher::METHODS);
+    let mut all = own.chain(collections::METHODS).chain(matcher::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
 

@@ -8,32 +8,32 @@
 //! ([`ScriptState`]) as `state`. Each run is bounded by steps, its texts by bytes, and what it holds by both. Deliberately
 //! absent: classes, and anything that reaches beyond the document.
 
-mod asked;
 mod assign;
 mod bits;
 mod calendar;
-mod changes;
+mod collections;
+mod containers;
 mod date_functions;
 mod dates;
 mod days;
 mod document;
+mod document_values;
 mod doing;
 mod ends;
 mod failures;
 mod functions;
 mod gathered;
-mod held;
+mod higher_order;
 mod lambdas;
 mod lexer;
 mod list_functions;
-mod made;
 mod matcher;
 mod members;
 mod methods;
 mod moments;
 mod names;
+mod objects;
 mod operators;
-mod over;
 mod own;
 mod parser;
 mod pattern;

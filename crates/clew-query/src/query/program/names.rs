@@ -6,7 +6,7 @@ use super::functions::{self, Known};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::{Node, Operator, Thrown, Type};
-use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose, made, statics};
+use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose, objects, statics};
 use crate::query::VectorMeasure;
 
 impl Parser<'_> {
@@ -107,7 +107,7 @@ impl Parser<'_> {
             ("ArrayList" | "LinkedList", 0) => return Ok(Node::List(Vec::new())),
             ("HashMap" | "LinkedHashMap", 0) => return Ok(Node::Map(Vec::new())),
             (class, count) => {
-                if let Some(function) = made::constructor(class, count) {
+                if let Some(function) = objects::constructor(class, count) {
                     return Ok(Node::Function(function.to_string(), arguments));
                 }
                 if Thrown::named(class).is_some() && count < 2 {

@@ -1,7 +1,7 @@
 //! What operators make of values.
 
 use super::ScriptLanguage;
-use super::held::Kind;
+use super::containers::Kind;
 use super::tree::{Operator, Type};
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};

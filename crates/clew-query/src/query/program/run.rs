@@ -10,7 +10,7 @@ use super::failures::again;
 use super::operators::{apply, compared, fitted, holds, is_of, lenient, of_ints};
 use super::tree::{Node, Operator, Statement, Thrown, Type};
 use super::value::{STEP_ITEMS, ScriptValue};
-use super::{Script, changes, members};
+use super::{Script, collections, members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Steps of one run: some milliseconds of work.
@@ -311,7 +311,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             }
         };
         self.hold(&value)?;
-        changes::put(&of, &key, value)
+        collections::put(&of, &key, value)
     }
 
     pub(super) fn set(&mut self, place: usize, value: ScriptValue<'a>) {

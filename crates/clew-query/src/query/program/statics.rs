@@ -1,7 +1,7 @@
 //! Functions of classes: those of numbers, letters and texts that need no more than their arguments.
 
 use super::bits;
-use super::changes;
+use super::collections;
 use super::date_functions;
 use super::list_functions;
 use super::operators::is_same;
@@ -172,7 +172,7 @@ pub(super) fn call<'a>(
             let low = a.want_whole()? & i64::from(u32::MAX);
             ScriptValue::Whole(i64::from(low.count_ones()))
         }
-        ("compareOf", [a, b]) => changes::ordered(a, b)?,
+        ("compareOf", [a, b]) => collections::ordered(a, b)?,
         ("maxOf", [a, b]) => ScriptValue::Whole(a.want_whole()?.max(b.want_whole()?)),
         ("minOf", [a, b]) => ScriptValue::Whole(a.want_whole()?.min(b.want_whole()?)),
         ("signumOf", [a]) => ScriptValue::Whole(a.want_whole()?.signum()),

@@ -33,7 +33,7 @@ pub(super) fn method<'a>(
         ("toCharArray", []) => ScriptValue::listed(units().map(ScriptValue::Char).collect())?,
         ("chars", []) => {
             let codes = units().map(|unit| ScriptValue::Whole(i64::from(unit)));
-            ScriptValue::kept(super::held::Kind::Wholes, codes.collect())?
+            ScriptValue::kept(super::containers::Kind::Wholes, codes.collect())?
         }
         ("codePointAt", [at]) => {
             let letter = part(text, at.want_whole()?)?.chars().next();

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use clew_schema::geo::GeoPoint;
 use serde_json::{Number, Value};
 
+use super::containers::{Held, Kind, Members};
 use super::dates;
 use super::days::CalendarPart;
 use super::doing::Doing;
 use super::failures::CLASS;
-use super::held::{Held, Kind, Members};
 use super::matcher::Matcher;
 use super::moments::{self, Clock};
 use super::pattern::Pattern;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::changes;
+use super::collections;
+use super::containers::{Held, Kind, Members};
 use super::doing::{Doing, Groups};
-use super::held::{Held, Kind, Members};
 use super::lambdas::Wanted;
-use super::made;
 use super::members;
+use super::objects;
 use super::run::Machine;
 use super::value::{STEP_ITEMS, ScriptValue};
 use crate::error::ScriptError;
@@ -48,11 +48,11 @@ impl<'a> Machine<'a, '_> {
                 let found = self.kept(items, lambda, Wanted::These)?;
                 found.into_iter().next().unwrap_or(ScriptValue::Null)
             }
-            "count" => made::count(self.kept(items, lambda, Wanted::These)?.len()),
+            "count" => objects::count(self.kept(items, lambda, Wanted::These)?.len()),
             "mapToObj" => ScriptValue::listed(self.each_made(items, lambda)?)?,
             "mapToDouble" => {
                 let made = self.each_made(items, lambda)?;
-                ScriptValue::listed(made::floats(&made)?)?
+                ScriptValue::listed(objects::floats(&made)?)?
             }
             "flatMap" => self.flattened(items, lambda)?,
             "sum" => {
@@ -81,7 +81,7 @@ impl<'a> Machine<'a, '_> {
             }
             "eachWithIndex" => {
                 for (at, item) in items.into_iter().enumerate() {
-                    self.applied(lambda, &[item, made::count(at)])?;
+                    self.applied(lambda, &[item, objects::count(at)])?;
                 }
                 of.clone()
             }
@@ -182,17 +182,17 @@ impl<'a> Machine<'a, '_> {
             ("orElseGet", None) => self.applied(lambda, &[]),
             ("map", Some(there)) => {
                 let made = self.applied(lambda, &[there])?;
-                made::optional(made)
+                objects::optional(made)
             }
             ("flatMap", Some(there)) => self.applied(lambda, &[there]),
             ("filter", Some(there)) => {
                 let holds = self.applied(lambda, std::slice::from_ref(&there))?;
                 match holds.want_truth()? {
-                    true => made::optional(there),
-                    false => made::optional(ScriptValue::Null),
+                    true => objects::optional(there),
+                    false => objects::optional(ScriptValue::Null),
                 }
             }
-            ("map" | "flatMap" | "filter", None) => made::optional(ScriptValue::Null),
+            ("map" | "flatMap" | "filter", None) => objects::optional(ScriptValue::Null),
             ("ifPresent", Some(there)) => {
                 self.applied(lambda, &[there])?;
                 Ok(ScriptValue::Null)
@@ -216,7 +216,7 @@ impl<'a> Machine<'a, '_> {
             return Ok(found);
         }
         if let ("merge", [key, value]) = (name, before) {
-            let made = match members.get(&changes::key(key)) {
+            let made = match members.get(&collections::key(key)) {
                 None | Some(ScriptValue::Null) => value.clone(),
                 Some(there) => self.applied(lambda, &[there, value.clone()])?,
             };
@@ -251,7 +251,7 @@ impl<'a> Machine<'a, '_> {
             }
         }
         Ok(match name {
-            "count" => made::count(count),
+            "count" => objects::count(count),
             "every" => ScriptValue::Bool(true),
             "findAll" => ScriptValue::mapped(found)?,
             _ => ScriptValue::Null,
@@ -323,10 +323,10 @@ impl<'a> Machine<'a, '_> {
         self.hold(&made)?;
         match made {
             ScriptValue::Null => {
-                members.take(&changes::key(key));
+                members.take(&collections::key(key));
             }
             ref made => {
-                members.put(changes::key(key), made.clone())?;
+                members.put(collections::key(key), made.clone())?;
             }
         }
         Ok(made)
@@ -340,7 +340,7 @@ impl<'a> Machine<'a, '_> {
         key: &ScriptValue<'a>,
         lambda: &Doing<'a>,
     ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
-        let there = members.get(&changes::key(key));
+        let there = members.get(&collections::key(key));
         let there = there.unwrap_or(ScriptValue::Null);
         let is_there = there != ScriptValue::Null;
         Ok(Some(match name {

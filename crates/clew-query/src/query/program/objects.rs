@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
+use super::containers::{Held, Kind};
 use super::doing::{Doing, What};
 use super::failures;
-use super::held::{Held, Kind};
 use super::members;
 use super::run::Machine;
 use super::tree::{Node, Thrown};
 use super::value::{STEP_BYTES, STEP_ITEMS, ScriptValue, TEXT_BYTES_MAX};
-use super::{changes, functions, statics};
+use super::{collections, functions, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// So many numbers has a range at most.
@@ -120,7 +120,7 @@ impl<'a> Machine<'a, '_> {
             let (name, value) = (self.value(name)?, self.value(value)?);
             self.gone_through(&name)?;
             self.hold(&value)?;
-            made.push((changes::key(&name), value));
+            made.push((collections::key(&name), value));
         }
         ScriptValue::mapped(made)
     }
@@ -152,7 +152,7 @@ impl<'a> Machine<'a, '_> {
                     _ => size,
                 };
                 self.steps(looks / STEP_ITEMS)?;
-                changes::copied(name, of)
+                collections::copied(name, of)
             }
             ("optional", [value]) => optional(value.clone()),
             ("naturalOrder", []) => Doing::made(What::Natural),
@@ -200,13 +200,13 @@ impl<'a> Machine<'a, '_> {
                 let items = of.items().unwrap_or_default();
                 self.steps(items.len().saturating_mul(items.len()) / STEP_ITEMS)?;
                 let set = ScriptValue::set_of(items)?;
-                let items = changes::in_order(set.items().unwrap_or_default())?;
+                let items = collections::in_order(set.items().unwrap_or_default())?;
                 ScriptValue::kept(Kind::Sorted, items)
             }
             ("newSortedMap", []) => ScriptValue::map_of(Kind::Sorted, Vec::new()),
             ("newSortedMap", [of]) => {
                 self.hold(of)?;
-                ScriptValue::map_of(Kind::Sorted, changes::pairs(of)?)
+                ScriptValue::map_of(Kind::Sorted, collections::pairs(of)?)
             }
             ("newBuilder", []) => self.builder(""),
             // How much room it has at first is of no account.
@@ -285,7 +285,7 @@ impl<'a> Machine<'a, '_> {
             }
             (Kind::Wholes, "sorted" | "distinct" | "limit" | "skip", _) => {
                 self.steps(items.len() / STEP_ITEMS)?;
-                let made = changes::call(&of, name, arguments)?;
+                let made = collections::call(&of, name, arguments)?;
                 let made = made.and_then(|made| made.items()).unwrap_or_default();
                 ScriptValue::kept(Kind::Wholes, made).map(Some)
             }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::containers::{Held, Kind, Members};
 use super::ends;
-use super::held::{Held, Kind, Members};
 pub(super) use super::methods::{DEEP, GROWING, MAKING, METHODS, QUICK, READING};
 use super::operators::is_same;
 use super::value::ScriptValue;
