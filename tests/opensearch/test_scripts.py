@@ -265,13 +265,19 @@ class ScriptsTest(ClewTest):
         self.assertIn("must be a non-negative", self.failure("0 - doc['price'].value")["reason"].lower())
         self.assertIn("fielddata=true", self.failure("doc['text'].value")["caused_by"]["reason"])
         for script, reason in [
-            ("doc['n'].value +", "unexpected end of script at [16]"),
+            ("doc['n'].value +", "unexpected end of script"),
             ("int f(int x) { return x }", "the script is empty"),
             ("ctx._source.n", "cannot resolve symbol [ctx]"),
         ]:
             error = self.failure(script)
             self.assertEqual((error["type"], error["reason"]), ("script_exception", "compile error"))
             self.assertIn(reason, error["caused_by"]["reason"])
+        # Where it is not understood.
+        error = self.failure("doc['n'].value + x")
+        self.assertEqual(error["caused_by"], {"type": "illegal_argument_exception", "reason": "cannot resolve symbol [x]"})
+        self.assertEqual(error["script_stack"], ["doc['n'].value + x", " " * 17 + "^---- HERE"])
+        self.assertEqual(error["position"], {"offset": 17, "start": 0, "end": 18})
+        self.assertEqual((error["script"], error["lang"]), ("doc['n'].value + x", "painless"))
         self.assertIn("script_lang not supported [groovy]", self.failure({"source": "1", "lang": "groovy"})["reason"])
         # Without end is ended.
         self.assertIn("steps", self.failure("while (true) { }")["caused_by"]["reason"])

@@ -26,7 +26,7 @@ mod span;
 mod told;
 
 use base64::Engine as _;
-use clew_query::Query;
+use clew_query::{Query, ScriptError};
 use serde_json::Value;
 
 use crate::http::suggestion::did_you_mean;
@@ -76,6 +76,8 @@ pub struct DslError {
     pub reason: String,
     /// What is wrong inside the part that the reason names.
     pub within: Option<Box<DslError>>,
+    /// The script that was not understood, and where.
+    pub script: Option<Box<ScriptError>>,
 }
 
 impl DslError {
@@ -84,6 +86,7 @@ impl DslError {
             kind: DslErrorKind::XContentParse,
             reason: reason.into(),
             within: None,
+            script: None,
         }
     }
 
@@ -100,6 +103,7 @@ impl DslError {
             kind: DslErrorKind::Parsing,
             reason: reason.into(),
             within: None,
+            script: None,
         }
     }
 
@@ -108,6 +112,7 @@ impl DslError {
             kind: DslErrorKind::IllegalArgument,
             reason: reason.into(),
             within: None,
+            script: None,
         }
     }
 }

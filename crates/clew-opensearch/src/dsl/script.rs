@@ -281,7 +281,8 @@ fn compile_error(error: ScriptError) -> DslError {
     DslError {
         kind: DslErrorKind::Script,
         reason: "compile error".to_string(),
-        within: Some(Box::new(DslError::illegal(error.reason))),
+        within: Some(Box::new(DslError::illegal(error.reason.clone()))),
+        script: Some(Box::new(error)),
     }
 }
 

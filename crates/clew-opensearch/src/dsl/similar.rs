@@ -159,6 +159,7 @@ fn named(object: &Map<String, Value>) -> Result<Option<LikeItem>, DslError> {
             kind: DslErrorKind::Malformed,
             reason: EITHER.to_string(),
             within: None,
+            script: None,
         });
     }
     let document = named::document(object, &named::UNDERSCORED);

@@ -4,8 +4,12 @@ use axum::http::StatusCode;
 
 use super::{DslError, DslErrorKind};
 use crate::http::error::{ApiError, Cause};
+use crate::http::error_table::script_cause;
 
 fn cause_of(error: DslError) -> Cause {
+    if let Some(script) = error.script {
+        return script_cause(&script);
+    }
     let cause = Cause::new(error.kind.type_name(), error.reason);
     match error.within {
         Some(within) => cause.caused_by(cause_of(*within)),

@@ -264,7 +264,16 @@ pub(crate) fn script_cause(error: &ScriptError) -> Cause {
             cause.with("position", position)
         }
     };
-    cause.caused_by(Cause::new(kind, error.reason.clone()))
+    cause.caused_by(Cause::new(kind, reason_of(error)))
+}
+
+/// What is wrong with a script, without the place, which is told beside it.
+fn reason_of(error: &ScriptError) -> &str {
+    let parts = error.reason.rsplit_once(" at [");
+    match parts.filter(|_| error.kind == ScriptErrorKind::Unreadable && place_of(error).is_some()) {
+        Some((reason, _)) => reason,
+        None => &error.reason,
+    }
 }
 
 /// A script that a write was to be made by, and that was refused, or failed.
