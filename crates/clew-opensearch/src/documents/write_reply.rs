@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::documents::slow;
 use crate::http::error::ApiError;
-use crate::http::error_table::failed_to_execute;
 use crate::http::json_writer::JsonWriter;
+use crate::http::script_errors::failed_to_execute;
 use crate::state::call::Call;
 
 /// When a write must be visible.

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 
 use super::{DslError, DslErrorKind};
 use crate::http::error::{ApiError, Cause};
-use crate::http::error_table::script_cause;
+use crate::http::script_errors::script_cause;
 
 fn cause_of(error: DslError) -> Cause {
     if let Some(script) = error.script {

@@ -12,6 +12,7 @@ pub(crate) mod raw_json;
 pub(crate) mod reply;
 pub(crate) mod reply_filter;
 pub(crate) mod request_memory;
+pub(crate) mod script_errors;
 pub(crate) mod setting_values;
 pub(crate) mod shard_outcomes;
 pub(crate) mod source_filter;

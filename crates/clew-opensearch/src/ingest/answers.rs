@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use clew_ingest::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 
 use crate::http::error::{ApiError, Cause};
-use crate::http::error_table::script_cause;
+use crate::http::script_errors::script_cause;
 
 impl From<DefinitionError> for ApiError {
     fn from(error: DefinitionError) -> Self {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::fields::FieldList;
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
-use crate::http::error_table::script_cause;
+use crate::http::script_errors::script_cause;
 
 /// Scripts that one search may have for values of hits, unless its index says otherwise.
 pub(super) const SCRIPTS_MAX: usize = 32;

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::spec::{Job, Verb};
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
-use crate::http::error_table::script_cause;
 use crate::http::request_memory::RequestMemory;
+use crate::http::script_errors::script_cause;
 
 /// Reads `script` of a body.
 pub(super) fn read(script: &Value) -> Result<Arc<Script>, ApiError> {
