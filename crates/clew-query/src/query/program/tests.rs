@@ -1221,6 +1221,25 @@ fn lists_are_used_from_their_ends_and_by_collections() {
 }
 
 #[test]
+fn regions_of_texts_are_compared() {
+    for (source, wanted) in [
+        ("'Hello'.regionMatches(0, 'He', 0, 2)", json!(true)),
+        ("'Hello'.regionMatches(0, 'he', 0, 2)", json!(false)),
+        ("'Hello'.regionMatches(true, 0, 'he', 0, 2)", json!(true)),
+        ("'Hello'.regionMatches(1, 'xell', 1, 3)", json!(true)),
+        ("'Hello'.regionMatches(4, 'Hello', 4, 2)", json!(false)),
+        ("'Hello'.regionMatches(-1, 'Hello', -1, 2)", json!(false)),
+        ("'Hello'.codePointCount(0, 3)", json!(3)),
+    ] {
+        assert_eq!(
+            made(source, ScriptLanguage::Painless),
+            Ok(wanted),
+            "{source}"
+        );
+    }
+}
+
+#[test]
 fn failures_have_the_classes_and_places_of_java() {
     use ScriptErrorKind as Kind;
     for (source, kind, at) in [

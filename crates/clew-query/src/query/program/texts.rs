@@ -8,11 +8,14 @@ use crate::error::ScriptError;
 pub(super) const METHODS: &[(&str, usize)] = &[
     ("chars", 0),
     ("codePointAt", 1),
+    ("codePointCount", 2),
     ("compareToIgnoreCase", 1),
     ("contentEquals", 1),
     ("decodeBase64", 0),
     ("encodeBase64", 0),
     ("lastIndexOf", 2),
+    ("regionMatches", 4),
+    ("regionMatches", 5),
     ("startsWith", 2),
     ("subSequence", 2),
     ("toCharArray", 0),
@@ -38,6 +41,26 @@ pub(super) fn method<'a>(
         ("codePointAt", [at]) => {
             let letter = part(text, at.want_whole()?)?.chars().next();
             ScriptValue::Whole(letter.map_or(-1, |letter| i64::from(u32::from(letter))))
+        }
+        ("codePointCount", [_, _]) => {
+            let whole = ScriptValue::Text(text.to_string().into());
+            let piece = super::members::call(&whole, "substring", arguments)?;
+            let letters = piece.want_text()?.chars().count();
+            ScriptValue::Whole(i64::try_from(letters).unwrap_or(i64::MAX))
+        }
+        ("regionMatches", [at, other, from, length]) => {
+            let places = [at.want_whole()?, from.want_whole()?, length.want_whole()?];
+            let (one, other) = regions(text, other.want_text()?, places);
+            ScriptValue::Bool(one.is_some() && one == other)
+        }
+        ("regionMatches", [ignores_case, at, other, from, length]) => {
+            let places = [at.want_whole()?, from.want_whole()?, length.want_whole()?];
+            let (mut one, mut other) = regions(text, other.want_text()?, places);
+            if ignores_case.want_truth()? {
+                one = one.map(|one| one.to_lowercase());
+                other = other.map(|other| other.to_lowercase());
+            }
+            ScriptValue::Bool(one.is_some() && one == other)
         }
         ("compareToIgnoreCase", [other]) => {
             let other = other.want_text()?.to_lowercase();
@@ -68,6 +91,21 @@ pub(super) fn method<'a>(
         }
         _ => return Ok(None),
     }))
+}
+
+/// Pieces of one length of two texts, each from a place on; none where a text has no such piece.
+fn regions(
+    text: &str,
+    other: &str,
+    [at, from, length]: [i64; 3],
+) -> (Option<String>, Option<String>) {
+    let piece = |text: &str, from: i64| {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let from = usize::try_from(from).ok()?;
+        let end = from.checked_add(usize::try_from(length).unwrap_or(0))?;
+        units.get(from..end).map(String::from_utf16_lossy)
+    };
+    (piece(text, at), piece(other, from))
 }
 
 /// How two texts stand to each other, as Java says it: by the first letters that differ, else by how long they are.
