@@ -95,7 +95,7 @@ impl Parser<'_> {
     /// What an operator makes of two values: of whole numbers of 32 bits another one, as far as the text tells what they are.
     pub(super) fn paired(&self, operator: Operator, left: Node, right: Node) -> Node {
         let has_ints = match operator {
-            Operator::Add | Operator::Subtract | Operator::Multiply => {
+            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide => {
                 self.is_int(&left) && self.is_int(&right)
             }
             // By how much it is shifted may be any whole number.
@@ -112,23 +112,22 @@ impl Parser<'_> {
     }
 
     /// Whether what has a value has one of 32 bits, as far as its text tells.
-    fn is_int(&self, node: &Node) -> bool {
+    pub(super) fn is_int(&self, node: &Node) -> bool {
         match node {
             Node::Whole(number) => i32::try_from(*number).is_ok(),
-            Node::Variable(place) => self.scope.iter().any(|(_, kind, known)| {
-                known == place && matches!(kind, Type::Int | Type::Short | Type::Byte | Type::Char)
-            }),
-            Node::Cast(kind, _) => {
-                matches!(kind, Type::Int | Type::Short | Type::Byte | Type::Char)
+            Node::Variable(place) => {
+                let mut known = self.scope.iter();
+                known.any(|(_, kind, known)| known == place && kind.is_int())
             }
-            Node::Negated(inner) | Node::Flipped(inner) => self.is_int(inner),
+            Node::Own(place, _) => {
+                let kind = self.function_kinds.get(*place);
+                kind.is_some_and(|kind| kind.is_int())
+            }
+            Node::Cast(kind, _) => kind.is_int(),
+            Node::Flipped(inner) => self.is_int(inner),
             Node::PairOfInts(..) => true,
             Node::Pair(
-                Operator::Divide
-                | Operator::Remainder
-                | Operator::BitAnd
-                | Operator::BitOr
-                | Operator::BitXor,
+                Operator::Remainder | Operator::BitAnd | Operator::BitOr | Operator::BitXor,
                 left,
                 right,
             ) => self.is_int(left) && self.is_int(right),

@@ -83,6 +83,8 @@ pub(super) fn of_ints<'a>(
         Operator::Add => left.wrapping_add(right),
         Operator::Subtract => left.wrapping_sub(right),
         Operator::Multiply => left.wrapping_mul(right),
+        // What is divided by zero is told elsewhere.
+        Operator::Divide if right != 0 => left.wrapping_div(right),
         Operator::ShiftLeft => left.wrapping_shl(right as u32),
         Operator::ShiftRight => left.wrapping_shr(right as u32),
         Operator::ShiftRightUnsigned => (left as u32).wrapping_shr(right as u32) as i32,
@@ -359,6 +361,7 @@ fn narrowed<'a>(
         Type::Byte if may_cut => ScriptValue::Whole(i64::from(whole as i8)),
         Type::Short if may_cut => ScriptValue::Whole(i64::from(whole as i16)),
         Type::Int if may_cut => ScriptValue::Whole(i64::from(whole as i32)),
+        Type::Int if i32::try_from(whole).is_err() => return Err(value.no_cast(kind.name())),
         _ => ScriptValue::Whole(whole),
     })
 }

@@ -36,7 +36,9 @@ impl Parser<'_> {
             if self.function_names.len() >= FUNCTIONS_MAX {
                 return Err(self.wrong(format_args!("more than [{FUNCTIONS_MAX}] functions")));
             }
+            let kind = self.type_ahead(by).map_or(Type::Any, |(kind, _)| kind);
             self.function_names.push(known);
+            self.function_kinds.push(kind);
             by = end;
         }
         Ok(())

@@ -47,6 +47,8 @@ pub(super) struct Parser<'a> {
     pub(super) functions: Vec<Own>,
     /// The names of these, and of the one that is read, with how many arguments they take.
     pub(super) function_names: Vec<(String, usize)>,
+    /// What each of these gives back.
+    pub(super) function_kinds: Vec<Type>,
     /// How deep what was read is, and how many operators a statement of it has.
     pub(super) deepest: usize,
     pub(super) longest: usize,
@@ -75,6 +77,7 @@ impl<'a> Parser<'a> {
             variables: 0,
             functions: Vec::new(),
             function_names: Vec::new(),
+            function_kinds: Vec::new(),
             deepest: 0,
             longest: 0,
         })
@@ -325,6 +328,7 @@ impl<'a> Parser<'a> {
                 Node::Whole(number) => Node::Whole(number.wrapping_neg()),
                 Node::Long(number) => Node::Long(number.wrapping_neg()),
                 Node::Float(number) => Node::Float(-number),
+                node if self.is_int(&node) => self.paired(Operator::Subtract, Node::Whole(0), node),
                 node => Node::Negated(Box::new(node)),
             });
         }

@@ -933,6 +933,18 @@ fn whole_numbers_have_the_bits_that_java_gives_them() {
             json!(-2_147_483_648_i64),
         ),
         ("int x = 2147483647; return x + x", json!(-2)),
+        (
+            "int x = -2147483648; int y = -x; return y",
+            json!(-2_147_483_648_i64),
+        ),
+        (
+            "int x = -2147483648; int y = x / -1; return y",
+            json!(-2_147_483_648_i64),
+        ),
+        (
+            "int f(int n) { if (n < 2) { return 1 } return n * f(n - 1) } return f(13)",
+            json!(1_932_053_504),
+        ),
         ("1 << 33", json!(2)),
         ("1L << 33", json!(8_589_934_592_i64)),
         ("-1 >>> 28", json!(15)),
@@ -952,6 +964,13 @@ fn whole_numbers_have_the_bits_that_java_gives_them() {
     ] {
         let have = made(source, ScriptLanguage::Painless);
         assert_eq!(have, Ok(wanted), "{source}");
+    }
+    for (source, kind) in [
+        ("int x = 3000000000L; return x", ScriptErrorKind::Cast),
+        ("int x = 0; return 1 / x", ScriptErrorKind::Arithmetic),
+    ] {
+        let failed = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!(failed.kind, kind, "{source}");
     }
     let refused = made("1 + 3000000000", ScriptLanguage::Painless).unwrap_err();
     assert!(

@@ -267,6 +267,11 @@ impl Type {
         })
     }
 
+    /// Whether what it holds is computed with in 32 bits.
+    pub(super) fn is_int(self) -> bool {
+        matches!(self, Type::Int | Type::Short | Type::Byte | Type::Char)
+    }
+
     /// Its name in errors.
     pub(super) fn name(self) -> &'static str {
         match self {
