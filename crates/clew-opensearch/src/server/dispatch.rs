@@ -203,10 +203,6 @@ async fn run(
         body: &call.body,
         opaque_id: call.opaque_id.as_deref(),
     };
-    if api.is_stopping() {
-        // Whoever does so when the server stops may not have come to it yet.
-        api.tasks.stop();
-    }
     let answering = api.tasks.answering(action, &asked);
     answering
         .answer(answer_of(found.route.handler, call, is_long), cancel_after)

@@ -117,7 +117,7 @@ impl Api {
         Api {
             body_limits,
             cluster_settings: ClusterSettings::load(&engine, setting_checks),
-            tasks: Tasks::new(engine.clock().clone()),
+            tasks: Tasks::new(engine.clock().clone(), options.stopped.clone()),
             engine,
             metrics,
             parts: Parts::default(),
@@ -153,12 +153,6 @@ impl Api {
         let parent = TraceParent::of(|name| headers.get(name)?.to_str().ok());
         let tells = self.engine.tells_slow() || self.cluster_settings.tells_slow();
         Spent::of_request(parent, self.options.tracer.as_ref(), tells)
-    }
-
-    /// Whether the server stops.
-    pub(crate) fn is_stopping(&self) -> bool {
-        let stopped = self.options.stopped.as_ref();
-        stopped.is_some_and(|stopped| *stopped.borrow())
     }
 
     /// Comes back when the server stops.

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use clew_platform::{CancellationToken, Clock};
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::http::error::{ApiError, Cause};
 pub use requests::cancelled_error;
@@ -95,12 +95,12 @@ impl Task {
 }
 
 impl Tasks {
-    /// None yet; those that come begin at the time of this clock.
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    /// None yet; those that come begin at the time of this clock, and requests that come when `stopped` says so are refused.
+    pub(crate) fn new(clock: Arc<dyn Clock>, stopped: Option<watch::Receiver<bool>>) -> Self {
         Tasks {
             clock,
             last: AtomicU64::default(),
-            requests: Requests::default(),
+            requests: Requests::new(stopped),
             state: Mutex::default(),
             ended: Notify::new(),
         }

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -14,7 +13,7 @@ use bytes::Bytes;
 use clew_engine::EngineError;
 use clew_platform::CancellationToken;
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::{RunningTask, nanos_since};
 use crate::http::error::{ApiError, Cause};
@@ -104,7 +103,8 @@ type Part = HashMap<u64, Arc<RequestTask>>;
 #[derive(Default)]
 pub(crate) struct Requests {
     parts: [Mutex<Part>; PARTS],
-    stopping: AtomicBool,
+    /// Turns to true when the server stops; none where nobody says so.
+    stopped: Option<watch::Receiver<bool>>,
 }
 
 /// What a request is, beside its action.
@@ -115,6 +115,14 @@ pub(crate) struct RequestDetails<'a> {
 }
 
 impl Requests {
+    /// None yet. Those that come when `stopped` says so, or nobody is left who could say it, are cancelled.
+    pub(super) fn new(stopped: Option<watch::Receiver<bool>>) -> Self {
+        Requests {
+            stopped,
+            ..Requests::default()
+        }
+    }
+
     /// Notes a request that begins; it is forgotten when the result is dropped, and cancelled when that happens before it is
     /// answered.
     pub(crate) fn enter(
@@ -136,8 +144,8 @@ impl Requests {
             cancelled: Notify::new(),
         });
         self.part(number).insert(number, task.clone());
-        // Looked at after it was noted: whoever stops the server sets it first and goes through all then.
-        if self.stopping.load(Ordering::SeqCst) {
+        // Looked at after it was noted: whoever ends all requests comes after the server was told to stop.
+        if self.is_stopping() {
             task.cancel(STOPPING);
         }
         Answering {
@@ -161,9 +169,13 @@ impl Requests {
         Some(task.shown())
     }
 
-    /// Cancels those that are on their way, and all that come.
+    fn is_stopping(&self) -> bool {
+        let stopped = self.stopped.as_ref();
+        stopped.is_some_and(|stopped| *stopped.borrow() || stopped.has_changed().is_err())
+    }
+
+    /// Cancels those that are on their way, once the server stops.
     pub(super) fn stop(&self) {
-        self.stopping.store(true, Ordering::SeqCst);
         for part in &self.parts {
             part.lock().values().for_each(|task| task.cancel(STOPPING));
         }
@@ -389,12 +401,22 @@ mod tests {
 
     #[test]
     fn the_stop_of_the_server_ends_requests_and_those_that_come() {
-        let requests = Requests::default();
+        let (stop, stopped) = watch::channel(false);
+        let requests = Requests::new(Some(stopped));
         let never = || Box::pin(std::future::pending::<Result<(), ApiError>>());
         let before = enter(&requests, 7, SEARCH);
+        assert!(before.task.token.stopped().is_none());
+        stop.send_replace(true);
+        // Also before anybody has ended those that are on their way.
+        let amid = enter(&requests, 8, SEARCH);
+        assert_eq!(kind_and_reason(&run(amid.answer(never(), None))).0, 503);
         requests.stop();
         assert_eq!(kind_and_reason(&run(before.answer(never(), None))).0, 503);
-        let after = enter(&requests, 8, SEARCH);
+        // Nobody is left who could say that the server goes on.
+        let (stop, stopped) = watch::channel(false);
+        let requests = Requests::new(Some(stopped));
+        drop(stop);
+        let after = enter(&requests, 9, SEARCH);
         assert_eq!(kind_and_reason(&run(after.answer(never(), None))).0, 503);
     }
 
