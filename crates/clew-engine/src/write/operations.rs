@@ -1,7 +1,7 @@
 //! The way of a write: index and shard, mapping check, number, log, buffer; and the wait for
 //! durability before anything is acknowledged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -366,6 +366,7 @@ fn note_left_out(
     if left_out.is_empty() {
         return;
     }
+    let left_out: HashSet<u64> = left_out.iter().copied().collect();
     for written in results.iter_mut().flatten().flatten() {
         if written.shard == shard && Arc::ptr_eq(&written.index, index) {
             written.left_out |= left_out.contains(&written.seq_no);
@@ -379,12 +380,18 @@ fn note_slow(
     put_in: &PutIn,
     results: &mut [Option<Result<Written, EngineError>>],
 ) {
+    if watches.is_empty() {
+        return;
+    }
+    // A document and its nested objects have one number.
+    let mut took: HashMap<u64, Duration> = HashMap::with_capacity(watches.len());
+    for (number, part) in &put_in.took {
+        *took.entry(*number).or_default() += *part;
+    }
     for (position, watch) in watches {
         if let Some(Some(Ok(written))) = results.get_mut(position) {
-            let own = put_in.took.iter();
-            let own = own.filter(|(number, _)| *number == written.seq_no);
-            let took: Duration = own.map(|(_, took)| *took).sum();
-            written.slow = watch.slow(&written.index, took);
+            let more = took.get(&written.seq_no).copied().unwrap_or_default();
+            written.slow = watch.slow(&written.index, more);
         }
     }
 }
