@@ -63,14 +63,13 @@ struct Counters {
 }
 
 impl Counters {
-    /// Runs something that was asked for at a moment, and counts it; beside what came of it, how long it ran.
+    /// Runs something that was asked for at a moment and begins at another, and counts it; beside what came of it, how long it ran.
     fn of_run<T>(
         &self,
         clock: &dyn Clock,
-        asked: Duration,
+        (asked, started): (Duration, Duration),
         work: impl FnOnce() -> T,
     ) -> (Result<T, EngineError>, Duration) {
-        let started = clock.monotonic();
         // What the work held is dropped, and nothing that outlives it is changed by searches but
         // counters and caches behind locks of their own.
         let result = catch_unwind(AssertUnwindSafe(work));
@@ -206,8 +205,8 @@ impl SearchPool {
     /// [`EngineError::Panicked`].
     pub(crate) fn run_here<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         self.make_way();
-        let clock = &*self.clock;
-        let (result, _) = self.counters.of_run(clock, clock.monotonic(), work);
+        let (clock, now) = (&*self.clock, self.clock.monotonic());
+        let (result, _) = self.counters.of_run(clock, (now, now), work);
         result
     }
 
@@ -222,7 +221,8 @@ impl SearchPool {
         let (clock, counters) = (self.clock.clone(), self.counters.clone());
         let turns = self.turns.clone();
         let search = move || {
-            let (result, ran) = counters.of_run(&*clock, asked, work);
+            let times = (asked, clock.monotonic());
+            let (result, ran) = counters.of_run(&*clock, times, work);
             turns.usual.count(ran);
             result
         };
