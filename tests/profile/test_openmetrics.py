@@ -55,6 +55,10 @@ class OpenMetricsTest(ClewTest):
         for name in ("rest_requests", "log_entries", "memory_refused"):
             self.assertEqual(families[name].type, "counter", name)
         self.assertEqual(families["http_connections_open"].type, "gauge")
+        # A counter has its type in both: none is called like another family with `_total` behind it.
+        types = dict(re.findall(r"(?m)^# TYPE (\S+) (.+)$", plain))
+        self.assertEqual({name.removesuffix("_total"): kind for name, kind in types.items()},
+                         {family.name: family.type for family in families.values()})
         asked = {sample.labels["status"]: sample.value for sample in families["rest_requests"].samples
                  if sample.labels["endpoint"] == "search"}
         self.assertGreaterEqual(asked["ok"], 1)

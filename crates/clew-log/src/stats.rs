@@ -15,8 +15,6 @@ pub struct LogStats {
     pub groups: u64,
     /// Successful syncs of entries.
     pub syncs: u64,
-    /// Time spent in them.
-    pub sync_time: Duration,
     /// Microseconds from a call to its acknowledgement, as the first call of its group had it.
     pub append_latency: Histogram,
     /// Microseconds a sync took.
@@ -60,7 +58,6 @@ pub(crate) struct Counters {
     bytes: AtomicU64,
     groups: AtomicU64,
     syncs: AtomicU64,
-    sync_nanos: AtomicU64,
     append_latency: Buckets<17>,
     sync_latency: Buckets<17>,
     group_entries: Buckets<11>,
@@ -73,7 +70,6 @@ impl Default for Counters {
             bytes: AtomicU64::default(),
             groups: AtomicU64::default(),
             syncs: AtomicU64::default(),
-            sync_nanos: AtomicU64::default(),
             append_latency: Buckets::new(&LATENCY_BOUNDS),
             sync_latency: Buckets::new(&LATENCY_BOUNDS),
             group_entries: Buckets::new(&GROUP_BOUNDS),
@@ -96,9 +92,7 @@ impl Counters {
     }
 
     pub(crate) fn sync(&self, time: Duration) {
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.syncs.fetch_add(1, Ordering::Relaxed);
-        self.sync_nanos.fetch_add(nanos, Ordering::Relaxed);
         self.sync_latency.add(micros(time), 1);
     }
 
@@ -109,7 +103,6 @@ impl Counters {
             bytes: load(&self.bytes),
             groups: load(&self.groups),
             syncs: load(&self.syncs),
-            sync_time: Duration::from_nanos(load(&self.sync_nanos)),
             append_latency: self.append_latency.histogram(),
             sync_latency: self.sync_latency.histogram(),
             group_entries: self.group_entries.histogram(),

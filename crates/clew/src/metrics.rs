@@ -181,9 +181,8 @@ const INDEX_FIGURES: [(&str, &str, IndexFigure); 23] = [
 
 /// Name, help and value of each figure that the node has once.
 #[rustfmt::skip]
-fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 15] {
+fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 14] {
     let EngineStats { log, search, .. } = stats;
-    let sync_us = u64::try_from(log.sync_time.as_micros()).unwrap_or(u64::MAX);
     [
         ("log_last_glsn", "Last position that the log has given.", stats.last.get()),
         ("log_durable_glsn", "Last position of the log that is durable.", stats.durable.get()),
@@ -191,7 +190,6 @@ fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 15] 
         ("log_written_bytes_total", "Bytes written to the log since the start.", log.bytes),
         ("log_groups_total", "Groups of entries written to the log since the start.", log.groups),
         ("log_syncs_total", "fdatasync calls since the start.", log.syncs),
-        ("log_sync_us_total", "Time in fdatasync since the start, in microseconds.", sync_us),
         ("log_poisoned", "1 after a failed write or sync: writes are refused.", log.poisoned.into()),
         ("search_requests_total", "Searches done.", search.searches_total),
         ("search_rejected_total", "Searches refused: the queue was full.", search.rejected_total),

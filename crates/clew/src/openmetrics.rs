@@ -1,7 +1,6 @@
 //! Metrics in the text format of OpenMetrics 1.0, in which histograms bear examples of what they count.
 //! Source: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use axum::http::{HeaderMap, header};
@@ -51,9 +50,8 @@ pub(crate) fn encode(families: &[MetricFamily], book: &ExemplarBook) -> String {
 }
 
 fn write_all(page: &mut String, families: &[MetricFamily], book: &ExemplarBook) -> fmt::Result {
-    let names: BTreeSet<&str> = families.iter().map(MetricFamily::name).collect();
     for family in families {
-        let kind = Kind::of(family, &names);
+        let kind = Kind::of(family);
         let name = kind.name(family.name());
         writeln!(page, "# TYPE {name} {}", kind.word())?;
         if !family.help().is_empty() {
@@ -69,10 +67,7 @@ fn write_all(page: &mut String, families: &[MetricFamily], book: &ExemplarBook) 
                     page.push('\n');
                 }
                 Kind::Gauge => {
-                    let value = match family.get_field_type() {
-                        MetricType::COUNTER => metric.get_counter().get_value(),
-                        _ => metric.get_gauge().get_value(),
-                    };
+                    let value = metric.get_gauge().get_value();
                     write_sample(page, (name, ""), (metric, None), Number(value))?;
                     page.push('\n');
                 }
@@ -96,11 +91,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// A counter whose name without its end is another family's, as a sum that stands beside its histogram, can be none here.
-    fn of(family: &MetricFamily, names: &BTreeSet<&str>) -> Kind {
-        let bare = family.name().strip_suffix("_total");
+    fn of(family: &MetricFamily) -> Kind {
         match family.get_field_type() {
-            MetricType::COUNTER if bare.is_some_and(|bare| names.contains(bare)) => Kind::Gauge,
             MetricType::COUNTER => Kind::Counter,
             MetricType::GAUGE => Kind::Gauge,
             MetricType::HISTOGRAM => Kind::Histogram,
@@ -266,7 +258,6 @@ mod tests {
         let counter = IntCounterVec::new(Opts::new("a_total", "Of \"a\"."), &["k"]).unwrap();
         counter.with_label_values(&["x\\\n\"y\""]).inc_by(3);
         let read = IntCounter::new("b_total", "B.").unwrap();
-        let beside = IntCounter::new("d_seconds_total", "D.").unwrap();
         let open = IntGauge::new("c_open", "Open.").unwrap();
         open.set(-2);
         let names = RequestNames {
@@ -278,7 +269,6 @@ mod tests {
         registry.register(Box::new(counter)).unwrap();
         registry.register(Box::new(read)).unwrap();
         registry.register(Box::new(open)).unwrap();
-        registry.register(Box::new(beside)).unwrap();
         let metrics = RequestMetrics::new(names, Some(&registry), book.clone()).unwrap();
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let spent = Spent::of_request(TraceParent::read(parent, None), None, false).unwrap();
@@ -297,8 +287,6 @@ mod tests {
         assert!(page.contains("d_seconds_bucket{call=\"s\",le=\"1.0\"} 0\n"));
         assert!(page.contains("d_seconds_bucket{call=\"s\",le=\"+Inf\"} 1\n"));
         assert!(page.contains("d_seconds_count{call=\"s\"} 1\nd_seconds_sum{call=\"s\"} 1.5\n"));
-        assert!(page.contains("# TYPE d_seconds_total gauge\n"));
-        assert!(page.contains("# HELP d_seconds_total D.\nd_seconds_total 0.0\n"));
         assert_eq!(page.matches("trace_id").count(), 1);
     }
 }
