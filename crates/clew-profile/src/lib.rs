@@ -47,7 +47,7 @@ pub use output::{Format, difference, html_page, svg_text};
 pub use process::{ThreadUse, thread_uses};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
 pub use requests::{Exemplar, ExemplarBook, Exemplars, RequestKind, RequestMetrics, RequestNames};
-pub use spent::{AtWork, Spent, SpentBy, SpentTimes, SpentTold, Waiting};
+pub use spent::{AtWork, HandedOn, Spent, SpentBy, SpentTimes, SpentTold, Waiting};
 pub use symbols::symbol_bytes;
 pub use trace::{
     Attribute, AttributeValue, Span, SpanFigures, SpanId, SpanQueue, Trace, TraceId, TraceParent,

@@ -2,7 +2,7 @@
 //! blocked on everything else.
 //!
 //! A request's account is under way with it: a future that is polled for it ([`Spent::scope`]) and work that is handed to another
-//! thread ([`Waiting`]) enter their parts. What that costs, some microseconds, is saved for all but some hundred requests a
+//! thread ([`Waiting`], [`HandedOn`]) enter their parts. What that costs, some microseconds, is saved for all but some hundred requests a
 //! second ([`Spent::sampled`]).
 
 use std::cell::{OnceCell, RefCell};
@@ -176,6 +176,7 @@ impl Spent {
             CURRENT.replace(Some(Working {
                 spent,
                 from: ThreadTimes::now(),
+                is_handed_on: false,
             }))
         });
         AtWork {
@@ -208,13 +209,19 @@ impl Spent {
 
     /// Where the time went that the request took.
     pub fn times(&self, took: Duration) -> SpentTimes {
-        let of = |part: &AtomicU64| Duration::from_nanos(part.load(Ordering::Relaxed));
-        let (cpu, run_queue, queue) = (of(&self.cpu), of(&self.run_queue), of(&self.queue));
+        let mut left = took;
+        // Threads that were at work beside each other, after all, have more than there was.
+        let mut of = |part: &AtomicU64| {
+            let time = Duration::from_nanos(part.load(Ordering::Relaxed)).min(left);
+            left -= time;
+            time
+        };
+        let (cpu, queue, run_queue) = (of(&self.cpu), of(&self.queue), of(&self.run_queue));
         SpentTimes {
             cpu,
             run_queue,
             queue,
-            blocked: took.saturating_sub(cpu + run_queue + queue),
+            blocked: left,
         }
     }
 }
@@ -283,11 +290,16 @@ impl ThreadTimes {
 struct Working {
     spent: Arc<Spent>,
     from: ThreadTimes,
+    /// Another thread is at work instead: nothing is counted here.
+    is_handed_on: bool,
 }
 
 impl Working {
     /// Counts what the thread has used.
     fn count(&mut self) {
+        if self.is_handed_on {
+            return;
+        }
         let (now, from) = (ThreadTimes::now(), self.from);
         let cpu = now.cpu.saturating_sub(from.cpu).as_nanos();
         let cpu = u64::try_from(cpu).unwrap_or(u64::MAX);
@@ -313,6 +325,42 @@ impl Drop for AtWork {
         if let Some(mut working) = CURRENT.replace(before) {
             working.count();
         }
+    }
+}
+
+/// The time in which another thread goes on with what the calling one did for its account. What the calling thread does
+/// meanwhile is not the request's: whoever wakes another thread may well lose its processor to it, and would be counted as
+/// waiting for one while the request is at work.
+#[derive(Debug)]
+pub struct HandedOn(Option<Arc<Spent>>);
+
+impl HandedOn {
+    /// From now on, until the result is dropped, or the account is entered anew.
+    pub fn begin() -> Self {
+        HandedOn(CURRENT.with_borrow_mut(|working| {
+            let working = working.as_mut()?;
+            working.count();
+            working.is_handed_on = true;
+            Some(working.spent.clone())
+        }))
+    }
+}
+
+impl Drop for HandedOn {
+    fn drop(&mut self) {
+        let Some(spent) = &self.0 else {
+            return;
+        };
+        CURRENT.with_borrow_mut(|working| {
+            if let Some(working) = working
+                .as_mut()
+                .filter(|working| spent.is_of(Some(working)))
+                && working.is_handed_on
+            {
+                working.from = ThreadTimes::now();
+                working.is_handed_on = false;
+            }
+        });
     }
 }
 
@@ -401,6 +449,45 @@ mod tests {
             took
         );
         assert!(Spent::current().is_none());
+    }
+
+    #[test]
+    fn whoever_has_handed_work_on_is_not_counted_until_it_comes_back() {
+        let spent: Arc<Spent> = Arc::default();
+        let began = Instant::now();
+        {
+            let _at_work = spent.enter();
+            works_for(Duration::from_millis(5));
+            let handed_on = HandedOn::begin();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _at_work = spent.enter();
+                    works_for(Duration::from_millis(10));
+                });
+                works_for(Duration::from_millis(50));
+            });
+            drop(handed_on);
+            works_for(Duration::from_millis(5));
+        }
+        let times = spent.times(began.elapsed());
+        assert!(
+            times.cpu >= Duration::from_millis(20) && times.cpu < Duration::from_millis(50),
+            "{times:?}"
+        );
+        assert!(HandedOn::begin().0.is_none());
+    }
+
+    #[test]
+    fn parts_are_never_more_than_the_whole() {
+        let spent = Spent::default();
+        spent.cpu.store(3_000, Ordering::Relaxed);
+        spent.queue.store(500, Ordering::Relaxed);
+        spent.run_queue.store(10_000, Ordering::Relaxed);
+        for took in [0, 1_000, 3_200, 5_000, 20_000].map(Duration::from_nanos) {
+            let times = spent.times(took);
+            assert_eq!(times.wall(), took, "{times:?}");
+            assert_eq!(times.cpu, took.min(Duration::from_nanos(3_000)));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, Clock, Work, Workers};
-use clew_profile::Waiting;
+use clew_profile::{HandedOn, Waiting};
 use clew_search::{Threads, share};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -267,6 +267,7 @@ impl SearchPool {
             // Whoever asked may be gone.
             let _ = done.send(result);
         };
+        let _handed_on = HandedOn::begin();
         let started = self.workers.start(thread, run);
         started.map_err(|source| EngineError::Io {
             action: "start a thread for",
