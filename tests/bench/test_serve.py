@@ -102,6 +102,8 @@ class ServeTest(BenchTest):
         # The file is what recall is counted against.
         self.serve("vectors", *files, "--truth", self.folder / "wrong.npy")
         self.assertLess(self.rows("search")[0]["metrics"]["recall"], 0.2)
+        numpy.save(self.folder / "other.npy", numpy.full_like(truth, 300))
+        self.refused("truth names the vector 300, and there are 300", *self.call("vectors", *files, "--truth", self.folder / "other.npy"))
         self.refused("10 of each query are known", *self.call("vectors", *files, "--truth", self.folder / "truth.npy", "--k", "11"))
 
     def test_every_kind_of_question_finds_something(self):

@@ -150,6 +150,9 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
 }
 
 fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
+    if !dir.is_dir() {
+        bail!("{} is no folder", dir.display());
+    }
     if !dir.join("log").is_dir() {
         bail!("{} is no data folder: it has no log", dir.display());
     }
@@ -269,4 +272,21 @@ fn object(report: &FolderReport) -> Value {
         "log": {"entries": report.log.entries, "bytes": report.log.bytes, "damage": log.collect::<Vec<_>>()},
         "foreign": report.foreign,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_told_from_one_without_data() {
+        let folder = tempfile::tempdir().unwrap();
+        for (dir, told) in [
+            (folder.path().join("none"), "none is no folder"),
+            (folder.path().to_path_buf(), "is no data folder"),
+        ] {
+            let error = report_of(&dir).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
 }

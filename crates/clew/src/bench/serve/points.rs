@@ -79,6 +79,7 @@ impl Points {
                 truth.rows,
                 queries.rows
             );
+            truth.check_below(base.rows)?;
         }
         Ok(Points {
             rows: base.rows,

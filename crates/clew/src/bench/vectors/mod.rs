@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
         arguments.k
     );
     let mut report = Report::default();
-    let column = column(arguments, queries.columns, &mut report)?;
+    let column = column(arguments, (queries.columns, &truth), &mut report)?;
     let efforts: Vec<Effort> = if arguments.probes.is_empty() {
         arguments
             .ef_search
@@ -197,14 +197,14 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
 /// Opens the column, which is built first unless it lies ready; `dims` are those of the queries.
 fn column(
     arguments: &VectorsArguments,
-    dims: usize,
+    asked: (usize, &Matrix<u64>),
     report: &mut Report,
 ) -> anyhow::Result<Column<Mapped>> {
     let kept = arguments.image.as_deref();
     if let Some(path) = kept.filter(|path| path.exists()) {
         return open(path, arguments.cold);
     }
-    let image = build(arguments, dims, report)?;
+    let image = build(arguments, asked, report)?;
     let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
     let path = kept.unwrap_or(&temporary);
     std::fs::write(path, image).with_context(|| format!("writing {}", path.display()))?;
@@ -230,7 +230,7 @@ fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
 
 fn build(
     arguments: &VectorsArguments,
-    dims: usize,
+    (dims, truth): (usize, &Matrix<u64>),
     report: &mut Report,
 ) -> anyhow::Result<Vec<u8>> {
     let base = npy::floats(&arguments.base)?;
@@ -240,6 +240,7 @@ fn build(
         "vectors have {} dimensions, and queries {dims}",
         base.columns
     );
+    truth.check_below(base.rows)?;
     let mut builder = ColumnBuilder::new(ColumnOptions {
         hnsw: HnswOptions {
             m: arguments.m,

@@ -19,6 +19,25 @@ impl<T> Matrix<T> {
     }
 }
 
+/// Stands where numbers of rows are below zero, as some write of queries with fewer neighbours than others.
+const NO_ROW: u64 = u64::MAX;
+
+impl Matrix<u64> {
+    /// Checks that the numbers are those of so many rows, or none.
+    ///
+    /// # Errors
+    /// With the first that is not.
+    pub(in crate::bench) fn check_below(&self, rows: usize) -> anyhow::Result<()> {
+        let mut all = self.values.iter();
+        match all.find(|number| **number != NO_ROW && **number >= rows as u64) {
+            Some(number) => {
+                bail!("truth names the vector {number}, and there are {rows} from 0 on")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Reads a matrix of `f32`.
 pub(in crate::bench) fn floats(path: &Path) -> anyhow::Result<Matrix<f32>> {
     read(path, |descr, bytes| {
@@ -32,7 +51,7 @@ pub(in crate::bench) fn floats(path: &Path) -> anyhow::Result<Matrix<f32>> {
 /// Reads a matrix of row numbers.
 pub(in crate::bench) fn indices(path: &Path) -> anyhow::Result<Matrix<u64>> {
     read(path, |descr, bytes| {
-        let unsigned = |number: i64| u64::try_from(number).unwrap_or(u64::MAX);
+        let unsigned = |number: i64| u64::try_from(number).unwrap_or(NO_ROW);
         Ok(match descr {
             "<i4" => numbers(bytes, |b| unsigned(i32::from_le_bytes(b).into())),
             "<u4" => numbers(bytes, |b| u32::from_le_bytes(b).into()),

@@ -74,10 +74,17 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[3]["params"]["probes"], 3);
     let few = VectorsArguments { k: 4, ..lists };
-    assert!(
-        run(&few)
-            .unwrap_err()
-            .to_string()
-            .contains("truth is 2 x 3")
-    );
+    let refused = |arguments: &VectorsArguments| run(arguments).unwrap_err().to_string();
+    assert!(refused(&few).contains("truth is 2 x 3"));
+    // Neighbours of other vectors are no truth; where a query has fewer, there is none.
+    let truth = |last: i32| {
+        let numbers = [2, 3, 1, 2, 3, last];
+        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        std::fs::write(path("truth"), npy("<i4", (2, 3), &bytes)).unwrap();
+    };
+    let other = VectorsArguments { k: 3, ..few };
+    truth(50);
+    assert!(refused(&other).contains("truth names the vector 50, and there are 50"));
+    truth(-1);
+    run(&other).unwrap();
 }
