@@ -117,15 +117,19 @@ impl Workers {
     /// # Errors
     /// When the system has no thread to give.
     pub fn start(&self, work: Arc<Work>, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        self.start_job((work, Box::new(run)))
+    }
+
+    /// Apart, so that the program has the beginning of a thread once, not for each kind of work, of which there are hundreds.
+    fn start_job(&self, first: (Arc<Work>, Job)) -> io::Result<()> {
         let mut queue = self.shared.queue.lock();
         if queue.idle > queue.jobs.len() {
-            queue.jobs.push_back((work, Box::new(run)));
+            queue.jobs.push_back(first);
             self.shared.ready.notify_one();
             return Ok(());
         }
         drop(queue);
         let shared = self.shared.clone();
-        let first = (work, Box::new(run) as Job);
         let named = thread::Builder::new().name(self.shared.name.to_string());
         named.spawn(move || shared.work_on(first)).map(drop)
     }
