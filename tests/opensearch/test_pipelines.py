@@ -360,6 +360,51 @@ class PipelineTest(ClewTest):
         reply = self.client.update_by_query(index="from", params={"pipeline": "drop"})
         self.assertEqual((reply["updated"], reply["noops"], reply["total"]), (0, 2, 2))
 
+    def test_a_filter_of_a_pipeline_holds_of_queries_in_the_uri_too(self):
+        self.index_all("s", {"1": {"k": "a"}, "2": {"k": "b"}})
+        steps = [{"filter_query": {"query": {"term": {"k.keyword": "a"}}}}, {"oversample": {"sample_factor": 2}}]
+        body = {"request_processors": steps, "response_processors": [{"truncate_hits": {}}]}
+        self.raw("PUT", "/_search/pipeline/p", body=body)
+        params = {"search_pipeline": "p", "q": "*:*", "size": 5}
+        hits = self.raw("GET", "/s/_search", params=params)["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["1"])
+        self.raw("DELETE", "/_search/pipeline/p")
+
+    def test_scripts_change_searches(self):
+        self.index_all("s", {str(n): {"n": n} for n in range(5)})
+        step = lambda source, **rest: {"request_processors": [{"script": {"source": source, **rest}}]}
+        found = lambda pipeline, **body: self.client.search(
+            index="s", body={"sort": ["n"], "search_pipeline": pipeline, **body}
+        )["hits"]["hits"]
+        more = step("ctx._source['size'] += params.by", params={"by": 2})
+        self.assertEqual(len(found(more, size=1)), 3)
+        kept = step("ctx.request_context['mine.original_size'] = 2")
+        self.assertEqual(len(found({**kept, "response_processors": [{"truncate_hits": {"context_prefix": "mine"}}]})), 2)
+        with self.refused(400, "script_exception", "runtime error"):
+            found(step("ctx._source.sort = 1"))
+        with self.refused(400, "script_exception", "compile error"):
+            self.raw("PUT", "/_search/pipeline/p", body=step("ctx._source."))
+        with self.refused(404, "resource_not_found_exception", "unable to find script [none] in cluster state"):
+            self.raw("PUT", "/_search/pipeline/p", body={"request_processors": [{"script": {"id": "none"}}]})
+
+    def test_a_search_is_told_what_each_step_of_its_pipeline_did(self):
+        self.index_all("s", {"1": {"n": 1}, "2": {"n": 2}})
+        steps = {
+            "request_processors": [{"oversample": {"tag": "o", "sample_factor": 2}}],
+            "response_processors": [{"truncate_hits": {}}, {"rename_field": {"field": "none", "target_field": "m"}}],
+        }
+        body = {"sort": ["n"], "size": 1, "search_pipeline": steps, "verbose_pipeline": True}
+        shown = self.client.search(index="s", body=body)
+        self.assertEqual([hit["_id"] for hit in shown["hits"]["hits"]], ["1"])
+        before, cut, renamed = shown["processor_results"]
+        self.assertEqual((before["processor_name"], before["tag"], before["status"]), ("oversample", "o", "success"))
+        self.assertEqual((before["input_data"]["size"], before["output_data"]["size"]), (1, 2))
+        self.assertEqual((len(cut["input_data"]), len(cut["output_data"])), (2, 1))
+        self.assertEqual((renamed["status"], renamed["output_data"]), ("fail", None))
+        self.assertEqual(renamed["error"], "Document with id 1 is missing field none")
+        with self.refused(400, "illegal_argument_exception", "requires a search pipeline to be defined"):
+            self.raw("GET", "/s/_search", params={"verbose_pipeline": "true"})
+
     def test_a_search_pipeline_is_that_of_the_indexes_that_are_meant(self):
         body = {"request_processors": [{"filter_query": {"query": {"range": {"n": {"gte": 2}}}}}]}
         self.raw("PUT", "/_search/pipeline/p", body=body)

@@ -34,7 +34,8 @@ pub struct DefinitionError {
 }
 
 impl DefinitionError {
-    pub(crate) fn malformed(reason: impl Into<String>) -> Self {
+    /// A definition that is not built as definitions are.
+    pub fn malformed(reason: impl Into<String>) -> Self {
         DefinitionError {
             kind: DefinitionErrorKind::Malformed,
             reason: reason.into(),
@@ -58,7 +59,7 @@ impl DefinitionError {
     }
 
     /// A member is wrong.
-    pub(crate) fn refused(key: &str, reason: impl std::fmt::Display) -> Self {
+    pub fn refused(key: &str, reason: impl std::fmt::Display) -> Self {
         DefinitionError {
             property: Some(key.to_string()),
             ..Self::malformed(format!("[{key}] {reason}"))
@@ -66,7 +67,8 @@ impl DefinitionError {
     }
 
     /// Says which step it is in; one around it says so again.
-    pub(crate) fn in_step(mut self, name: &str) -> Self {
+    #[must_use]
+    pub fn in_step(mut self, name: &str) -> Self {
         self.step = Some(name.to_string());
         self
     }

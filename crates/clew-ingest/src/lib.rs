@@ -38,7 +38,7 @@ mod error;
 
 mod document;
 
-mod members;
+pub mod members;
 
 mod steps;
 
@@ -61,6 +61,7 @@ pub use pipeline::{
 };
 pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan, step_names};
 pub use steps::grok::grok_patterns;
+pub use steps::values::split as split_text;
 pub use text::{
     Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms, reads_dates_of, short_month,
 };

@@ -4,7 +4,7 @@ use clew_analysis::{JavaPattern, java_pattern};
 use serde_json::{Map, Value};
 
 use crate::error::DefinitionError;
-use crate::java::class;
+use crate::java::{class, java_text};
 use crate::template::Template;
 
 /// What is wrong with a member of another type.
@@ -17,12 +17,18 @@ pub(crate) fn not_a(kind: &str, key: &str, value: &Value) -> DefinitionError {
 }
 
 /// A text member.
-pub(crate) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, DefinitionError> {
+///
+/// # Errors
+/// It is missing, or no text.
+pub fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, DefinitionError> {
     optional(config, key)?.ok_or_else(|| DefinitionError::missing(key))
 }
 
 /// A text member that may be missing.
-pub(crate) fn optional(
+///
+/// # Errors
+/// It is no text.
+pub fn optional(
     config: &mut Map<String, Value>,
     key: &str,
 ) -> Result<Option<String>, DefinitionError> {
@@ -66,7 +72,10 @@ fn texts(key: &str, items: Vec<Value>) -> Result<Vec<String>, DefinitionError> {
 }
 
 /// A flag.
-pub(crate) fn flag(
+///
+/// # Errors
+/// It is neither true nor false.
+pub fn flag(
     config: &mut Map<String, Value>,
     key: &str,
     default: bool,
@@ -78,11 +87,60 @@ pub(crate) fn flag(
     }
 }
 
-/// A member that is a regular expression.
-pub(crate) fn pattern(
+/// A whole number that may be missing, or a text with one.
+///
+/// # Errors
+/// It is none of 32 bits.
+pub fn whole(config: &mut Map<String, Value>, key: &str) -> Result<Option<i32>, DefinitionError> {
+    converted(config, key, "an int")
+}
+
+/// A number, or a text with one.
+///
+/// # Errors
+/// It is missing, or no number.
+pub fn number(config: &mut Map<String, Value>, key: &str) -> Result<f64, DefinitionError> {
+    converted(config, key, "a double")?.ok_or_else(|| DefinitionError::missing(key))
+}
+
+/// A member that may be missing, read from its text as Java reads one; `kind` is what that calls the type, with its article.
+fn converted<T: std::str::FromStr>(
     config: &mut Map<String, Value>,
     key: &str,
-) -> Result<JavaPattern, DefinitionError> {
+    kind: &str,
+) -> Result<Option<T>, DefinitionError> {
+    let text = match config.remove(key) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(value) => java_text(&value),
+    };
+    text.parse().map(Some).map_err(|_| {
+        DefinitionError::refused(
+            key,
+            format!("property cannot be converted to {kind} [{text}]"),
+        )
+    })
+}
+
+/// A member that is a list.
+///
+/// # Errors
+/// It is something else.
+pub fn list(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Option<Vec<Value>>, DefinitionError> {
+    match config.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => Err(not_a("list", key, &other)),
+    }
+}
+
+/// A member that is a regular expression.
+///
+/// # Errors
+/// It is missing, no text, or no expression.
+pub fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<JavaPattern, DefinitionError> {
     let written = text(config, key)?;
     java_pattern(&written)
         .map_err(|error| DefinitionError::refused(key, format!("Invalid regex pattern. {error}")))

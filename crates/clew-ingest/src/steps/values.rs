@@ -134,7 +134,10 @@ fn too_hard(error: TooManySteps) -> Failure {
 }
 
 /// The parts of a text between separators, as Java splits.
-fn split<'t>(
+///
+/// # Errors
+/// When looking for a separator takes too many steps.
+pub fn split<'t>(
     text: &'t str,
     separator: &JavaPattern,
     keep_trailing: bool,

@@ -88,6 +88,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "modules": built_in(MODULES, options),
         "aggregations": crate::aggs::supported(),
         "ingest": {"processors": ingest::processors()},
+        "search_pipelines": crate::search::search_pipeline::supported(),
     });
     let in_place_of_node = call.path("node").filter(|names| are_sections(names));
     if let Some(names) = call.path("metric").or(in_place_of_node) {

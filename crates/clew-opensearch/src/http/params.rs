@@ -37,6 +37,14 @@ impl Params {
         Params { pairs }
     }
 
+    /// The same without some names.
+    pub(crate) fn without(&self, names: impl Fn(&str) -> bool) -> Self {
+        let left = self.pairs.iter().filter(|(name, _)| !names(name));
+        Params {
+            pairs: left.cloned().collect(),
+        }
+    }
+
     /// The last value given for a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs

@@ -116,6 +116,7 @@ macro_rules! of_searches {
             "stats",
             "min_score",
             "search_pipeline",
+            "verbose_pipeline",
             "include_named_queries_score",
             "suggest_field",
             "suggest_mode",

@@ -113,9 +113,7 @@ pub async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    let mut spec = stored_scripts::reading(&call.api.engine, || {
-        Spec::parse(&body, &call.body, &call.params)
-    })?;
+    let mut spec = spec_of(call, pipeline.as_ref(), &body)?;
     lookup::resolve(call, expression, &mut spec).await?;
     let spec = Arc::new(spec);
     Spent::is_of_kind(|| spec.kind());
@@ -163,6 +161,16 @@ pub async fn run(
         Some(pipeline) => piped(call, pipeline, answer).await,
         None => Ok(answer),
     }
+}
+
+/// A search as it is asked for when a pipeline has changed its body.
+fn spec_of(
+    call: &Call,
+    pipeline: Option<&search_pipeline::Running>,
+    body: &Value,
+) -> Result<Spec, ApiError> {
+    let params = pipeline.map_or(&*call.params, |running| running.params(call));
+    stored_scripts::reading(&call.api.engine, || Spec::parse(body, &call.body, params))
 }
 
 /// The answer as a pipeline leaves it, a long one away from the async threads.

@@ -12,14 +12,12 @@ use kept::{AsynchronousSearches, Outcome, Search, Wanted, now_ms, watch_over};
 use serde_json::{Map, Value, json};
 
 use super::contexts::shown_time;
-use super::request::Spec;
-use super::search_pipeline;
+use super::{search_pipeline, spec_of};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::{json_bytes, words_bytes};
 use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
-use crate::state::stored_scripts;
 
 /// How long a request waits for the end of its search unless it says otherwise, and at most.
 const WAIT: Duration = Duration::from_secs(1);
@@ -198,10 +196,8 @@ fn running_max(call: &Call) -> usize {
 fn check(call: &Call, expression: &str, body: &Value) -> Result<(), ApiError> {
     let _tried = call.memory.hold(json_bytes(&call.body))?;
     let mut tried = body.clone();
-    search_pipeline::begin(call, expression, &mut tried)?;
-    let spec = stored_scripts::reading(&call.api.engine, || {
-        Spec::parse(&tried, &call.body, &call.params)
-    })?;
+    let pipeline = search_pipeline::begin(call, expression, &mut tried)?;
+    let spec = spec_of(call, pipeline.as_ref(), &tried)?;
     let mut failures = Vec::new();
     let asks_more = ["query", "aggs", "aggregations"];
     if body.get("suggest").is_some() && asks_more.iter().all(|name| body.get(name).is_none()) {

@@ -19,7 +19,7 @@ pub(super) fn read(name: &str, members: &mut Map<String, Value>) -> Result<Fusio
     match name {
         "normalization-processor" => normalization_processor(members),
         "score-ranker-processor" => score_ranker(members),
-        other => Err(super::processors::unknown_step(other)),
+        other => Err(super::step::unknown_step(other)),
     }
 }
 
@@ -105,7 +105,7 @@ fn clause(
 ) -> Result<(Option<String>, Map<String, Value>), ApiError> {
     let object = |key: &str, value: Value| match value {
         Value::Object(members) => Ok(members),
-        other => Err(super::processors::malformed(format!(
+        other => Err(super::step::malformed(format!(
             "[{key}] property isn't a map, but of type [{}]",
             java_type(&other)
         ))),
@@ -118,7 +118,7 @@ fn clause(
         None => None,
         Some(Value::String(technique)) => Some(technique),
         Some(other) => {
-            return Err(super::processors::malformed(format!(
+            return Err(super::step::malformed(format!(
                 "[technique] property isn't a string, but of type [{}]",
                 java_type(&other)
             )));

@@ -6,7 +6,7 @@ use super::processors::Pipeline;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
-use crate::state::kept_pipelines;
+use crate::state::{kept_pipelines, stored_scripts};
 
 const KIND: &str = "search_pipeline";
 
@@ -19,7 +19,7 @@ pub(super) fn find(call: &Call, name: &str) -> Option<Value> {
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
     let body = call.definition()?;
-    Pipeline::parse(&id, &body)?;
+    stored_scripts::reading(&call.api.engine, || Pipeline::parse(&id, &body))?;
     kept_pipelines::put(&call, KIND, id, body).await
 }
 
@@ -30,5 +30,5 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 /// `DELETE /_search/pipeline/{id}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    kept_pipelines::remove(&call, KIND, |id| id.contains('*')).await
+    kept_pipelines::remove(&call, KIND, |id| id == "*").await
 }

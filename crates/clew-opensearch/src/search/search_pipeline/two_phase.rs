@@ -12,7 +12,7 @@ pub(super) fn check(members: &mut Map<String, Value>) -> Result<(), ApiError> {
     match members.remove("enabled") {
         None | Some(Value::Bool(_)) => {}
         Some(other) => {
-            return Err(super::processors::malformed(format!(
+            return Err(super::step::malformed(format!(
                 "[enabled] property isn't a boolean, but of value [{other}]"
             )));
         }
@@ -21,7 +21,7 @@ pub(super) fn check(members: &mut Map<String, Value>) -> Result<(), ApiError> {
         return Ok(());
     };
     let Value::Object(mut parameters) = parameters else {
-        return Err(super::processors::malformed(
+        return Err(super::step::malformed(
             "[two_phase_parameter] property isn't a map".to_string(),
         ));
     };
