@@ -3,12 +3,30 @@
 import json
 import urllib.request
 
-from opensearchpy.exceptions import NotFoundError
+from opensearchpy.exceptions import NotFoundError, TransportError
 
 from .base import ClewTest
 
 
 class Documents(ClewTest):
+    def test_errors_about_a_document_name_its_shard(self):
+        self.client.indices.create(index="named", body={"settings": {"number_of_shards": 1}})
+        self.client.index(index="named", id="1", body={})
+        for ask in (
+            lambda: self.client.create(index="named", id="1", body={}),
+            lambda: self.client.update(index="named", id="none", body={"doc": {}}),
+            lambda: self.client.get(index="named", id="1", params={"version": 9}),
+        ):
+            with self.assertRaises(TransportError) as caught:
+                ask()
+            error = caught.exception.info["error"]
+            self.assertEqual((error["index"], error["shard"]), ("named", "0"), error)
+            self.assertTrue(error["index_uuid"])
+        docs = [{"_id": "1", "version": 9}, {"_id": "1", "version": 9, "version_type": "force"}]
+        wrong, forced = self.client.mget(index="named", body={"docs": docs})["docs"]
+        self.assertEqual(wrong["error"]["type"], "version_conflict_engine_exception")
+        self.assertTrue(forced["found"])
+
     def test_a_document_is_created_replaced_read_and_deleted(self):
         created = self.client.index(index="books", id="1", body={"title": "Ulysses", "price": 1.50})
         self.assertEqual(created["result"], "created")

@@ -37,8 +37,16 @@ struct Asked {
     verb: Verb,
     index: String,
     id: Option<String>,
+    routing: Option<String>,
     /// What a pipeline decided about it; none when it was written.
     decided: Option<Decided>,
+}
+
+impl Asked {
+    fn whose(&self) -> write_reply::Whose<'_> {
+        let index = self.index.as_str();
+        (index, self.routing.as_deref(), self.id.as_deref())
+    }
 }
 
 /// A place among the items whose document is to be shown, its routing key, and what of it.
@@ -80,6 +88,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
                 verb: action.verb,
                 index: action.index.clone(),
                 id: action.id.clone(),
+                routing: action.routing.clone(),
                 decided: None,
             };
             if let Some(filter) = action.shown {
@@ -222,11 +231,8 @@ fn render(
                 json.unsigned_field("status", u64::from(status));
             }
             (None, Some(Err(error))) => {
-                write_error(
-                    &mut json,
-                    asked,
-                    &write_reply::refused(call, &asked.index, error),
-                );
+                let error = write_reply::refused(call, asked.whose(), error);
+                write_error(&mut json, asked, &error);
             }
             (None, None) => {}
         }

@@ -22,6 +22,8 @@ pub(crate) struct GetSpec {
     pub(crate) source: SourceFilter,
     /// Fields whose values are wanted by themselves.
     pub(crate) stored: FieldList,
+    /// The one version that is wanted.
+    pub(crate) version: Option<u64>,
 }
 
 impl GetSpec {
@@ -33,6 +35,10 @@ impl GetSpec {
             id: call.path_required("id")?.to_string(),
             routing,
             freshness: freshness(&call.params)?,
+            version: match call.params.get("version_type") {
+                Some("force") => None,
+                _ => call.params.unsigned("version")?,
+            },
             ..Self::shown(&call.params)?
         })
     }
@@ -46,6 +52,7 @@ impl GetSpec {
             freshness: Freshness::Latest,
             source: SourceFilter::All,
             stored: FieldList::default(),
+            version: None,
         };
         if let Some(names) = params.list("stored_fields") {
             spec.want_stored(&json!(names))?;
@@ -54,6 +61,30 @@ impl GetSpec {
             spec.source = source;
         }
         Ok(spec)
+    }
+
+    /// Refuses a document that has another version than the one that is wanted.
+    pub(crate) fn check_version(
+        &self,
+        index: &Index,
+        found: Option<&Document>,
+    ) -> Result<(), ApiError> {
+        let (Some(wanted), Some(document)) = (self.version, found) else {
+            return Ok(());
+        };
+        if wanted == document.version {
+            return Ok(());
+        }
+        let reason = format!(
+            "[{}]: version conflict, current version [{}] is different than the one provided \
+             [{wanted}]",
+            document.id, document.version
+        );
+        let cause = Cause::new("version_conflict_engine_exception", reason);
+        let key = document.routing.as_deref().unwrap_or(&document.id);
+        let shard = index.shard_number(key);
+        let error = ApiError::new(StatusCode::CONFLICT, cause);
+        Err(error.in_shard(index.name(), index.uuid(), shard))
     }
 
     /// Asks for fields instead of the source, which may be one of their names.
@@ -133,7 +164,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let spec = GetSpec::from_call(&call)?;
     before_read(&call, &spec).await?;
     let found = read(&call, &spec).await?;
-    check_version(&call, found.as_ref())?;
+    let (index, _) = call.open_one(&spec.index, None)?;
+    spec.check_version(&index, found.as_ref())?;
     let status = if found.is_some() {
         StatusCode::OK
     } else {
@@ -144,7 +176,6 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     }
     let length = found.as_ref().map_or(0, |document| document.source.len());
     let mut json = JsonWriter::with_capacity(length + 256);
-    let (index, _) = call.open_one(&spec.index, None)?;
     write_document(&mut json, &spec, &index, found.as_ref());
     Ok(Reply::written(json).with_status(status))
 }
@@ -157,13 +188,13 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("fetching source can not be disabled"));
     }
     let found = read(&call, &spec).await?;
-    check_version(&call, found.as_ref())?;
+    let (index, _) = call.open_one(&spec.index, None)?;
+    spec.check_version(&index, found.as_ref())?;
     let Some(document) = found else {
         let reason = format!("Document not found [{}]/[{}]", spec.index, spec.id);
         let cause = Cause::new("resource_not_found_exception", reason);
         return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     };
-    let (index, _) = call.open_one(&spec.index, None)?;
     let mapping = index.mapping();
     if !mapping.is_source_enabled() {
         let reason = format!("Source not found [{}]/[{}]", spec.index, spec.id);
@@ -173,22 +204,6 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
     let mut json = JsonWriter::with_capacity(document.source.len());
     shown_source::write_value(&mapping, &spec.source, &document.source, &mut json);
     Ok(Reply::written(json))
-}
-
-/// A read may ask for the one version that it knows.
-fn check_version(call: &Call, found: Option<&Document>) -> Result<(), ApiError> {
-    let (Some(wanted), Some(document)) = (call.params.unsigned("version")?, found) else {
-        return Ok(());
-    };
-    if wanted == document.version || call.params.get("version_type") == Some("force") {
-        return Ok(());
-    }
-    let reason = format!(
-        "[{}]: version conflict, current version [{}] is different than the one provided [{wanted}]",
-        document.id, document.version
-    );
-    let cause = Cause::new("version_conflict_engine_exception", reason);
-    Err(ApiError::new(StatusCode::CONFLICT, cause))
 }
 
 /// What the request wants to have happened before the read: a refresh, or a position reached.

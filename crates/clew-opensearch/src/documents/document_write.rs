@@ -112,7 +112,10 @@ async fn write_one(
     let mut outcome = write_reply::write(call, vec![operation], refresh).await?;
     match outcome.results.pop() {
         Some(Ok(written)) => Ok(Some((written, refresh))),
-        Some(Err(error)) => Err(write_reply::refused(call, &index, &error)),
+        Some(Err(error)) => {
+            let whose = (&*index, call.params.get("routing"), call.path("id"));
+            Err(write_reply::refused(call, whose, &error))
+        }
         None => Err(ApiError::internal("a write without a result")),
     }
 }

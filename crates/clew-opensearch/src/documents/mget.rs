@@ -38,6 +38,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             let found = engine.get(&index, &spec.id, routing.as_deref(), spec.freshness)?;
             // Once as it was found and once as it is answered.
             memory.take(found.as_ref().map_or(0, |found| found.source.len() * 2))?;
+            spec.check_version(&index, found.as_ref())?;
             Ok((index, found))
         };
         let mut json = JsonWriter::with_capacity(256 * specs.len());
@@ -110,7 +111,7 @@ fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
 }
 
 fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
-    let mut spec = base.clone();
+    let (mut spec, mut forced) = (base.clone(), false);
     for (key, value) in item.as_object().into_iter().flatten() {
         match key.as_str() {
             "_index" => spec.index = text(value)?,
@@ -118,7 +119,9 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "routing" => spec.routing = Some(text(value)?),
             "_source" => spec.source = SourceFilter::from_json(value)?,
             "stored_fields" => spec.want_stored(value)?,
-            "_type" | "version" | "version_type" => {}
+            "version" => spec.version = value.as_u64(),
+            "version_type" if value == "force" => forced = true,
+            "version_type" => {}
             other => {
                 return Err(ApiError::bad_request(
                     "parse_exception",
@@ -126,6 +129,9 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
                 ));
             }
         }
+    }
+    if forced {
+        spec.version = None;
     }
     if spec.id.is_empty() {
         return Err(ApiError::validation("id is missing for doc 0"));

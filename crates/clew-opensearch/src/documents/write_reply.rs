@@ -164,19 +164,30 @@ pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
     })
 }
 
-/// Adds to a refused write which index it was for, as OpenSearch does for version conflicts.
-pub(crate) fn refused(call: &Call, index: &str, error: &EngineError) -> ApiError {
+/// Whose a write was: its index as it was named, its routing key and its id.
+pub(crate) type Whose<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+
+/// Adds to a refused write which shard it was for, as OpenSearch does where a version is another one and where a document
+/// is missing.
+pub(crate) fn refused(
+    call: &Call,
+    (index, routing, id): Whose<'_>,
+    error: &EngineError,
+) -> ApiError {
     let refused = match error {
         EngineError::Query(QueryError::Script(error)) => failed_to_execute(error),
         error => ApiError::from(error),
     };
-    let conflict = refused.status() == StatusCode::CONFLICT;
-    match call
-        .api
-        .engine
-        .open_one((index, None), &call.access, Purpose::Watch)
-    {
-        Ok((found, _)) if conflict => refused.in_index(found.name(), found.uuid()),
-        _ => refused,
+    let is_missing = matches!(error, EngineError::DocumentMissing { .. });
+    if !is_missing && refused.status() != StatusCode::CONFLICT {
+        return refused;
+    }
+    let engine = &call.api.engine;
+    match engine.open_one((index, routing), &call.access, Purpose::Watch) {
+        Ok((found, routing)) => match routing.as_deref().or(id) {
+            Some(key) => refused.in_shard(found.name(), found.uuid(), found.shard_number(key)),
+            None => refused.in_index(found.name(), found.uuid()),
+        },
+        Err(_) => refused,
     }
 }

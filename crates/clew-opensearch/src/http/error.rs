@@ -190,6 +190,16 @@ impl ApiError {
         self.map_cause(|cause| cause.with("index", index).with("index_uuid", uuid))
     }
 
+    /// Says which shard of which index the error is about.
+    pub(crate) fn in_shard(self, index: &str, uuid: &str, shard: u32) -> Self {
+        self.map_cause(|cause| {
+            cause
+                .with("index", index)
+                .with("shard", shard.to_string())
+                .with("index_uuid", uuid)
+        })
+    }
+
     /// Says where in the request's body the error is.
     pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
         self.map_cause(|cause| cause.with("line", line).with("col", column))

@@ -247,12 +247,15 @@ async fn write_part<'h>(
 }
 
 fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), counts: &mut Counts) {
+    let copies = matches!(job.verb, Verb::Copy(_));
     for (hit, result) in hits.into_iter().zip(&outcome.results) {
         match result {
             Ok(written) => counts.note(&hit.id, |slice| match written.result {
                 WriteResult::Created => slice.created += 1,
                 WriteResult::Updated => slice.updated += 1,
                 WriteResult::Deleted => slice.deleted += 1,
+                // A copy that a script turns into a deletion counts whether or not there was one to delete.
+                WriteResult::NotFound if copies => slice.deleted += 1,
                 WriteResult::NotFound | WriteResult::Noop => {}
             }),
             Err(error) => refused(call, job, hit, error, counts),
@@ -261,7 +264,9 @@ fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), co
 }
 
 fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
-    let error = write_reply::refused(call, index_of(job, hit), error);
+    let routing = routing(job, hit);
+    let whose = (index_of(job, hit), routing.as_deref(), Some(&*hit.id));
+    let error = write_reply::refused(call, whose, error);
     let conflict = error.status() == StatusCode::CONFLICT;
     counts.note(&hit.id, |slice| slice.conflicts += u64::from(conflict));
     if conflict && job.proceed {
