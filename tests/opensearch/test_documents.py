@@ -9,6 +9,31 @@ from .base import ClewTest
 
 
 class Documents(ClewTest):
+    def test_a_write_that_wants_more_copies_than_there_are_is_refused(self):
+        for index, replicas in (("one", 0), ("two", 1)):
+            settings = {"number_of_shards": 1, "number_of_replicas": replicas}
+            self.client.indices.create(index=index, body={"settings": settings})
+        self.index_all("one", {"1": {"n": 1}})
+        enough = {"wait_for_active_shards": "all"}
+        self.client.index(index="one", id="1", body={"n": 2}, params=enough, refresh=True)
+        lacks = {"wait_for_active_shards": 2, "timeout": "1s"}
+        words = "[one][0] Not enough active copies to meet shard count of [2] (have 1, needed 2). Timeout: [1s]"
+        with self.refused(503, "unavailable_shards_exception", words):
+            self.client.index(index="one", id="1", body={"n": 3}, params=lacks)
+        with self.refused(503, "unavailable_shards_exception", "shard count of [ALL] (have 1, needed 2)"):
+            self.client.index(index="two", id="1", body={"n": 3}, params=enough)
+        lines = [{"index": {"_index": "one", "_id": "1"}}, {"n": 3}, {"delete": {"_index": "one", "_id": "1"}}]
+        for item in self.client.bulk(body=lines, params=lacks)["items"]:
+            [told] = item.values()
+            self.assertEqual((told["status"], told["error"]["reason"]), (503, words))
+        for ask in (self.client.update_by_query, self.client.delete_by_query):
+            with self.assertRaises(TransportError) as caught:
+                ask(index="one", body={"query": {"match_all": {}}}, params=lacks)
+            self.assertEqual(caught.exception.status_code, 503)
+            [failure] = caught.exception.info["failures"]
+            self.assertEqual(failure["cause"]["reason"], words)
+        self.assertEqual(self.client.get(index="one", id="1")["_source"], {"n": 2})
+
     def test_errors_about_a_document_name_its_shard(self):
         self.client.indices.create(index="named", body={"settings": {"number_of_shards": 1}})
         self.client.index(index="named", id="1", body={})

@@ -17,6 +17,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
+use crate::state::replicas::WantedCopies;
 use crate::state::stored_scripts::StoredScripts;
 use crate::state::tasks::ended_by_somebody;
 
@@ -43,6 +44,16 @@ struct Asked {
 }
 
 impl Asked {
+    fn of(action: &BulkAction) -> Self {
+        Asked {
+            verb: action.verb,
+            index: action.index.clone(),
+            id: action.id.clone(),
+            routing: action.routing.clone(),
+            decided: None,
+        }
+    }
+
     fn whose(&self) -> write_reply::Whose<'_> {
         let index = self.index.as_str();
         (index, self.routing.as_deref(), self.id.as_deref())
@@ -65,6 +76,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let defaults = defaults(&call)?;
     let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
+    let copies = WantedCopies::of(&call.params)?;
     let body = call.body.clone();
     let (engine, access) = (call.api.engine.clone(), call.access.clone());
     let lines = memchr::memchr_iter(b'\n', &body).count();
@@ -84,13 +96,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
             if stopped() {
                 return Err(EngineError::from(QueryError::Stopped).into());
             }
-            let mut item = Asked {
-                verb: action.verb,
-                index: action.index.clone(),
-                id: action.id.clone(),
-                routing: action.routing.clone(),
-                decided: None,
-            };
+            let mut item = Asked::of(&action);
             if let Some(filter) = action.shown {
                 shown.push((asked.len(), action.routing.clone(), filter));
             }
@@ -103,7 +109,9 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
                 condition: action.condition,
             };
             let named = action.pipeline.as_deref().or(default_pipeline.as_deref());
-            match ingest.prepare(named, operation) {
+            let around = (&engine, &access);
+            let enough = WantedCopies::check(copies.as_ref(), around, &operation);
+            match enough.and_then(|()| ingest.prepare(named, operation)) {
                 Ok(Prepared::Write(operation)) => {
                     memory.grow(new_bytes(&body, &operation.action))?;
                     operations.push(operation);

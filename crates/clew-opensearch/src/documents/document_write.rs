@@ -14,6 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared, written_source};
 use crate::state::call::Call;
+use crate::state::replicas::WantedCopies;
 use crate::state::stored_scripts::StoredScripts;
 
 /// Longest id of a document.
@@ -106,6 +107,9 @@ async fn write_one(
         action,
         condition,
     };
+    let copies = WantedCopies::of(&call.params)?;
+    let around = (&call.api.engine, &call.access);
+    WantedCopies::check(copies.as_ref(), around, &operation)?;
     let Some(operation) = prepared(call, operation).await? else {
         return Ok(None);
     };

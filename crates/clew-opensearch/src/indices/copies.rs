@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Index, IndexSettings};
+use clew_engine::Index;
 
 use crate::http::error::ApiError;
 use crate::state::call::Call;
+
+pub(crate) use crate::state::replicas::{replicas, replicas_of};
 
 /// Shards that serve, shards that have failed, and copies that are asked for but that one node
 /// cannot have.
@@ -55,23 +57,6 @@ impl ShardHealth {
         let share = self.active as f64 / all as f64;
         share * 100.0
     }
-}
-
-/// Replicas of each shard that an index asks for; none of them exists.
-pub(crate) fn replicas(index: &Index) -> u32 {
-    replicas_of(&index.settings())
-}
-
-/// The same of settings that no index may have yet.
-pub(crate) fn replicas_of(settings: &IndexSettings) -> u32 {
-    let given = |name: &str| settings.given.get(name);
-    if let Some(range) = given("index.auto_expand_replicas").filter(|range| *range != "false") {
-        // They follow the number of nodes down to the range's lower end.
-        let lower = range.split('-').next();
-        return lower.and_then(|lower| lower.parse().ok()).unwrap_or(0);
-    }
-    let number = given("index.number_of_replicas");
-    number.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Whether a new or opened index has as many copies as `wait_for_active_shards` wants. Nothing is

@@ -8,6 +8,7 @@ pub(crate) mod kept_pipelines;
 pub(crate) mod known_cluster_settings;
 pub(crate) mod parts;
 pub(crate) mod promises;
+pub(crate) mod replicas;
 pub(crate) mod slow_log;
 pub(crate) mod stored_scripts;
 pub(crate) mod tasks;

@@ -24,6 +24,7 @@ use crate::http::json_writer::JsonWriter;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
+use crate::state::replicas::WantedCopies;
 
 /// What is written at a time: some ten milliseconds' worth.
 const PART_DOCUMENTS: usize = 200;
@@ -204,7 +205,8 @@ async fn write_part<'h>(
         .map(|hit| (Original::of(job, hit), operation(job, hit)))
         .collect();
     let (named, script) = (job.pipeline.clone(), job.script.clone());
-    let memory = call.memory.clone();
+    let (memory, access) = (call.memory.clone(), call.access.clone());
+    let copies = WantedCopies::of(&call.params)?;
     let prepare = move |engine: &Engine| {
         let mut ingest = Ingest::new(engine);
         let mut prepared = Vec::with_capacity(asked.len());
@@ -225,8 +227,11 @@ async fn write_part<'h>(
                 None => Some(operation),
             };
             prepared.push(match operation {
-                Some(operation) => ingest.prepare(named.as_deref(), operation),
                 None => Ok(Prepared::Dropped),
+                Some(operation) => {
+                    WantedCopies::check(copies.as_ref(), (engine, &access), &operation)
+                        .and_then(|()| ingest.prepare(named.as_deref(), operation))
+                }
             });
         }
         Ok::<Result<Vec<_>, ApiError>, EngineError>(Ok(prepared))
