@@ -92,6 +92,26 @@ class Bulk(ClewTest):
         with self.refused(400, "action_request_validation_exception", "index is missing"):
             self.raw("POST", "/_bulk", body='{"index":{}}\n{}\n')
 
+    def test_names_that_are_numbers_are_names(self):
+        self.client.index(index="i", body={}, refresh=True)
+        asked = lambda header: self.raw("POST", "/_msearch", body=header + '\n{"size":0}\n')
+        [found] = asked('{"index":5}')["responses"]
+        self.assertEqual((found["status"], found["error"]["type"]), (404, "index_not_found_exception"))
+        with self.refused(400, "illegal_argument_exception", "Could not convert [ignore_unavailable] to boolean"):
+            asked('{"index":"i","ignore_unavailable":"x"}')
+
+    def test_a_count_may_leave_off(self):
+        self.index_all("i", {str(n): {"n": n} for n in range(9)})
+        self.assertNotIn("terminated_early", self.client.count(index="i"))
+        self.assertTrue(self.client.count(index="i", params={"terminate_after": 1})["terminated_early"])
+        with self.refused(400, "illegal_argument_exception", "terminateAfter must be > 0"):
+            self.client.count(index="i", params={"terminate_after": -1})
+
+    def test_a_deletion_by_query_takes_no_pipeline(self):
+        self.client.index(index="i", body={}, refresh=True)
+        with self.refused(400, "illegal_argument_exception", "contains unrecognized parameter: [pipeline]"):
+            self.raw("POST", "/i/_delete_by_query", body={"query": {"match_all": {}}}, params={"pipeline": "p"})
+
     def test_a_condition_is_kept_for_each_action(self):
         first = self.client.index(index="i", id="1", body={"n": 1})
         here = {"if_seq_no": first["_seq_no"], "if_primary_term": first["_primary_term"]}

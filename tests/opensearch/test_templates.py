@@ -1,5 +1,7 @@
 """Templates, rollovers, data streams: what indexes begin with and how they follow each other."""
 
+from opensearchpy.exceptions import TransportError
+
 from .base import ClewTest
 
 
@@ -18,6 +20,12 @@ class TemplateTest(ClewTest):
 
 
 class TestTemplates(TemplateTest):
+    def test_patterns_that_no_template_fits_find_none(self):
+        for path, name in (("/_index_template/no*", "index_templates"), ("/_component_template/no*", "component_templates")):
+            with self.assertRaises(TransportError) as caught:
+                self.raw("GET", path)
+            self.assertEqual((caught.exception.status_code, caught.exception.info), (404, {name: []}))
+
     def test_components_template_and_request_are_laid_on_top_of_each_other(self):
         self.client.cluster.put_component_template(
             name="base",

@@ -105,6 +105,11 @@ pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
 
 /// `POST /_reindex/{task}/_rethrottle` and its like: another speed for a write by query that goes on as a task.
 pub(crate) async fn rethrottle(call: Call) -> Result<Reply, ApiError> {
+    if !call.params.has("requests_per_second") {
+        return Err(ApiError::illegal_argument(
+            "requests_per_second is a required parameter",
+        ));
+    }
     let id = call.path_required("task")?;
     let number = number_of(&call, id)?;
     if !call.api.parts.get::<Speeds>().change(number, &call)? {

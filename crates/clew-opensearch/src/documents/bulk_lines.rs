@@ -104,6 +104,9 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
         let Some(index) = header.index.or_else(|| defaults.index.clone()) else {
             return Err(ApiError::validation("index is missing"));
         };
+        if let (Some(id), Verb::Index | Verb::Create) = (&header.id, header.verb) {
+            check_id(id)?;
+        }
         if header.id.is_none() && matches!(header.verb, Verb::Update | Verb::Delete) {
             return Err(ApiError::validation("id is missing"));
         }
@@ -186,7 +189,7 @@ impl Header {
     fn parse(line: &[u8], number: usize) -> Result<Self, ApiError> {
         let raw: &RawValue =
             serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))?;
-        let outer = members(raw, number)?;
+        let outer = members(raw, number, "START_OBJECT")?;
         let Some((name, meta)) = outer.0.first() else {
             return Err(malformed(number, "FIELD_NAME", "END_OBJECT"));
         };
@@ -196,11 +199,8 @@ impl Header {
             "update" => Verb::Update,
             "delete" => Verb::Delete,
             other => {
-                let expected = "field [create], [delete], [index] or [update]";
-                return Err(ApiError::illegal_argument(format!(
-                    "Malformed action/metadata line [{number}], expected {expected} \
-                     but found [{other}]"
-                )));
+                let expected = "one of [create, delete, index, update]";
+                return Err(malformed(number, expected, other));
             }
         };
         if outer.0.len() > 1 {
@@ -219,7 +219,7 @@ impl Header {
             pipeline: None,
             shown: None,
         };
-        for (name, value) in &members(meta, number)?.0 {
+        for (name, value) in &members(meta, number, "START_OBJECT or END_OBJECT")?.0 {
             header.set(name, value, number)?;
         }
         Ok(header)
@@ -273,9 +273,9 @@ fn source_filter(value: &RawValue, number: usize) -> Result<SourceFilter, ApiErr
     SourceFilter::from_json(&value.map_err(|error| ApiError::malformed_json(&error))?)
 }
 
-fn members(raw: &RawValue, number: usize) -> Result<Members<'_>, ApiError> {
+fn members<'v>(raw: &'v RawValue, number: usize, expected: &str) -> Result<Members<'v>, ApiError> {
     if token_name(raw) != "START_OBJECT" {
-        return Err(malformed(number, "START_OBJECT", token_name(raw)));
+        return Err(malformed(number, expected, token_name(raw)));
     }
     serde_json::from_str(raw.get()).map_err(|error| ApiError::malformed_json(&error))
 }
@@ -297,6 +297,20 @@ fn unexpected_value(number: usize, name: &str, value: &RawValue) -> ApiError {
 fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {
     text.parse()
         .map_err(|_| unexpected_value(number, name, value))
+}
+
+/// Longest id of a document.
+const ID_BYTES_MAX: usize = 512;
+
+/// Refuses an id that is too long.
+pub(crate) fn check_id(id: &str) -> Result<(), ApiError> {
+    if id.len() <= ID_BYTES_MAX {
+        return Ok(());
+    }
+    Err(ApiError::validation(&format!(
+        "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+        id.len()
+    )))
 }
 
 /// Both halves of a condition, or none.

@@ -4,7 +4,7 @@ use clew_engine::{Action, Condition, OpType, WriteOperation, WriteResult, Writte
 use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
-use crate::documents::bulk_lines::{check_create, condition, external_version};
+use crate::documents::bulk_lines::{check_create, check_id, condition, external_version};
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::documents::write_reply::{self, Refresh};
@@ -16,9 +16,6 @@ use crate::ingest::{Ingest, Prepared, written_source};
 use crate::state::call::Call;
 use crate::state::replicas::WantedCopies;
 use crate::state::stored_scripts::StoredScripts;
-
-/// Longest id of a document.
-const ID_BYTES_MAX: usize = 512;
 
 /// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
 pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
@@ -93,12 +90,7 @@ async fn write_one(
 ) -> Result<Option<(Written, Refresh)>, ApiError> {
     let refresh = Refresh::from_call(call)?;
     let index = call.path_required("index")?.to_string();
-    if let Some(id) = call.path("id").filter(|id| id.len() > ID_BYTES_MAX) {
-        return Err(ApiError::validation(&format!(
-            "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
-            id.len()
-        )));
-    }
+    call.path("id").map_or(Ok(()), check_id)?;
     let operation = WriteOperation {
         index: index.clone(),
         require_alias: call.params.flag("require_alias", false)?,

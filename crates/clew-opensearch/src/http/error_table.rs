@@ -50,7 +50,7 @@ impl From<&EngineError> for ApiError {
                 .with("index_uuid", uuid.as_str()),
             EngineError::InvalidDateName { .. } => named("parse_exception"),
             EngineError::AliasConflict { .. } => named("illegal_state_exception"),
-            EngineError::NotAnAlias { index } => return index_not_found(index, &reason),
+            EngineError::NotAnAlias { index } => return not_an_alias(index, &reason),
             EngineError::IndexClosed { index, uuid } => named("index_closed_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
@@ -252,6 +252,14 @@ fn index_not_found(index: &str, reason: &str) -> ApiError {
         .with("resource.id", index)
         .with("resource.type", "index_or_alias")
         .with("index_uuid", Value::from("_na_"));
+    ApiError::new(StatusCode::NOT_FOUND, cause)
+}
+
+/// A write that wants an alias, and a name that is none.
+fn not_an_alias(index: &str, reason: &str) -> ApiError {
+    let cause = Cause::new("index_not_found_exception", reason)
+        .with("index", index)
+        .with("index_uuid", "_na_");
     ApiError::new(StatusCode::NOT_FOUND, cause)
 }
 

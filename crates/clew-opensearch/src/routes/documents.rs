@@ -43,11 +43,17 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "write",
-        params: BY_QUERY,
+        params: DELETE_BY_QUERY,
         endpoints: &[
             endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete)
                 .ends_itself("indices:data/write/delete/byquery")
                 .takes("ByQuery"),
+        ],
+    },
+    Group {
+        class: "write",
+        params: UPDATE_BY_QUERY,
+        endpoints: &[
             endpoint!("POST", ["/{index}/_update_by_query"], by_query::update)
                 .ends_itself("indices:data/write/update/byquery")
                 .takes("ByQuery"),
@@ -99,40 +105,49 @@ const GET_DOCUMENT: &[&str] = &[
     "_source_excludes",
 ];
 
-const BY_QUERY: &[&str] = &[
-    "conflicts",
-    "from",
-    "max_docs",
-    "size",
-    "scroll_size",
-    "scroll",
-    "slices",
-    "refresh",
-    "timeout",
-    "wait_for_active_shards",
-    "wait_for_completion",
-    "requests_per_second",
-    "require_alias",
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "analyze_wildcard",
-    "lenient",
-    "routing",
-    "preference",
-    "pipeline",
-    "request_cache",
-    "search_type",
-    "search_timeout",
-    "sort",
-    "stats",
-    "terminate_after",
-    "version",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "allow_no_indices",
-];
+/// What every write by query takes, and more.
+macro_rules! of_writes_by_query {
+    ($($more:literal),*) => {
+        &[
+            "conflicts",
+            "from",
+            "max_docs",
+            "size",
+            "scroll_size",
+            "scroll",
+            "slices",
+            "refresh",
+            "timeout",
+            "wait_for_active_shards",
+            "wait_for_completion",
+            "requests_per_second",
+            "require_alias",
+            "q",
+            "df",
+            "default_operator",
+            "analyzer",
+            "analyze_wildcard",
+            "lenient",
+            "routing",
+            "preference",
+            "request_cache",
+            "search_type",
+            "search_timeout",
+            "sort",
+            "stats",
+            "terminate_after",
+            "version",
+            "expand_wildcards",
+            "ignore_unavailable",
+            "allow_no_indices",
+            $($more),*
+        ]
+    };
+}
+
+const DELETE_BY_QUERY: &[&str] = of_writes_by_query![];
+
+const UPDATE_BY_QUERY: &[&str] = of_writes_by_query!["pipeline"];
 
 /// What it copies is said by its body; `pipeline` is known so that it can be refused with a reason.
 const REINDEX: &[&str] = &[

@@ -37,8 +37,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clew_engine::{
-    EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchRequest,
-    SearchResponse,
+    EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchControl,
+    SearchRequest, SearchResponse,
 };
 use clew_profile::Spent;
 use clew_search::TrackTotal;
@@ -376,6 +376,17 @@ fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
     Ok(())
 }
 
+/// After how many documents of a shard a count may leave off, if a request says that.
+fn counted_at_most(call: &Call) -> Result<Option<u64>, ApiError> {
+    match call.params.integer("terminate_after")? {
+        None | Some(0) => Ok(None),
+        Some(after) => match u64::try_from(after) {
+            Ok(after) => Ok(Some(after)),
+            Err(_) => Err(ApiError::illegal_argument("terminateAfter must be > 0")),
+        },
+    }
+}
+
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     Spent::is_of_kind(|| "count");
@@ -401,6 +412,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let mut query = stored_scripts::reading(&call.api.engine, read)?;
     lookup::resolve(&call, call.index_expression(), &mut query).await?;
     let min_score = uri_query::min_score_of_params(&call.params)?;
+    let terminate_after = counted_at_most(&call)?;
     let options = call.resolve_options()?;
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)
@@ -408,6 +420,10 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let pinned = call.api.engine.pin(&resolved)?;
     let indices = pinned.indices();
     let request = SearchRequest {
+        control: SearchControl {
+            terminate_after,
+            ..SearchControl::default()
+        },
         parts: search_parts(&call, &resolved, options).await?,
         size: 0,
         track_total: TrackTotal::Exact,
@@ -430,7 +446,12 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         shown["failures"] = failures.collect();
     }
     let count = response.total.map_or(0, |total| total.value);
-    Ok(Reply::json(&json!({"count": count, "_shards": shown})))
+    let mut answer = json!({"count": count});
+    if terminate_after.is_some() {
+        answer["terminated_early"] = response.terminated_early.into();
+    }
+    answer["_shards"] = shown;
+    Ok(Reply::json(&answer))
 }
 mod script_fields;
 pub(crate) mod scripts;

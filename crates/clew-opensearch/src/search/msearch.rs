@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use clew_engine::{EngineError, ResolveOptions};
 use clew_platform::{CancellationToken, stopped};
 use clew_profile::Spent;
@@ -11,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::run;
 use super::template::render;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
@@ -178,7 +179,7 @@ fn check_total(call: &Call, body: &Value) -> Result<(), ApiError> {
 fn parse(call: &Call) -> Result<Vec<Item>, ApiError> {
     let Some(body) = call.body.strip_suffix(b"\n") else {
         return Err(ApiError::illegal_argument(
-            "The msearch request must be terminated by a newline [\\n]",
+            "The msearch request must be terminated by a newline [\n]",
         ));
     };
     let mut lines = body.split(|byte| *byte == b'\n');
@@ -216,14 +217,9 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
     for (key, value) in header.as_object().into_iter().flatten() {
         match key.as_str() {
             "index" | "indices" => {
-                item.expression = match value {
-                    Value::Array(names) => names
-                        .iter()
-                        .filter_map(Value::as_str)
-                        .collect::<Vec<_>>()
-                        .join(","),
-                    other => other.as_str().unwrap_or_default().to_string(),
-                };
+                if let Some((_, names)) = param(key, value) {
+                    item.expression = names;
+                }
             }
             "expand_wildcards" => {
                 let names = match value {
@@ -236,8 +232,8 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
                 };
                 item.options.wildcards = read_wildcards(&names)?;
             }
-            "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
-            "allow_no_indices" => item.options.allow_no_indices = is_true(value),
+            "ignore_unavailable" => item.options.ignore_unavailable = flag(key, value)?,
+            "allow_no_indices" => item.options.allow_no_indices = flag(key, value)?,
             "preference" | "routing" | "search_type" => {
                 item.params.extend(param(key, value));
             }
@@ -277,6 +273,17 @@ fn param(name: &str, value: &Value) -> Option<(String, String)> {
     Some((name.to_string(), text))
 }
 
-fn is_true(value: &Value) -> bool {
-    value == &Value::Bool(true) || value.as_str() == Some("true")
+fn flag(name: &str, value: &Value) -> Result<bool, ApiError> {
+    let text = match value {
+        Value::Bool(flag) => return Ok(*flag),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    text.parse().map_err(|_| {
+        let reason = format!("Could not convert [{name}] to boolean");
+        let why = format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
+        let kind = "illegal_argument_exception";
+        let cause = Cause::new(kind, reason).caused_by(Cause::new(kind, why));
+        ApiError::new(StatusCode::BAD_REQUEST, cause)
+    })
 }

@@ -89,13 +89,17 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
     check_refused(
         "{\"index\":{}}\n{}\n{\"insert\":{}}\n{}\n",
         &format!(
-            "{line} [3], expected field [create], [delete], [index] or [update] \
+            "{line} [3], expected one of [create, delete, index, update] \
              but found [insert]"
         ),
     );
     check_refused(
+        &format!("{{\"index\":{{\"_id\":\"{}\"}}}}\n{{}}\n", "x".repeat(513)),
+        "is too long, must be no longer than 512 bytes but was: 513",
+    );
+    check_refused(
         "{\"index\":1}\n",
-        &format!("{line} [1], expected START_OBJECT but found [VALUE_NUMBER]"),
+        &format!("{line} [1], expected START_OBJECT or END_OBJECT but found [VALUE_NUMBER]"),
     );
     check_refused(
         "{\"index\":{\"_id\":[1]}}\n{}\n",

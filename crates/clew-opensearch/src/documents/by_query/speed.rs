@@ -105,13 +105,8 @@ impl Speeds {
     /// Gives a job another speed, the one that a request asks for; false when there is no such job.
     ///
     /// # Errors
-    /// No speed, or one that none can have.
+    /// A speed that none can have.
     pub(crate) fn change(&self, task: u64, call: &Call) -> Result<bool, ApiError> {
-        if !call.params.has("requests_per_second") {
-            return Err(ApiError::illegal_argument(
-                "requests_per_second is a required parameter",
-            ));
-        }
         let per_second = read(call)?.unwrap_or(f32::INFINITY);
         let speed = self.0.lock().get(&task).cloned();
         if let Some(speed) = &speed {

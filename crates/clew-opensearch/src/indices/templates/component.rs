@@ -1,12 +1,11 @@
 //! `_component_template`: parts that composable templates are made of.
 
-use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
 use super::compose::compose_template;
 use super::part;
-use super::patterns::{self, bracketed, not_found, selected, selects};
+use super::patterns::{self, bracketed, listed, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
@@ -106,19 +105,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
             .map(|(name, stored)| json!({"name": name, "component_template": show(stored, flat)}))
             .collect()
     });
-    let missing = found.is_empty() && wanted.as_deref().is_some_and(|name| !name.contains('*'));
-    if call.method == Method::HEAD {
-        let status = if found.is_empty() {
-            StatusCode::NOT_FOUND
-        } else {
-            StatusCode::OK
-        };
-        return Ok(Reply::empty(status));
-    }
-    if let (true, Some(wanted)) = (missing, wanted) {
-        return Err(not_found("component template", &wanted));
-    }
-    Ok(Reply::json(&json!({"component_templates": found})))
+    let shown = json!({"component_templates": &found});
+    listed(&call, ("component template", wanted), (found.len(), &shown))
 }
 
 /// The template as it is shown.

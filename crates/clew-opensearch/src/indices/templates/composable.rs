@@ -1,12 +1,11 @@
 //! `_index_template`: composable templates, of which an index takes one.
 
-use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
 use super::compose::{compose_template, data_stream_template, patterns_of, priority};
 use super::part;
-use super::patterns::{self, any_overlap, bracketed, invalid, not_found, selected, selects};
+use super::patterns::{self, any_overlap, bracketed, invalid, listed, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
@@ -167,20 +166,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
             .map(|(name, stored)| json!({"name": name, "index_template": show(stored, flat)}))
             .collect()
     });
-    if call.method == Method::HEAD {
-        let status = if found.is_empty() {
-            StatusCode::NOT_FOUND
-        } else {
-            StatusCode::OK
-        };
-        return Ok(Reply::empty(status));
-    }
-    match wanted {
-        Some(wanted) if found.is_empty() && !wanted.contains('*') => {
-            Err(not_found("index template", &wanted))
-        }
-        _ => Ok(Reply::json(&json!({"index_templates": found}))),
-    }
+    let shown = json!({"index_templates": &found});
+    listed(&call, ("index template", wanted), (found.len(), &shown))
 }
 
 /// The template as it is shown.

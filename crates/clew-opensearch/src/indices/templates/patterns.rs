@@ -1,11 +1,13 @@
 //! Names and patterns of templates: which are allowed, which match, which overlap.
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use clew_engine::Definitions;
 use clew_schema::glob::matches as glob;
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// A pattern is compared with others cell by cell, so its length is limited.
 const PATTERN_BYTES_MAX: usize = 512;
@@ -30,8 +32,28 @@ fn missing(name: &str) -> ApiError {
     )
 }
 
+/// The answer to a request for templates: so many that were found, or that there are none of that name.
+pub(crate) fn listed(
+    call: &Call,
+    (what, wanted): (&str, Option<String>),
+    (count, shown): (usize, &Value),
+) -> Result<Reply, ApiError> {
+    let is_missing = wanted.is_some() && count == 0;
+    let status = match is_missing {
+        true => StatusCode::NOT_FOUND,
+        false => StatusCode::OK,
+    };
+    if call.method == Method::HEAD {
+        return Ok(Reply::empty(status));
+    }
+    match wanted {
+        Some(wanted) if is_missing && !wanted.contains('*') => Err(not_found(what, &wanted)),
+        _ => Ok(Reply::json(shown).with_status(status)),
+    }
+}
+
 /// A template that is not there to be shown.
-pub(crate) fn not_found(what: &str, name: &str) -> ApiError {
+fn not_found(what: &str, name: &str) -> ApiError {
     let reason = format!("{what} matching [{name}] not found");
     ApiError::new(
         StatusCode::NOT_FOUND,
