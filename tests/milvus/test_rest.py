@@ -1,8 +1,10 @@
 """The RESTful API v2, with nothing but an HTTP client, on the port of the gRPC service."""
 
+import base64
 import http.client
 import json
 import random
+import struct
 import unittest
 
 from tests.clients.base import ClientsTest
@@ -78,6 +80,19 @@ class Rest(ClientsTest):
         (hit,) = self.ask("entities/search", {**asked, "data": [[7, 0]], "annsField": "v", "limit": 1})["data"]
         self.assertEqual(hit, {**row, "distance": 0.7})
         self.ask("collections/drop", {"collectionName": "short"})
+
+    def test_vectors_of_bytes_stay_in_their_rows(self):
+        self.ask("collections/create", {"collectionName": "packed", "dimension": 2})
+        packed = lambda *numbers: base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
+        insert = lambda *vectors, code=0: self.ask("entities/insert", {"collectionName": "packed", "data": [
+            {"id": number, "vector": vector} for number, vector in enumerate(vectors)]}, code)
+        # Together they are as long as two vectors are.
+        refused = insert(packed(1), packed(2, 3, 4), code=1804)
+        self.assertIn("dimension: 2, but length of []byte: 4", refused["message"])
+        insert(packed(1, 2), packed(3, 4))
+        asked = {"collectionName": "packed", "filter": "id >= 0", "outputFields": ["*"], "consistencyLevel": "Strong"}
+        rows = self.ask("entities/query", asked)["data"]
+        self.assertEqual([row["vector"] for row in rows], [[1, 2], [3, 4]])
 
     def test_lists_grow_and_lose_values(self):
         schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},

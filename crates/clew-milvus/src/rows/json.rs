@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::column::numbers;
 use super::json_structs;
+use super::sparse::sparse_bytes;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::proto::*;
 
@@ -240,11 +241,25 @@ pub(super) fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<Vector
         vector_bytes(field, value).map_err(|WrongRows(why)| wrong(*row, field, &why))
     };
     let rows: Vec<Bytes> = given.iter().map(read).collect::<Result<_>>()?;
-    let dim = field
-        .dimension()
-        .ok()
-        .and_then(|dim| i64::try_from(dim).ok())
-        .unwrap_or_default();
+    let dimension = field.dimension().unwrap_or_default();
+    // The bytes of all rows lie behind each other: a short vector would take some of the next one's.
+    let whole = match field.data_type {
+        DataType::FloatVector => Some(4 * dimension),
+        DataType::Float16Vector | DataType::BFloat16Vector => Some(2 * dimension),
+        DataType::Int8Vector => Some(dimension),
+        DataType::BinaryVector => Some(dimension / 8),
+        _ => None,
+    };
+    for ((row, _), bytes) in given.iter().zip(&rows) {
+        if whole.is_some_and(|whole| whole != bytes.len()) {
+            let why = format!(
+                "dimension: {dimension}, but length of []byte: {}",
+                bytes.len()
+            );
+            return Err(wrong(*row, field, &why));
+        }
+    }
+    let dim = i64::try_from(dimension).unwrap_or_default();
     let packed = || Bytes::from(rows.concat());
     let data = match field.data_type {
         DataType::FloatVector => Data::FloatVector(PackedFloats { data: packed() }),
@@ -321,42 +336,6 @@ pub(crate) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
         }
     }
     Ok(out.into())
-}
-
-/// `{"17": 0.5}` or `{"indices": [17], "values": [0.5]}`.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "single precision is what vectors have"
-)]
-fn sparse_bytes(members: &Object) -> Result<Bytes> {
-    let wrong = || WrongRows("a sparse vector has dimensions and weights".to_string());
-    let mut entries: Vec<(u32, f32)> = Vec::with_capacity(members.len());
-    match (members.get("indices"), members.get("values")) {
-        (Some(Value::Array(indices)), Some(Value::Array(values)))
-            if indices.len() == values.len() =>
-        {
-            for (index, value) in indices.iter().zip(values) {
-                let index = index
-                    .as_u64()
-                    .and_then(|index| u32::try_from(index).ok())
-                    .ok_or_else(wrong)?;
-                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
-            }
-        }
-        _ => {
-            for (index, value) in members {
-                let index = index.parse().map_err(|_| wrong())?;
-                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
-            }
-        }
-    }
-    entries.sort_unstable_by_key(|(index, _)| *index);
-    let bytes = entries.iter().flat_map(|(index, weight)| {
-        let mut pair = index.to_le_bytes().to_vec();
-        pair.extend_from_slice(&weight.to_le_bytes());
-        pair
-    });
-    Ok(bytes.collect())
 }
 
 /// A number of single precision by the shortest text that means it, without the digits that double precision would add: 0.1, not

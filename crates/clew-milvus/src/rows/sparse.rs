@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 use clew_vector::{ROW_NONZEROS_MAX, SparseEntry, WEIGHT_MAX};
+use serde_json::{Map, Value};
 
 use super::answer::validity;
+use super::json::WrongRows;
 use crate::collection::Field;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, FieldData, field_data, vector_field};
@@ -40,6 +42,42 @@ pub(crate) fn sparse_row(bytes: &[u8]) -> Result<Vec<SparseEntry>> {
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// A vector of JSON as messages have it: `{"17": 0.5}` or `{"indices": [17], "values": [0.5]}`.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "single precision is what vectors have"
+)]
+pub(super) fn sparse_bytes(members: &Map<String, Value>) -> std::result::Result<Bytes, WrongRows> {
+    let wrong = || WrongRows("a sparse vector has dimensions and weights".to_string());
+    let mut entries: Vec<(u32, f32)> = Vec::with_capacity(members.len());
+    match (members.get("indices"), members.get("values")) {
+        (Some(Value::Array(indices)), Some(Value::Array(values)))
+            if indices.len() == values.len() =>
+        {
+            for (index, value) in indices.iter().zip(values) {
+                let index = index
+                    .as_u64()
+                    .and_then(|index| u32::try_from(index).ok())
+                    .ok_or_else(wrong)?;
+                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
+            }
+        }
+        _ => {
+            for (index, value) in members {
+                let index = index.parse().map_err(|_| wrong())?;
+                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
+            }
+        }
+    }
+    entries.sort_unstable_by_key(|(index, _)| *index);
+    let bytes = entries.iter().flat_map(|(index, weight)| {
+        let mut pair = index.to_le_bytes().to_vec();
+        pair.extend_from_slice(&weight.to_le_bytes());
+        pair
+    });
+    Ok(bytes.collect())
 }
 
 fn check(before: Option<&SparseEntry>, entry: SparseEntry) -> Result<()> {
