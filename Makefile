@@ -14,7 +14,7 @@ ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8
 MILVUS_NODE := $(CLEW_CACHE)/milvus-node-3.0.6
 MILVUS_GO := $(CLEW_CACHE)/milvus-go-2.6.2/session
 MILVUS_JAVA := $(CLEW_CACHE)/milvus-java-2.6.6/Session.class
-MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO) $(MILVUS_JAVA)
+MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(CLEW_CACHE)/venv-pymilvus-bulk/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO) $(MILVUS_JAVA)
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
@@ -178,7 +178,7 @@ $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-b
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-$(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed: $(CLEW_CACHE)/venv-%/.installed: tests/milvus/requirements-%.txt
+$(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(CLEW_CACHE)/venv-pymilvus-bulk/.installed: $(CLEW_CACHE)/venv-%/.installed: tests/milvus/requirements-%.txt
 	python3 -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@

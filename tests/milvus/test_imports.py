@@ -157,6 +157,9 @@ class Imports(ImportsTest):
             ("other.npy", npy("<f4", (1,), struct.pack("<f", 1)), "there is no field other"),
             ("title.npy", npy("<U0", (2**63,), b""), "tells of 9223372036854775808 rows of 0 bytes"),
             ("score.npy", npy("<f8", (2,), b"12345678"), "tells of 2 rows of 8 bytes, but it has 8 bytes"),
+            ("short.parquet", b"PAR1", "does not end as Parquet does"),
+            ("no.parquet", b"PAR1" + bytes(8) + b"PAR1", "no Parquet that can be read"),
+            ("long.parquet", b"PAR1\xff\xff\xff\xffPAR1", "describes itself in 4294967295 bytes"),
             ("blank.jsonl", "\n" * (17 << 20), "white space"),
             ("nested.json", "[{\"id\": 1, \"v\": [1, 2], \"facts\": \"{\"}]", "the value of facts is no JSON"),
         ]:
@@ -233,7 +236,7 @@ class Imports(ImportsTest):
             (2100, [["nothing.json"]], "nothing.json cannot be read"),
             (2100, [["good.txt"]], "unexpected file type, files=[good.txt]"),
             (2100, [["good.json"]] * 1025, "should not exceed 1024, but got 1025"),
-            (3000, [["good.parquet"]], "Parquet"),
+            (2100, [["good.parquet"]], "good.parquet cannot be read"),
             (1100, [[]], "import request is empty"),
             (1801, [[7]], "files"),
             (1802, None, "files"),
@@ -281,6 +284,13 @@ class Imports(ImportsTest):
                 seen = json.loads(self.run_tool(command, 120, env=environment).splitlines()[-1])
                 self.assertEqual(seen["version"], version)
                 self.assertGreater(seen["checks"], 5)
+
+    def test_files_of_the_bulk_writer(self):
+        python = tool("venv-pymilvus-bulk/bin/python", "clients")
+        command = [python, "-W", "ignore", HERE / "bulk_session.py", f"http://{self.server.grpc_address}", self.files]
+        seen = json.loads(self.run_tool(command, 240).splitlines()[-1])
+        self.assertEqual(seen["version"], "2.6.17")
+        self.assertGreater(seen["checks"], 150)
 
 
 class Memory(ImportsTest):

@@ -25,6 +25,8 @@ pub(crate) enum Format {
     JsonLines,
     /// A line of names, and values in the lines below it.
     Csv,
+    /// Groups of rows, in them column by column.
+    Parquet,
     /// A file for each field.
     Numpy,
 }
@@ -38,9 +40,7 @@ impl Format {
             Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
             Some("csv") => Ok(Format::Csv),
             Some("npy") => Ok(Format::Numpy),
-            Some("parquet") => Err(MilvusError::Unsupported(format!(
-                "a bulk import of Parquet ({path}; JSON, JSON lines, CSV and NumPy files are read)"
-            ))),
+            Some("parquet") => Ok(Format::Parquet),
             _ => Err(wrong(format!("unexpected file type, files=[{path}]"))),
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn inputs(folder: &Path, names: &[String]) -> Result<Vec<Input>> {
         };
         match format {
             Format::Numpy => join(&mut columns, input)?,
-            Format::Json | Format::JsonLines | Format::Csv => found.push(input),
+            Format::Json | Format::JsonLines | Format::Csv | Format::Parquet => found.push(input),
         }
     }
     found.extend(columns.into_values());
@@ -233,7 +233,7 @@ mod tests {
             ("../out.json", 2100, "outside the folder"),
             ("nothing.json", 2100, "cannot be read"),
             ("a", 2100, "unexpected file type, files=[a]"),
-            ("x.parquet", 3000, "Parquet"),
+            ("x.parquet", 2100, "cannot be read"),
         ] {
             let error = inputs(&folder, &names(&[name])).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

@@ -4,6 +4,7 @@
 //! the business of `rows`, what is done with it that of the calls. Nothing outside the folder is opened.
 
 mod cell;
+mod columnar;
 mod csv;
 mod folder;
 mod job;
@@ -26,6 +27,14 @@ const ROW_BYTES_MAX: usize = 16 << 20;
 /// What is said of a file that cannot be imported.
 fn wrong(why: impl Into<String>) -> MilvusError {
     MilvusError::Import(why.into())
+}
+
+/// The same error with words before it.
+fn prefixed(words: &str, error: MilvusError) -> MilvusError {
+    match error {
+        MilvusError::Import(why) => wrong(format!("{words}{why}")),
+        other => other,
+    }
 }
 
 /// What is said of a file that cannot be read.

@@ -10,9 +10,9 @@ use half::f16;
 use serde_json::{Map, Number, Value};
 
 use super::folder::Input;
-use super::{ROW_BYTES_MAX, folder, unread, wrong};
+use super::{ROW_BYTES_MAX, folder, prefixed, unread, wrong};
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
-use crate::error::{MilvusError, Result};
+use crate::error::Result;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest head.
@@ -145,14 +145,6 @@ impl Columns {
             object.insert(column.name.clone(), value);
         }
         Ok(object)
-    }
-}
-
-/// The same error with words before it.
-fn prefixed(words: &str, error: MilvusError) -> MilvusError {
-    match error {
-        MilvusError::Import(why) => wrong(format!("{words}{why}")),
-        other => other,
     }
 }
 

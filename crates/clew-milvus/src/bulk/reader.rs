@@ -7,6 +7,7 @@ use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use serde_json::{Map, Value};
 
 use super::cell::{settled, with_json};
+use super::columnar::Records;
 use super::csv::{Style, Table};
 use super::folder::{Format, Input};
 use super::json::{Lines, List};
@@ -25,6 +26,7 @@ enum Source {
     Lines(Lines),
     Table(Table),
     Columns(Columns),
+    Records(Records),
 }
 
 /// Rows that were read, and the room that they have.
@@ -59,6 +61,7 @@ impl Reader {
             Format::JsonLines => Source::Lines(Lines::open(path)?),
             Format::Csv => Source::Table(Table::open(path, style.clone())?),
             Format::Numpy => Source::Columns(Columns::open(input, collection)?),
+            Format::Parquet => Source::Records(Records::open(path)?),
         };
         Ok(Reader {
             source,
@@ -74,6 +77,7 @@ impl Reader {
             Source::Lines(lines) => lines.given(),
             Source::Table(table) => table.given(),
             Source::Columns(columns) => columns.given(),
+            Source::Records(records) => records.given(),
         }
     }
 
@@ -91,7 +95,13 @@ impl Reader {
         let mut rows = Vec::new();
         let before = self.rows;
         while rows.len() < PART_ROWS && room.bytes() < PART_BYTES {
-            let Some(raw) = self.next()? else { break };
+            let raw = match self.next(collection, memory) {
+                Ok(Some(raw)) => raw,
+                Ok(None) => break,
+                // What is behind these rows is for the next part.
+                Err(MilvusError::RateLimit(_)) if !rows.is_empty() => break,
+                Err(error) => return Err(error),
+            };
             match self.read(&raw, collection, &mut room) {
                 Ok(row) => rows.push(Value::Object(row)),
                 // It is the first of the next part.
@@ -114,7 +124,11 @@ impl Reader {
     }
 
     /// The next row as it stands in the file.
-    fn next(&mut self) -> Result<Option<Vec<u8>>> {
+    fn next(
+        &mut self,
+        collection: &Collection,
+        memory: &Arc<MemoryAccount>,
+    ) -> Result<Option<Vec<u8>>> {
         if let Some(raw) = self.waiting.take() {
             return Ok(Some(raw));
         }
@@ -123,6 +137,7 @@ impl Reader {
             Source::Lines(lines) => lines.cut(),
             Source::Table(table) => table.cut(),
             Source::Columns(columns) => columns.cut(),
+            Source::Records(records) => records.cut(collection, memory),
         };
         cut.map_err(|error| self.at_row(error))
     }
@@ -130,7 +145,9 @@ impl Reader {
     /// What a row takes beside its text.
     fn cost(&self, raw: &[u8]) -> usize {
         let read = match &self.source {
-            Source::List(_) | Source::Lines(_) | Source::Table(_) => json_bytes(raw),
+            Source::List(_) | Source::Lines(_) | Source::Table(_) | Source::Records(_) => {
+                json_bytes(raw)
+            }
             Source::Columns(columns) => columns.cost(),
         };
         raw.len().saturating_add(read)
@@ -145,7 +162,7 @@ impl Reader {
     ) -> Result<Map<String, Value>> {
         room.grow(self.cost(raw)).map_err(Refused::from)?;
         let row = match &self.source {
-            Source::List(_) | Source::Lines(_) => {
+            Source::List(_) | Source::Lines(_) | Source::Records(_) => {
                 let row = serde_json::from_slice(raw);
                 let row =
                     row.map_err(|error| wrong(format!("failed to parse row, error: {error}")))?;
