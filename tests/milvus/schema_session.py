@@ -134,6 +134,15 @@ class Schemas(Session):
             client.drop_collection("cut")
         self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
 
+    def embeddings(self):
+        schema = self.client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("text", DataType.VARCHAR, max_length=100)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_function(Function(name="made", function_type=FunctionType.TEXTEMBEDDING, input_field_names=["text"],
+                                     output_field_names=["v"], params={"provider": "openai", "model_name": "small"}))
+        self.refused(3000, "function made of type TextEmbedding", lambda: self.client.create_collection("made", schema=schema))
+
     def highlights(self):
         client = self.client
         schema = client.create_schema()
@@ -202,7 +211,7 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.highlights, session.structs,
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.embeddings, session.highlights, session.structs,
                  session.kept]:
         part()
     session.close()

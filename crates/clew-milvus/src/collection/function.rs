@@ -77,7 +77,7 @@ impl Collection {
         if function.r#type != BM25 {
             return Err(MilvusError::Unsupported(format!(
                 "function {name} of type {}",
-                function.r#type
+                kind_name(function.r#type)
             )));
         }
         if !function.params.is_empty() {
@@ -172,6 +172,19 @@ impl Collection {
             params: key_values(&function.params),
         }
     }
+}
+
+/// What Milvus calls a kind of functions.
+fn kind_name(kind: i32) -> String {
+    let name = match kind {
+        0 => "Unknown",
+        BM25 => "BM25",
+        2 => "TextEmbedding",
+        3 => "Rerank",
+        4 => "MinHash",
+        other => return other.to_string(),
+    };
+    name.to_string()
 }
 
 /// Refuses fields that have no words.
