@@ -365,7 +365,8 @@ impl Shown {
             if shown.len() + found.len() > max {
                 return Err(too_many(max));
             }
-            let last = found.last().map_or(0, |last| last.position);
+            // A text without terms takes no place of its own.
+            let places = found.last().map_or(0, |last| last.position + 1);
             let mut places = Utf16Places::new(text);
             for token in found {
                 let place = places.of(token.start, token.end);
@@ -382,7 +383,7 @@ impl Shown {
                 shown.push((one, token));
             }
             offset_base += places.length() + 1;
-            position_base += last + gap + 1;
+            position_base += places + gap;
         }
         Ok(Shown(shown))
     }
@@ -464,5 +465,18 @@ mod tests {
         assert_eq!(part(last, "type"), "<NUM>");
         assert_eq!(part(last, "start_offset"), 12);
         assert!(part(last, "position").as_u64().unwrap() > 100);
+    }
+
+    #[test]
+    fn a_text_without_terms_takes_no_place() {
+        let texts = ["".to_string(), "a b".to_string(), "c".to_string()];
+        let shown = Shown::of(&texts, (10, POSITION_GAP), |text| tokens("standard", text));
+        let places: Vec<_> = shown
+            .unwrap()
+            .plain()
+            .iter()
+            .map(|one| one["position"].as_u64())
+            .collect();
+        assert_eq!(places, [Some(100), Some(101), Some(202)]);
     }
 }
