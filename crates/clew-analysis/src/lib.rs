@@ -35,7 +35,7 @@ pub use java_pattern::{
 };
 pub use murmur3::murmur3;
 
-use scripts::makes_word;
+use scripts::{is_emoji, makes_word};
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 pub use standard::StandardTerms;
 use standard::StandardTokenizer;
@@ -177,9 +177,17 @@ fn kind(text: &str) -> &'static str {
         Some(first) if is_katakana(first) && all(is_katakana) => "<KATAKANA>",
         Some(first) if is_hangul(first) && all(is_hangul) => "<HANGUL>",
         Some(first) if is_southeast_asian(first) => "<SOUTHEAST_ASIAN>",
+        Some('0'..='9' | '#' | '*') if text.contains('\u{20e3}') => "<EMOJI>",
+        Some(first) if !first.is_ascii() && is_picture(first, text) => "<EMOJI>",
         Some(first) if first.is_numeric() && all(|letter| !letter.is_alphabetic()) => "<NUM>",
         _ => "<ALPHANUM>",
     }
+}
+
+/// Whether a term that begins with a letter is one of pictures.
+fn is_picture(first: char, text: &str) -> bool {
+    let mut behind = text.chars().skip(1);
+    is_emoji(first) && !behind.any(char::is_alphanumeric)
 }
 
 fn is_katakana(letter: char) -> bool {

@@ -46,6 +46,9 @@ fn standard_cuts_words_as_lucene_does() {
         ("I ❤️ it 😀😀", &["i", "❤️", "it", "😀", "😀"]),
         ("👩‍👩‍👧‍👦 👍🏽 🇩🇪 #️⃣ 1️⃣", &["👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "#️⃣", "1️⃣"]),
         ("½ ² © ™ — …", &[]),
+        // Marks without a letter before them.
+        ("\u{651}ظبي x \u{651} y", &["ظبي", "x", "y"]),
+        ("ौप़ढु a\u{651}", &["प़ढु", "a\u{651}"]),
         ("x² 2024年3月", &["x", "2024", "年", "3", "月"]),
     ];
     for (text, expected) in rows {
@@ -63,6 +66,17 @@ fn the_other_analyzers_cut_as_lucene_does() {
         "snowball",
         "The runner's Running Dogs",
         &["runner", "run", "dog"],
+    );
+}
+
+#[test]
+fn pictures_are_of_a_kind_of_their_own() {
+    let found = tokens("standard", "x 😀 1️⃣ 👍🏽 ℹ ⓂⒶ 12");
+    let kinds: Vec<_> = found.iter().map(|token| token.kind).collect();
+    let (word, picture) = ("<ALPHANUM>", "<EMOJI>");
+    assert_eq!(
+        kinds,
+        [word, picture, picture, picture, picture, word, "<NUM>"]
     );
 }
 
