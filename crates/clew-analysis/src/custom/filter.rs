@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use frostem::Stemmer;
+use icu_casemap::CaseMapper;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::beside::{Beside, folded_beside};
@@ -13,11 +13,13 @@ use super::kept::{Kept, fingerprint, unique};
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
 use super::light::{self, Light};
+use super::lower_case::LowerCase;
 use super::min_hash::MinHash;
 use super::part::Part;
 use super::replaced::replaced;
 use super::room::Room;
 use super::shingle::Shingle;
+use super::snowball::Snowball;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
 use super::unicode::{self, Form, ascii_digit, ascii_folded};
@@ -37,7 +39,7 @@ pub(super) enum Filter {
         keep: bool,
     },
     Stop(StopWords),
-    Stem(Stemmer),
+    Stem(Snowball),
     LightStem(Light),
     /// German umlauts in one way of writing.
     German,
@@ -49,9 +51,8 @@ pub(super) enum Filter {
     Possessive,
     IcuFold,
     Normal(Form),
-    /// Lower case where I and ı are two letters.
-    TurkishLower,
-    GreekLower,
+    /// Lower case by a language's own rules.
+    LowerOf(LowerCase),
     Synonyms(Synonyms),
     Shingle(Shingle),
     Pieces {
@@ -112,11 +113,10 @@ impl Filter {
     #[allow(clippy::too_many_lines, reason = "one arm for each type of filter")]
     pub(super) fn compile(part: &Part<'_>, before: &Chain) -> Result<Self, String> {
         Ok(match part.type_name() {
-            "lowercase" => match part.text("language").as_deref() {
-                Some("turkish") => Filter::TurkishLower,
-                Some("greek") => Filter::GreekLower,
-                _ => Filter::Lower,
-            },
+            "lowercase" => {
+                let language = part.text("language").unwrap_or_default();
+                LowerCase::named(&language).map_or(Filter::Lower, Filter::LowerOf)
+            }
             "uppercase" => Filter::Upper,
             "asciifolding" => Filter::Fold {
                 keep: part.flag("preserve_original", false)?,
@@ -132,6 +132,7 @@ impl Filter {
                 language::snowball(&part.text("language").unwrap_or_else(|| "english".into()))?
             }
             "german_normalization" => Filter::German,
+            "german_stem" => Filter::LightStem(Light::Caumanns),
             "cjk_width" => Filter::Width,
             "cjk_bigram" => Filter::Pairs(Pairs::compile(part)?),
             "porter_stem" => language::stemmer("porter")?,
@@ -323,11 +324,7 @@ impl Filter {
         let text = term.token.text.as_str();
         Some(match self {
             Filter::Lower => crate::stream::lower(text),
-            Filter::TurkishLower => {
-                let letters = text.replace('İ', "i").replace('I', "ı");
-                crate::stream::lower(&letters)
-            }
-            Filter::GreekLower => text.chars().flat_map(language::greek_lower).collect(),
+            Filter::LowerOf(language) => language.of(text),
             // One for one, as Lucene does it: ß has no capital.
             Filter::Upper => text.chars().map(upper).collect(),
             Filter::Fold { .. } => ascii_folded(text),
@@ -338,14 +335,14 @@ impl Filter {
             Filter::German => light::german_normalized(text),
             Filter::Letters(letters) => letters.normalized(text),
             Filter::Width => usual_width(text),
-            Filter::Stem(stemmer) => stemmer.stem(text).into_owned(),
+            Filter::Stem(stemmer) => stemmer.stem(text),
             Filter::Possessive => {
                 let ends = ["'s", "'S", "\u{2019}s", "\u{2019}S"];
                 ends.iter()
                     .find_map(|end| text.strip_suffix(end))?
                     .to_string()
             }
-            Filter::Trim => text.trim().to_string(),
+            Filter::Trim => text.trim_matches(is_java_space).to_string(),
             Filter::Truncate(most) => text.chars().take(*most).collect(),
             Filter::Reverse => text.chars().rev().collect(),
             Filter::Elision {
@@ -372,10 +369,15 @@ fn whole(pattern: &str) -> Result<JavaPattern, String> {
 
 /// The capital of a letter, where it is one.
 fn upper(letter: char) -> char {
-    let mut capitals = letter.to_uppercase();
-    match (capitals.next(), capitals.next()) {
-        (Some(capital), None) => capital,
-        _ => letter,
+    CaseMapper::new().simple_uppercase(letter)
+}
+
+/// What Java takes for white space: signs that part fields, but no spaces at which lines may not end.
+fn is_java_space(letter: char) -> bool {
+    match letter {
+        '\u{1c}'..='\u{1f}' => true,
+        '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}' => false,
+        other => other.is_whitespace(),
     }
 }
 
@@ -429,14 +431,13 @@ impl StopWords {
                 .and_then(|rest| rest.strip_suffix('_'))
             {
                 Some("none") => {}
-                Some(list) if !list.is_empty() => {
-                    let list = language::stop_words(list)
-                        .ok_or_else(|| format!("stop words of [{word}] are not known"))?;
-                    stop.lists.push(list);
-                }
-                _ => {
-                    stop.words.insert(word);
-                }
+                // What names no list is a word like others.
+                list => match list.and_then(language::stop_words) {
+                    Some(list) => stop.lists.push(list),
+                    None => {
+                        stop.words.insert(word);
+                    }
+                },
             }
         }
         Ok(stop)

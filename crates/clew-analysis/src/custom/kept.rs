@@ -155,11 +155,16 @@ pub(super) fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<
     let words: BTreeSet<&str> = terms.iter().map(|term| term.token.text.as_str()).collect();
     let text = words.into_iter().collect::<Vec<_>>().join(separator);
     let end = terms.last().map_or(0, |term| term.token.offset_to);
-    let Some(mut term) = terms.into_iter().next().filter(|_| text.len() <= max) else {
+    let Some(mut term) = terms
+        .into_iter()
+        .next()
+        .filter(|_| text.encode_utf16().count() <= max)
+    else {
         return Vec::new();
     };
     term.token.text = text;
     term.kind = "fingerprint";
+    term.token.offset_from = 0;
     term.token.offset_to = end;
     vec![term]
 }

@@ -2,12 +2,12 @@
 //!
 //! Stemmers are Snowball's, or light ones where Lucene's analyzer of a language has such a one.
 
-use frostem::{Algorithm, Stemmer};
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
 use super::filter::Filter;
 use super::light::Light;
+use super::snowball::Snowball;
 
 /// Languages with an analyzer of their own.
 pub(super) const LANGUAGES: [&str; 34] = [
@@ -140,6 +140,11 @@ fn before_stopping(language: &str) -> Vec<Value> {
     if language == "english" {
         filters.push(json!({"type": "stemmer", "language": "possessive_english"}));
     }
+    if language == "irish" {
+        // What stands before a word with a hyphen.
+        let before = ["h", "n", "t"];
+        filters.push(json!({"type": "stop", "stopwords": before, "ignore_case": true}));
+    }
     if let Some((_, articles)) = ELISIONS.iter().find(|(name, _)| *name == language) {
         filters.push(json!({"type": "elision", "articles": articles, "articles_case": true}));
     }
@@ -225,22 +230,6 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
     })
 }
 
-/// A letter in lower case; of Greek letters without accents, and sigma always as inside of words.
-pub(super) fn greek_lower(letter: char) -> impl Iterator<Item = char> {
-    let bare = match letter {
-        'Ά' | 'ά' => 'α',
-        'Έ' | 'έ' => 'ε',
-        'Ή' | 'ή' => 'η',
-        'Ί' | 'Ϊ' | 'ί' | 'ϊ' | 'ΐ' => 'ι',
-        'Ό' | 'ό' => 'ο',
-        'Ύ' | 'Ϋ' | 'ύ' | 'ϋ' | 'ΰ' => 'υ',
-        'Ώ' | 'ώ' => 'ω',
-        'ς' => 'σ',
-        other => other,
-    };
-    bare.to_lowercase()
-}
-
 /// A name whose words begin with capitals, with lines between them.
 fn in_words(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 1);
@@ -255,17 +244,7 @@ fn in_words(name: &str) -> String {
 
 /// Snowball's stemmer of this name.
 pub(super) fn snowball(name: &str) -> Result<Filter, String> {
-    let name = name.to_lowercase();
-    let algorithm = match name.as_str() {
-        "german2" => "german",
-        // Lucene has kept Snowball's first stemmer for Dutch; the name now means another one.
-        "dutch" => "dutch_porter",
-        "kp" => "dutch",
-        other => other,
-    };
-    Algorithm::from_name(algorithm)
-        .map(|algorithm| Filter::Stem(Stemmer::new(algorithm)))
-        .map_err(|_| format!("Invalid stemmer class specified: {name}"))
+    Snowball::named(name).map(Filter::Stem)
 }
 
 #[cfg(test)]
@@ -322,6 +301,7 @@ mod tests {
                 vec!["東京", "京都", "abc", "ポケ", "は"],
             ),
             ("arabic", "في السيارات مُحَمَّد ١٢", vec!["سيار", "محمد", "12"]),
+            ("irish", "an t-éan agus nAthair", vec!["éan", "athair"]),
             ("czech", "městech a kočkami", vec!["měst", "kočk"]),
             ("bulgarian", "градовете и книгите", vec!["град", "книг"]),
             ("hindi", "लड़कियों और पढ़ाई", vec!["लडक", "पढाइ"]),

@@ -15,6 +15,7 @@ mod kept;
 mod language;
 mod letters;
 mod light;
+mod lower_case;
 mod min_hash;
 mod part;
 mod replaced;
@@ -22,6 +23,7 @@ mod required;
 mod room;
 mod settings;
 mod shingle;
+mod snowball;
 mod stop_words;
 mod synonyms;
 mod thai;
@@ -280,6 +282,10 @@ fn usual(name: &str) -> Option<Value> {
         "pattern" => json!({
             "tokenizer": {"type": "pattern"}, "filter": [{"type": "lowercase"}],
         }),
+        // Not a language of its own: the name is an old one.
+        "chinese" => json!({"tokenizer": {"type": "standard"}, "filter": [
+            {"type": "lowercase"}, {"type": "stop"},
+        ]}),
         "fingerprint" => json!({"tokenizer": {"type": "standard"}, "filter": [
             {"type": "lowercase"}, {"type": "asciifolding"}, {"type": "fingerprint"},
         ]}),

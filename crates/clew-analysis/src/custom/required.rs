@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::lower_case::LowerCase;
 use super::part::Part;
 
 /// How far the longest and the shortest pieces of words may be apart.
@@ -105,6 +106,13 @@ pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), S
 fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
     let wrong = match part.type_name() {
         "shingle" => return shingles(part, limits.shingle_diff),
+        "lowercase" => {
+            let language = part.text("language");
+            return match language.filter(|language| LowerCase::named(language).is_none()) {
+                Some(other) => Err(format!("language [{other}] not support for lower case")),
+                None => Ok(()),
+            };
+        }
         "truncate" if !has(part, &["length"]) => "length parameter must be provided",
         "truncate" if number(part, "length", 1) < 1 => "length parameter must be a positive number",
         "elision" if !has(part, &["articles", "articles_path"]) => {
@@ -233,6 +241,12 @@ mod tests {
                 "length parameter must be provided",
             ),
             (json!({"type": "truncate", "length": 3}), ""),
+            (json!({"type": "lowercase", "language": "irish"}), ""),
+            (json!({"type": "lowercase"}), ""),
+            (
+                json!({"type": "lowercase", "language": "dutch"}),
+                "language [dutch] not support",
+            ),
             (json!({"type": "elision"}), "elision filter requires"),
             (json!({"type": "synonym"}), "synonym requires either"),
             (json!({"type": "synonym_graph", "synonyms": []}), ""),

@@ -48,6 +48,51 @@ fn analyzers_that_may_make_terms_as_long_as_texts_are_known() {
 }
 
 #[test]
+fn letters_and_spaces_are_those_of_java() {
+    let upper = json!({"type": "uppercase"});
+    check(filtered(upper), "ᾄß straße", &[("ᾌß", 0), ("STRAßE", 1)]);
+    let trimmed = json!({
+        "tokenizer": {"type": "pattern", "pattern": ","}, "filter": [{"type": "trim"}],
+    });
+    check(
+        trimmed,
+        " a ,\u{a0}b\u{3000},\u{1f}c\t",
+        &[("a", 0), ("\u{a0}b", 1), ("c", 2)],
+    );
+}
+
+#[test]
+fn what_names_no_list_of_stop_words_is_a_word() {
+    let stop = json!({"type": "stop", "stopwords": ["_klingon_", "_english_"]});
+    check(filtered(stop), "the _klingon_ x", &[("x", 2)]);
+}
+
+#[test]
+fn a_fingerprint_begins_where_its_text_does_and_is_counted_as_java_counts() {
+    let parts = json!({
+        "tokenizer": {"type": "standard"}, "filter": [{"type": "fingerprint", "max_output_size": 5}],
+    });
+    let chain = Chain::compile(&parts).unwrap();
+    let terms = chain.run("#あ い う");
+    let found: Vec<_> = terms
+        .iter()
+        .map(|term| (term.token.text.as_str(), term.token.offset_from))
+        .collect();
+    assert_eq!(found, [("あ い う", 0)]);
+}
+
+#[test]
+fn the_analyzer_chinese_is_the_standard_one_with_stop_words() {
+    let chain = chain("chinese").unwrap();
+    let words: Vec<String> = chain
+        .run("The quick 東京")
+        .into_iter()
+        .map(|term| term.token.text)
+        .collect();
+    assert_eq!(words, ["quick", "東", "京"]);
+}
+
+#[test]
 fn a_text_becomes_no_more_than_it_may_and_what_is_left_out_is_told() {
     let shingles = json!({"type": "shingle", "max_shingle_size": 4});
     let longer =

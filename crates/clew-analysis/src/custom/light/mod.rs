@@ -10,6 +10,7 @@ mod arabic;
 mod bengali;
 mod brazilian;
 mod bulgarian;
+mod caumanns;
 mod czech;
 mod finnish;
 mod french;
@@ -38,6 +39,8 @@ pub(super) enum Light {
     Bengali,
     Brazilian,
     Bulgarian,
+    /// What the filter `german_stem` does; no stemmer by its name.
+    Caumanns,
     Czech,
     Finnish,
     French,
@@ -109,6 +112,7 @@ impl Light {
             Light::Bengali => bengali::stem(&mut word),
             Light::Brazilian => brazilian::stem(&mut word),
             Light::Bulgarian => bulgarian::stem(&mut word),
+            Light::Caumanns => caumanns::stem(&mut word),
             Light::Czech => czech::stem(&mut word),
             Light::Finnish => finnish::stem(&mut word),
             Light::French => french::stem(&mut word),
