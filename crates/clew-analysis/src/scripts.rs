@@ -324,10 +324,12 @@ pub(super) fn makes_word(c: char) -> bool {
     // Katakana words in one square are signs to Unicode, and words all the same.
     let is_square =
         ('\u{32d0}'..='\u{32fe}').contains(&c) || ('\u{3300}'..='\u{3357}').contains(&c);
-    is_square
-        || c.is_alphanumeric()
-            && !(c.is_numeric() && within(NUMBER_SIGNS, c))
-            && !(c >= '\u{300}' && within(MARKS, c))
+    is_square || c.is_alphanumeric() && !(c.is_numeric() && within(NUMBER_SIGNS, c)) && !is_mark(c)
+}
+
+/// Whether this belongs to the letter before it; marks of scripts without spaces are not told.
+pub(super) fn is_mark(c: char) -> bool {
+    c >= '\u{300}' && within(MARKS, c)
 }
 
 /// Whether a word of signs that has this character is a token.

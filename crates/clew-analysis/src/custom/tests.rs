@@ -722,6 +722,47 @@ fn what_words_are_made_of_can_be_said() {
 }
 
 #[test]
+fn what_is_joined_stands_where_lucene_has_it() {
+    let all = json!({"catenate_words": true, "catenate_numbers": true, "catenate_all": true});
+    let joined = json!({
+        "catenate_words": true, "catenate_numbers": true, "generate_word_parts": false,
+        "generate_number_parts": false, "split_on_case_change": false,
+    });
+    for (kind, more, text, expected) in [
+        (
+            "word_delimiter_graph",
+            &all,
+            "foo--1,000--bar",
+            "foo1000bar:0 foo:0 1000:1 1:1 000:2 bar:3",
+        ),
+        (
+            "word_delimiter",
+            &all,
+            "foo--1,000--bar",
+            "foo:0 foo1000bar:0 1:1 1000:1 000:2 bar:3",
+        ),
+        (
+            "word_delimiter_graph",
+            &joined,
+            "fooBar-12",
+            "fooBar:0 12:1",
+        ),
+        (
+            "word_delimiter_graph",
+            &json!({}),
+            "e\u{301}te\u{301} 日A a😀b ½a",
+            "e\u{301}te\u{301}:0 日A:1 a😀b:2 a:3",
+        ),
+    ] {
+        let mut filter = more.clone();
+        filter["type"] = kind.into();
+        let found = words(filtered(filter), text).into_iter();
+        let found: Vec<String> = found.map(|(word, at)| format!("{word}:{at}")).collect();
+        assert_eq!(found.join(" "), expected, "{kind}");
+    }
+}
+
+#[test]
 fn tags_may_be_kept() {
     let strip = json!({"type": "html_strip", "escaped_tags": ["b"]});
     let chain = json!({"tokenizer": {"type": "keyword"}, "char_filter": [strip]});

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::Term;
 use super::char_filter::unescaped;
 use super::part::Part;
+use crate::scripts::is_mark;
 
 /// What is made of the parts of a term.
 #[derive(Clone, Debug)]
@@ -48,12 +49,23 @@ const SIGN: Class = Class {
 
 impl Class {
     fn of(character: char) -> Self {
-        let digit = character.is_numeric();
-        let upper = !digit && character.is_uppercase();
-        Class {
+        let one = |upper, lower, digit| Class {
             upper,
+            lower,
             digit,
-            lower: !digit && !upper && character.is_alphabetic(),
+        };
+        match character {
+            '0'..='9' => one(false, false, true),
+            // Of the numbers of Latin-1 these are all.
+            '\u{80}'..='\u{ff}' if character.is_numeric() => SIGN,
+            // Each is two characters to Lucene, which it looks no further at.
+            '\u{10000}'.. => one(true, true, true),
+            _ if character.is_numeric() => one(false, false, true),
+            _ if character.is_uppercase() => one(true, false, false),
+            _ if character.is_lowercase() => one(false, true, false),
+            // Letters without a case, and what belongs to the letter before it.
+            _ if character.is_alphabetic() || is_mark(character) => one(true, true, false),
+            _ => SIGN,
         }
     }
 
@@ -238,28 +250,22 @@ impl Delimiter {
         let text = |parts: &[Range<usize>]| -> String {
             parts.iter().map(|part| &word[part.clone()]).collect()
         };
-        if self.joined_all {
-            // A word with signs around it has nothing to be joined to.
-            if let [first, .., last] = parts {
-                let range = first.start..last.end;
-                add(text(parts), self.rank_joined(), whole, range);
-            }
-        } else {
-            let mut from = 0;
-            for run in shown.chunk_by(|a, b| a.numbers == b.numbers) {
-                let parts = &parts[from..from + run.len()];
-                from += run.len();
-                let wants = if run[0].numbers {
-                    self.joined_numbers
-                } else {
-                    self.joined_words
-                };
-                if wants && run.len() > 1 {
-                    let length: usize = run.iter().map(|piece| piece.places).sum();
-                    let range = parts[0].start..parts[parts.len() - 1].end;
-                    let rank = self.rank_joined();
-                    add(text(parts), rank, (run[0].place, length.max(1)), range);
-                }
+        // A word with signs around it has nothing to be joined to.
+        if self.joined_all
+            && let [first, .., last] = parts
+        {
+            let rank = self.rank_joined(Rank::AllLast);
+            add(text(parts), rank, whole, first.start..last.end);
+        }
+        let mut from = 0;
+        for run in shown.chunk_by(|a, b| a.numbers == b.numbers) {
+            let own = &parts[from..from + run.len()];
+            from += run.len();
+            if self.joins(run) && !(self.joined_all && own.len() == parts.len()) {
+                let length: usize = run.iter().map(|piece| piece.places).sum();
+                let range = own[0].start..own[own.len() - 1].end;
+                let rank = self.rank_joined(Rank::JoinedLast);
+                add(text(own), rank, (run[0].place, length.max(1)), range);
             }
         }
         for (part, piece) in parts.iter().zip(&shown) {
@@ -283,22 +289,40 @@ impl Delimiter {
             // A word with signs around it is always there.
             let is_wanted = if numbers { self.numbers } else { self.words };
             let places = usize::from(is_wanted || parts.len() == 1);
+            let begins_run = pieces
+                .last()
+                .is_none_or(|last: &Piece| last.numbers != numbers);
             pieces.push(Piece {
                 numbers,
                 place,
                 places,
             });
-            place += places;
+            // Where no part of a run is wanted, what is joined of it takes a place.
+            let joined = places == 0 && begins_run && self.wants_joined(numbers);
+            place += places + usize::from(joined);
         }
         (pieces, place)
     }
 
+    fn wants_joined(&self, numbers: bool) -> bool {
+        if numbers {
+            self.joined_numbers
+        } else {
+            self.joined_words
+        }
+    }
+
+    /// Whether parts of one kind become one: several, or one that is not there by itself.
+    fn joins(&self, run: &[Piece]) -> bool {
+        self.wants_joined(run[0].numbers) && (run.len() > 1 || run[0].places == 0)
+    }
+
     /// In a graph joined parts come before the parts, else behind them.
-    fn rank_joined(&self) -> Rank {
+    fn rank_joined(&self, otherwise: Rank) -> Rank {
         if self.is_graph {
             Rank::JoinedFirst
         } else {
-            Rank::JoinedLast
+            otherwise
         }
     }
 }
@@ -318,4 +342,5 @@ enum Rank {
     JoinedFirst,
     Part,
     JoinedLast,
+    AllLast,
 }
