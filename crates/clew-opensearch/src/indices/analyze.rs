@@ -366,7 +366,7 @@ impl Shown {
                 return Err(too_many(max));
             }
             // A text without terms takes no place of its own.
-            let places = found.last().map_or(0, |last| last.position + 1);
+            let taken = found.last().map_or(0, |last| last.position + 1);
             let mut places = Utf16Places::new(text);
             for token in found {
                 let place = places.of(token.start, token.end);
@@ -383,7 +383,7 @@ impl Shown {
                 shown.push((one, token));
             }
             offset_base += places.length() + 1;
-            position_base += places + gap;
+            position_base += taken + gap;
         }
         Ok(Shown(shown))
     }

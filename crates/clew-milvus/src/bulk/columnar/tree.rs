@@ -76,6 +76,9 @@ struct Levels {
     depth: usize,
 }
 
+/// A field, and how it is made of the columns of a file.
+pub(super) type Column = (String, Node);
+
 /// The fields that the columns of a file are of, and which of its columns of values are read for them; what is of no field
 /// is passed over, as in Milvus.
 ///
@@ -84,8 +87,8 @@ struct Levels {
 pub(super) fn columns(
     schema: &Type,
     collection: &Collection,
-) -> Result<(Vec<(String, Node)>, Vec<usize>)> {
-    let mut columns: Vec<(String, Node)> = Vec::new();
+) -> Result<(Vec<Column>, Vec<usize>)> {
+    let mut columns: Vec<Column> = Vec::new();
     let mut kept = Vec::new();
     let mut passed = 0;
     for column in schema.get_fields() {

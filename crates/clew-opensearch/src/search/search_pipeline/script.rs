@@ -10,7 +10,7 @@ use super::Context;
 use super::step::Refused;
 use crate::dsl::WrittenScript;
 use crate::http::error::{ApiError, Cause};
-use crate::http::error_table::script_cause;
+use crate::http::script_errors::script_cause;
 
 /// Members of the step that are the script's.
 const WRITTEN: [&str; 6] = ["id", "source", "inline", "lang", "params", "options"];
