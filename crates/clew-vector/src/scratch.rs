@@ -10,6 +10,8 @@ use crate::search::Tally;
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) visited: Visited,
+    /// The same of a descent, by upper index: so few that forgetting them costs next to nothing.
+    pub(crate) visited_above: Visited,
     pub(crate) pool: Pool,
     /// Nodes of the current hop that are still to be measured.
     pub(crate) fresh: Batch,

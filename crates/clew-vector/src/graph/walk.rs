@@ -3,7 +3,7 @@
 use clew_platform::Pace;
 
 use crate::graph::gate::Gate;
-use crate::graph::{DamagedGraph, Graph, Layer, NONE, Slot};
+use crate::graph::{DamagedGraph, Graph, Layer, Slot};
 use crate::rank::Ranked;
 use crate::rows::Probe;
 use crate::scratch::{Pool, Scratch};
@@ -107,16 +107,22 @@ pub(crate) fn descend<P: Probe, S: Slot>(
     let mut distance = [0.0];
     probe.measure(&[graph.row_of_upper(at.node)?], &mut distance);
     at.distance = distance[0];
+    // What was measured once is no nearer than where the walk stands, on whichever level it is met again.
+    scratch.visited_above.start(graph.upper_rows.len());
+    scratch.visited_above.visit(at.node);
     for level in (floor + 1..=graph.top()).rev() {
         let layer = graph.layer(level);
         while let Some(better) = nearest_neighbour(graph, &layer, probe, at, scratch)? {
             at = better;
         }
     }
+    if scratch.visited_above.met_stray() {
+        return Err(DamagedGraph);
+    }
     Ok(Some(at))
 }
 
-/// The nearest neighbour of `at`, if it is nearer than `at` itself.
+/// The nearest neighbour of `at` that was not measured before, if it is nearer than `at` itself.
 fn nearest_neighbour<P: Probe, S: Slot>(
     graph: &Graph<'_, S>,
     layer: &impl Layer,
@@ -128,12 +134,12 @@ fn nearest_neighbour<P: Probe, S: Slot>(
     let (rows, nodes) = (&mut scratch.fresh, &mut scratch.nodes);
     rows.clear();
     nodes.clear();
-    let list = layer.neighbours(at.node).iter().map(Slot::node);
-    for node in list.take_while(|&node| node != NONE) {
+    let list = layer.neighbours(at.node);
+    scratch.visited_above.add_fresh(list, nodes);
+    for &node in nodes.as_slice() {
         let row = graph.row_of_upper(node)?;
         probe.prefetch(row);
         rows.push(row);
-        nodes.push(node);
     }
     let distances = at_least(&mut scratch.distances, rows.len());
     probe.measure(rows.as_slice(), distances);
@@ -256,4 +262,64 @@ fn keep_near(nodes: &mut [u32], distances: &mut [f32], limit: f32) -> usize {
         count += usize::from(distance < limit);
     }
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::graph::{EntryPoint, NONE};
+
+    /// Rows on a line, each at its number; remembers which were measured.
+    struct Line {
+        at: f32,
+        measured: RefCell<Vec<u32>>,
+    }
+
+    impl Probe for Line {
+        fn measure(&self, rows: &[u32], distances: &mut [f32]) {
+            self.measured.borrow_mut().extend(rows);
+            for (row, distance) in rows.iter().zip(distances) {
+                *distance = (*row as f32 - self.at).abs();
+            }
+        }
+
+        fn prefetch(&self, _row: u32) {}
+    }
+
+    #[test]
+    fn a_descent_measures_no_row_twice() {
+        // Every row lives on one upper level, and knows those beside it.
+        const ROWS: u32 = 9;
+        let beside = |row: u32| {
+            let near = (0..ROWS).filter(move |&other| other != row && other.abs_diff(row) <= 2);
+            near.chain(std::iter::repeat(NONE)).take(4)
+        };
+        let upper_links: Vec<u32> = (0..ROWS).flat_map(beside).collect();
+        let upper_rows: Vec<u32> = (0..ROWS).collect();
+        let upper_starts: Vec<u32> = (0..=ROWS).collect();
+        let graph = Graph {
+            row_count: upper_rows.len(),
+            links: &upper_links,
+            base_slots: 4,
+            upper_rows: &upper_rows,
+            upper_starts: &upper_starts,
+            upper_links: &upper_links,
+            upper_slots: 4,
+            entry: EntryPoint { row: 0, upper: 0 },
+        };
+        let mut scratch = Scratch::default();
+        for at in [0.0, 4.2, 7.9] {
+            let probe = Line {
+                at,
+                measured: RefCell::default(),
+            };
+            let arrived = descend(&graph, &probe, 0, &mut scratch).unwrap().unwrap();
+            assert_eq!(arrived.node as f32, at.round());
+            let mut measured = probe.measured.into_inner();
+            measured.sort_unstable();
+            assert!(measured.is_sorted_by(|a, b| a < b), "{at}: {measured:?}");
+        }
+    }
 }
