@@ -8,7 +8,7 @@ use crate::column::Integrity;
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
 
-/// Rows measured before it is asked again whether more could matter.
+/// Rows measured at most before it is asked again whether more could matter.
 const STEP_ROWS: usize = 8;
 
 /// What hits are measured by.
@@ -140,15 +140,17 @@ impl Rerank<'_> {
             // Sorted so far, cut to the best k.
             let worst = exact.get(k - 1).map(|worst| worst.distance());
             let limit = worst.map_or(self.limit, |worst| worst.min(self.limit));
-            if next.distance() > limit + self.margin {
+            let is_beyond = |one: &Ranked| one.distance() > limit + self.margin;
+            if is_beyond(next) {
                 break;
             }
             let wanted = match measured {
                 0 if self.limit == f32::INFINITY => k,
                 _ => STEP_ROWS,
             };
+            let step = std::iter::from_fn(|| found.next_if(|one| !is_beyond(one)));
             let rows = (self.probe, self.integrity);
-            measured += measure(rows, found.by_ref().take(wanted), exact)?;
+            measured += measure(rows, step.take(wanted), exact)?;
             exact.sort_unstable();
             exact.truncate(k);
         }

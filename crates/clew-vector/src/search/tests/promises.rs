@@ -112,3 +112,18 @@ proptest! {
         prop_assert!(!case.exact || in_order(&hits));
     }
 }
+
+#[test]
+fn rows_that_cannot_be_hits_are_not_measured_exactly() {
+    let (data, column) = shared();
+    for vector in data.vectors.iter().take(20) {
+        // Nothing but the vector itself lies as near as this.
+        let request = SearchRequest {
+            ef_search: EF,
+            max_distance: Some(0.01),
+            ..SearchRequest::new(vector, 1)
+        };
+        let found = column.search(&request, &mut Scratch::default()).unwrap();
+        assert_eq!((found.hits.len(), found.profile.reranked), (1, 1));
+    }
+}
