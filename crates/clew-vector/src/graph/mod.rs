@@ -25,7 +25,7 @@ pub(crate) use metric::{Coded, Exact};
 pub(crate) use reuse::Reuse;
 pub(crate) use savepoint::Fingerprint;
 pub(crate) use twins::Twins;
-pub(crate) use walk::{BeamLimits, DISTANCES_PER_EF, Start, Walked, beam, descend};
+pub(crate) use walk::{BeamLimits, DISTANCES_PER_EF, Start, Walked, beam, descend, way};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -2,7 +2,7 @@
 
 use crate::column::View;
 use crate::filter::RowFilter;
-use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend};
+use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend, way};
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
@@ -212,6 +212,7 @@ impl Search<'_> {
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
             horizon,
+            way: way(ef),
             hidden: self.hidden,
         };
         let layer = graph.base();
