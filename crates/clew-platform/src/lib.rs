@@ -21,6 +21,7 @@
 
 mod account;
 mod advice;
+mod allocator;
 mod cancellation;
 mod clock;
 mod counting;

@@ -17,6 +17,8 @@ mod real;
 
 pub use limits::MemoryLimits;
 use real::RealMemory;
+#[cfg(test)]
+pub(crate) use real::own_bytes;
 
 /// Whoever wants no more than this may have the last part of an account, so that small requests go on beside
 /// large ones that are refused.

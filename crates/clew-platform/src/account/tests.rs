@@ -156,7 +156,7 @@ fn what_is_on_no_account_leaves_less_for_large_requests_and_something_for_each()
     };
     let mut account = MemoryAccount::new(limits);
     let unwrapped = Arc::get_mut(&mut account).unwrap();
-    unwrapped.real = RealMemory::read_by(LARGE * 90, || Some(LARGE * 80));
+    unwrapped.real = RealMemory::read_by(LARGE * 90, || Some(LARGE * 80), || {});
     let searches = |bytes| account.reserve(MemoryPurpose::Searches, bytes);
     // As long as little is taken, the rest is perhaps only what the allocator keeps.
     let _alone = searches(LARGE * 12).unwrap();

@@ -84,10 +84,7 @@ pub(super) type Column = (String, Node);
 ///
 /// # Errors
 /// When values are of a type that is not read, a schema is deeper than any field, or two columns are of one name.
-pub(super) fn columns(
-    schema: &Type,
-    collection: &Collection,
-) -> Result<(Vec<Column>, Vec<usize>)> {
+pub(super) fn columns(schema: &Type, collection: &Collection) -> Result<(Vec<Column>, Vec<usize>)> {
     let mut columns: Vec<Column> = Vec::new();
     let mut kept = Vec::new();
     let mut passed = 0;

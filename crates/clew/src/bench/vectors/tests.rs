@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::*;
 
 fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
@@ -7,27 +9,27 @@ fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
     super::npy::tests::file(&header, body)
 }
 
-#[test]
-fn a_run_reports_one_build_and_one_row_per_effort() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
+/// The three nearest of each of two queries.
+fn write_truth(folder: &Path, numbers: [i32; 6]) {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(folder.join("truth"), npy("<i4", (2, 3), &bytes)).unwrap();
+}
+
+/// A run over 50 points on a line, for two queries at 2.2, to which the nearest are 2, 3 and 1.
+fn on_a_line(folder: &Path) -> VectorsArguments {
+    let path = |name: &str| folder.join(name);
     let bytes = |numbers: &[f32]| -> Vec<u8> {
         numbers
             .iter()
             .flat_map(|number| number.to_le_bytes())
             .collect()
     };
-    // Points on a line: the nearest to 2.2 are 2, 3 and 1.
     let base: Vec<f32> = (0..50_u8).flat_map(|at| [f32::from(at), 0.0]).collect();
     let queries = [2.2, 0.0, 2.2, 0.0];
-    let truth: Vec<u8> = [2_i32, 3, 1, 2, 3, 1]
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
     std::fs::write(path("base"), npy("<f4", (50, 2), &bytes(&base))).unwrap();
     std::fs::write(path("queries"), npy("<f4", (2, 2), &bytes(&queries))).unwrap();
-    std::fs::write(path("truth"), npy("<i4", (2, 3), &truth)).unwrap();
-    let arguments = VectorsArguments {
+    write_truth(folder, [2, 3, 1, 2, 3, 1]);
+    VectorsArguments {
         base: path("base"),
         queries: path("queries"),
         truth: path("truth"),
@@ -44,7 +46,14 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
         cold: false,
         image: None,
         json: Some(path("json")),
-    };
+    }
+}
+
+#[test]
+fn a_run_reports_one_build_and_one_row_per_effort() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let arguments = on_a_line(folder.path());
     run(&arguments).unwrap();
     let report = std::fs::read(path("json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
@@ -77,11 +86,7 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     let refused = |arguments: &VectorsArguments| run(arguments).unwrap_err().to_string();
     assert!(refused(&few).contains("truth is 2 x 3"));
     // Neighbours of other vectors are no truth; where a query has fewer, there is none.
-    let truth = |last: i32| {
-        let numbers = [2, 3, 1, 2, 3, last];
-        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-        std::fs::write(path("truth"), npy("<i4", (2, 3), &bytes)).unwrap();
-    };
+    let truth = |last| write_truth(folder.path(), [2, 3, 1, 2, 3, last]);
     let other = VectorsArguments { k: 3, ..few };
     truth(50);
     assert!(refused(&other).contains("truth names the vector 50, and there are 50"));
