@@ -23,15 +23,14 @@ mod tests {
         let layout = Layout::from_size_align(BYTES, 8).unwrap();
         let allocator = mimalloc::MiMalloc;
         let before = own_bytes().unwrap();
-        // SAFETY: the layout is not empty, all that is written lies in what was allocated, and it is freed once, by its layout.
-        let taken = unsafe {
-            let start = allocator.alloc(layout);
-            assert!(!start.is_null());
-            start.write_bytes(1, BYTES);
-            let taken = own_bytes().unwrap();
-            allocator.dealloc(start, layout);
-            taken
-        };
+        // SAFETY: the layout is not empty.
+        let start = unsafe { allocator.alloc(layout) };
+        assert!(!start.is_null());
+        // SAFETY: all of it lies in what was allocated.
+        unsafe { start.write_bytes(1, BYTES) };
+        let taken = own_bytes().unwrap();
+        // SAFETY: it was allocated by this layout, and nobody has it any more.
+        unsafe { allocator.dealloc(start, layout) };
         assert!(taken >= before + BYTES / 2, "{before} {taken}");
         give_back();
         let after = own_bytes().unwrap();
