@@ -17,7 +17,13 @@ class FieldTypes(ClewTest):
         self.assertEqual(self.found(term={"n": top}), ["a"])
         self.assertEqual(self.found(terms={"n": [top - 1, 9]}), ["b", "c"])
         self.assertEqual(self.found(range={"n": {"gt": top - 1}}), ["a"])
-        self.assertEqual(self.found(range={"n": {"gte": -5, "lt": 9.5}}), ["c"])
+        self.assertEqual(self.found(range={"n": {"gte": 0, "lt": 9.5}}), ["c"])
+        for end in ("gt", "gte", "lt", "lte"):
+            for number in (-5, "-5", -5.5, 2**64, 1e30):
+                with self.subTest(end=end, number=number), self.refused(400) as caught:
+                    self.found(range={"n": {end: number}})
+                reason = caught.exception.info["error"]["root_cause"][0]["reason"]
+                self.assertRegex(reason, r"^failed to create query: Value \[.*\] is out of range for an unsigned long$")
         hits = self.client.search(index="t", body={"sort": [{"n": "desc"}], "size": 1})
         after = hits["hits"]["hits"][0]["sort"]
         self.assertEqual(after, [top])
@@ -177,6 +183,17 @@ class FieldTypes(ClewTest):
         self.assertEqual(shown, {"labels": {"type": "flat_object"}})
         with self.refused(400, "parsing_exception"):
             self.client.index(index="t", body={"labels": "text"})
+        reason = "Field [labels] of type [flat_object] does not support doc_value in root field"
+        source = {"terms": {"field": "labels"}}
+        for body in [
+            {"sort": ["labels"]},
+            {"docvalue_fields": ["labels"]},
+            *({"aggs": {"a": {kind: {"field": "labels"}}}} for kind in ("terms", "value_count", "missing")),
+            {"aggs": {"a": {"composite": {"sources": [{"s": source}]}}}},
+        ]:
+            with self.subTest(body=body), self.refused(400) as caught:
+                self.client.search(index="t", body=body)
+            self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], reason)
 
     def test_ranges_are_found_by_how_they_lie(self):
         self.create(
@@ -201,6 +218,9 @@ class FieldTypes(ClewTest):
         self.assertEqual(self.found(range={"size": contains}), ["b"])
         self.assertEqual(self.found(term={"time": "2020-01-15"}), ["c"])
         self.assertEqual(self.found(term={"net": "10.1.2.3"}), ["a"])
+        for query in ({"term": {"net": "10.0.0.0/8"}}, {"terms": {"net": ["10.0.0.0/8"]}}, {"match": {"net": "10.0.0.0/8"}}):
+            with self.refused(400, reason="all shards failed"):
+                self.found(**query)
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"size": {"gte": 2, "lte": 1}})
 

@@ -141,6 +141,13 @@ class IndexAdmin(ClewTest):
         types = "No field type matched on [integer], possible values are [object, string, long, double, boolean, date, binary]"
         with self.refused(400, "mapper_parsing_exception", types):
             self.client.indices.create(index="j", body={"mappings": {"dynamic_templates": templates}})
+        templates = [{"n": {"unmatch": "a*", "mapping": {"type": "keyword"}}}]
+        unsaid = "template must have match, path_match or match_mapping_type set {unmatch=a*, mapping={type=keyword}}"
+        with self.refused(400, "mapper_parsing_exception", unsaid):
+            self.client.indices.create(index="j", body={"mappings": {"dynamic_templates": templates}})
+        flag = {"properties": {"flag": {"type": "boolean", "ignore_malformed": False}}}
+        with self.refused(400, "mapper_parsing_exception", "unknown parameter [ignore_malformed] on mapper [flag] of type [boolean]"):
+            self.client.indices.create(index="j", body={"mappings": flag})
 
     def test_a_name_with_a_date_goes_on_with_the_day_of_the_rollover(self):
         body = {"aliases": {"dated": {"is_write_index": True}}}

@@ -29,7 +29,7 @@ class SearchCorners(ClewTest):
         }, {
             "1": {"day": "2018-05-11", "address": "::1", "short": "longer"},
             "2": {"day": "bar", "address": "192.168.1.42"},
-            "3": {"day": "bar", "address": "quux", "count": {"no": "number"}},
+            "3": {"day": "bar", "address": "quux", "count": "few"},
             "4": {"place": "nowhere", "inner": [{"count": "few"}]},
         })
         self.assertEqual(self.ids("malformed", query={"exists": {"field": "_ignored"}}), ["2", "3", "4"])
@@ -42,6 +42,9 @@ class SearchCorners(ClewTest):
         self.assertEqual(read, expected)
         several = self.client.mget(index="malformed", body={"ids": ["2", "1"]})["docs"]
         self.assertEqual([one.get("_ignored") for one in several], [["day"], None])
+        for name in ("day", "address", "count"):
+            with self.refused(400, "mapper_parsing_exception"):
+                self.client.index(index="malformed", body={name: [{"no": "value"}]})
         self.assertNotIn("_ignored", self.client.indices.get_mapping(index="malformed")["malformed"]["mappings"]["properties"])
         self.restart()
         self.assertEqual(self.ids("malformed", query={"exists": {"field": "_ignored"}}), ["2", "3", "4"])

@@ -82,12 +82,32 @@ pub(crate) fn read_field(
             ) {
                 return Err(unsupported(name, key, value));
             }
-            return Err(MappingError::unreadable(format!(
-                "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
-            )));
+            return Err(unknown(name, key, &type_name));
         }
     }
     Ok(spec)
+}
+
+fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
+    MappingError::unreadable(format!(
+        "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
+    ))
+}
+
+/// Refuses what a field that is kept may say, and a new one may not.
+///
+/// # Errors
+/// The parameter.
+pub(crate) fn check_new(
+    spec: &FieldSpec,
+    parameters: &Map<String, Value>,
+) -> Result<(), MappingError> {
+    let key = "ignore_malformed";
+    if spec.kind != FieldKind::Boolean || !parameters.contains_key(key) {
+        return Ok(());
+    }
+    let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
+    Err(unknown(name, key, spec.kind.type_name()))
 }
 
 /// The error of a parameter that types which know few parameters do not know.

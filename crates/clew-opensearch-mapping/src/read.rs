@@ -11,7 +11,7 @@ use clew_schema::{
 use serde_json::{Map, Value};
 
 use crate::alias;
-use crate::parameters::{as_object, boolean, read_field, show};
+use crate::parameters::{as_object, boolean, check_new, read_field, show};
 use crate::source;
 use crate::template;
 
@@ -47,6 +47,9 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
         }
         if key != "properties" {
             read_root(&mut spec, key, value)?;
+        }
+        if key == "dynamic_templates" {
+            template::check_conditions(value)?;
         }
     }
     if let Some(properties) = root.get("properties") {
@@ -177,6 +180,7 @@ impl Reader<'_> {
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
         let field = read_field(path, parameters, false, self.analysis)?;
+        check_new(&field, parameters)?;
         self.parts.push(MappingPart::Field(Box::new(field)));
         let Some(multi_fields) = parameters.get("fields") else {
             return Ok(());
@@ -198,6 +202,7 @@ impl Reader<'_> {
             }
             let path = format!("{path}.{name}");
             let field = read_field(&path, parameters, true, self.analysis)?;
+            check_new(&field, parameters)?;
             self.parts.push(MappingPart::Field(Box::new(field)));
         }
         Ok(())

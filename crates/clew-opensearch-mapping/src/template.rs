@@ -32,6 +32,45 @@ const VALUE_TYPES: [&str; 7] = [
     "object", "string", "long", "double", "boolean", "date", "binary",
 ];
 
+/// What a template can say that its fields must be like; one of these has to be there.
+const CONDITIONS: [&str; 3] = ["match", "path_match", "match_mapping_type"];
+
+/// Refuses `dynamic_templates` that do not say which names or values they are for.
+///
+/// # Errors
+/// The first such template, as OpenSearch shows it.
+pub(crate) fn check_conditions(templates: &Value) -> Result<(), MappingError> {
+    let templates = templates.as_array().into_iter().flatten();
+    let bodies = templates.filter_map(Value::as_object).flat_map(Map::values);
+    for body in bodies {
+        if CONDITIONS.iter().all(|name| body.get(name).is_none()) {
+            return Err(MappingError::unreadable(format!(
+                "template must have match, path_match or match_mapping_type set {}",
+                java_text(body)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A value as Java shows maps and lists.
+fn java_text(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let shown = |(key, member): (&String, &Value)| format!("{key}={}", java_text(member));
+            format!(
+                "{{{}}}",
+                members.iter().map(shown).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(java_text).collect::<Vec<_>>().join(", ")
+        ),
+        other => show(other),
+    }
+}
+
 /// Refuses `dynamic_templates` for types of values that there are not, which would never make a field.
 ///
 /// # Errors
@@ -238,6 +277,22 @@ mod tests {
             assert_eq!(check_types(&body).is_ok(), fits, "{written}");
             let mapping = crate::try_mapping(&json!({"dynamic_templates": body}));
             assert_eq!(mapping.is_ok(), fits, "{written}");
+        }
+    }
+
+    #[test]
+    fn templates_that_do_not_say_what_they_are_for_are_refused() {
+        let body = json!({"unmatch": "a*", "mapping": {"type": "keyword", "copy_to": ["b", "c"]}});
+        let mappings = json!({"dynamic_templates": [{"x": body}]});
+        let refused = crate::try_mapping(&mappings).unwrap_err();
+        let shown = "{unmatch=a*, mapping={type=keyword, copy_to=[b, c]}}";
+        let wanted = format!("must have match, path_match or match_mapping_type set {shown}");
+        assert!(crate::reason(&refused).contains(&wanted), "{refused:?}");
+        for name in CONDITIONS {
+            let mut body = json!({"mapping": {}});
+            body[name] = json!("long");
+            let mappings = json!({"dynamic_templates": [{"x": body}]});
+            assert!(crate::try_mapping(&mappings).is_ok(), "{name}");
         }
     }
 

@@ -47,6 +47,9 @@ pub(crate) fn plan_values(
             None => unmapped(source, aggregation),
         };
     };
+    if let Some(reason) = field.refusal_of_root() {
+        return Err(AggError::invalid(reason));
+    }
     let kind = match &field.kind {
         FieldKind::Text { .. } if field.has_fielddata() => ValueKind::Keyword,
         FieldKind::Text { .. } => {
@@ -71,7 +74,6 @@ pub(crate) fn plan_values(
         FieldKind::GeoShape if aggregation == "geo_bounds" => ValueKind::Corners,
         FieldKind::GeoShape => ValueKind::Shape,
         FieldKind::Binary { doc_values: true } => ValueKind::Bytes,
-        FieldKind::Flat => ValueKind::Keyword,
         FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
         FieldKind::Constant { value: None } => return unmapped(source, aggregation),
         FieldKind::Ip => ValueKind::Ip,

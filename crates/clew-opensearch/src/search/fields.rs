@@ -420,6 +420,9 @@ fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
              field data by uninverting the inverted index. Note that this can use significant memory."
         )));
     }
+    if let Some(reason) = field.refusal_of_root() {
+        return Err(ApiError::illegal_argument(reason));
+    }
     if is_completed(field) {
         return Err(ApiError::illegal_argument(format!(
             "Fielddata is not supported on field [{name}] of type [{kind}]"

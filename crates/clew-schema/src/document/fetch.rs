@@ -70,6 +70,17 @@ impl MappedField {
         }
     }
 
+    /// Why sorting, aggregations and `docvalue_fields` read no values of it, of a `flat_object` as a whole; `None` of others.
+    pub fn refusal_of_root(&self) -> Option<String> {
+        (self.kind == FieldKind::Flat).then(|| {
+            format!(
+                "Field [{}] of type [{}] does not support doc_value in root field",
+                self.path,
+                self.kind.type_name()
+            )
+        })
+    }
+
     /// Whether queries can find documents by it.
     pub fn is_searchable(&self) -> bool {
         match self.kind {

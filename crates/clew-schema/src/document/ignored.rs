@@ -28,8 +28,20 @@ impl Mapping {
 impl<'m> Walk<'m, '_> {
     /// Whether a field leaves out what does not fit, by its own word or by that of the index.
     pub(super) fn leaves_out(&self, field: &MappedField) -> bool {
-        let by_index = self.mapping.limits.ignores_malformed && can_be_malformed(&field.kind);
-        field.settings.ignore_malformed || by_index
+        field.settings.ignore_malformed || self.leaves_out_by_index(field)
+    }
+
+    /// Whether a field leaves out an object where it wants a value: that, only the index can say. What was accepted once
+    /// stays so.
+    pub(super) fn leaves_out_objects(&self, field: &MappedField) -> bool {
+        match self.mapping.is_frozen() {
+            true => self.leaves_out(field),
+            false => self.leaves_out_by_index(field),
+        }
+    }
+
+    fn leaves_out_by_index(&self, field: &MappedField) -> bool {
+        self.mapping.limits.ignores_malformed && can_be_malformed(&field.kind)
     }
 
     /// Whether a field's numbers are read from text and cut off, by its own word or else by that of the index.

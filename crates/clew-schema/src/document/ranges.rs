@@ -302,17 +302,9 @@ fn floor(number: f64) -> i64 {
     number.trunc() as i64
 }
 
-/// The span that a query asks for; a network counts as all its addresses.
+/// The span that a query asks for.
 pub fn wanted_span(reader: &EndReader<'_>, given: &GivenEnds<'_>) -> Result<Option<Span>, String> {
-    let (RangeKind::Ip, Some((Value::String(text), true)), Some((_, true))) =
-        (reader.kind, given.low, given.high)
-    else {
-        return reader.span(given).map_err(|error| error.to_string());
-    };
-    match network(text) {
-        Some(span) => Ok(Some(span)),
-        None => reader.span(given).map_err(|error| error.to_string()),
-    }
+    reader.span(given).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

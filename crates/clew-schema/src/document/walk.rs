@@ -477,7 +477,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn object_at_leaf(&mut self, field: &'m MappedField) -> Result<()> {
         let start = self.reader.at;
         self.reader.skip_value()?;
-        if self.leaves_out(field) {
+        if self.leaves_out_objects(field) {
             self.ignore(field);
             return Ok(());
         }

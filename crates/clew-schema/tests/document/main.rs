@@ -186,7 +186,9 @@ fn settings_of_a_field_change_what_it_takes() {
         values(&mapping, r#"{"n":2.0}"#),
         [("n".to_string(), OwnedValue::I64(2))]
     );
-    let malformed = r#"{"m":["x",{"a":1},7,3e9]}"#;
+    assert!(mapping.parse_document(br#"{"m":{"a":1}}"#).is_err());
+    assert!(mapping.parse_document(br#"{"m":[7,{}]}"#).is_err());
+    let malformed = r#"{"m":["x",7,3e9]}"#;
     grow(&mut mapping, malformed);
     assert_eq!(
         values(&mapping, malformed),
@@ -211,7 +213,7 @@ fn a_frozen_mapping_leaves_out_what_it_cannot_name() {
         "from": { "type": "text", "copy_to": "nowhere" },
     }))
     .frozen();
-    let found = values(&frozen, r#"{"m":"x","from":"y"}"#);
+    let found = values(&frozen, r#"{"m":["x",{"a":1}],"from":"y"}"#);
     assert_eq!(found, [("from".to_string(), text("y"))]);
 }
 

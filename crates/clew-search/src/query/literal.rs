@@ -131,37 +131,40 @@ pub(crate) fn unsigned(value: &Value) -> Result<Option<u64>, QueryError> {
     if whole.has_fraction {
         return Ok(None);
     }
-    whole.toward_zero().map(Some).ok_or_else(|| {
-        QueryError::create(format!(
-            "Value [{}] is out of range for an unsigned long",
-            text_of(value)
-        ))
-    })
+    whole
+        .toward_zero()
+        .map(Some)
+        .ok_or_else(|| not_unsigned(value))
+}
+
+fn not_unsigned(value: &Value) -> QueryError {
+    QueryError::create(format!(
+        "Value [{}] is out of range for an unsigned long",
+        text_of(value)
+    ))
+}
+
+/// An end of a range without signs: its whole number, and whether a fraction follows.
+fn unsigned_end(value: &Value) -> Result<(u64, bool), QueryError> {
+    let whole = whole(value)?;
+    let number = whole.toward_zero().filter(|_| !whole.is_negative());
+    let number = number.ok_or_else(|| not_unsigned(value))?;
+    Ok((number, whole.has_fraction))
 }
 
 /// The lower end of a range without signs; `None` when nothing can be above it.
+///
+/// # Errors
+/// When it is below zero or beyond 64 bits.
 pub(crate) fn lowest_unsigned(value: &Value, inclusive: bool) -> Result<Option<u64>, QueryError> {
-    let whole = whole(value)?;
-    if whole.is_negative() {
-        return Ok(Some(0));
-    }
-    let steps = u64::from(whole.has_fraction || !inclusive);
-    Ok(whole
-        .toward_zero()
-        .and_then(|number| number.checked_add(steps)))
+    let (number, has_fraction) = unsigned_end(value)?;
+    Ok(number.checked_add(u64::from(has_fraction || !inclusive)))
 }
 
 /// The upper end, like [`lowest_unsigned`].
 pub(crate) fn highest_unsigned(value: &Value, inclusive: bool) -> Result<Option<u64>, QueryError> {
-    let whole = whole(value)?;
-    if whole.is_negative() {
-        return Ok(None);
-    }
-    let steps = u64::from(!whole.has_fraction && !inclusive);
-    Ok(match whole.toward_zero() {
-        Some(number) => number.checked_sub(steps),
-        None => Some(u64::MAX),
-    })
+    let (number, has_fraction) = unsigned_end(value)?;
+    Ok(number.checked_sub(u64::from(!has_fraction && !inclusive)))
 }
 
 /// A truth value.

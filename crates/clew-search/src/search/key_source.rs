@@ -144,50 +144,18 @@ fn of_field(
             "No mapping found for [{path}] in order to sort on"
         )));
     };
+    if let Some(reason) = refusal(mapped, path) {
+        return Err(QueryError::illegal(reason));
+    }
     let (columns, numbers) = (reader.fast_fields(), snapshot.columns());
     let name = mapped.column();
     let known = snapshot.searchable(mapped).is_some();
     let found = match &mapped.kind {
-        FieldKind::Text { .. } if mapped.has_fielddata() => {
-            columns.str(&name)?.map(KeySource::Text)
-        }
-        FieldKind::Text { .. } => {
-            return Err(QueryError::illegal(format!(
-                "Text fields are not optimised for operations that require per-document field \
-                 data like aggregations and sorting, so these operations are disabled by default. \
-                 Please use a keyword field instead. Field: [{path}]"
-            )));
-        }
-        FieldKind::GeoPoint | FieldKind::GeoShape => {
-            return Err(QueryError::illegal(format!(
-                "can't sort on {} field without using specific sorting feature, like geo_distance",
-                mapped.kind.type_name()
-            )));
-        }
-        FieldKind::Vector(_) | FieldKind::SparseVector => {
-            return Err(QueryError::illegal(format!(
-                "cannot sort on the {} field [{path}]",
-                mapped.kind.type_name()
-            )));
-        }
-        FieldKind::Binary { doc_values: true } | FieldKind::Range { .. } => {
-            return Err(QueryError::illegal("can't sort on binary field"));
-        }
-        FieldKind::Binary { .. } | FieldKind::Percolator | FieldKind::Completion(_) => {
-            return Err(QueryError::illegal(format!(
-                "Fielddata is not supported on field [{path}] of type [{}]",
-                mapped.kind.type_name()
-            )));
-        }
-        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature) => {
-            let of = mapped.kind.type_name();
-            let reason = format!("[{of}] fields do not support sorting, scripting or aggregating");
-            return Err(QueryError::illegal(reason));
-        }
+        FieldKind::Text { .. } => columns.str(&name)?.map(KeySource::Text),
         FieldKind::Constant { value } => value.clone().map(KeySource::Same),
         _ if !known => None,
         FieldKind::Unsigned => numbers.of(reader, &name)?.map(KeySource::Unsigned),
-        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(KeySource::Text),
+        FieldKind::Keyword { .. } => columns.str(&name)?.map(KeySource::Text),
         FieldKind::Integer(_)
         | FieldKind::Boolean
         | FieldKind::Date { .. }
@@ -198,8 +166,47 @@ fn of_field(
         FieldKind::Ip => columns
             .column_opt::<Ipv6Addr>(&name)?
             .map(KeySource::Address),
+        // They were refused.
+        FieldKind::GeoPoint
+        | FieldKind::GeoShape
+        | FieldKind::Vector(_)
+        | FieldKind::SparseVector
+        | FieldKind::Binary { .. }
+        | FieldKind::Range { .. }
+        | FieldKind::Percolator
+        | FieldKind::Completion(_)
+        | FieldKind::RankFeatures
+        | FieldKind::Flat => None,
     };
     Ok(found.unwrap_or(KeySource::Absent))
+}
+
+/// Why hits are not ordered by a field; `None` where they are.
+fn refusal(mapped: &MappedField, path: &str) -> Option<String> {
+    let of = mapped.kind.type_name();
+    Some(match &mapped.kind {
+        FieldKind::Text { .. } if !mapped.has_fielddata() => format!(
+            "Text fields are not optimised for operations that require per-document field \
+             data like aggregations and sorting, so these operations are disabled by default. \
+             Please use a keyword field instead. Field: [{path}]"
+        ),
+        FieldKind::GeoPoint | FieldKind::GeoShape => format!(
+            "can't sort on {of} field without using specific sorting feature, like geo_distance"
+        ),
+        FieldKind::Vector(_) | FieldKind::SparseVector => {
+            format!("cannot sort on the {of} field [{path}]")
+        }
+        FieldKind::Binary { doc_values: true } | FieldKind::Range { .. } => {
+            "can't sort on binary field".to_string()
+        }
+        FieldKind::Binary { .. } | FieldKind::Percolator | FieldKind::Completion(_) => {
+            format!("Fielddata is not supported on field [{path}] of type [{of}]")
+        }
+        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature) => {
+            format!("[{of}] fields do not support sorting, scripting or aggregating")
+        }
+        _ => return mapped.refusal_of_root(),
+    })
 }
 
 /// Whether the values of a kind are numbers.
