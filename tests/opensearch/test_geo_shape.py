@@ -166,9 +166,67 @@ class GeoShapes(ClewTest):
         self.assertEqual(found["cardinality"]["value"], shapes)
         self.assertEqual(found["missing"]["doc_count"], 1)
         self.assertEqual(self.bounds(["long"]), [0, 76, 99, 0])
-        for name in ["geo_centroid", "geohash_grid", "avg"]:
+        for name in ["geo_centroid", "geohex_grid", "avg"]:
             with self.refuses(400, "of type [geo_shape] is not supported for aggregation"):
                 self.client.search(index="maps", body={"aggs": {"a": {name: {"field": "at"}}}})
+
+    def cells(self, kind, shape, precision, bounds=None):
+        """The cells of one shape, written as a document of its own."""
+        self.client.indices.delete(index="gridded", ignore=404)
+        self.client.indices.create(index="gridded", body={"mappings": {"properties": {"at": {"type": "geo_shape"}}}})
+        self.index_all("gridded", {"one": {"at": shape}, "none": {"name": "no shape"}})
+        grid = {"field": "at", "precision": precision, "size": 100}
+        if bounds is not None:
+            top, left, bottom, right = bounds
+            grid["bounds"] = {"top_left": f"{top}, {left}", "bottom_right": f"{bottom}, {right}"}
+        found = self.client.search(index="gridded", body={"size": 0, "aggs": {"a": {kind: grid}}})["aggregations"]["a"]["buckets"]
+        self.assertEqual({bucket["doc_count"] for bucket in found}, {1} if found else set())
+        return " ".join(sorted(bucket["key"] for bucket in found))
+
+    def test_cells_that_shapes_touch(self):
+        ring = "POLYGON ((0 0, 20 0, 20 20, 0 20, 0 0), (5 5, 5 15, 15 15, 15 5, 5 5))"
+        for shape, precision, hashes, zoom, tiles in [
+            ("POINT (10.1 20.2)", 2, "s5", 4, "4/8/7"),
+            ("POINT (0 0)", 2, "s0", 4, "4/8/8"),
+            ("POINT (180 90)", 2, "zz", 0, ""),
+            ("POINT (10 87)", 2, "up", 1, ""),
+            ("LINESTRING (0 0, 30 20)", 2, "s0 s1 s3 s6 sd se", 4, "4/8/7 4/8/8 4/9/7"),
+            (ring, 2, "s0 s1 s2 s3 s4 s5 s6 s7", 4, "4/8/7 4/8/8"),
+            ("BBOX (0, 45, 45, 0)", 1, "s t u v", 3, "3/4/2 3/4/3 3/4/4 3/5/2 3/5/3 3/5/4"),
+            ("BBOX (170, -170, 10, -10)", 2, "2n 2p 80 81 ry rz xb xc", 3, "3/0/3 3/0/4 3/7/3 3/7/4"),
+            # What lies on a seam is in the cells behind it, and, where it ends there, in those before.
+            ("LINESTRING (11.25 -10, 11.25 3)", 2, "kq kr s2", 4, "4/8/7 4/8/8"),
+            ("BBOX (11.25, 22.5, 5.625, 0)", 2, "s2 s3 s8 s9", 4, "4/8/7 4/8/8 4/9/7 4/9/8"),
+            ("LINESTRING (10 80, 10 89)", 3, "unp unr unx unz upp upr upx upz", 4, "4/8/0 4/8/1"),
+            ("MULTIPOINT (1 1, 100 50)", 2, "s0 y0", 3, "3/4/3 3/6/2"),
+        ]:
+            with self.subTest(shape=shape):
+                self.assertEqual(self.cells("geohash_grid", shape, precision), hashes)
+                self.assertEqual(self.cells("geotile_grid", shape, zoom), tiles)
+        # A box leaves out shapes, and not cells.
+        for shape, bounds, hashes in [
+            (ring, (30, 10, 18, 12), "s0 s1 s2 s3 s4 s5 s6 s7"),
+            (ring, (12, 8, 8, 12), ""),
+            (ring, (30, 20, 10, 30), ""),
+            ("LINESTRING (0 0, 30 20)", (20, 0, 15, 5), ""),
+            ("POINT (0 0)", (0, -10, -10, 0), "s0"),
+            ("BBOX (170, -170, 10, -10)", (10, 175, -10, -175), "2n 2p 80 81 ry rz xb xc"),
+        ]:
+            with self.subTest(shape=shape, bounds=bounds):
+                self.assertEqual(self.cells("geohash_grid", shape, 2, bounds), hashes)
+
+    def test_cells_of_shapes_are_bounded_and_hold_other_aggregations(self):
+        self.index_all("maps", {"world": {"at": "BBOX (-180, 180, 90, -90)"}})
+        inner = {"n": {"value_count": {"field": "at"}}}
+        body = {"size": 0, "aggs": {"a": {"geotile_grid": {"field": "at", "precision": 0}, "aggs": inner}}}
+        found = self.client.search(index="maps", body=body)["aggregations"]["a"]["buckets"]
+        shapes = len(SHAPES) + 1
+        self.assertEqual(found, [{"key": "0/0/0", "doc_count": shapes, "n": {"value": shapes}}])
+        with self.refuses(429, "Data too large"):
+            self.client.search(index="maps", body={"aggs": {"a": {"geohash_grid": {"field": "at", "precision": 12}}}})
+        source = {"geotile_grid": {"field": "at", "precision": 2}}
+        with self.refuses(400, "Field [at] of type [geo_shape] is not supported for aggregation [geotile_grid]"):
+            self.client.search(index="maps", body={"aggs": {"a": {"composite": {"sources": [{"s": source}]}}}})
 
     def test_points_are_asked_by_shapes(self):
         self.index_all("maps", {"spots": {"spot": [[5, 5], [50, 50]]}})

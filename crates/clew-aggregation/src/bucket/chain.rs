@@ -17,13 +17,14 @@ use crate::collect::slots::count_up;
 use crate::collect::{Block, Collect, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
-use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
+use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::grid::{cell_of, name_of};
 use crate::value::key::{Entry, Key, KeyTable};
 use crate::value::rounding::Rounding;
+use crate::value::shape_cells::cells_of;
 
 /// A source's value as a number, or nothing.
 type Code = Option<u64>;
@@ -42,9 +43,38 @@ struct Source {
 
 enum Steps {
     Value,
-    Number { interval: f64 },
-    Date { rounding: Rounding, hint: usize },
-    Cell { grid: Grid, area: Option<GeoArea> },
+    Number {
+        interval: f64,
+    },
+    Date {
+        rounding: Rounding,
+        hint: usize,
+    },
+    Cell {
+        grid: Grid,
+        area: Option<GeoArea>,
+    },
+    /// Cells of shapes, each of which is in all that it touches.
+    Shape {
+        grid: Grid,
+        area: Option<GeoArea>,
+    },
+}
+
+impl Steps {
+    /// Cells of points or shapes, of which those count that lie in a box.
+    fn cells(grid: Grid, bounds: Option<GridBounds>, kind: ValueKind) -> Self {
+        let area = bounds.map(|sides| GeoArea::Rectangle {
+            top: sides.top,
+            left: sides.left,
+            bottom: sides.bottom,
+            right: sides.right,
+        });
+        match kind {
+            ValueKind::Outlines => Steps::Shape { grid, area },
+            _ => Steps::Cell { grid, area },
+        }
+    }
 }
 
 impl Source {
@@ -55,15 +85,7 @@ impl Source {
             Step::Number { interval } => Steps::Number {
                 interval: *interval,
             },
-            Step::Cell { grid, bounds } => Steps::Cell {
-                grid: *grid,
-                area: bounds.map(|sides| GeoArea::Rectangle {
-                    top: sides.top,
-                    left: sides.left,
-                    bottom: sides.bottom,
-                    right: sides.right,
-                }),
-            },
+            Step::Cell { grid, bounds } => Steps::cells(*grid, *bounds, link.values.kind),
             Step::Date {
                 interval,
                 zone,
@@ -100,13 +122,45 @@ impl Source {
     }
 
     /// Reads the codes of the document at a place of the block.
-    fn read(&mut self, place: u32) {
+    fn read(&mut self, place: u32) -> Result<(), AggError> {
         self.codes.clear();
+        if matches!(self.step, Steps::Shape { .. }) {
+            self.read_shape(place)?;
+        } else {
+            self.read_values(place);
+        }
+        if self.codes.is_empty() && self.missing_bucket {
+            self.codes.push(None);
+        }
+        Ok(())
+    }
+
+    /// The cells of the document's shape; all of them where it touches the box that counts, as in OpenSearch.
+    fn read_shape(&mut self, place: u32) -> Result<(), AggError> {
+        let from = self.at;
+        while self.rows.entries.get(self.at) == Some(&place) {
+            self.at += 1;
+        }
+        let (Steps::Shape { grid, area }, Some(shape)) = (
+            &self.step,
+            self.column.shape(&self.rows.values[from..self.at])?,
+        ) else {
+            return Ok(());
+        };
+        if area.as_ref().is_none_or(|area| shape.touches(area)) {
+            let cells = cells_of(*grid, &shape)?;
+            self.codes.extend(cells.into_iter().map(Some));
+        }
+        Ok(())
+    }
+
+    fn read_values(&mut self, place: u32) {
         while self.rows.entries.get(self.at) == Some(&place) {
             let raw = self.rows.values[self.at];
             self.at += 1;
             let code = Some(match &mut self.step {
-                Steps::Value => raw,
+                // Of shapes there is more to read than one value.
+                Steps::Value | Steps::Shape { .. } => raw,
                 Steps::Number { interval } => {
                     let value = self.column.number(raw);
                     start_of_step(step_of_number(value, *interval, 0.0), *interval, 0.0).to_u64()
@@ -131,9 +185,6 @@ impl Source {
                 self.codes.push(code);
             }
         }
-        if self.codes.is_empty() && self.missing_bucket {
-            self.codes.push(None);
-        }
     }
 
     /// Every code's key, in the table's order.
@@ -149,7 +200,7 @@ impl Source {
                 let key = |code: &u64| Key::F64(f64::from_u64(*code));
                 distinct.iter().map(key).collect()
             }
-            Steps::Cell { grid, .. } => {
+            Steps::Cell { grid, .. } | Steps::Shape { grid, .. } => {
                 let key = |code: &u64| Key::Str(name_of(*grid, *code).into());
                 distinct.iter().map(key).collect()
             }
@@ -208,7 +259,7 @@ impl Collect for Chain {
                 if self.pace.is_over() {
                     break 'docs;
                 }
-                source.read(place);
+                source.read(place)?;
                 self.next.clear();
                 for number in &self.numbers {
                     for code in &source.codes {

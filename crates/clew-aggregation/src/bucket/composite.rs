@@ -11,7 +11,9 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::Collect;
 use crate::counted::buckets::{Buckets, retain};
 use crate::field::context::AggContext;
-use crate::field::values::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
+use crate::field::values::{
+    bound_ms, bound_number, date_format, key_of, plan_values, text_of, unsupported,
+};
 use crate::field::{ValueKind, ValuePlan};
 use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, CompositeResult};
@@ -99,7 +101,11 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
                 grid: *grid,
                 bounds: None,
             };
-            (plan_values(source, "geo_grid", context)?, step)
+            let values = plan_values(source, "geotile_grid", context)?;
+            if values.kind == ValueKind::Outlines {
+                return Err(unsupported(source, "geo_shape", "geotile_grid"));
+            }
+            (values, step)
         }
         CompositeKind::Histogram { source, interval } => {
             let interval = *interval;

@@ -29,11 +29,11 @@ pub(crate) struct GridPlan {
 /// The plan of a grid: its cells are terms of one source.
 ///
 /// # Errors
-/// [`AggError`] when the field has no points.
+/// [`AggError`] when the field has neither points nor shapes that have such cells.
 fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggError> {
     let link = Link {
         name: spec.source.field.clone(),
-        values: plan_values(&spec.source, "geo_grid", context)?,
+        values: plan_values(&spec.source, name_of(spec.grid), context)?,
         step: Step::Cell {
             grid: spec.grid,
             bounds: spec.bounds,
@@ -57,6 +57,15 @@ fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggE
         grid: spec.grid,
         terms,
     })
+}
+
+/// What requests call the aggregation.
+fn name_of(grid: Grid) -> &'static str {
+    match grid {
+        Grid::Geohash { .. } => "geohash_grid",
+        Grid::Geotile { .. } => "geotile_grid",
+        Grid::Geohex { .. } => "geohex_grid",
+    }
 }
 
 /// The fullest cells first, and of equal ones the last.

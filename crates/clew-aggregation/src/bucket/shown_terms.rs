@@ -93,6 +93,7 @@ fn terms_kind(kind: ValueKind) -> TermsKind {
         | ValueKind::Ip
         | ValueKind::Range(_)
         | ValueKind::Shape
+        | ValueKind::Outlines
         | ValueKind::Bytes => TermsKind::Text,
         ValueKind::Unsigned | ValueKind::Geo | ValueKind::Corners => TermsKind::Unsigned,
         ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {

@@ -108,9 +108,10 @@ impl ValueColumn {
                 let ords = ranges.as_ref().map(|ranges| ranges.ords().clone());
                 (ords, Decoder::Ranges(ranges))
             }
-            kind @ (ValueKind::Shape | ValueKind::Corners) => {
+            kind @ (ValueKind::Shape | ValueKind::Corners | ValueKind::Outlines) => {
                 let part = match kind {
                     ValueKind::Corners => ShapePart::Corners,
+                    ValueKind::Outlines => ShapePart::Pieces,
                     _ => ShapePart::Whole,
                 };
                 let shapes = bytes()?;

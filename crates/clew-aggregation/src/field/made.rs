@@ -15,9 +15,8 @@ use tantivy::{DocId, SegmentReader};
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
-use crate::field::values::{
-    date_format, hinted_kind, missing_key, plan_values, supports, unsupported,
-};
+use crate::field::support::supports;
+use crate::field::values::{date_format, hinted_kind, missing_key, plan_values, unsupported};
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -141,6 +140,7 @@ fn made_of(kind: ValueKind) -> Option<ValueKind> {
         | ValueKind::Range(_)
         | ValueKind::Shape
         | ValueKind::Corners
+        | ValueKind::Outlines
         | ValueKind::Bytes => return None,
     })
 }

@@ -9,6 +9,7 @@ mod reading;
 pub(crate) mod rows;
 pub(crate) mod segments;
 mod shapes;
+mod support;
 pub(crate) mod values;
 
 use std::sync::Arc;
@@ -83,6 +84,8 @@ pub(crate) enum ValueKind {
     Shape,
     /// The corners of the bounds of shapes, which are points.
     Corners,
+    /// All of shapes, which have cells.
+    Outlines,
     /// Bytes, which can be counted but not told apart: a column has the beginnings of long ones alone.
     Bytes,
 }

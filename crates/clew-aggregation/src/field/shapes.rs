@@ -1,12 +1,14 @@
 //! Shapes in a column of bytes: a document has one, in pieces where it is long.
 //!
-//! Deliberately absent: where shapes lie to each other; only their bounds are read.
+//! Deliberately absent: how shapes lie to each other and to cells, of which the schema knows.
 
 use std::io;
 
-use clew_schema::geo::shape_corners;
+use clew_query::AggError;
+use clew_schema::geo::{KeptShape, shape_corners};
 use tantivy::columnar::BytesColumn;
 
+use crate::field::column::{Decoder, ValueColumn};
 use crate::field::rows::Rows;
 
 /// What is read of a shape.
@@ -16,6 +18,8 @@ pub(super) enum ShapePart {
     Whole,
     /// The corners of its bounds, as numbers of points.
     Corners,
+    /// All of it: the numbers of its pieces.
+    Pieces,
 }
 
 /// The shapes of a segment.
@@ -37,6 +41,9 @@ impl Shapes {
     /// Puts what is wanted of each document's shape in the place of the numbers of its pieces, of which the least is that
     /// of the first one. Corners cost a look into the dictionary for each document.
     pub(super) fn read(&self, rows: &mut Rows) -> io::Result<()> {
+        if self.part == ShapePart::Pieces {
+            return Ok(());
+        }
         let entries = std::mem::take(&mut rows.entries);
         let ords = std::mem::take(&mut rows.values);
         let mut bytes = Vec::new();
@@ -59,5 +66,36 @@ impl Shapes {
             rows.values.extend(corners);
         }
         Ok(())
+    }
+
+    /// The shape that has these pieces.
+    fn shape(&self, ords: &[u64]) -> io::Result<KeptShape> {
+        let mut pieces = Vec::with_capacity(ords.len());
+        for ord in ords {
+            let mut piece = Vec::new();
+            self.column.ord_to_bytes(*ord, &mut piece)?;
+            pieces.push(piece);
+        }
+        KeptShape::read(pieces).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+impl ValueColumn {
+    /// The shape whose pieces a document has, of a column of all of shapes; `None` of no pieces, and of other columns.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(crate) fn shape(&self, ords: &[u64]) -> Result<Option<KeptShape>, AggError> {
+        let Decoder::Shapes(Some(shapes)) = &self.decoder else {
+            return Ok(None);
+        };
+        if ords.is_empty() {
+            return Ok(None);
+        }
+        let shape = shapes.shape(ords).map_err(|source| AggError::Column {
+            field: String::new(),
+            source: source.into(),
+        })?;
+        Ok(Some(shape))
     }
 }

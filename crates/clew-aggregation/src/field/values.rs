@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use crate::field::context::AggContext;
 use crate::field::ids::ID_FIELD;
 use crate::field::made::plan_made;
+use crate::field::support::{check_ranges, has_cells, supports};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -72,6 +73,7 @@ pub(crate) fn plan_values(
         FieldKind::Unsigned => ValueKind::Unsigned,
         FieldKind::GeoPoint => ValueKind::Geo,
         FieldKind::GeoShape if aggregation == "geo_bounds" => ValueKind::Corners,
+        FieldKind::GeoShape if has_cells(aggregation) => ValueKind::Outlines,
         FieldKind::GeoShape => ValueKind::Shape,
         FieldKind::Binary { doc_values: true } => ValueKind::Bytes,
         FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
@@ -225,50 +227,7 @@ pub(super) fn hinted_kind(value_type: &str) -> Option<ValueKind> {
     })
 }
 
-/// Histograms are of ranges of some kinds only, which is said apart.
-fn check_ranges(kind: RangeKind, type_name: &str, aggregation: &str) -> Result<(), AggError> {
-    match (aggregation, kind) {
-        ("histogram", RangeKind::Ip) => Err(AggError::invalid(format!(
-            "Expected numeric range type but found non-numeric range [{type_name}]"
-        ))),
-        ("date_histogram", kind) if kind != RangeKind::Date => Err(AggError::invalid(format!(
-            "Expected date range type but found range type [{type_name}]"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn supports(aggregation: &str, kind: ValueKind) -> bool {
-    match aggregation {
-        _ if matches!(kind, ValueKind::Range(_)) => matches!(
-            aggregation,
-            "value_count" | "cardinality" | "missing" | "histogram" | "date_histogram"
-        ),
-        _ if kind == ValueKind::Shape => {
-            matches!(aggregation, "value_count" | "cardinality" | "missing")
-        }
-        _ if kind == ValueKind::Corners => aggregation == "geo_bounds",
-        _ if kind == ValueKind::Bytes => matches!(aggregation, "value_count" | "missing"),
-        "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
-        "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
-        "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
-            matches!(kind, ValueKind::Geo | ValueKind::Unmapped)
-        }
-        "ip_range" => matches!(kind, ValueKind::Ip | ValueKind::Unmapped),
-        "date_range" => matches!(
-            kind,
-            ValueKind::Date
-                | ValueKind::DateNanos
-                | ValueKind::Long
-                | ValueKind::Unsigned
-                | ValueKind::Double
-                | ValueKind::Unmapped
-        ),
-        _ => !matches!(kind, ValueKind::Keyword | ValueKind::Ip | ValueKind::Geo),
-    }
-}
-
-pub(super) fn unsupported(
+pub(crate) fn unsupported(
     source: &Source,
     type_name: &'static str,
     aggregation: &'static str,
@@ -343,7 +302,7 @@ pub(crate) fn key_of(
         ValueKind::Range(_) => {
             return Err(AggError::invalid("Can't apply missing values on ranges"));
         }
-        ValueKind::Shape | ValueKind::Corners | ValueKind::Bytes => {
+        ValueKind::Shape | ValueKind::Corners | ValueKind::Outlines | ValueKind::Bytes => {
             return Err(AggError::invalid(
                 "Can't apply missing values on shapes and bytes",
             ));

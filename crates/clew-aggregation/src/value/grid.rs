@@ -36,7 +36,7 @@ pub(crate) fn name_of(grid: Grid, cell: u64) -> String {
     }
 }
 
-fn geohash(point: GeoPoint, precision: u8) -> u64 {
+pub(super) fn geohash(point: GeoPoint, precision: u8) -> u64 {
     let (mut lat, mut lon) = ((-90.0, 90.0), (-180.0, 180.0));
     let mut hash = 0;
     for bit in 0..u32::from(precision) * 5 {
@@ -63,7 +63,7 @@ fn hexagon(point: GeoPoint, resolution: u8) -> u64 {
     place.to_cell(resolution).into()
 }
 
-fn tile(point: GeoPoint, zoom: u8) -> (u32, u32) {
+pub(super) fn tile(point: GeoPoint, zoom: u8) -> (u32, u32) {
     let count = f64::from(1_u32 << zoom);
     let x = (point.lon + 180.0) / 360.0;
     let latitude = point

@@ -89,7 +89,8 @@ impl AskedShape {
         }
     }
 
-    fn meets(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
+    /// Whether it has a place in common with the parts of a document.
+    pub(super) fn meets(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
         parts.iter().any(|part| {
             is_over()
                 || self.parts.iter().any(|own| meet(part, own))
@@ -104,7 +105,7 @@ impl AskedShape {
     }
 
     /// Whether each part of this shape lies within the parts of a document.
-    fn is_covered_by(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
+    pub(super) fn is_covered_by(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
         let is_empty = self.parts.is_empty() && self.circles.is_empty();
         !is_empty
             && self
