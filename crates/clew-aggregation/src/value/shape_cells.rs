@@ -91,7 +91,7 @@ impl Block {
     /// The column and the row of each cell.
     fn places(self) -> impl Iterator<Item = (u32, u32)> {
         let (first, last) = self.rows;
-        let in_column = move |column| (first..=last).map(move |row| (column, row));
+        let in_column = move |column: u32| (first..=last).map(move |row| (column, row));
         (self.columns.0..=self.columns.1).flat_map(in_column)
     }
 
@@ -177,7 +177,7 @@ impl Board {
 /// The column and the row of a geohash, whose bits are of the one and the other by turns.
 fn apart(hash: u64, precision: u8) -> (u32, u32) {
     let bits = 5 * u32::from(precision);
-    let (mut column, mut row) = (0, 0);
+    let (mut column, mut row) = (0_u32, 0_u32);
     for bit in 0..bits {
         let upper = u32::from(hash >> (bits - 1 - bit) & 1 == 1);
         let number = if bit % 2 == 0 { &mut column } else { &mut row };
