@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use clew_query::{GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric};
-use clew_schema::{FieldKind, FloatKind};
+use clew_schema::{FieldKind, FloatKind, MappedField};
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
