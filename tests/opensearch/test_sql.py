@@ -282,6 +282,32 @@ class SqlTest(ClewTest):
         body = {"transient": {name.replace("__", "."): value for name, value in settings.items()}}
         self.raw("PUT", "/_plugins/_query/settings", body)
 
+    def test_documents_are_deleted_where_the_cluster_allows_it(self):
+        self.addCleanup(self.set, plugins__sql__delete__enabled=None)
+        self.set(plugins__sql__delete__enabled=True)
+        young = sum(person["age"] < 30 for person in self.all)
+        answer = self.sql("DELETE FROM people WHERE age < 30")
+        self.assertEqual(answer["schema"], [{"name": "deleted_rows", "type": "long"}])
+        self.assertEqual((answer["datarows"], answer["total"], answer["size"]), ([[young]], 1, 1))
+        self.assertEqual(self.rows("SELECT count(*) FROM people"), [[len(self.all) - young]])
+        # More would go than is meant.
+        for query, kind in [
+            ("DELETE FROM people WHERE age > pay", "UnsupportedOperationException"),
+            ("DELETE FROM people WHERE age > 30 AND age > pay", "UnsupportedOperationException"),
+            ("DELETE FROM people WHERE nope = 1", "SemanticCheckException"),
+            ("DELETE FROM nowhere", "IndexNotFoundException"),
+            ("DELETE people", "SyntaxCheckException"),
+        ]:
+            with self.assertRaises(TransportError) as caught:
+                self.sql(query)
+            self.assertEqual(caught.exception.info["error"]["type"], kind, query)
+        self.assertEqual(self.rows("SELECT count(*) FROM people"), [[len(self.all) - young]])
+        oldest = max(person["age"] for person in self.all)
+        count = sum(person["age"] == oldest for person in self.all)
+        self.assertEqual(self.rows("DELETE FROM people WHERE age = (SELECT MAX(age) FROM people)"), [[count]])
+        self.assertEqual(self.rows("DELETE FROM people;"), [[len(self.all) - young - count]])
+        self.assertEqual(self.rows("SELECT count(*) FROM people"), [[0]])
+
     def test_settings_of_the_cluster_turn_languages_off_and_limit_rows(self):
         self.addCleanup(self.set, plugins__sql__enabled=None, plugins__ppl__enabled=None, plugins__query__size_limit=None)
         self.set(plugins__query__size_limit=7)

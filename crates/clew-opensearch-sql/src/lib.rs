@@ -64,6 +64,7 @@ mod window;
 
 mod catalog;
 mod cursor;
+mod delete;
 mod error;
 mod explain;
 mod figures;
@@ -80,6 +81,7 @@ use catalog::Catalog;
 use clew_engine::{Purpose, ResolveOptions};
 use clew_opensearch::wing::{ApiError, Call, Reply, shown_mapping};
 use cursor::Cursor;
+use delete::deleted;
 use error::SqlError;
 use explain::{explained, told_plan};
 use fields::Fields;
@@ -183,6 +185,7 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             let told = described(call, &table, &columns).await?;
             told.through(&stages, &call.memory)?.shown()
         }
+        Statement::Delete(plan) => deleted(call, plan, request.filter).await?,
         Statement::Rows(plan) if plan.indices.is_none() => {
             one_row(call, &resolved(call, plan).await?)?
         }

@@ -33,6 +33,8 @@ pub(super) enum Statement {
     Rows(Plan),
     /// What would be done for the rows.
     Explain(Plan),
+    /// The documents that the plan finds are deleted.
+    Delete(Plan),
     /// Where indexes may be.
     ShowSources {
         stages: Vec<Stage>,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
+use super::delete::deletion;
 use super::error::SqlError;
 use super::expr::Expr;
 use super::nested::Nested;
@@ -41,7 +42,7 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
             stages: Vec::new(),
         }
     } else if parser.keyword("delete") {
-        return Err(SqlError::unsupported("DELETE"));
+        Statement::Delete(deletion(&mut parser)?)
     } else {
         let plan = if parser.is_symbol(0, "(") && parser.is_keyword(1, "select") {
             parser.at += 1;

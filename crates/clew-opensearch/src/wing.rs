@@ -19,7 +19,8 @@ pub use clew_ingest::template::filled as filled_template;
 pub use clew_ingest::{Alone, Document, Pipeline, grok_patterns};
 pub use regex::Regex;
 
-// Searches.
+// Searches, and writes to what they find.
+pub use crate::documents::by_query::delete_found;
 pub use crate::search::{clear_scroll, next_page, run as search};
 
 // What endpoints do with indexes.

@@ -12,13 +12,14 @@ mod speed;
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use clew_platform::CancellationToken;
 use run::run;
-use serde_json::json;
+use serde_json::{Value, json};
 use spec::{Job, Verb};
 pub(crate) use speed::Speeds;
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 
@@ -28,6 +29,30 @@ pub(crate) use reindex::reindex;
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let job = Job::of_index(&call, Verb::Delete).await?;
     start(call, job, "indices:data/write/delete/byquery").await
+}
+
+/// Deletes the documents that a query finds in indexes, as a statement of another language asks for it: how many these
+/// were. No search finds them any more then.
+///
+/// # Errors
+/// A query that makes no sense, indexes that there are not or that the request may not write to, a shard that cannot be
+/// searched, and the first document that was written meanwhile: those before it are gone.
+pub async fn delete_found(call: &Call, indices: &str, query: &Value) -> Result<u64, ApiError> {
+    let mut asked = call.within("refresh=true", json!({"query": query}).to_string())?;
+    asked.path_values = vec![("index", indices.to_string())];
+    let job = Job::of_index(&asked, Verb::Delete).await?;
+    let outcome = run(&Arc::new(asked), &job, None).await?;
+    let Some(failure) = outcome.body.pointer("/failures/0") else {
+        return Ok(outcome.body["deleted"].as_u64().unwrap_or(0));
+    };
+    let kind = match outcome.status {
+        StatusCode::CONFLICT => "version_conflict_engine_exception",
+        _ => "no_shard_available_action_exception",
+    };
+    let why = failure.get("cause").or_else(|| failure.get("reason"));
+    let reason = why.and_then(|why| why["reason"].as_str());
+    let cause = Cause::new(kind, reason.unwrap_or_default());
+    Err(ApiError::new(outcome.status, cause))
 }
 
 /// `POST /{index}/_update_by_query`.

@@ -1,0 +1,56 @@
+//! `DELETE`: its condition becomes a search, and what that finds is written by query.
+
+use clew_opensearch::wing::{Call, delete_found};
+use serde_json::{Value, json};
+
+use super::error::SqlError;
+use super::fields::SqlType;
+use super::plan::{Plan, Stage};
+use super::rows::{Column, Columns, Table};
+use super::words::Parser;
+use super::{planned, resolved};
+
+/// `FROM indices [WHERE condition]`, of which the word before it was read.
+pub(super) fn deletion(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+    parser.expect_keyword("from")?;
+    let indices = parser.indices(true)?;
+    let mut stages = Vec::new();
+    if parser.keyword("where") {
+        stages.push(Stage::Filter(parser.expr()?));
+    }
+    if !parser.windows.is_empty() {
+        return Err(SqlError::semantic(
+            "a window function cannot be used in WHERE",
+        ));
+    }
+    Ok(Plan {
+        indices: Some(indices),
+        stages,
+        subqueries: std::mem::take(&mut parser.subqueries),
+    })
+}
+
+/// Deletes the documents that a plan finds, and another condition that was given beside it: a row of how many these were.
+///
+/// # Errors
+/// A condition of which a search can say only a part: more would be deleted than is meant.
+pub(super) async fn deleted(
+    call: &Call,
+    plan: Plan,
+    filter: Option<Value>,
+) -> Result<Table, SqlError> {
+    let indices = plan.indices.clone().unwrap_or_default();
+    let (_, pushed) = planned(call, resolved(call, plan).await?, filter).await?;
+    if !pushed.rest.is_empty() {
+        return Err(SqlError::unsupported(
+            "DELETE by a condition that no search can say",
+        ));
+    }
+    let everything = || json!({"match_all": {}});
+    let query = pushed.query.clone().unwrap_or_else(everything);
+    let count = delete_found(call, &indices, &query).await?;
+    Ok(Table {
+        columns: Columns(vec![Column::new("deleted_rows", SqlType::Long)]),
+        rows: vec![vec![Value::from(count)]],
+    })
+}
