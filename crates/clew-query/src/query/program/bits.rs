@@ -89,7 +89,8 @@ pub(super) fn call<'a>(
         (_, "hashCode", [value]) => members::code_of(value).map(Some),
         ("Boolean", _, [a, b]) => of_truths(function, a.want_truth()?, b.want_truth()?),
         ("Byte" | "Short", "compare", [a, b]) => {
-            Ok(Some(ScriptValue::Whole(a.want_whole()? - b.want_whole()?)))
+            let apart = a.want_whole()?.saturating_sub(b.want_whole()?);
+            Ok(Some(ScriptValue::Whole(apart)))
         }
         ("Byte", _, [a]) => Ok(Some(ScriptValue::Whole(a.want_whole()? & 0xFF))),
         ("Short", _, [a]) => Ok(Some(ScriptValue::Whole(a.want_whole()? & 0xFFFF))),
@@ -215,8 +216,15 @@ fn decoded<'a>(text: &str) -> Result<ScriptValue<'a>, ScriptError> {
         (None, Some(eights)) if !eights.is_empty() => (eights, 8),
         _ => (digits, 10),
     };
-    let size = i64::from_str_radix(digits, radix).map_err(|_| ScriptError::not_a_number(text))?;
-    Ok(ScriptValue::Whole(if is_below { -size } else { size }))
+    // Of two signs none is one of the number.
+    let size = match digits.starts_with(['-', '+']) {
+        true => None,
+        false => i128::from_str_radix(digits, radix).ok(),
+    };
+    let signed = size.map(|size| if is_below { -size } else { size });
+    let number = signed.and_then(|signed| i64::try_from(signed).ok());
+    let number = number.ok_or_else(|| ScriptError::not_a_number(text))?;
+    Ok(ScriptValue::Whole(number))
 }
 
 #[allow(

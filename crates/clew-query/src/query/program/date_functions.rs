@@ -170,7 +170,7 @@ fn of_time<'a>(
         }
         ("LocalDateTime.of", [day, time]) => match (day, time) {
             (ScriptValue::Moment(day, Clock::Day), ScriptValue::Moment(time, Clock::Time)) => {
-                moment(day + time, Clock::Local)
+                moment(day.saturating_add(*time), Clock::Local)
             }
             (day, _) => Err(day.no_cast("java.time.LocalDate")),
         },

@@ -1000,6 +1000,15 @@ fn bits_of_numbers_are_those_of_java() {
         ("Integer.toUnsignedLong(-1)", json!(4_294_967_295_i64)),
         ("Integer.toOctalString(8)", json!("10")),
         ("Integer.decode('0x10')", json!(16)),
+        ("Long.decode('-0x8000000000000000')", json!(i64::MIN)),
+        (
+            "try { return Long.decode('--9223372036854775808') } catch (NumberFormatException e) { return 7 }",
+            json!(7),
+        ),
+        (
+            "Byte.compare(params.factor, Long.MIN_VALUE) > 0",
+            json!(true),
+        ),
         ("Long.numberOfLeadingZeros(1L)", json!(63)),
         ("Long.hashCode(5000000000L)", json!(705_032_705)),
         ("Long.reverse(1L)", json!(i64::MIN)),
