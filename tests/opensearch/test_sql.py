@@ -726,6 +726,38 @@ class SqlTest(ClewTest):
         self.assertEqual(answer["schema"][-1], {"name": "ROW_NUMBER() OVER (ORDER BY age)", "type": "integer"})
         self.assertEqual(len(answer["schema"]), len(MAPPINGS["properties"]) + 1)
 
+    def test_windows_look_at_frames_and_tell_shares(self):
+        ages = sorted(person["age"] for person in self.all)
+        last = len(ages) - 1
+        rows = self.rows(
+            "SELECT age, PERCENT_RANK() OVER (ORDER BY age), CUME_DIST() OVER (ORDER BY age), NTH_VALUE(age, 50) OVER (ORDER BY age) "
+            "FROM people ORDER BY age"
+        )
+        for age, rank, share, nth in rows:
+            below, so_far = sum(one < age for one in ages), sum(one <= age for one in ages)
+            self.assertAlmostEqual(rank, below / last)
+            self.assertAlmostEqual(share, so_far / len(ages))
+            self.assertEqual(nth, ages[49] if so_far >= 50 else None)
+        rows = self.rows(
+            "SELECT age, SUM(age) OVER (ORDER BY age ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING), COUNT(*) OVER (ORDER BY age ROWS UNBOUNDED PRECEDING), "
+            "LAST_VALUE(age) OVER (ORDER BY age ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), MAX(age) OVER (ORDER BY age ROWS 3 PRECEDING), "
+            "FIRST_VALUE(age) OVER (ORDER BY age ROWS BETWEEN 5 PRECEDING AND 4 PRECEDING) FROM people"
+        )
+        self.assertEqual([row[0] for row in rows], ages)
+        for at, (_, total, count, end, most, before) in enumerate(rows):
+            self.assertEqual(total, sum(ages[max(at - 1, 0) : at + 3]))
+            self.assertEqual((count, end, most), (at + 1, ages[-1], ages[at]))
+            self.assertEqual(before, ages[max(at - 5, 0)] if at >= 4 else None)
+
+    def test_aggregates_take_each_value_once(self):
+        for member in (True, False):
+            ages = {person["age"] for person in self.all if person["member"] == member}
+            wanted = [sum(ages), sum(ages) / len(ages), min(ages), max(ages)]
+            asked = "SUM(DISTINCT age), AVG(DISTINCT age), MIN(DISTINCT age), MAX(DISTINCT age)"
+            rows = self.rows(f"SELECT {asked} FROM people WHERE member = {str(member).lower()}")
+            for one, other in zip(rows[0], wanted):
+                self.assertAlmostEqual(one, other)
+
     def test_a_select_stands_in_place_of_an_index(self):
         rows = self.rows("SELECT t.name, years FROM (SELECT name, age AS years FROM people WHERE age > 30) AS t WHERE years < 40 ORDER BY years, name")
         expected = sorted(([p["name"], p["age"]] for p in self.all if 30 < p["age"] < 40), key=lambda row: (row[1], row[0]))
@@ -1093,8 +1125,9 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "name=pay", "SELECT pay FROM (SELECT age FROM people) AS t"),
             (400, "SemanticCheckException", "WHERE", "SELECT name FROM people WHERE rank() OVER (ORDER BY age) = 1"),
             (400, "SemanticCheckException", "no arguments", "SELECT rank(age) OVER (ORDER BY age) FROM people"),
-            (400, "UnsupportedOperationException", "frame", "SELECT sum(age) OVER (ORDER BY age ROWS 2 PRECEDING) FROM people"),
-            (400, "UnsupportedOperationException", "[nth_value]", "SELECT nth_value(age, 2) OVER (ORDER BY age) FROM people"),
+            (400, "SemanticCheckException", "ends before it begins", "SELECT sum(age) OVER (ORDER BY age ROWS 2 FOLLOWING) FROM people"),
+            (400, "UnsupportedOperationException", "by values", "SELECT sum(age) OVER (ORDER BY age RANGE 2 PRECEDING) FROM people"),
+            (400, "SemanticCheckException", "a place from 1 on", "SELECT nth_value(age, 0) OVER (ORDER BY age) FROM people"),
             (400, "SemanticCheckException", "date:2020-13-01 in unsupported format", "SELECT DATE '2020-13-01'"),
             (400, "SemanticCheckException", "time:99:00 in unsupported format", "SELECT time('99:00')"),
             (400, "SemanticCheckException", "timestamp:x in unsupported format", "SELECT name FROM people WHERE at > timestamp('x')"),

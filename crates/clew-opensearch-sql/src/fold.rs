@@ -1,7 +1,7 @@
 //! Groups of rows, and what aggregates make of each, where no search can do it.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clew_platform::sorted_while_wanted;
 use serde_json::Value;
@@ -28,6 +28,9 @@ pub(super) enum Aggregate {
     CountDistinct,
     Sum,
     Average,
+    /// The same of each value once.
+    DistinctSum,
+    DistinctAverage,
     Least,
     Greatest,
     /// The root of the variance, or the variance; of all rows, or estimated from some.
@@ -66,12 +69,15 @@ impl Aggregate {
         Ok(match call.name.as_str() {
             "count" if is_star => Aggregate::CountAll,
             "count" if call.distinct => Aggregate::CountDistinct,
+            // These are the same however often a value is there.
+            "min" => Aggregate::Least,
+            "max" => Aggregate::Greatest,
+            "sum" if call.distinct => Aggregate::DistinctSum,
+            "avg" if call.distinct => Aggregate::DistinctAverage,
             _ if call.distinct => return Err(SqlError::unsupported("DISTINCT of this aggregate")),
             "count" => Aggregate::Count,
             "sum" => Aggregate::Sum,
             "avg" => Aggregate::Average,
-            "min" => Aggregate::Least,
-            "max" => Aggregate::Greatest,
             "std" | "stddev" | "stddev_pop" => spread(true, false),
             "stddev_samp" => spread(true, true),
             "variance" | "var_pop" => spread(false, false),
@@ -113,7 +119,7 @@ impl Aggregate {
             | Aggregate::Take(_) => true,
             // The kinds behind it have no order, or not that of their texts.
             Aggregate::Least | Aggregate::Greatest => of <= SqlType::Timestamp,
-            Aggregate::Average if of.is_time() => true,
+            Aggregate::Average | Aggregate::DistinctAverage if of.is_time() => true,
             _ => of.is_number() || of == SqlType::Undefined,
         };
         if !is_taken {
@@ -125,13 +131,14 @@ impl Aggregate {
         Ok(match self {
             Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => SqlType::Integer,
             Aggregate::Take(_) => SqlType::Array,
-            Aggregate::Sum if of.is_whole() => of.max(SqlType::Integer),
-            Aggregate::Sum | Aggregate::Least | Aggregate::Greatest => of,
-            Aggregate::Average if of.is_time() => of,
+            Aggregate::Sum | Aggregate::DistinctSum if of.is_whole() => of.max(SqlType::Integer),
+            Aggregate::Sum | Aggregate::DistinctSum | Aggregate::Least | Aggregate::Greatest => of,
+            Aggregate::Average | Aggregate::DistinctAverage if of.is_time() => of,
             Aggregate::Percentile(_) if of.is_number() => of,
-            Aggregate::Average | Aggregate::Spread { .. } | Aggregate::Percentile(_) => {
-                SqlType::Double
-            }
+            Aggregate::Average
+            | Aggregate::DistinctAverage
+            | Aggregate::Spread { .. }
+            | Aggregate::Percentile(_) => SqlType::Double,
         })
     }
 
@@ -153,6 +160,8 @@ impl Aggregate {
             Aggregate::Greatest => extreme(Ordering::Greater).cloned().unwrap_or_default(),
             Aggregate::Take(count) => known().take(count).cloned().collect(),
             Aggregate::Sum => of_number(kind, numbers().sum()),
+            Aggregate::DistinctSum => Aggregate::Sum.result(kind, &once_each(values)),
+            Aggregate::DistinctAverage => Aggregate::Average.result(kind, &once_each(values)),
             Aggregate::Average if kind.is_time() => mean_time(kind, known()),
             Aggregate::Average => or_null(mean(&numbers().collect::<Vec<_>>())),
             Aggregate::Spread { root, sampled } => or_null(
@@ -163,6 +172,14 @@ impl Aggregate {
                 .map_or(Value::Null, |number| of_number(kind, number)),
         }
     }
+}
+
+/// Each value that is there, once.
+fn once_each(values: &[Value]) -> Vec<Value> {
+    let mut seen = BTreeSet::new();
+    let known = values.iter().filter(|value| !value.is_null());
+    let new = known.filter(|value| seen.insert(key_of(std::iter::once(*value))));
+    new.cloned().collect()
 }
 
 fn or_null(number: Option<f64>) -> Value {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::error::SqlError;
 use super::expr::{Call, Expr};
 use super::fields::{Fields, SqlType};
+use super::frame::Frame;
 use super::nested::expand_stars;
 use super::rows::Table;
 
@@ -268,6 +269,9 @@ pub(super) struct Window {
     /// Rows with the same values are looked at together, by themselves.
     pub(super) partition: Vec<Expr>,
     pub(super) order: Vec<SortKey>,
+    /// Which rows of them are looked at for one; unless it is said, all up to it and those beside it, or, without an order,
+    /// all.
+    pub(super) frame: Option<Frame>,
 }
 
 impl Stage {

@@ -107,6 +107,7 @@ pub(super) fn event_stats(
             call,
             partition: partition.clone(),
             order: Vec::new(),
+            frame: None,
         }));
     }
     stages.push(Stage::Eval(shown));

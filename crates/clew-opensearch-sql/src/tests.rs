@@ -327,7 +327,11 @@ fn what_cannot_be_meant_is_refused() {
         ("SELECT n FROM t WHERE n ==", "<EOF>"),
         ("SELECT n FROM t LIMIT -1", "whole number"),
         ("SELECT n FROM t WHERE n = ?", "parameters"),
-        ("DELETE FROM t", "DELETE"),
+        ("DELETE t", "FROM"),
+        (
+            "SELECT rank() OVER (ORDER BY n ROWS 1 PRECEDING) FROM t",
+            "no frame",
+        ),
     ] {
         check_error(Language::Sql, text, expected);
     }

@@ -1,6 +1,6 @@
 //! Window functions: what a row is among the rows around it. How they are read, and what they mean.
 //!
-//! Rows come out in the order of the window, as OpenSearch leaves them. Frames of one's own (`ROWS BETWEEN`) are refused.
+//! Rows come out in the order of the window, as OpenSearch leaves them.
 
 use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
@@ -12,8 +12,10 @@ use super::eval::{Bound, bind};
 use super::expr::{Call, Expr};
 use super::fields::SqlType;
 use super::fold::Aggregate;
+use super::frame::{Frame, OfFrame};
 use super::order::sort_keys;
 use super::plan::{SortKey, Window};
+use super::ranks::{moving_mean, share, tile};
 use super::rows::{Column, Columns, Row, Table, key_of};
 use super::running::Running;
 use super::words::Parser;
@@ -43,9 +45,7 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        if self.is_keyword(0, "rows") || self.is_keyword(0, "range") {
-            return Err(SqlError::unsupported("a frame of a window function"));
-        }
+        let frame = Frame::read(self)?;
         self.expect(")")?;
         let column = format!("{COLUMN}{}", self.windows.len());
         self.windows.push(Window {
@@ -53,6 +53,7 @@ impl Parser<'_> {
             call,
             partition,
             order,
+            frame,
         });
         Ok(Expr::Column(column))
     }
@@ -82,7 +83,19 @@ impl Window {
             },
             partition: Vec::new(),
             order: Vec::new(),
+            frame: None,
         })
+    }
+
+    /// Refuses a frame of a function that looks at the whole part.
+    fn takes_no_frame(&self) -> Result<(), SqlError> {
+        match self.frame {
+            Some(_) => Err(SqlError::semantic(format!(
+                "{} function expected no frame",
+                self.call.name
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// All that it is made of.
@@ -106,6 +119,10 @@ enum Function {
     RowNumber,
     Rank,
     DenseRank,
+    /// Which part of the other rows comes before a row.
+    PercentRank,
+    /// Which part of the rows comes before a row, with those beside it.
+    CumulativeShare,
     /// An aggregate up to a row and those beside it, or over the whole part where it has no order.
     Running(Aggregate, SqlType, Bound),
     /// Other aggregates, over the whole part.
@@ -121,6 +138,13 @@ enum Function {
         of: Bound,
         is_last: bool,
     },
+    /// The value at a place of the rows so far, from 1 on.
+    Nth {
+        of: Bound,
+        place: usize,
+    },
+    /// What is made of rows around a row.
+    Framed(OfFrame, Bound, Frame),
     /// Which of so many parts of one size a row is in.
     Tiles(usize),
     /// The mean of the last rows, the later ones of more weight or not.
@@ -135,19 +159,22 @@ impl Function {
     fn of(window: &Window, columns: &Columns) -> Result<(Self, SqlType), SqlError> {
         let call = &window.call;
         let ranks = match call.name.as_str() {
-            "row_number" => Some(Function::RowNumber),
-            "rank" => Some(Function::Rank),
-            "dense_rank" => Some(Function::DenseRank),
+            "row_number" => Some((Function::RowNumber, SqlType::Integer)),
+            "rank" => Some((Function::Rank, SqlType::Integer)),
+            "dense_rank" => Some((Function::DenseRank, SqlType::Integer)),
+            "percent_rank" => Some((Function::PercentRank, SqlType::Double)),
+            "cume_dist" => Some((Function::CumulativeShare, SqlType::Double)),
             _ => None,
         };
         if let Some(ranks) = ranks {
+            window.takes_no_frame()?;
             if !call.args.is_empty() {
                 return Err(SqlError::semantic(format!(
                     "{} function expected no arguments",
                     call.name
                 )));
             }
-            return Ok((ranks, SqlType::Integer));
+            return Ok(ranks);
         }
         if let ("sma" | "wma", [of, Expr::Literal(points)]) = (call.name.as_str(), &call.args[..])
             && let Some(points) = points
@@ -168,9 +195,15 @@ impl Function {
             };
             return Ok((moving, SqlType::Double));
         }
-        if let Some(placed) = Function::placed(call, columns)? {
+        if let Some(placed) = Function::placed(window, columns)? {
             return Ok(placed);
         }
+        Function::aggregated(window, columns)
+    }
+
+    /// Aggregates of the rows so far, of a whole part, or of frames.
+    fn aggregated(window: &Window, columns: &Columns) -> Result<(Self, SqlType), SqlError> {
+        let call = &window.call;
         if !Expr::Call(call.clone()).is_aggregate() {
             return Err(SqlError::unsupported(&format!(
                 "the window function [{}]",
@@ -183,16 +216,23 @@ impl Function {
             Some(argument) => bind(argument, columns)?,
         };
         let kind = aggregate.kind(of)?;
-        let function = match aggregate {
+        let runs = match aggregate {
             Aggregate::CountAll
             | Aggregate::Count
             | Aggregate::Sum
             | Aggregate::Average
             | Aggregate::Least
-            | Aggregate::Greatest => Function::Running(aggregate, kind, argument),
-            Aggregate::CountDistinct | Aggregate::Spread { .. } if !window.order.is_empty() => {
-                Function::Running(aggregate, kind, argument)
+            | Aggregate::Greatest => true,
+            Aggregate::CountDistinct | Aggregate::Spread { .. } => {
+                window.frame.is_some() || !window.order.is_empty()
             }
+            _ => false,
+        };
+        let function = match window.frame {
+            Some(frame) if !(runs && frame.is_so_far()) => {
+                Function::Framed(OfFrame::Aggregate(aggregate, kind), argument, frame)
+            }
+            _ if runs => Function::Running(aggregate, kind, argument),
             _ if window.order.is_empty() => Function::Whole(aggregate, kind, argument),
             _ => {
                 return Err(SqlError::unsupported(&format!(
@@ -205,7 +245,8 @@ impl Function {
     }
 
     /// Those that look at other rows by their place.
-    fn placed(call: &Call, columns: &Columns) -> Result<Option<(Self, SqlType)>, SqlError> {
+    fn placed(window: &Window, columns: &Columns) -> Result<Option<(Self, SqlType)>, SqlError> {
+        let call = &window.call;
         let wrong =
             |wanted: &str| SqlError::semantic(format!("{} function expected {wanted}", call.name));
         let place = |arg: &Expr| {
@@ -217,6 +258,7 @@ impl Function {
         let name = call.name.as_str();
         let function = match (name, call.args.as_slice()) {
             ("ntile", [count]) => {
+                window.takes_no_frame()?;
                 let count = usize::try_from(place(count)?).unwrap_or(usize::MAX);
                 if count == 0 {
                     return Err(wrong("at least one part"));
@@ -224,6 +266,7 @@ impl Function {
                 return Ok(Some((Function::Tiles(count), SqlType::Integer)));
             }
             ("lag" | "lead", [of, rest @ ..]) if rest.len() <= 2 => {
+                window.takes_no_frame()?;
                 let (of, kind) = bind(of, columns)?;
                 let by = rest.first().map_or(Ok(1), place)?;
                 let missing = rest.get(1).map(|missing| {
@@ -244,9 +287,24 @@ impl Function {
             ("first_value" | "last_value", [of]) => {
                 let (of, kind) = bind(of, columns)?;
                 let is_last = name == "last_value";
-                (Function::Edge { of, is_last }, kind)
+                let function = match window.frame {
+                    Some(frame) if is_last => Function::Framed(OfFrame::Last, of, frame),
+                    Some(frame) => Function::Framed(OfFrame::First, of, frame),
+                    None => Function::Edge { of, is_last },
+                };
+                (function, kind)
             }
-            ("ntile" | "lag" | "lead" | "first_value" | "last_value", _) => {
+            ("nth_value", [of, at]) => {
+                let (of, kind) = bind(of, columns)?;
+                let place = usize::try_from(place(at)?).unwrap_or(usize::MAX);
+                let function = match window.frame {
+                    _ if place == 0 => return Err(wrong("a place from 1 on")),
+                    Some(frame) => Function::Framed(OfFrame::Nth(place), of, frame),
+                    None => Function::Nth { of, place },
+                };
+                (function, kind)
+            }
+            ("ntile" | "lag" | "lead" | "first_value" | "last_value" | "nth_value", _) => {
                 return Err(wrong("other arguments"));
             }
             _ => return Ok(None),
@@ -264,67 +322,83 @@ impl Function {
         let mut running = Running::default();
         let mut before = 0;
         for (group, size) in peers.enumerate() {
-            let alike = rows.get(before..before + size).unwrap_or_default();
-            match self {
-                Function::RowNumber => {
-                    for number in before + 1..=before + size {
-                        made.add(&Value::from(number), 1)?;
-                    }
-                }
-                Function::Rank => made.add(&Value::from(before + 1), size)?,
-                Function::DenseRank => made.add(&Value::from(group + 1), size)?,
+            let so_far = rows.get(..before + size).unwrap_or_default();
+            let alike = so_far.get(before..).unwrap_or_default();
+            let value = match self {
+                Function::Rank => Value::from(before + 1),
+                Function::DenseRank => Value::from(group + 1),
+                Function::PercentRank => share(before, rows.len().saturating_sub(1)),
+                Function::CumulativeShare => share(before + size, rows.len()),
                 Function::Running(aggregate, kind, argument) => {
                     for row in alike {
                         running.add(*aggregate, *kind, argument.value(row));
                     }
-                    made.add(&running.value(*aggregate, *kind), size)?;
+                    running.value(*aggregate, *kind)
                 }
                 Function::Whole(aggregate, kind, argument) => {
                     let values: Vec<Value> = alike.iter().map(|row| argument.value(row)).collect();
-                    made.add(&aggregate.result(*kind, &values), size)?;
-                }
-                Function::Shifted {
-                    of,
-                    before: by,
-                    missing,
-                } => {
-                    for at in before..before + size {
-                        let other = i64::try_from(at).ok().and_then(|at| at.checked_sub(*by));
-                        let other = other.and_then(|at| usize::try_from(at).ok());
-                        let row = other.and_then(|at| rows.get(at));
-                        let value = row.map_or_else(|| missing.clone(), |row| of.value(row));
-                        made.add(&value, 1)?;
-                    }
+                    aggregate.result(*kind, &values)
                 }
                 Function::Edge { of, is_last } => {
                     let row = if *is_last { alike.last() } else { rows.first() };
-                    let value = row.map(|row| of.value(row));
-                    made.add(&value.unwrap_or_default(), size)?;
+                    row.map(|row| of.value(row)).unwrap_or_default()
                 }
-                Function::Tiles(count) => {
+                Function::Nth { of, place } => {
+                    let row = place.checked_sub(1).and_then(|place| so_far.get(place));
+                    row.map(|row| of.value(row)).unwrap_or_default()
+                }
+                Function::RowNumber
+                | Function::Shifted { .. }
+                | Function::Framed(..)
+                | Function::Tiles(_)
+                | Function::Moving { .. } => {
                     for at in before..before + size {
-                        made.add(&tile(at, rows.len(), *count).into(), 1)?;
+                        made.add(&self.value_at(at, rows), 1)?;
                     }
+                    before += size;
+                    continue;
                 }
-                Function::Moving {
-                    of,
-                    points,
-                    is_weighted,
-                } => {
-                    let numbers = alike.iter().map(|row| of.value(row).as_f64());
-                    let numbers: Vec<Option<f64>> = numbers.collect();
-                    for end in 1..=numbers.len() {
-                        let last = end
-                            .checked_sub(*points)
-                            .and_then(|from| numbers.get(from..end));
-                        let mean = last.and_then(|last| moving_mean(last, *is_weighted));
-                        made.add(&mean.map_or(Value::Null, float), 1)?;
-                    }
-                }
-            }
+            };
+            made.add(&value, size)?;
             before += size;
         }
         Ok(())
+    }
+
+    /// The value of the row at a place of a part, of those that have one of their own whatever is alike.
+    fn value_at(&self, at: usize, rows: &[Row]) -> Value {
+        match self {
+            Function::Shifted {
+                of,
+                before,
+                missing,
+            } => {
+                let other = i64::try_from(at).ok();
+                let other = other.and_then(|at| at.checked_sub(*before));
+                let other = other.and_then(|at| usize::try_from(at).ok());
+                let row = other.and_then(|at| rows.get(at));
+                row.map_or_else(|| missing.clone(), |row| of.value(row))
+            }
+            Function::Framed(what, of, frame) => {
+                let around = rows.get(frame.around(at, rows.len())).unwrap_or_default();
+                let values: Vec<Value> = around.iter().map(|row| of.value(row)).collect();
+                what.value(&values)
+            }
+            Function::Tiles(count) => tile(at, rows.len(), *count).into(),
+            Function::Moving {
+                of,
+                points,
+                is_weighted,
+            } => {
+                let first = (at + 1).checked_sub(*points);
+                let Some(last) = first.and_then(|first| rows.get(first..=at)) else {
+                    return Value::Null;
+                };
+                let numbers = last.iter().map(|row| of.value(row).as_f64());
+                moving_mean(numbers, *is_weighted).map_or(Value::Null, float)
+            }
+            _ => Value::from(at + 1),
+        }
     }
 }
 
@@ -342,28 +416,6 @@ impl Made<'_> {
         }
         Ok(())
     }
-}
-
-/// The number of the part that a row is in, of so many; the first parts have a row more where they cannot be of one size.
-fn tile(at: usize, rows: usize, count: usize) -> usize {
-    let (size, larger) = (rows / count, rows % count);
-    let in_larger = larger * (size + 1);
-    let rest = at.saturating_sub(in_larger).checked_div(size);
-    match rest {
-        Some(rest) if at >= in_larger => larger + rest + 1,
-        _ => at / (size + 1) + 1,
-    }
-}
-
-/// `None` where one of the numbers is not known.
-fn moving_mean(numbers: &[Option<f64>], is_weighted: bool) -> Option<f64> {
-    let (mut sum, mut weights, mut weight) = (0.0, 0.0, 1.0);
-    for number in numbers {
-        sum += weight * (*number)?;
-        weights += weight;
-        weight += if is_weighted { 1.0 } else { 0.0 };
-    }
-    Some(sum / weights)
 }
 
 /// The rows in the order of a window, with its column, which a star leaves out.
@@ -406,7 +458,12 @@ pub(super) fn windowed(
     let mut at = 0;
     for part in keys.chunk_by(|left, right| left.0 == right.0) {
         let rows = table.rows.get(at..at + part.len()).unwrap_or_default();
-        let peers = part.chunk_by(|left, right| left.1 == right.1);
+        if let Function::Framed(.., frame) = &function {
+            frame.check(rows.len())?;
+        }
+        // Rows of frames are looked at one by one.
+        let are_alone = window.frame.is_some();
+        let peers = part.chunk_by(|left, right| !are_alone && left.1 == right.1);
         function.values(rows, peers.map(<[_]>::len), &mut made)?;
         at += part.len();
     }
@@ -418,20 +475,4 @@ pub(super) fn windowed(
         ..Column::new(&window.column, kind)
     });
     Ok(table)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_one_size_come_behind_those_with_a_row_more() {
-        let tiles = |rows: usize, count: usize| -> Vec<usize> {
-            (0..rows).map(|at| tile(at, rows, count)).collect()
-        };
-        assert_eq!(tiles(5, 2), [1, 1, 1, 2, 2]);
-        assert_eq!(tiles(4, 4), [1, 2, 3, 4]);
-        assert_eq!(tiles(2, 5), [1, 2]);
-        assert_eq!(tiles(7, 3), [1, 1, 1, 2, 2, 3, 3]);
-    }
 }
