@@ -1,8 +1,10 @@
 //! Moments by the calendar: months and years that are added, parts that are set, what lies between two, and how they are
 //! written. All are in UTC.
 
-use clew_schema::{DateFormat, civil_date, days_from_civil};
+use clew_schema::{civil_date, days_from_civil};
 
+use super::date_formats::formatted;
+use super::moments::Clock;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 
@@ -57,15 +59,6 @@ pub(super) fn unit(constant: &str) -> Option<&'static str> {
     })
 }
 
-/// The pattern of a format that has a name.
-pub(super) fn format(constant: &str) -> Option<&'static str> {
-    Some(match constant {
-        "ISO_LOCAL_DATE" => "yyyy-MM-dd",
-        "BASIC_ISO_DATE" => "yyyyMMdd",
-        _ => return None,
-    })
-}
-
 fn out_of_range() -> ScriptError {
     ScriptError::argument("the moment is out of range")
 }
@@ -80,7 +73,12 @@ pub(super) fn of_text<'a>(
         ("between", [ScriptValue::Date(from), ScriptValue::Date(to)]) => {
             between(text, *from, *to).map(Some)
         }
-        ("format", [ScriptValue::Date(millis)]) => written(text, *millis).map(Some),
+        ("format", [ScriptValue::Date(millis)]) => {
+            formatted(text, *millis, Clock::Zoned(0)).map(Some)
+        }
+        ("format", [ScriptValue::Moment(millis, clock)]) => {
+            formatted(text, *millis, *clock).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -94,7 +92,7 @@ pub(super) fn method<'a>(
     Ok(Some(match (name, arguments) {
         ("getNano", []) => ScriptValue::Whole(millis.rem_euclid(1000) * 1_000_000),
         ("compareTo", [ScriptValue::Date(other)]) => ScriptValue::Whole(millis.cmp(other) as i64),
-        ("format", [pattern]) => written(pattern.want_text()?, millis)?,
+        ("format", [pattern]) => formatted(pattern.want_text()?, millis, Clock::Zoned(0))?,
         ("until", [ScriptValue::Date(to), unit]) => between(unit.want_text()?, millis, *to)?,
         ("truncatedTo", [unit]) => {
             let unit = unit.want_text()?;
@@ -132,12 +130,6 @@ pub(super) fn method<'a>(
         }
         _ => return Ok(None),
     }))
-}
-
-fn written<'a>(pattern: &str, millis: i64) -> Result<ScriptValue<'a>, ScriptError> {
-    let format = DateFormat::parse(pattern);
-    let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
-    ScriptValue::made(format.format_millis(millis))
 }
 
 /// How many of a unit that is shorter fill a millisecond.

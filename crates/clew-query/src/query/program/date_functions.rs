@@ -1,12 +1,12 @@
 //! Functions of `java.time`'s classes: moments, what lies between two of them, and parts of the calendar that are made of
 //! texts and numbers.
 
-use clew_schema::{DateFormat, civil_from_days, days_from_civil};
+use clew_schema::{civil_from_days, days_from_civil};
 
 use super::days::{self, CalendarPart, DAYS, MONTHS, is_leap, number_in, overflow, period, within};
-use super::moments::{Clock, millis_of, not_parsed, of_class, offset_of, out_of_range, read};
+use super::moments::{Clock, millis_of, offset_of, out_of_range, read};
 use super::value::ScriptValue;
-use super::{calendar, dates, statics};
+use super::{calendar, date_formats, dates, statics};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 const SECOND_MS: i64 = 1_000;
@@ -193,12 +193,7 @@ fn of_moments<'a>(
             read(name, text.want_text()?)?
         }
         ("parseZoned" | "parseLocal" | "parseDay", [text, format]) => {
-            let format = DateFormat::parse(format.want_text()?);
-            let format = format.map_err(|error| ScriptError::argument(error.to_string()))?;
-            let text = text.want_text()?;
-            let millis = format.parse_value(text);
-            let millis = millis.map_err(|error| not_parsed(text, error))?;
-            of_class(name, millis, 0)
+            date_formats::parsed(name, text.want_text()?, format.want_text()?)?
         }
         // Names are English in every language.
         ("formatOf", [pattern, _]) => pattern.clone(),

@@ -4,6 +4,7 @@ use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 
 use super::ScriptLanguage;
 use super::calendar;
+use super::date_formats;
 use super::dates;
 use super::days;
 use super::moments;
@@ -178,7 +179,7 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         ("Short", "MAX_VALUE") => Node::Whole(i64::from(i16::MAX)),
         ("Short", "MIN_VALUE") => Node::Whole(i64::from(i16::MIN)),
         ("ChronoUnit", unit) => Node::Text(calendar::unit(unit)?.to_string()),
-        ("DateTimeFormatter", format) => Node::Text(calendar::format(format)?.to_string()),
+        ("DateTimeFormatter", format) => Node::Text(date_formats::named(format)?.to_string()),
         ("Double", "MAX_VALUE") => Node::Float(f64::MAX),
         ("Double", "MIN_VALUE") => Node::Float(f64::from_bits(1)),
         ("Float", "MAX_VALUE") => Node::Float(f64::from(f32::MAX)),

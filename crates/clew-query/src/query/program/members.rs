@@ -88,9 +88,10 @@ pub(super) fn call<'a>(
     let found = match of {
         ScriptValue::Null => return Err(ScriptError::null(name)),
         ScriptValue::Text(text) => match text_method(text, name, arguments)? {
-            None if name == "between" || name == "format" => {
-                calendar::of_text(text, name, &moments::told(name, arguments))?
+            None if name == "between" => {
+                calendar::of_text(text, name, &moments::plain(arguments, 0))?
             }
+            None if name == "format" => calendar::of_text(text, name, arguments)?,
             None if name == "parse" || name == "setTimeZone" => {
                 moments::of_pattern(text, name, arguments)?
             }

@@ -13,6 +13,7 @@ mod bits;
 mod calendar;
 mod collections;
 mod containers;
+mod date_formats;
 mod date_functions;
 mod dates;
 mod days;

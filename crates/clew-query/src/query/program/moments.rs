@@ -6,7 +6,7 @@ use clew_schema::{DateFormat, civil_date, parse_zone};
 
 use super::days::{self, CalendarPart};
 use super::value::ScriptValue;
-use super::{calendar, date_functions, dates};
+use super::{calendar, date_formats, date_functions, dates};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 const SECOND_MS: i64 = 1_000;
@@ -177,7 +177,8 @@ pub(super) fn shown(millis: i64, clock: Clock) -> String {
     shown
 }
 
-fn shown_offset(offset: i64) -> String {
+/// An offset as it stands behind a moment: `+02:00`, or `Z`.
+pub(super) fn shown_offset(offset: i64) -> String {
     if offset == 0 {
         return "Z".to_string();
     }
@@ -201,14 +202,6 @@ pub(super) fn plain<'a>(arguments: &[ScriptValue<'a>], offset_ms: i64) -> Vec<Sc
         None => argument.clone(),
     });
     each.collect()
-}
-
-/// Moments that are handed to a unit of time, or to a format, which writes them as they are told where they are.
-pub(super) fn told<'a>(name: &str, arguments: &[ScriptValue<'a>]) -> Vec<ScriptValue<'a>> {
-    match (name, arguments) {
-        ("format", [ScriptValue::Moment(_, clock)]) => plain(arguments, clock.offset_ms()),
-        _ => plain(arguments, 0),
-    }
 }
 
 /// What a moment of a document answers; `None` where it has no such method.
@@ -286,6 +279,9 @@ pub(super) fn method<'a>(
             ScriptValue::made(shown_offset(clock.offset_ms())).map(Some)
         }
         ("equals", _) => Ok(None),
+        ("format", [pattern]) => {
+            date_formats::formatted(pattern.want_text()?, millis, clock).map(Some)
+        }
         ("plus" | "minus", [ScriptValue::Lapse(by)]) => {
             let by = if name == "plus" {
                 *by
@@ -435,6 +431,9 @@ pub(super) fn of_pattern<'a>(
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
     let wrong = |error: clew_schema::DateError| ScriptError::argument(error.to_string());
     Ok(Some(match (name, arguments) {
+        ("parse", [text]) if date_formats::named(pattern).is_some() => {
+            date_formats::parsed("parseZoned", text.want_text()?, pattern)?
+        }
         ("parse", [text]) => {
             let format = DateFormat::parse(pattern).map_err(wrong)?;
             ScriptValue::Date(format.parse_value(text.want_text()?).map_err(wrong)?)

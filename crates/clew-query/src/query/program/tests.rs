@@ -1042,6 +1042,99 @@ fn bits_of_numbers_are_those_of_java() {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
+fn moments_are_written_and_read_in_the_formats_of_java() {
+    let zoned = "ZonedDateTime.parse('2024-03-15T10:30:00Z')";
+    let east = "ZonedDateTime.parse('2024-03-15T10:30:00.250+02:00')";
+    for (of, format, wanted) in [
+        (
+            zoned,
+            "DateTimeFormatter.ISO_INSTANT",
+            "2024-03-15T10:30:00Z",
+        ),
+        (zoned, "DateTimeFormatter.ISO_LOCAL_DATE", "2024-03-15"),
+        (
+            zoned,
+            "DateTimeFormatter.ISO_LOCAL_DATE_TIME",
+            "2024-03-15T10:30:00",
+        ),
+        (
+            zoned,
+            "DateTimeFormatter.ISO_DATE_TIME",
+            "2024-03-15T10:30:00Z",
+        ),
+        (zoned, "DateTimeFormatter.ISO_ORDINAL_DATE", "2024-075Z"),
+        (zoned, "DateTimeFormatter.ISO_WEEK_DATE", "2024-W11-5Z"),
+        (
+            zoned,
+            "DateTimeFormatter.RFC_1123_DATE_TIME",
+            "Fri, 15 Mar 2024 10:30:00 GMT",
+        ),
+        (zoned, "DateTimeFormatter.BASIC_ISO_DATE", "20240315Z"),
+        (
+            east,
+            "DateTimeFormatter.ISO_OFFSET_DATE_TIME",
+            "2024-03-15T10:30:00.25+02:00",
+        ),
+        (
+            east,
+            "DateTimeFormatter.ISO_INSTANT",
+            "2024-03-15T08:30:00.250Z",
+        ),
+        (
+            east,
+            "DateTimeFormatter.RFC_1123_DATE_TIME",
+            "Fri, 15 Mar 2024 10:30:00 +0200",
+        ),
+        (
+            east,
+            "DateTimeFormatter.ofPattern('HH:mmXXX')",
+            "10:30+02:00",
+        ),
+        (
+            "LocalDate.of(2024, 3, 15)",
+            "DateTimeFormatter.ISO_DATE",
+            "2024-03-15",
+        ),
+    ] {
+        for source in [
+            format!("{of}.format({format})"),
+            format!("{format}.format({of})"),
+        ] {
+            let answer = made(&source, ScriptLanguage::Painless);
+            assert_eq!(answer, Ok(json!(wanted)), "{source}");
+        }
+    }
+    for (source, wanted) in [
+        (
+            "LocalDate.parse('2024-03-15', DateTimeFormatter.ISO_LOCAL_DATE).toString()",
+            "2024-03-15",
+        ),
+        (
+            "LocalDate.parse('20240315', DateTimeFormatter.BASIC_ISO_DATE).toString()",
+            "2024-03-15",
+        ),
+        (
+            "ZonedDateTime.parse('2024-03-15T10:30:00+02:00', DateTimeFormatter.ISO_DATE_TIME).toString()",
+            "2024-03-15T10:30+02:00",
+        ),
+        (
+            "DateTimeFormatter.ISO_DATE.parse('2024-03-15').get(ChronoField.YEAR).toString()",
+            "2024",
+        ),
+    ] {
+        let answer = made(source, ScriptLanguage::Painless);
+        assert_eq!(answer, Ok(json!(wanted)), "{source}");
+    }
+    let lacks = made(
+        "LocalDate.of(2024, 3, 15).format(DateTimeFormatter.ISO_INSTANT)",
+        ScriptLanguage::Painless,
+    );
+    let reason = lacks.expect_err("a day is no moment").reason;
+    assert_eq!(reason, "Unsupported field: InstantSeconds");
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn parts_of_the_calendar_are_those_of_java() {
     for (source, wanted) in [
         ("LocalDate.of(2024, 3, 15).getDayOfWeek()", "FRIDAY"),
