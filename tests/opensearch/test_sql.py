@@ -471,6 +471,9 @@ class SqlTest(ClewTest):
                     [list(item) for item in sorted(days.items())],
                 )
         decades = collections.Counter(p["age"] // 10 * 10 for p in self.all)
+        for key in ["histogram('field'='age', 'interval'='10')", "histogram(age, 10)"]:
+            rows = self.rows(f"SELECT {key}, count(*) FROM people GROUP BY {key}")
+            self.assertEqual(rows, [list(item) for item in sorted(decades.items())])
         self.assertEqual(
             self.rows("SELECT span(age, 10), count(*) FROM people GROUP BY span(age, 10)"),
             [list(item) for item in sorted(decades.items())],
@@ -515,6 +518,14 @@ class SqlTest(ClewTest):
         self.assertEqual(sum(pages, []), expected)
         self.assertLessEqual(max(map(len, pages)), 70)
         self.assertGreater(len(pages), 3)
+
+    def test_sizes_of_pages_are_checked(self):
+        self.assertEqual(len(self.sql("SELECT name FROM people", fetch_size="3")["datarows"]), 3)
+        for size, details in [(-1, "Fetch_size must be greater or equal to 0"), ("many", "Failed to parse field [fetch_size]")]:
+            with self.assertRaises(TransportError) as caught:
+                self.sql("SELECT name FROM people", fetch_size=size)
+            self.assertEqual(caught.exception.info["error"]["type"], "IllegalArgumentException")
+            self.assertEqual(caught.exception.info["error"]["details"], details)
 
     def test_pages_end_at_the_limit_and_can_be_closed(self):
         answer = self.sql("SELECT name FROM people ORDER BY name LIMIT 5", fetch_size=3)

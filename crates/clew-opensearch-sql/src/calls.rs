@@ -20,7 +20,10 @@ impl Parser<'_> {
             options: Vec::new(),
         };
         let takes_options = RELEVANCE.contains(&call.name.as_str())
-            || matches!(call.name.as_str(), "date_histogram" | "highlight");
+            || matches!(
+                call.name.as_str(),
+                "date_histogram" | "histogram" | "highlight"
+            );
         while !self.symbol(")") {
             let is_first = call.args.is_empty() && call.options.is_empty();
             // PPL has the last result of a case behind ELSE.
@@ -168,9 +171,10 @@ fn boosted(call: &Call) -> Option<Expr> {
     Some(Expr::Call(search))
 }
 
-/// A histogram over time says the same as a span.
+/// A histogram says the same as a span. The width of one over numbers may be written as a text.
 fn histogram(mut call: Call) -> Expr {
-    if call.name == "date_histogram" {
+    let is_of_numbers = call.name == "histogram";
+    if is_of_numbers || call.name == "date_histogram" {
         let mut option = |name: &str| {
             let found = call.options.iter().position(|(have, _)| have == name);
             found.map(|at| call.options.remove(at).1)
@@ -182,6 +186,11 @@ fn histogram(mut call: Call) -> Expr {
             .or(option("fixed_interval"))
             .or(option("calendar_interval"));
         call.args.extend(interval.map(Expr::Literal));
+        if let (true, [_, Expr::Literal(width)]) = (is_of_numbers, &mut call.args[..])
+            && let Some(number) = width.as_str().and_then(|text| text.trim().parse().ok())
+        {
+            *width = Value::Number(number);
+        }
         call.name = "span".to_string();
     }
     Expr::Call(call)

@@ -21,6 +21,15 @@ fn plan_bytes(text: &[u8]) -> usize {
     signs.count().saturating_mul(WORD_BYTES)
 }
 
+/// How many rows a page has, which may be written as a text; 0 where the rows come all at once.
+fn fetch_size(value: &Value) -> Result<usize, SqlError> {
+    let written = value.as_str().and_then(|text| text.trim().parse().ok());
+    let size: Option<i64> = value.as_i64().or(written);
+    let size = size.ok_or_else(|| SqlError::argument("Failed to parse field [fetch_size]"))?;
+    usize::try_from(size)
+        .map_err(|_| SqlError::argument("Fetch_size must be greater or equal to 0"))
+}
+
 /// A request's body.
 #[derive(Debug, Default)]
 pub(super) struct Request {
@@ -41,10 +50,7 @@ impl Request {
             match key.as_str() {
                 "query" => request.query = value.as_str().ok_or_else(wrong)?.to_string(),
                 "cursor" => request.cursor = Some(value.as_str().ok_or_else(wrong)?.to_string()),
-                "fetch_size" => {
-                    let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
-                    request.fetch_size = size.ok_or_else(wrong)?;
-                }
+                "fetch_size" => request.fetch_size = fetch_size(value)?,
                 "filter" => {
                     let is_some = value.as_object().is_some_and(|filter| !filter.is_empty());
                     request.filter = is_some.then(|| value.clone());
