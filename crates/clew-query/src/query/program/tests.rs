@@ -1070,6 +1070,7 @@ fn moments_are_written_and_read_in_the_formats_of_java() {
             "Fri, 15 Mar 2024 10:30:00 GMT",
         ),
         (zoned, "DateTimeFormatter.BASIC_ISO_DATE", "20240315Z"),
+        (east, "DateTimeFormatter.BASIC_ISO_DATE", "20240315+0200"),
         (
             east,
             "DateTimeFormatter.ISO_OFFSET_DATE_TIME",
