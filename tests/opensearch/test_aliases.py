@@ -85,6 +85,9 @@ class AliasesTest(ClewTest):
             self.client.indices.put_alias(index="new", name="a*b")
         with self.refused(400, "invalid_index_name_exception", "already exists as alias"):
             self.client.indices.create(index="live")
+        for action in ({"index": "", "alias": "new"}, {"indices": [""], "alias": "new"}):
+            with self.refused(400, "illegal_argument_exception", "can't be empty string"):
+                self.client.indices.update_aliases(body={"actions": [{"add": action}]})
         with self.refused(400, "illegal_argument_exception", "matches an alias"):
             self.client.indices.delete(index="live")
 

@@ -188,3 +188,35 @@ class TestRollover(TemplateTest):
             self.client.indices.delete(index=".ds-metrics-a-000002")
         self.client.indices.delete_data_stream(name="metrics-a")
         self.assertEqual(self.client.indices.get_data_stream()["data_streams"], [])
+        # What is not there is deleted already.
+        self.client.indices.delete_data_stream(name="metrics-a")
+
+    def test_a_data_stream_keeps_the_index_that_it_writes_to_and_has_no_aliases(self):
+        template = {"index_patterns": ["metrics-*"], "data_stream": {}, "priority": 1}
+        self.client.indices.put_index_template(name="metrics", body=template)
+        self.client.indices.create_data_stream(name="metrics-a")
+        self.client.indices.rollover(alias="metrics-a")
+        self.client.indices.create(index="metrix")
+        first, newest = ".ds-metrics-a-000001", ".ds-metrics-a-000002"
+        change = lambda **action: self.client.indices.update_aliases(body={"actions": [action]})
+        for name in ("metrics-a", "met*-a"):
+            with self.refused(404, "index_not_found_exception", f"no such index [{name}]"):
+                change(add={"index": name, "alias": "other"})
+        for action in ({"add": {"index": first, "alias": "other"}},
+                       {"remove": {"index": newest, "alias": "metrics-a"}},
+                       {"remove_index": {"index": newest}}):
+            with self.refused(400, "illegal_argument_exception", "don't support aliases"):
+                change(**action)
+        for method, path in (("POST", "/metrics-a/_close"), ("PUT", "/metrics-a/_block/write"),
+                             ("DELETE", "/metrics-a")):
+            with self.refused(404, "index_not_found_exception", "no such index [metrics-a]"):
+                self.raw(method, path)
+        reason = f"cannot close the following data stream write indices [{newest}]"
+        with self.refused(400, "illegal_argument_exception", reason):
+            self.client.indices.close(index=newest)
+        # Patterns pass streams over.
+        closed = self.client.indices.close(index="met*")
+        self.assertEqual(list(closed["indices"]), ["metrix"])
+        self.client.indices.close(index=first)
+        document = {"@timestamp": "2026-01-01T00:00:00Z"}
+        self.assertEqual(self.client.index(index="metrics-a", body=document)["_index"], newest)

@@ -73,7 +73,9 @@ pub enum ClosedNames {
 pub enum AliasNames {
     /// It stands for its indexes.
     Follow,
-    /// It is refused, and wildcards pass it over.
+    /// It stands for its indexes; a data stream is not there, and wildcards pass it over.
+    FollowButStreams,
+    /// It is refused, and wildcards pass it over; a data stream is not there.
     Refuse,
 }
 
@@ -379,14 +381,12 @@ impl Resolver<'_> {
                 taken.push((index.clone(), None));
             }
         }
-        if self.options.aliases == AliasNames::Follow {
-            for (name, indices) in self.aliases {
-                if !shows(name, alias_is_hidden(name, indices)) {
-                    continue;
-                }
-                let open = indices.iter().filter(|index| self.wildcards_take(index));
-                taken.extend(open.map(|index| (index.clone(), Some(name.clone()))));
+        for (name, indices) in self.aliases {
+            if !self.follows(name, indices) || !shows(name, alias_is_hidden(name, indices)) {
+                continue;
             }
+            let open = indices.iter().filter(|index| self.wildcards_take(index));
+            taken.extend(open.map(|index| (index.clone(), Some(name.clone()))));
         }
         for (index, alias) in &taken {
             self.add_named(index, alias.as_deref())?;
@@ -405,27 +405,31 @@ impl Resolver<'_> {
             return self.add_named(index, None);
         }
         match self.aliases.get(name) {
-            Some(_) if self.options.aliases == AliasNames::Refuse => {
-                if self.options.ignore_unavailable {
-                    return Ok(());
-                }
-                Err(EngineError::InvalidRequest {
-                    reason: format!(
-                        "The provided expression [{name}] matches an alias, specify the \
-                         corresponding concrete indices instead."
-                    ),
-                })
-            }
-            Some(indices) => {
+            Some(indices) if self.follows(name, indices) => {
                 for index in indices {
                     self.add_named(index, Some(name))?;
                 }
                 Ok(())
             }
-            None if self.options.ignore_unavailable => Ok(()),
-            None => Err(EngineError::IndexNotFound {
+            _ if self.options.ignore_unavailable => Ok(()),
+            Some(indices) if !is_stream(name, indices) => Err(EngineError::InvalidRequest {
+                reason: format!(
+                    "The provided expression [{name}] matches an alias, specify the \
+                     corresponding concrete indices instead."
+                ),
+            }),
+            _ => Err(EngineError::IndexNotFound {
                 index: name.to_string(),
             }),
+        }
+    }
+
+    /// Whether an alias stands for its indexes.
+    fn follows(&self, name: &str, indices: &[Arc<Index>]) -> bool {
+        match self.options.aliases {
+            AliasNames::Follow => true,
+            AliasNames::FollowButStreams => !is_stream(name, indices),
+            AliasNames::Refuse => false,
         }
     }
 
@@ -470,6 +474,12 @@ impl Resolver<'_> {
         let resolved = resolved.or_insert_with(|| IndexHandle::new(index, self.purpose));
         resolved.found_by(alias);
     }
+}
+
+/// Whether a name is that of a data stream: the indexes of a stream say so themselves.
+fn is_stream(name: &str, indices: &[Arc<Index>]) -> bool {
+    let mut streams = indices.iter().filter_map(|index| index.data_stream());
+    streams.any(|stream| stream == name)
 }
 
 fn alias_is_hidden(name: &str, indices: &[Arc<Index>]) -> bool {

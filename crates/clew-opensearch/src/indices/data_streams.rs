@@ -139,7 +139,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::acknowledged().at(glsn))
 }
 
-/// The streams that an expression names.
+/// The streams that an expression names, all of which are there.
 fn selected(call: &Call, expression: &str) -> Result<Streams, ApiError> {
     let streams = all(&call.api.engine, &call.access);
     for part in expression.split(',') {
@@ -148,15 +148,20 @@ fn selected(call: &Call, expression: &str) -> Result<Streams, ApiError> {
             return Err(EngineError::IndexNotFound { index }.into());
         }
     }
+    Ok(those_of(streams, expression))
+}
+
+/// Those of the streams that an expression names.
+fn those_of(streams: Streams, expression: &str) -> Streams {
     let wanted = |name: &str| {
         expression
             .split(',')
             .any(|part| part == "_all" || glob(part, name))
     };
-    Ok(streams
+    streams
         .into_iter()
         .filter(|(name, _)| wanted(name))
-        .collect())
+        .collect()
 }
 
 /// `GET /_data_stream/{name}`.
@@ -200,10 +205,10 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
     shown
 }
 
-/// `DELETE /_data_stream/{name}`: the streams with all their indexes.
+/// `DELETE /_data_stream/{name}`: the streams with all their indexes; one that is not there is deleted already.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("name")?.to_string();
-    let streams = selected(&call, &expression)?;
+    let streams = those_of(all(&call.api.engine, &call.access), &expression);
     let indices: Vec<Arc<Index>> = streams.into_values().flatten().collect();
     if indices.is_empty() {
         return Ok(Reply::acknowledged());
@@ -241,6 +246,35 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         "total_store_size_bytes": total,
         "data_streams": each,
     })))
+}
+
+/// Refuses to close the indexes that streams are written to.
+///
+/// # Errors
+/// Some of these indexes are such indexes.
+pub(crate) fn refuse_closing<'i>(
+    engine: &Engine,
+    indices: impl IntoIterator<Item = &'i Index>,
+) -> Result<(), ApiError> {
+    let mut streams: Option<Streams> = None;
+    let mut written_to = Vec::new();
+    for index in indices {
+        let Some(stream) = index.data_stream() else {
+            continue;
+        };
+        let streams = streams.get_or_insert_with(|| all(engine, &Access::everything()));
+        let newest = streams.get(&stream).and_then(|members| members.last());
+        if newest.is_some_and(|newest| newest.name() == index.name()) {
+            written_to.push(index.name());
+        }
+    }
+    if written_to.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "cannot close the following data stream write indices [{}]",
+        written_to.join(",")
+    )))
 }
 
 /// Refuses to delete the index that a stream is written to.

@@ -1,15 +1,17 @@
 //! Opening, closing and blocking indexes.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
-use clew_engine::{Block, Engine, Index, IndexHandle, IndexState, Purpose, Wildcards};
+use clew_engine::{
+    AliasNames, Block, ClosedNames, Engine, IndexHandle, IndexState, Purpose, ResolveOptions,
+    Wildcards,
+};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::setting_values;
 use crate::indices::copies::{enough_copies, replicas};
+use crate::indices::data_streams::refuse_closing;
 use crate::indices::settings;
 use crate::state::call::Call;
 use crate::state::promises::check_named;
@@ -42,7 +44,8 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     check_named(&call)?;
     check_closing(&call)?;
     call.path_required("index")?;
-    let indices = call.opened_from(Wildcards::OPEN, Purpose::Change).await?;
+    let indices = without_streams(&call).await?;
+    refuse_closing(&call.api.engine, indices.iter().map(|found| &**found))?;
     let each = indices
         .iter()
         .filter(|index| index.is_open())
@@ -54,6 +57,17 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
         .await?;
     let body = json!({"acknowledged": true, "shards_acknowledged": enough, "indices": closed});
     Ok(Reply::json(&body).at(glsn))
+}
+
+/// The indexes that the path names, where a data stream is no name.
+async fn without_streams(call: &Call) -> Result<Vec<IndexHandle>, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        closed: ClosedNames::Allow,
+        aliases: AliasNames::FollowButStreams,
+        ..ResolveOptions::default()
+    })?;
+    call.open(call.index_expression(), options, Purpose::Change)
+        .await
 }
 
 /// Refuses to close anything where the cluster says so.
@@ -100,7 +114,7 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
     };
     let setting = format!("index.blocks.{}", block.name());
     let flat = setting_values::Flat::from([(setting, Some("true".to_string()))]);
-    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN, Purpose::Change).await?;
+    let indices = without_streams(&call).await?;
     let mut changes = Vec::new();
     for index in &indices {
         changes.push(settings::change(index, &flat)?);

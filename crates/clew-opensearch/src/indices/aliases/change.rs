@@ -34,9 +34,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let index = index.filter(|index| !index.is_empty());
-    let index = index.ok_or_else(|| ApiError::validation("index is missing"))?;
+    let index = index.ok_or_else(|| ApiError::illegal_argument("[indices] can't be empty"))?;
     let name = name.filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| ApiError::validation("alias is missing"))?;
+    let name = name.ok_or_else(|| empty_name("alias"))?;
     let mut changes = Changes::default();
     let add = Target {
         indices: vec![index],
@@ -92,14 +92,27 @@ impl Target {
     /// Reads a member; whether it is one of these.
     fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
         match key {
-            "index" => self.indices = text(key, value)?.into_iter().collect(),
-            "alias" => self.aliases = text(key, value)?.into_iter().collect(),
+            "index" => self.indices = only(key, value)?,
+            "alias" => self.aliases = only(key, value)?,
             "indices" => self.indices = list(key, value)?,
             "aliases" => self.aliases = list(key, value)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
+}
+
+/// The one name that a member says; null says none.
+fn only(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
+    match text(key, value)? {
+        Some(name) if name.is_empty() => Err(empty_name(key)),
+        name => Ok(name.into_iter().collect()),
+    }
+}
+
+/// An empty name is none, and above all does not mean every index.
+fn empty_name(key: &str) -> ApiError {
+    ApiError::illegal_argument(format!("[{key}] can't be empty string"))
 }
 
 fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
@@ -110,9 +123,13 @@ fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
         )));
     }
     let texts = items.iter().map(|item| item.as_str().map(String::from));
-    texts
+    let texts = texts
         .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| wrong(key, value))
+        .ok_or_else(|| wrong(key, value))?;
+    match texts.iter().any(String::is_empty) {
+        true => Err(empty_name(key)),
+        false => Ok(texts),
+    }
 }
 
 /// Actions with their patterns resolved.
@@ -243,7 +260,8 @@ impl Changes {
     }
 }
 
-/// The indexes of an action, by their own names or patterns.
+/// The indexes of an action, by their own names or patterns; those of data streams have no aliases, and go with their
+/// stream.
 fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiError> {
     let options = ResolveOptions {
         allow_no_indices: false,
@@ -256,6 +274,12 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
         .api
         .engine
         .open((&joined, options), &call.access, Purpose::Change)?;
+    if let Some(stream) = opened.iter().find_map(|found| found.data_stream()) {
+        return Err(ApiError::illegal_argument(format!(
+            "The provided expressions [{joined}] match a backing index belonging to data stream \
+             [{stream}]. Data streams and their backing indices don't support aliases."
+        )));
+    }
     Ok(opened.iter().map(|found| found.index().clone()).collect())
 }
 
