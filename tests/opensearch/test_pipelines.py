@@ -575,6 +575,27 @@ class ByQueryTest(ClewTest):
         body["conflicts"] = "proceed"
         self.assertEqual(self.client.reindex(body=body)["version_conflicts"], 5)
 
+    def test_the_first_documents_of_an_order_are_written(self):
+        copy = lambda sort, **rest: {"source": {"index": "a", "sort": sort, "size": 2, **rest}, "dest": {"index": "b"}, "max_docs": 3}
+        self.client.reindex(body=copy([{"n": "desc"}]), params={"refresh": "true"})
+        found = self.client.search(index="b", body={"sort": ["n"]})["hits"]["hits"]
+        self.assertEqual([hit["_source"]["n"] for hit in found], [22, 23, 24])
+        self.client.delete_by_query(index="b", body={"query": {"match_all": {}}}, params={"sort": "n:desc", "max_docs": 1, "refresh": "true"})
+        found = self.client.search(index="b", body={"sort": ["n"]})["hits"]["hits"]
+        self.assertEqual([hit["_source"]["n"] for hit in found], [22, 23])
+        with self.refused(400, reason="malformed sort format"):
+            self.client.reindex(body=copy([1]))
+        with self.refused(400):
+            self.client.reindex(body=copy([{"none": "desc"}]))
+
+    def test_a_copy_may_want_an_alias(self):
+        body = {"source": {"index": "a"}, "dest": {"index": "new"}}
+        with self.refused(404, "index_not_found_exception", "[new] is not an alias"):
+            self.client.reindex(body=body, params={"require_alias": "true"})
+        self.assertFalse(self.client.indices.exists(index="new"))
+        self.client.indices.create(index="b", body={"aliases": {"new": {}}})
+        self.assertEqual(self.client.reindex(body=body, params={"require_alias": "true"})["failures"], [])
+
     def test_an_index_that_refuses_the_query_is_told_and_nothing_is_written(self):
         self.client.indices.create(index="dated", body={"mappings": {"properties": {"n": {"type": "date"}}}})
         self.client.index(index="dated", id="1", body={"n": "2020-01-01"}, refresh=True)

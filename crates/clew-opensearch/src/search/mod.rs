@@ -66,6 +66,7 @@ pub(crate) use pit::{
 };
 pub(crate) use rank_eval::rank_eval;
 pub use scroll::{clear as clear_scroll, next as next_page};
+pub(crate) use sort_values::check as check_sort;
 pub(crate) use template::{render_template, search_template};
 pub(crate) use uri_query::query_of_params;
 

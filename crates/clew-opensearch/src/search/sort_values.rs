@@ -13,7 +13,7 @@ use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 
 /// Refuses an order over a field whose numbers have a sign in one index and none in another.
-pub(super) fn check(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
+pub(crate) fn check(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
     for key in sort {
         let SortKey::Field { path, .. } = key else {
             continue;

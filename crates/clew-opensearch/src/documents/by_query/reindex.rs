@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Purpose, ResolveOptions, Slice};
-use clew_query::{Query, Script};
+use clew_engine::{EngineError, Purpose, ResolveOptions, Slice};
+use clew_query::{Query, Script, SortKey};
 use serde_json::Value;
 
 use super::scripted;
 use super::spec::{
-    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, page, proceeds, slices_of, text,
-    whole,
+    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, order, page, proceeds, slices_of,
+    text, whole,
 };
 use super::speed::Speed;
 use super::start;
@@ -26,6 +26,7 @@ use crate::state::stored_scripts;
 struct Asked {
     from: String,
     query: Query,
+    sort: Option<Vec<SortKey>>,
     page: Option<i64>,
     slice: Option<Slice>,
     target: Target,
@@ -49,6 +50,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let mut asked = stored_scripts::reading(&call.api.engine, || read(&body))?;
     let docs_max = asked.docs_max.with_param(&call)?.limit(slices.asked())?;
     slices.check(asked.slice)?;
+    check_alias(&call, &asked.target.index)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
@@ -64,6 +66,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let pinned = call.api.engine.pin(&resolved)?;
     let job = Job {
         slices: slices.of(&pinned),
+        sort: order(asked.sort, &pinned)?,
         pinned,
         parts: search_parts(&call, &resolved, options).await?,
         query: asked.query,
@@ -81,10 +84,20 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     start(call, job, "indices:data/write/reindex").await
 }
 
+/// Refuses a target that is no alias, where the request wants one.
+fn check_alias(call: &Call, target: &str) -> Result<(), ApiError> {
+    if call.params.flag("require_alias", false)? && !call.api.engine.is_alias(target) {
+        let index = target.to_string();
+        return Err(EngineError::NotAnAlias { index }.into());
+    }
+    Ok(())
+}
+
 fn read(body: &Value) -> Result<Asked, ApiError> {
     let mut asked = Asked {
         from: String::new(),
         query: Query::match_all(),
+        sort: None,
         page: None,
         slice: None,
         target: Target {
@@ -137,8 +150,8 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
             "query" => asked.query = dsl::parse_query(value)?,
             "size" => asked.page = Some(whole(value)?),
             "slice" => asked.slice = Some(read_slice(value)?),
-            // Copies are made in the order of the index.
-            "sort" | "docvalue_fields" => {}
+            "sort" => asked.sort = Some(dsl::parse_sort(value)?),
+            "docvalue_fields" => {}
             "_source" => match SourceFilter::from_json(value)? {
                 SourceFilter::None => {
                     return Err(ApiError::validation(

@@ -10,7 +10,7 @@ use clew_engine::{
     SearchRequest, ShardFailure, WriteOperation, WriteOutcome, WriteResult,
 };
 use clew_platform::{CancellationToken, stopped};
-use clew_query::{Order, SortKey, SortValue};
+use clew_query::SortValue;
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ fn request(
 ) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         parts: job.parts.clone(),
-        sort: vec![SortKey::Doc { order: Order::Asc }],
+        sort: job.sort.clone(),
         size,
         track_total: if first {
             TrackTotal::Exact

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{IndexPart, Pinned, Purpose, Slice};
-use clew_query::{Query, Script};
+use clew_query::{Order, Query, Script, SortKey};
 use serde_json::{Value, json};
 
 use super::scripted;
@@ -13,7 +13,7 @@ use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{query_of_params, read_slice, resolve_documents, search_parts};
+use crate::search::{check_sort, query_of_params, read_slice, resolve_documents, search_parts};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -65,6 +65,8 @@ pub(super) struct Job {
     /// What is seen of each index, by their unique ids.
     pub(super) parts: BTreeMap<String, IndexPart>,
     pub(super) query: Query,
+    /// The order of the documents, in which no two share a place.
+    pub(super) sort: Vec<SortKey>,
     pub(super) verb: Verb,
     pub(super) page: usize,
     /// Only this part of the documents.
@@ -104,6 +106,9 @@ impl Job {
         if let Some(of_params) = query_of_params(&call.params)? {
             asked.query = Some(dsl::parse_query(&of_params)?);
         }
+        if let Some(keys) = call.params.list("sort") {
+            asked.sort = Some(dsl::parse_sort(&json!(keys))?);
+        }
         let mut query = match (asked.query, &verb) {
             (Some(query), _) => query,
             (None, Verb::Delete) => return Err(ApiError::validation("query is missing")),
@@ -122,6 +127,7 @@ impl Job {
         let pinned = call.api.engine.pin(&resolved)?;
         Ok(Job {
             slices: slices.of(&pinned),
+            sort: order(asked.sort, &pinned)?,
             pinned,
             parts,
             query,
@@ -143,6 +149,7 @@ impl Job {
 #[derive(Default)]
 struct Body {
     query: Option<Query>,
+    sort: Option<Vec<SortKey>>,
     script: Option<Arc<Script>>,
     slice: Option<Slice>,
     /// Documents read and written at a time: the `size` of the search that a body is.
@@ -166,8 +173,12 @@ impl Body {
                 "size" => asked.page = Some(whole(value)?),
                 "conflicts" => asked.proceed = Some(proceeds(value.as_str())?),
                 "slice" => asked.slice = Some(read_slice(value)?),
-                // The order is that of the index, and sources are written whole.
-                "sort" | "_source" | "docvalue_fields" => {}
+                "sort" => {
+                    let read = || dsl::parse_sort(value);
+                    asked.sort = Some(stored_scripts::reading(engine, read)?);
+                }
+                // Sources are written whole.
+                "_source" | "docvalue_fields" => {}
                 "script" if *verb == Verb::Update => {
                     let read = || scripted::read(value);
                     asked.script = Some(stored_scripts::reading(engine, read)?);
@@ -177,6 +188,25 @@ impl Body {
         }
         Ok(asked)
     }
+}
+
+/// The order of a job: the one that is asked for, behind it the places of the documents, which no two share.
+///
+/// # Errors
+/// An order that means different things in different indexes.
+pub(super) fn order(
+    asked: Option<Vec<SortKey>>,
+    pinned: &Pinned,
+) -> Result<Vec<SortKey>, ApiError> {
+    let mut sort = match asked {
+        None => Vec::new(),
+        // By falling score is what an empty order means.
+        Some(keys) if keys.is_empty() => vec![SortKey::Score { order: Order::Desc }],
+        Some(keys) => keys,
+    };
+    check_sort(&sort, &pinned.indices())?;
+    sort.push(SortKey::Doc { order: Order::Asc });
+    Ok(sort)
 }
 
 /// Why a member of a search is not taken where documents are written by it.
