@@ -438,6 +438,7 @@ class PipelineTest(ClewTest):
         source = '{"query":{"match":{"t":"{{word}}"}},"size":{{#size}}{{size}}{{/size}}{{^size}}5{{/size}}}'
         self.client.put_script(id="t", body={"script": {"lang": "mustache", "source": source}})
         found = self.client.search_template(index="s", body={"id": "t", "params": {"word": "dog"}})
+        self.assertEqual(found["status"], 200)
         self.assertEqual([hit["_id"] for hit in found["hits"]["hits"]], ["2"])
         shown = self.client.render_search_template(body={"id": "t", "params": {"word": "a\"b", "size": 3}})
         self.assertEqual(

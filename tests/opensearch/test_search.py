@@ -338,6 +338,20 @@ class Pages(SearchTest):
         self.assertEqual(responses[1]["error"]["type"], "index_not_found_exception")
         self.assertEqual(responses[2]["hits"]["total"]["value"], 3)
 
+    def test_several_searches_are_refused_together_where_one_is_not_understood(self):
+        for header, body, reason in [
+            ({}, {"query": {"nosuch": {}}}, "unknown query [nosuch]"),
+            ({}, {"size": -1}, "[size] parameter cannot be negative, found [-1]"),
+            ({}, {"nosuch": 1}, "nosuch"),
+            ({"search_type": "nosuch"}, {}, "No search type for [nosuch]"),
+        ]:
+            with self.subTest(header=header, body=body), self.refused(400, reason=reason):
+                self.client.msearch(body=[{}, {"size": 0}, header, body], index="books")
+        # What only an index makes wrong is told in its place.
+        lines = [{}, {"sort": ["nosuch"]}, {}, {"size": 0, "verbose_pipeline": False}]
+        responses = self.client.msearch(body=lines, index="books")["responses"]
+        self.assertEqual([reply["status"] for reply in responses], [400, 200])
+
     def test_a_search_of_the_uri(self):
         found = self.client.search(
             index="books", q="title:quick", sort="year:desc", size=1, _source="year"

@@ -10,6 +10,7 @@ use clew_query::QueryError;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::request::Spec;
 use super::run;
 use super::template::render;
 use crate::http::error::{ApiError, Cause};
@@ -17,6 +18,7 @@ use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::{Call, read_wildcards};
+use crate::state::stored_scripts;
 
 /// Searches of one request that run at once unless it says otherwise.
 const CONCURRENT_DEFAULT: usize = 8;
@@ -53,10 +55,7 @@ pub(crate) async fn msearch_template(call: Call) -> Result<Reply, ApiError> {
 async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     Spent::is_of_kind(|| "msearch");
-    let items = parse(&call)?;
-    for item in items.iter().filter(|_| form == Form::Searches) {
-        check_total(&call, &item.body)?;
-    }
+    let items = parse(&call, form)?;
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
             return Err(ApiError::illegal_argument(
@@ -143,14 +142,23 @@ fn joined(answers: &[Result<Vec<u8>, ApiError>], took_ms: u64) -> JsonWriter {
     json
 }
 
+/// The last member of an answer, and its end.
+const STATUS_OK: &[u8] = b",\"status\":200}";
+
 /// A search's answer is an object; its status becomes one more member.
+pub(super) fn add_status(answer: &mut Vec<u8>) {
+    if answer.last() == Some(&b'}') {
+        answer.pop();
+        answer.extend_from_slice(STATUS_OK);
+    }
+}
+
 fn write_answer(json: &mut JsonWriter, answer: &Result<Vec<u8>, ApiError>) {
     match answer {
         Ok(bytes) => {
-            let members = bytes.strip_suffix(b"}").unwrap_or(bytes);
-            let mut whole = Vec::with_capacity(bytes.len() + 16);
-            whole.extend_from_slice(members);
-            whole.extend_from_slice(b",\"status\":200}");
+            let mut whole = Vec::with_capacity(bytes.len() + STATUS_OK.len());
+            whole.extend_from_slice(bytes);
+            add_status(&mut whole);
             json.raw(&whole);
         }
         Err(error) => {
@@ -176,7 +184,21 @@ fn check_total(call: &Call, body: &Value) -> Result<(), ApiError> {
     }
 }
 
-fn parse(call: &Call) -> Result<Vec<Item>, ApiError> {
+/// Refuses a search that is not understood; the request is refused with it as a whole, before any search begins.
+fn check_search(call: &Call, item: &Item, text: &[u8]) -> Result<(), ApiError> {
+    let params = call.params.with(item.params.clone());
+    let read = || Spec::read(&item.body, text, &params);
+    // Scripts are looked for and compiled by each search for itself.
+    let of_script = |error: &ApiError| {
+        error.is_kind("script_exception") || error.status() == StatusCode::NOT_FOUND
+    };
+    match stored_scripts::reading(&call.api.engine, read) {
+        Err(error) if !of_script(&error) => Err(error),
+        _ => check_total(call, &item.body),
+    }
+}
+
+fn parse(call: &Call, form: Form) -> Result<Vec<Item>, ApiError> {
     let Some(body) = call.body.strip_suffix(b"\n") else {
         return Err(ApiError::illegal_argument(
             "The msearch request must be terminated by a newline [\n]",
@@ -190,7 +212,11 @@ fn parse(call: &Call) -> Result<Vec<Item>, ApiError> {
                 "more than [{SEARCHES_MAX}] searches in one request"
             )));
         }
-        items.push(item(call, header, body)?);
+        let item = item(call, header, body)?;
+        if form == Form::Searches {
+            check_search(call, &item, body)?;
+        }
+        items.push(item);
     }
     if items.is_empty() {
         return Err(ApiError::validation("no requests added"));

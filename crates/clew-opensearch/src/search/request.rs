@@ -105,6 +105,11 @@ pub(super) struct Spec {
 impl Spec {
     /// `text` is the body's text, which is only looked at to say where an error is.
     pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
+        Spec::read(body, text, params)?.finish(Some(params))
+    }
+
+    /// The same, before it is looked at what goes together.
+    pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
         let Value::Object(members) = body else {
             return Err(ApiError::bad_request(
                 "parsing_exception",
@@ -116,7 +121,7 @@ impl Spec {
             spec.read_member(key, value, text)?;
         }
         spec.read_params(params)?;
-        spec.finish(Some(params))
+        Ok(spec)
     }
 
     pub(super) fn empty() -> Self {
@@ -219,8 +224,9 @@ impl Spec {
                 self.output.scripts = ScriptFields::read(value)?;
             }
             "derived" | "ext" if !is_empty(value) => return Err(unsupported(key)),
-            // What it says was done to the body already.
+            // What these say was done to the body already.
             "search_pipeline" => {}
+            "verbose_pipeline" if value.is_boolean() => {}
             "script_fields" | "derived" => {}
             _ => return Err(unknown_key(key, value, text)),
         }

@@ -3,6 +3,7 @@
 use clew_ingest::template::{Escape, Template};
 use serde_json::{Value, json};
 
+use super::msearch::add_status;
 use super::run;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -17,7 +18,8 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     if body.get("simulate") == Some(&Value::Bool(true)) {
         return Ok(Reply::json(&json!({"template_output": search})));
     }
-    let bytes = run(&call, call.index_expression(), options, search).await?;
+    let mut bytes = run(&call, call.index_expression(), options, search).await?;
+    add_status(&mut bytes);
     Ok(Reply::raw_json(bytes))
 }
 
