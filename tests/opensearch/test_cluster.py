@@ -33,6 +33,9 @@ class Cluster(ClewTest):
 
     def test_cluster_settings_that_there_are_not_are_refused(self):
         put = self.client.cluster.put_settings
+        for body in ({}, {"persistent": {}}, {"persistent": {}, "transient": {}}):
+            with self.refused(400, "action_request_validation_exception", "no settings to update"):
+                put(body=body)
         for kind in ("transient", "persistent"):
             for name, value, why in [
                 ("foo.bar", 1, f"{kind} setting [foo.bar], not recognized"),

@@ -215,6 +215,18 @@ class TestSnapshots(ClewTest):
             self.take("S2")
         with self.refused(404, "snapshot_missing_exception", "[repo:none] is missing"):
             self.client.snapshot.get(repository="repo", snapshot="none")
+        with self.refused(404, "snapshot_missing_exception", "[repo:none*] is missing"):
+            self.client.snapshot.get(repository="repo", snapshot="none*")
+        found = self.client.snapshot.get(repository="repo", snapshot="none*", ignore_unavailable=True)
+        self.assertEqual(found["snapshots"], [])
+        shards = "UnmodifiableOnRestore setting [index.number_of_shards] on restore"
+        for snapshot, body, reason in [
+            ("none", {}, "[repo:none] snapshot does not exist"),
+            ("s1", {"index_settings": {"index.number_of_shards": 4}}, f"cannot modify {shards}"),
+            ("s1", {"ignore_index_settings": "index.number_of_shards"}, f"cannot remove {shards}"),
+        ]:
+            with self.refused(500, "snapshot_restore_exception", reason):
+                self.client.snapshot.restore(repository="repo", snapshot=snapshot, body=body)
         with self.refused(404, "repository_missing_exception", "[nowhere] missing"):
             self.client.snapshot.get(repository="nowhere", snapshot="s1")
         for location in ("../outside", "/tmp/outside", "a/../../b"):
@@ -247,7 +259,9 @@ class TestSnapshots(ClewTest):
         with self.refused(400, "invalid_snapshot_name_exception", "already exists"):
             self.client.snapshot.clone(**clone, target_snapshot="s2", body={"indices": "docs"})
         with self.refused(500, "snapshot_exception", "No indices in the source snapshot [s2/"):
-            self.client.snapshot.clone(**clone, target_snapshot="s3", body={"indices": "nothing"})
+            self.client.snapshot.clone(**clone, target_snapshot="s3", body={"indices": "nothing*"})
+        with self.refused(404, "index_not_found_exception", "no such index [nothing]"):
+            self.client.snapshot.clone(**clone, target_snapshot="s3", body={"indices": "docs,nothing"})
         with self.refused(404, "snapshot_missing_exception", "[repo:s1] is missing"):
             self.client.snapshot.clone(
                 repository="repo", snapshot="s1", target_snapshot="s3", body={"indices": "docs"}

@@ -146,6 +146,12 @@ class TestRollover(TemplateTest):
         self.assertEqual((reply["old_index"], reply["new_index"]), ("logs-1", "logs-000002"))
         written = self.client.index(index="logs", body={"n": 2}, refresh=True)
         self.assertEqual(written["_index"], "logs-000002")
+        # The alias moves as it was.
+        reply = self.client.indices.rollover(alias="logs", body={"aliases": {"logs": {"is_write_index": False}}})
+        self.assertEqual(reply["new_index"], "logs-000003")
+        held = self.client.indices.get_alias(name="logs")
+        says = {index: shown["aliases"]["logs"]["is_write_index"] for index, shown in held.items()}
+        self.assertEqual(says, {"logs-1": False, "logs-000002": False, "logs-000003": True})
         self.assertEqual(self.client.count(index="logs")["count"], 2)
         with self.refused(400, "illegal_argument_exception", "does not exist"):
             self.client.indices.rollover(alias="nobody")

@@ -34,11 +34,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// `PUT /_cluster/settings`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    if body.as_object().is_none_or(Map::is_empty) {
-        return Err(ApiError::validation("no settings to update"));
-    }
     let flat = call.params.flag("flat_settings", false)?;
     let (persistent, transient) = read_changes(&body)?;
+    if persistent.is_empty() && transient.is_empty() {
+        return Err(ApiError::validation("no settings to update"));
+    }
     let answer = json!({
         "acknowledged": true,
         "persistent": settings_json(&set_by(&persistent), flat),

@@ -231,7 +231,9 @@ fn plan(
         let next = data_streams::generation(&rollover.new);
         return data_streams::next_index(&definitions, stream, template, next);
     }
-    let request = read_request(Some(Value::Object(body)))?;
+    let mut request = read_request(Some(Value::Object(body)))?;
+    // The alias moves as it was, whatever the request says of it.
+    request.aliases.remove(&rollover.target);
     let mut plan = plan_index(&compose(&definitions, &rollover.new, request)?)?;
     let dated = rollover.dated.clone();
     let dated = dated.map(|given| (PROVIDED_NAME.to_string(), given));

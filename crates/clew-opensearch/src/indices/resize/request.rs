@@ -238,7 +238,7 @@ fn check_split(have: u32, want: u32, routing: Option<u32>) -> Result<u32, ApiErr
         )));
     }
     if !want.is_multiple_of(have) {
-        return Err(illegal_state(format!(
+        return Err(ApiError::illegal_argument(format!(
             "the number of source shards [{have}] must be a factor of [{want}]"
         )));
     }

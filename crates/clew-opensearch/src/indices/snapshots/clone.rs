@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::content::{IndexContent, Stored, stored};
 use super::create::{now_ms, read_names};
-use super::names::{check_snapshot, invalid_snapshot_name, selects, snapshot_missing};
+use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::{RunningSnapshot, RunningSnapshots};
 use crate::http::error::{ApiError, Cause};
@@ -65,6 +65,12 @@ fn carry_out(
         .next()
         .ok_or_else(|| snapshot_missing(&repository.name, source))?;
     let mut content = found.content.clone();
+    for name in patterns.split(',').filter(|part| !is_pattern(part)) {
+        if !content.index_names().contains(&name) {
+            let index = name.to_string();
+            return Err(EngineError::IndexNotFound { index }.into());
+        }
+    }
     let is_wanted =
         |index: &IndexContent| patterns.split(',').any(|part| selects(part, &index.name));
     content.indices.retain(is_wanted);

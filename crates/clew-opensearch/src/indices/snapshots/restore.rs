@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::content::{IndexContent, Stored, stored};
 use super::create::now_ms;
-use super::names::{is_pattern, selects, snapshot_missing};
+use super::names::{is_pattern, selects};
 use super::repository::Repository;
 use super::restore_request::RestoreRequest;
 use crate::http::error::{ApiError, Cause};
@@ -22,6 +22,9 @@ use crate::indices::index_settings::PROVIDED_NAME;
 use crate::indices::settings::PRIVATE;
 use crate::state::api::Api;
 use crate::state::call::Call;
+
+/// What an index that comes back has as it had.
+const SHARDS: &str = "index.number_of_shards";
 
 /// `POST /_snapshot/{repository}/{snapshot}/_restore`.
 pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
@@ -38,7 +41,12 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
             // The one that cannot be read may be the one that is asked for.
             repository.folder.check_manifests()?;
         }
-        let found = found.ok_or_else(|| snapshot_missing(&repository.name, &name))?;
+        let found = found.ok_or_else(|| {
+            restore_refused(
+                &format!("{}:{name}", repository.name),
+                "snapshot does not exist",
+            )
+        })?;
         let plan = plan(&api.engine, &repository, found, &asked)?;
         Ok::<_, ApiError>((plan, api, repository))
     })
@@ -93,28 +101,26 @@ fn plan(
     snapshot: Stored,
     asked: &RestoreRequest,
 ) -> Result<Plan, ApiError> {
-    let refused = |reason: String| {
-        let text = format!(
-            "[{}:{}/{}] {reason}",
-            repository.name, snapshot.content.name, snapshot.id
-        );
-        let cause = Cause::new("snapshot_restore_exception", text);
-        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
-    };
+    let from = format!(
+        "{}:{}/{}",
+        repository.name, snapshot.content.name, snapshot.id
+    );
+    let refused = |reason: String| restore_refused(&from, &reason);
+    check_settings(asked).map_err(refused)?;
     let mut indices: Vec<Restored> = Vec::new();
     for index in choose(&snapshot.content.indices, asked)? {
         let mut restored = restored(index, asked)?;
-        let from = RestoredFrom {
+        let source = RestoredFrom {
             repository: repository.name.clone(),
             snapshot: snapshot.content.name.clone(),
             bytes: restored.files.iter().map(|file| file.bytes).collect(),
             started_ms: now_ms(engine),
         };
-        let from = json!(from).to_string();
+        let source = json!(source).to_string();
         restored
             .filled
             .private
-            .insert(RestoredFrom::setting(), from);
+            .insert(RestoredFrom::setting(), source);
         let name = &restored.filled.name;
         if indices.iter().any(|other| other.filled.name == *name) {
             return Err(refused(format!(
@@ -146,6 +152,28 @@ fn plan(
         indices,
         definitions,
     })
+}
+
+/// A restore that cannot be done; `from` is the snapshot with its repository.
+fn restore_refused(from: &str, reason: &str) -> ApiError {
+    let cause = Cause::new("snapshot_restore_exception", format!("[{from}] {reason}"));
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
+}
+
+/// Refuses to give an index that comes back what it cannot have; why, where that is asked for.
+fn check_settings(asked: &RestoreRequest) -> Result<(), String> {
+    let refused = |verb: &str| {
+        Err(format!(
+            "cannot {verb} UnmodifiableOnRestore setting [{SHARDS}] on restore"
+        ))
+    };
+    if asked.settings.contains_key(SHARDS) {
+        return refused("modify");
+    }
+    if asked.ignored_settings.iter().any(|name| name == SHARDS) {
+        return refused("remove");
+    }
+    Ok(())
 }
 
 /// The indexes of a snapshot that the request names.
@@ -194,19 +222,10 @@ fn restored(index: &IndexContent, asked: &RestoreRequest) -> Result<Restored, Ap
         .filter(|(name, _)| !name.starts_with(PRIVATE) && *name != PROVIDED_NAME)
         .filter(|(name, _)| {
             let ignored = &asked.ignored_settings;
-            !ignored.iter().any(|ignored| selects(ignored, name))
+            *name == SHARDS || !ignored.iter().any(|ignored| selects(ignored, name))
         })
         .map(|(name, text)| (name.clone(), Some(text.clone())))
         .collect();
-    let shards = "index.number_of_shards";
-    let given = asked.settings.get(shards);
-    let kept = given
-        .is_none_or(|given| given.as_deref() == index.settings.get(shards).map(String::as_str));
-    if !kept || asked.ignored_settings.iter().any(|name| name == shards) {
-        return Err(ApiError::illegal_argument(format!(
-            "cannot modify setting [{shards}] on restore"
-        )));
-    }
     settings.extend(asked.settings.clone());
     let aliases = index.aliases.iter().filter(|_| asked.include_aliases);
     let aliases = aliases.map(|(name, says)| (rename(&asked.rename_alias, name), says.clone()));

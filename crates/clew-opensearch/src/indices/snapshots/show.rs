@@ -33,6 +33,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let wanted = |name: &str| expression.split(',').any(|part| selects(part, name));
+    let any = all.iter().any(|snapshot| wanted(&snapshot.content.name))
+        || running.iter().any(|running| wanted(&running.name));
+    if !any && !ignore && expression != "_all" {
+        let first = expression.split(',').next().unwrap_or_default();
+        return Err(snapshot_missing(&name, first));
+    }
     let done = all
         .iter()
         .filter(|snapshot| wanted(&snapshot.content.name))
