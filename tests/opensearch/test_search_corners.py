@@ -209,6 +209,10 @@ class SearchCorners(ClewTest):
         self.assertEqual([shards(part) for part in range(3)], [[0, 3, 6], [1, 4], [2, 5]])
         self.assertEqual([shards(part, preference="_shards:0,2,4,6") for part in range(3)], [[0, 6], [2], [4]])
 
+    def test_names_that_mean_nothing_have_no_shards(self):
+        self.assertEqual(self.raw("GET", "/none/_search_shards"), {"nodes": {}, "indices": {}, "shards": []})
+        self.assertEqual(self.raw("GET", "/_resolve/index/none"), {"indices": [], "aliases": [], "data_streams": []})
+
     def test_settings_of_backpressure_make_sense(self):
         def put(name, value):
             self.client.cluster.put_settings(body={"transient": {f"search_backpressure.{name}": value}})

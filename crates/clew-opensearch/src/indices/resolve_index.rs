@@ -14,6 +14,8 @@ use crate::state::call::Call;
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("name")?;
     let options = call.resolve_options_from(ResolveOptions {
+        // A name that means nothing is told by what is not in the answer.
+        ignore_unavailable: true,
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;

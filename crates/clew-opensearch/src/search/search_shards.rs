@@ -13,7 +13,7 @@ use crate::state::call::Call;
 /// `GET /{index}/_search_shards`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let options = call.resolve_options_from(ResolveOptions {
-        ignore_unavailable: false,
+        ignore_unavailable: true,
         ..ResolveOptions::default()
     })?;
     let resolved = call
@@ -45,8 +45,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
             .map(|(shard, _)| shard)
             .collect();
     }
+    let mut nodes = Map::new();
+    if !shards.is_empty() {
+        nodes.insert(call.api.node_id.clone(), shown_node(&call.api));
+    }
     Ok(Reply::json(&json!({
-        "nodes": {&call.api.node_id: shown_node(&call.api)},
+        "nodes": nodes,
         "indices": indices,
         "shards": shards,
     })))
