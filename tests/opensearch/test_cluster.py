@@ -171,6 +171,9 @@ class Cluster(ClewTest):
         rows = self.client.cat.indices(format="json", s="index")
         self.assertEqual([(row["index"], row["docs.count"]) for row in rows], [("another", "1"), ("one", "12")])
         self.assertEqual(rows[0]["health"], "green")
+        short = "shardsTotal,shardsPrimary,shardsUnassigned,discovered_master,activeShardsPercent"
+        shown = self.client.cat.health(h=short, format="json")[0]
+        self.assertEqual(list(shown), short.split(","))
         text = self.client.cat.indices(h="index,docs.count", s="docs.count:desc", v=True)
         self.assertEqual(text, "index   docs.count\none             12\nanother          1\n")
         self.assertEqual(self.client.cat.count(index="one", h="count"), "12\n")

@@ -209,6 +209,11 @@ class SearchCorners(ClewTest):
         self.assertEqual([shards(part) for part in range(3)], [[0, 3, 6], [1, 4], [2, 5]])
         self.assertEqual([shards(part, preference="_shards:0,2,4,6") for part in range(3)], [[0, 6], [2], [4]])
 
+    def test_fields_are_asked_for_by_name(self):
+        for path in ("/_field_caps", "/_field_caps?fields="):
+            with self.refused(400, "illegal_argument_exception", "specified fields can't be null or empty"):
+                self.raw("GET", path)
+
     def test_names_that_mean_nothing_have_no_shards(self):
         self.assertEqual(self.raw("GET", "/none/_search_shards"), {"nodes": {}, "indices": {}, "shards": []})
         self.assertEqual(self.raw("GET", "/_resolve/index/none"), {"indices": [], "aliases": [], "data_streams": []})

@@ -112,7 +112,9 @@ fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
         _ => {}
     }
     if patterns.is_empty() {
-        return Err(ApiError::validation("no fields specified"));
+        return Err(ApiError::illegal_argument(
+            "specified fields can't be null or empty",
+        ));
     }
     Ok(patterns)
 }

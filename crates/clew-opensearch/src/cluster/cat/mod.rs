@@ -73,28 +73,32 @@ const HEALTH: &[Column] = &[
     ),
     text(
         "discovered_cluster_manager",
-        &["dcm"],
+        &["dcm", "dm", "discovered_master"],
         "cluster manager is discovered or not",
     ),
     number(
         "shards",
-        &["t", "sh", "shards.total"],
+        &["t", "sh", "shards.total", "shardsTotal"],
         "total number of shards",
     ),
-    number("pri", &["p", "shards.primary"], "number of primary shards"),
+    number(
+        "pri",
+        &["p", "shards.primary", "shardsPrimary"],
+        "number of primary shards",
+    ),
     number(
         "relo",
-        &["r", "shards.relocating"],
+        &["r", "shards.relocating", "shardsRelocating"],
         "number of relocating shards",
     ),
     number(
         "init",
-        &["i", "shards.initializing"],
+        &["i", "shards.initializing", "shardsInitializing"],
         "number of initializing shards",
     ),
     number(
         "unassign",
-        &["u", "shards.unassigned"],
+        &["u", "shards.unassigned", "shardsUnassigned"],
         "number of unassigned shards",
     ),
     number(
@@ -104,12 +108,12 @@ const HEALTH: &[Column] = &[
     ),
     text(
         "max_task_wait_time",
-        &["mtwt"],
+        &["mtwt", "maxTaskWaitTime"],
         "wait time of longest task pending",
     ),
     number(
         "active_shards_percent",
-        &["asp"],
+        &["asp", "activeShardsPercent"],
         "active number of shards in percent",
     ),
 ];

@@ -30,7 +30,7 @@ pub(crate) async fn repositories(call: Call) -> Result<Reply, ApiError> {
 
 const SNAPSHOTS: &[Column] = &[
     text("id", &["id", "snapshot"], "unique snapshot"),
-    text("status", &["s"], "snapshot name"),
+    text("status", &["s", "status"], "snapshot name"),
     number(
         "start_epoch",
         &["ste", "startEpoch"],
@@ -47,12 +47,24 @@ const SNAPSHOTS: &[Column] = &[
         "end time in seconds since 1970-01-01 00:00:00",
     ),
     text("end_time", &["eti", "endTime"], "end time in HH:MM:SS"),
-    number("duration", &["dur"], "duration"),
-    number("indices", &["i"], "number of indices"),
-    number("successful_shards", &["ss"], "number of successful shards"),
-    number("failed_shards", &["fs"], "number of failed shards"),
-    number("total_shards", &["ts"], "number of total shards"),
-    hidden_text("reason", &["r"], "reason for failures"),
+    number("duration", &["dur", "duration"], "duration"),
+    number("indices", &["i", "indices"], "number of indices"),
+    number(
+        "successful_shards",
+        &["ss", "successful_shards"],
+        "number of successful shards",
+    ),
+    number(
+        "failed_shards",
+        &["fs", "failed_shards"],
+        "number of failed shards",
+    ),
+    number(
+        "total_shards",
+        &["ts", "total_shards"],
+        "number of total shards",
+    ),
+    hidden_text("reason", &["r", "reason"], "reason for failures"),
 ];
 
 /// `GET /_cat/snapshots/{repository}`.
