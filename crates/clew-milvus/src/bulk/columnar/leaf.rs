@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parquet::basic::{ConvertedType, LogicalType};
+use parquet::basic::{ConvertedType, Encoding, LogicalType};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::data_type::ByteArray;
@@ -324,7 +324,8 @@ pub(super) fn put(value: &impl Serialize, out: &mut Vec<u8>) -> Result<()> {
     serde_json::to_writer(out, value).map_err(|error| wrong(error.to_string()))
 }
 
-/// Pages whose values are counted as they come: what one row has of them is told nowhere else.
+/// Pages whose values are counted as they come, for what one row has of them is told nowhere else, and whose encodings are
+/// those that are read.
 struct Counted {
     pages: Box<dyn PageReader>,
     begun: Arc<AtomicU64>,
@@ -343,6 +344,17 @@ impl PageReader for Counted {
     fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
         let page = self.pages.get_next_page()?;
         if let Some(page) = &page {
+            // Pages say themselves how many such texts they have, and each may have the whole of the one before it: what they
+            // become is known only when it is there.
+            let encoding = page.encoding();
+            if matches!(
+                encoding,
+                Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY
+            ) {
+                return Err(ParquetError::General(format!(
+                    "its texts are encoded by {encoding}, and only plain ones and dictionaries are read"
+                )));
+            }
             let values = u64::from(page.num_values());
             let before = self.begun.fetch_add(values, Ordering::Relaxed);
             if before.saturating_add(values) > self.most {

@@ -3,12 +3,15 @@
 //! Rows are given as JSON, as those of other files are; vectors in it are base64 of their bytes. Columns are read page by
 //! page, in batches of rows. What the pages of a group become is read from their heads and booked before the group is begun.
 
+mod compact;
+mod foot;
 mod leaf;
 mod pages;
 mod tree;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,10 +69,10 @@ struct Opened {
 }
 
 impl Records {
-    /// Opens a file, and reads how it ends.
+    /// Opens a file, and reads how it ends, and its schema.
     ///
     /// # Errors
-    /// When the file cannot be read, or does not end as Parquet does.
+    /// When the file cannot be read, does not end as Parquet does, or has a schema that is larger than those of collections.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let mut file = folder::open(path)?;
         let bytes = file.metadata().map_err(|error| unread(&error))?.len();
@@ -89,6 +92,11 @@ impl Records {
                 "the file describes itself in {foot_bytes} bytes, more than {FOOT_BYTES_MAX}"
             )));
         }
+        let foot = start.checked_sub(foot_bytes.into());
+        let foot = foot.ok_or_else(|| wrong("the file does not end as Parquet does"))?;
+        file.seek(SeekFrom::Start(foot))
+            .map_err(|error| unread(&error))?;
+        foot::check(BufReader::new((&file).take(foot_bytes.into())))?;
         Ok(Records {
             file,
             foot_bytes,
@@ -111,6 +119,17 @@ impl Records {
     /// When the file is no Parquet, has values that cannot be read, or a group of rows that finds no room; if that is one
     /// beside others, the same call goes on where this one was.
     pub(super) fn cut(
+        &mut self,
+        collection: &Collection,
+        memory: &Arc<MemoryAccount>,
+    ) -> Result<Option<Vec<u8>>> {
+        // Pages that are damaged make their reader stumble, at values without their dictionary and at texts behind the end
+        // of a page among others.
+        let cut = catch_unwind(AssertUnwindSafe(|| self.next(collection, memory)));
+        cut.unwrap_or_else(|_| Err(wrong("the file is no Parquet that can be read")))
+    }
+
+    fn next(
         &mut self,
         collection: &Collection,
         memory: &Arc<MemoryAccount>,

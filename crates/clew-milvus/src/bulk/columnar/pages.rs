@@ -1,13 +1,13 @@
 //! The heads of the pages of a Parquet file, read before the pages: what a page becomes is known before there is room for it.
 //!
-//! Heads are Thrift's compact protocol: of what they say, four numbers matter here.
-//! Source: <https://github.com/apache/parquet-format> and <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
+//! Of what they say, four numbers matter here. Source: <https://github.com/apache/parquet-format>.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::compact::{Compact, INTEGER, STRUCT, TRUTH, broken, is_of};
 use crate::bulk::{unread, wrong};
 use crate::error::Result;
 
@@ -15,8 +15,6 @@ use crate::error::Result;
 const HEAD_BYTES_MAX: u64 = 1 << 20;
 /// Most pages of a column in a row group.
 const PAGES_MAX: usize = 1 << 20;
-/// Structs in structs of a head.
-const DEPTH_MAX: usize = 8;
 
 /// The number of a dictionary's page among the kinds of pages.
 const DICTIONARY: i64 = 2;
@@ -84,133 +82,66 @@ struct Head {
     length: u64,
 }
 
+/// What a head says: kind, length as it becomes, length as it stands, a check sum, and the heads of values, of an index, of a
+/// dictionary, and of values of the second kind.
+const HEAD: [u8; 8] = [
+    INTEGER, INTEGER, INTEGER, INTEGER, STRUCT, STRUCT, STRUCT, STRUCT,
+];
+/// What these heads say, but for that of an index: how many values, and more.
+const VALUES: [u8; 5] = [INTEGER, INTEGER, INTEGER, INTEGER, STRUCT];
+const VALUES_OF_DICTIONARY: [u8; 3] = [INTEGER, INTEGER, TRUTH];
+const VALUES_OF_SECOND_KIND: [u8; 8] = [
+    INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, TRUTH, STRUCT,
+];
+
 fn read_head(input: impl Read) -> Result<Head> {
-    let mut compact = Compact { input, length: 0 };
+    let mut compact = Compact::new(input);
     let mut head = Head::default();
     let mut id = 0;
     while let Some((next, kind)) = compact.field(id)? {
         id = next;
-        match (id, kind) {
-            (1, INTEGER) => head.kind = compact.number()?,
-            (2, INTEGER) => head.bytes = compact.size()?,
-            (3, INTEGER) => head.compressed = compact.size()?,
-            // The head of values, of a dictionary, or of values of the second kind: how many is said first.
-            (5 | 7 | 8, STRUCT) => head.values = head.values.max(compact.first()?),
-            _ => compact.pass_over(kind, 0)?,
-        }
+        let values = match id {
+            _ if !is_of(&HEAD, id, kind) => return Err(broken()),
+            5 => first(&mut compact, &VALUES)?,
+            6 => first(&mut compact, &[])?,
+            7 => first(&mut compact, &VALUES_OF_DICTIONARY)?,
+            8 => first(&mut compact, &VALUES_OF_SECOND_KIND)?,
+            1 => {
+                head.kind = compact.number()?;
+                0
+            }
+            2 => {
+                head.bytes = compact.size()?;
+                0
+            }
+            3 => {
+                head.compressed = compact.size()?;
+                0
+            }
+            _ => {
+                compact.pass_over(kind, 0)?;
+                0
+            }
+        };
+        head.values = head.values.max(values);
     }
-    head.length = compact.length;
+    head.length = compact.length();
     Ok(head)
 }
 
-/// Kinds of fields in the compact protocol.
-const INTEGER: u8 = 5;
-const STRUCT: u8 = 12;
-
-/// A reader of the compact protocol.
-struct Compact<R> {
-    input: R,
-    /// Bytes that were read.
-    length: u64,
-}
-
-impl<R: Read> Compact<R> {
-    fn byte(&mut self) -> Result<u8> {
-        let mut byte = [0];
-        let read = self.input.read_exact(&mut byte);
-        read.map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => no_head(),
-            _ => unread(&error),
-        })?;
-        self.length += 1;
-        let [byte] = byte;
-        Ok(byte)
-    }
-
-    fn varint(&mut self) -> Result<u64> {
-        let mut number = 0;
-        for at in 0..10 {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << (7 * at);
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(no_head())
-    }
-
-    /// A whole number, whose last bit is its sign.
-    fn number(&mut self) -> Result<i64> {
-        let bits = self.varint()?;
-        Ok((bits >> 1).cast_signed() ^ -((bits & 1).cast_signed()))
-    }
-
-    fn size(&mut self) -> Result<u64> {
-        u64::try_from(self.number()?).map_err(|_| no_head())
-    }
-
-    /// Number and kind of the next field; none at the end of a struct.
-    fn field(&mut self, last: i64) -> Result<Option<(i64, u8)>> {
-        let byte = self.byte()?;
-        let kind = byte & 0x0f;
-        match (kind, byte >> 4) {
-            (0, _) => Ok(None),
-            (_, 0) => Ok(Some((self.number()?, kind))),
-            (_, step) => Ok(Some((last.saturating_add(i64::from(step)), kind))),
+/// The first field of a struct, a size, and what comes behind it passed over.
+fn first(compact: &mut Compact<impl Read>, kinds: &[u8]) -> Result<u64> {
+    let mut size = 0;
+    let mut id = 0;
+    while let Some((next, kind)) = compact.field(id)? {
+        id = next;
+        match id {
+            _ if !is_of(kinds, id, kind) => return Err(broken()),
+            1 => size = compact.size()?,
+            _ => compact.pass_over(kind, 1)?,
         }
     }
-
-    /// The first field of a struct, a size, and what comes behind it passed over.
-    fn first(&mut self) -> Result<u64> {
-        let mut size = 0;
-        let mut id = 0;
-        while let Some((next, kind)) = self.field(id)? {
-            id = next;
-            match (id, kind) {
-                (1, INTEGER) => size = self.size()?,
-                _ => self.pass_over(kind, 1)?,
-            }
-        }
-        Ok(size)
-    }
-
-    /// Passes over a value. Heads of pages have no lists.
-    fn pass_over(&mut self, kind: u8, depth: usize) -> Result<()> {
-        match kind {
-            // What is true or false says its kind.
-            1 | 2 => Ok(()),
-            3 => self.pass(1),
-            4..=6 => self.varint().map(|_| ()),
-            7 => self.pass(8),
-            8 => {
-                let bytes = self.varint()?;
-                self.pass(bytes)
-            }
-            STRUCT if depth < DEPTH_MAX => {
-                let mut id = 0;
-                while let Some((next, kind)) = self.field(id)? {
-                    id = next;
-                    self.pass_over(kind, depth + 1)?;
-                }
-                Ok(())
-            }
-            _ => Err(no_head()),
-        }
-    }
-
-    fn pass(&mut self, bytes: u64) -> Result<()> {
-        let mut passed = (&mut self.input).take(bytes);
-        let read = io::copy(&mut passed, &mut io::sink()).map_err(|error| unread(&error))?;
-        self.length += read;
-        match read == bytes {
-            true => Ok(()),
-            false => Err(no_head()),
-        }
-    }
-}
-
-fn no_head() -> crate::error::MilvusError {
-    wrong("a page has no head that can be read")
+    Ok(size)
 }
 
 #[cfg(test)]
@@ -239,12 +170,14 @@ mod tests {
             &head[..17],
             // Less than nothing.
             &[0x15, 0x00, 0x15, 0x01],
-            // A number without an end, a list, a text longer than all there is.
+            // A number without an end, and a list, texts and a number in the place of others.
             &[
                 0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
             ],
             &[0x19, 0x00],
             &[0x18, 0xff, 0xff, 0xff, 0xff, 0x0f, 1],
+            &[0x15, 0x00, 0x38, 0x00, 0x00],
+            &[0x5c, 0x55, 0x00, 0x00, 0x00],
             &[STRUCT | 0x10; 20],
         ] {
             assert_eq!(read_head(bad).unwrap_err().code(), 2100, "{bad:?}");

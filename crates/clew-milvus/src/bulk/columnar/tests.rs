@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clew_platform::{MemoryAccount, MemoryLimits};
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
 use super::Records;
@@ -68,10 +69,15 @@ fn file(name: &str, schema: &str, groups: &[&[Given]], compression: Compression)
     let path = std::fs::canonicalize(std::env::temp_dir())
         .unwrap()
         .join(place);
-    let schema = Arc::new(parse_message_type(schema).unwrap());
     let properties = WriterProperties::builder().set_compression(compression);
-    let file = File::create(&path).unwrap();
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build())).unwrap();
+    write(&path, schema, groups, properties.build());
+    path
+}
+
+fn write(path: &Path, schema: &str, groups: &[&[Given]], properties: WriterProperties) {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
     for columns in groups {
         let mut group = writer.next_row_group().unwrap();
         for given in *columns {
@@ -80,7 +86,6 @@ fn file(name: &str, schema: &str, groups: &[&[Given]], compression: Compression)
         group.close().unwrap();
     }
     writer.close().unwrap();
-    path
 }
 
 fn collection() -> Collection {
@@ -297,5 +302,66 @@ fn pages_that_were_changed_are_read_or_refused() {
             assert!(rows <= 2, "byte {at}");
         }
     }
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn values_without_their_dictionary_are_refused() {
+    let schema = "message schema { required int64 id; }";
+    let path = file(
+        "dictionary",
+        schema,
+        &[&[Given::Longs(&[1, 2])]],
+        Compression::SNAPPY,
+    );
+    let mut whole = std::fs::read(&path).unwrap();
+    // The page of the dictionary is the first; as one of an index, it is passed over.
+    assert_eq!(&whole[4..6], [0x15, 0x04]);
+    whole[5] = 0x02;
+    std::fs::write(&path, &whole).unwrap();
+    let told = read(&path).unwrap_err();
+    assert!(told.contains("no Parquet that can be read"), "{told}");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn texts_in_the_place_of_others_are_refused() {
+    let schema = "message schema { required int64 id; optional group tags (LIST) {
+        repeated group list { optional byte_array element (UTF8); } } }";
+    let group: &[Given] = &[
+        Given::Longs(&[1]),
+        Given::Texts(&["ab", "abc"], &[3, 3], &[0, 1]),
+    ];
+    let path = file("texts", schema, &[group], Compression::UNCOMPRESSED);
+    for encoding in [
+        Encoding::DELTA_BYTE_ARRAY,
+        Encoding::DELTA_LENGTH_BYTE_ARRAY,
+    ] {
+        let column = ["tags", "list", "element"].map(String::from).to_vec();
+        let properties = WriterProperties::builder().set_dictionary_enabled(false);
+        let properties = properties.set_column_encoding(ColumnPath::new(column), encoding);
+        let properties = properties.build();
+        write(&path, schema, &[group], properties);
+        let told = read(&path).unwrap_err();
+        assert!(told.contains(&format!("encoded by {encoding}")), "{told}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn schemas_that_are_deep_are_refused_before_they_are_read() {
+    let place = format!("clew-columnar-{}-deep.parquet", std::process::id());
+    let path = std::fs::canonicalize(std::env::temp_dir())
+        .unwrap()
+        .join(place);
+    // A version, and a list of 2^20 - 1 parts, each in the one before it.
+    let mut whole = b"PAR1\x15\x02\x19\xfc\xff\xff\x3f".to_vec();
+    whole.extend([0x35, 0x00, 0x18, 0x00, 0x15, 0x02, 0x00].repeat((1 << 20) - 1));
+    let length = u32::try_from(whole.len() - 4).unwrap();
+    whole.extend(length.to_le_bytes());
+    whole.extend(b"PAR1");
+    std::fs::write(&path, whole).unwrap();
+    let told = read(&path).unwrap_err();
+    assert!(told.contains("a schema of 1048575 parts"), "{told}");
     std::fs::remove_file(&path).unwrap();
 }
