@@ -288,8 +288,15 @@ class Kinds(Session):
         self.refused(1100, "timestamptz", lambda: client.query(name, filter="id > ISO '2025-01-01'"))
         (hits,) = client.search(name, data=[[0, 0]], limit=2, group_by_field="made")
         self.same([hit["id"] for hit in hits], [0], "grouped by instants")
-        self.refused(3000, "time_fields",
-                     lambda: client.query(name, filter="id > 0", output_fields=["at"], time_fields="year"))
+        found = client.query(name, filter="id in [3, 4]", output_fields=["at"], time_fields="year, month day,microsecond")
+        self.same([row["at"] and list(row["at"]) for row in found], [[2025, 1, 3, 123456], None], "parts of instants")
+        (hits,) = client.search(name, data=[[0, 0]], limit=1, output_fields=["at"], timezone="UTC", time_fields="hour")
+        self.same(list(hits[0]["entity"]["at"]), [16], "of a hit, in a zone")
+        self.refused(1100, "unsupported field for extraction: yeer",
+                     lambda: client.query(name, filter="id > 0", output_fields=["at"], time_fields="yeer"))
+        self.refused(3000, "time_fields of groups",
+                     lambda: client.query(name, filter="id > 0", output_fields=["at", "count(*)"],
+                                          group_by_fields=["at"], time_fields="year"))
         self.refused(1100, "a while", lambda: client.query(name, filter="at + INTERVAL 'a while' > ISO '2025-01-01'"))
         self.refused(1100, "Mars", lambda: client.query(name, filter="id > 0", output_fields=["at"], timezone="Mars"))
         self.refused(1100, "Mars", lambda: client.alter_collection_properties(name, {"timezone": "Mars/Base"}))

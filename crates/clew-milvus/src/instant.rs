@@ -14,6 +14,10 @@ use crate::error::{MilvusError, Result};
 
 /// The property of a collection, and the parameter of a request, that names a time zone.
 pub(crate) const ZONE: &str = "timezone";
+/// The parameter of a request that names the parts of instants that are told in the place of texts.
+pub(crate) const PARTS: &str = "time_fields";
+/// Most parts that one request names: each is told of each row.
+const PARTS_MAX: usize = 64;
 /// The years whose instants are kept.
 const YEARS: std::ops::RangeInclusive<i16> = 0..=9999;
 
@@ -71,6 +75,62 @@ pub(crate) fn instant_text(micros: i64, zone: &TimeZone) -> String {
         Ok(offset) if !offset.is_zero() => at.display_with_offset(offset).to_string(),
         _ => at.to_string(),
     }
+}
+
+/// A part of an instant, as a calendar and a clock have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum InstantPart {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Microsecond,
+}
+
+/// The parts of instants that a request names, with commas or blanks between them.
+///
+/// # Errors
+/// [`MilvusError::Invalid`] for a name of none, and for too many.
+pub(crate) fn parts_of(named: &str) -> Result<Vec<InstantPart>> {
+    let names = named.split([',', ' ']).filter(|name| !name.is_empty());
+    let read = |name: &str| match name.to_ascii_lowercase().as_str() {
+        "year" => Ok(InstantPart::Year),
+        "month" => Ok(InstantPart::Month),
+        "day" => Ok(InstantPart::Day),
+        "hour" => Ok(InstantPart::Hour),
+        "minute" => Ok(InstantPart::Minute),
+        "second" => Ok(InstantPart::Second),
+        "microsecond" => Ok(InstantPart::Microsecond),
+        _ => Err(MilvusError::invalid(format!(
+            "unsupported field for extraction: {name}, fields should be seprated by ',' or ' '"
+        ))),
+    };
+    if names.clone().count() > PARTS_MAX {
+        return Err(MilvusError::invalid(format!(
+            "{PARTS} names more than {PARTS_MAX} parts"
+        )));
+    }
+    names.map(read).collect()
+}
+
+/// Parts of an instant in a zone.
+pub(crate) fn instant_parts(micros: i64, parts: &[InstantPart], zone: &TimeZone) -> Vec<i64> {
+    let Ok(at) = Timestamp::from_microsecond(micros) else {
+        return Vec::new();
+    };
+    let at = at.to_zoned(zone.clone());
+    let told = parts.iter().map(|part| match part {
+        InstantPart::Year => i64::from(at.year()),
+        InstantPart::Month => i64::from(at.month()),
+        InstantPart::Day => i64::from(at.day()),
+        InstantPart::Hour => i64::from(at.hour()),
+        InstantPart::Minute => i64::from(at.minute()),
+        InstantPart::Second => i64::from(at.second()),
+        InstantPart::Microsecond => i64::from(at.subsec_nanosecond() / 1_000),
+    });
+    told.collect()
 }
 
 /// A length of time as expressions write it: `P1DT2H`.
@@ -207,6 +267,51 @@ mod tests {
         }
         let nowhere = BTreeMap::from([(ZONE.to_string(), "Mars/Base".to_string())]);
         assert_eq!(zone_of(&nowhere).unwrap_err().code(), 1100);
+    }
+
+    #[test]
+    fn instants_are_told_by_their_parts() {
+        let all = parts_of("year, Month day,hour minute second microsecond,").unwrap();
+        for (text, name, want) in [
+            (
+                "2025-01-01T00:00:00.5+08:00",
+                "UTC",
+                [2024, 12, 31, 16, 0, 0, 500_000],
+            ),
+            (
+                "2025-01-01T00:00:00.5+08:00",
+                "Asia/Shanghai",
+                [2025, 1, 1, 0, 0, 0, 500_000],
+            ),
+            (
+                "1969-12-31T23:59:59.999999Z",
+                "UTC",
+                [1969, 12, 31, 23, 59, 59, 999_999],
+            ),
+        ] {
+            let micros = parse_instant(text, &TimeZone::UTC).unwrap();
+            assert_eq!(
+                instant_parts(micros, &all, &zone(name)),
+                want,
+                "{text} {name}"
+            );
+        }
+        assert!(parts_of(" , ").unwrap().is_empty());
+        for (wrong, said) in [
+            (
+                "year,yeer".to_string(),
+                "unsupported field for extraction: yeer",
+            ),
+            (
+                "year;month".to_string(),
+                "unsupported field for extraction: year;month",
+            ),
+            ("day,".repeat(PARTS_MAX + 1), "more than 64 parts"),
+        ] {
+            let refused = parts_of(&wrong).unwrap_err();
+            assert_eq!(refused.code(), 1100);
+            assert!(refused.to_string().contains(said), "{refused}");
+        }
     }
 
     #[test]

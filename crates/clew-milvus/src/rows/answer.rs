@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::sparse::sparse_column;
 use crate::collection::{Collection, DataType, Field, key_of};
 use crate::error::{MilvusError, Result};
-use crate::instant::instant_text;
+use crate::instant::{InstantPart, instant_parts, instant_text};
 use crate::proto::{self, FieldData, field_data, i_ds, scalar_field, vector_field};
 
 /// The keys of rows, as their type has them.
@@ -230,26 +230,56 @@ pub(crate) fn filled(read: FieldValues, default: &Value) -> FieldValues {
 
 /// Instants as texts.
 fn instant_column(field: &Field, read: FieldValues, zone: &TimeZone) -> Result<FieldData> {
-    let values = match read {
-        FieldValues::Integers(values) => values,
-        // No column has them yet.
-        FieldValues::Json(values) => {
-            let number = |json: Option<Box<RawValue>>| serde_json::from_str(json?.get()).ok();
-            values.into_iter().map(number).collect()
-        }
-        _ => {
-            return Err(MilvusError::Internal(format!(
-                "{} has no column of instants",
-                field.name
-            )));
-        }
-    };
+    let values = instants_of(field, read)?;
     let text = |micros: &Option<i64>| micros.map_or_else(String::new, |at| instant_text(at, zone));
     let data = scalar_field::Data::StringData(proto::StringArray {
         data: values.iter().map(text).collect(),
     });
     let valid = validity(field, values.iter().map(Option::is_some));
     Ok(column_of(field, valid, data))
+}
+
+/// Instants as arrays of their parts, in a zone.
+///
+/// # Errors
+/// When they are no instants.
+pub(super) fn parts_column(
+    field: &Field,
+    read: FieldValues,
+    (parts, zone): (&[InstantPart], &TimeZone),
+) -> Result<FieldData> {
+    let values = instants_of(field, read)?;
+    let array = |micros: &Option<i64>| {
+        let data = micros.map_or_else(Vec::new, |at| instant_parts(at, parts, zone));
+        proto::ScalarField {
+            data: Some(scalar_field::Data::LongData(proto::LongArray { data })),
+        }
+    };
+    let data = scalar_field::Data::ArrayData(proto::ArrayArray {
+        data: values.iter().map(array).collect(),
+        element_type: DataType::Int64.number(),
+    });
+    let valid = validity(field, values.iter().map(Option::is_some));
+    Ok(FieldData {
+        r#type: DataType::Array.number(),
+        ..column_of(field, valid, data)
+    })
+}
+
+/// Instants in microseconds, as they were read of rows.
+fn instants_of(field: &Field, read: FieldValues) -> Result<Vec<Option<i64>>> {
+    match read {
+        FieldValues::Integers(values) => Ok(values),
+        // No column has them yet.
+        FieldValues::Json(values) => {
+            let number = |json: Option<Box<RawValue>>| serde_json::from_str(json?.get()).ok();
+            Ok(values.into_iter().map(number).collect())
+        }
+        _ => Err(MilvusError::Internal(format!(
+            "{} has no column of instants",
+            field.name
+        ))),
+    }
 }
 
 /// Which rows have a value, for fields of which some may have none.

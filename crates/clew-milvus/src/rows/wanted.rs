@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::answer::{filled, key_column, scalars, told_column, vector_column};
+use super::answer::{filled, key_column, parts_column, scalars, told_column, vector_column};
 use super::structs::WantedStruct;
 use crate::collection::{Collection, DYNAMIC, DataType, Field, StructField};
 use crate::error::{MilvusError, Result};
 use crate::expr::inside;
-use crate::instant::{ZONE, zone_of};
+use crate::instant::{InstantPart, PARTS, ZONE, parts_of, zone_of};
 use crate::proto::{self, FieldData, scalar_field};
 
 /// What of each row is wanted.
@@ -29,6 +29,8 @@ pub(crate) struct Wanted {
     pub(crate) names: Vec<String>,
     /// The zone that instants are told in.
     zone: TimeZone,
+    /// What is told of them in the place of texts, if anything.
+    parts: Vec<InstantPart>,
 }
 
 impl Wanted {
@@ -45,6 +47,7 @@ impl Wanted {
             whole_dynamic: false,
             names: Vec::new(),
             zone: collection.zone(),
+            parts: Vec::new(),
         };
         for name in names {
             match name.trim() {
@@ -138,16 +141,13 @@ impl Wanted {
         self.dynamic.push(key.to_string());
     }
 
-    /// The same with instants told in the zone that a request names, where it names one.
+    /// The same with instants told in the zone, and by the parts, that a request names, where it names any.
     ///
     /// # Errors
-    /// For a zone that nobody knows, and for parts of instants.
+    /// For a zone that nobody knows, and for parts that instants do not have.
     pub(crate) fn told_by(mut self, params: &BTreeMap<String, String>) -> Result<Self> {
-        if params
-            .get("time_fields")
-            .is_some_and(|parts| !parts.is_empty())
-        {
-            return Err(MilvusError::Unsupported("time_fields".into()));
+        if let Some(parts) = params.get(PARTS) {
+            self.parts = parts_of(parts)?;
         }
         if params.contains_key(ZONE) {
             self.zone = zone_of(params)?;
@@ -158,6 +158,17 @@ impl Wanted {
     /// The zone that instants are told in.
     pub(crate) fn zone(&self) -> &TimeZone {
         &self.zone
+    }
+
+    /// Refuses parts of instants, where instants are told by other than rows.
+    ///
+    /// # Errors
+    /// Where a request names any.
+    pub(crate) fn check_whole_instants(&self) -> Result<()> {
+        match self.parts.is_empty() {
+            true => Ok(()),
+            false => Err(MilvusError::Unsupported(format!("{PARTS} of groups"))),
+        }
     }
 
     /// The key is always handed out.
@@ -215,7 +226,12 @@ impl Wanted {
                 Some(default) => filled(values, default),
                 None => values,
             };
-            columns.push(told_column(field, values, &self.zone)?);
+            columns.push(match field.data_type {
+                DataType::Timestamptz if !self.parts.is_empty() => {
+                    parts_column(field, values, (&self.parts, &self.zone))?
+                }
+                _ => told_column(field, values, &self.zone)?,
+            });
         }
         for field in &self.vectors {
             columns.push(vector_column(field, read.next().ok_or_else(missing)?)?);

@@ -410,6 +410,7 @@ impl Service {
             names.push(DYNAMIC.to_string());
         }
         let all = Wanted::read(&collection, &names)?.told_by(&asked.params)?;
+        all.check_whole_instants()?;
         let places: Vec<DocPlace> = found.iter().flatten().map(|one| one.place).collect();
         let ids: Vec<&str> = found.iter().flatten().map(|one| one.id.as_str()).collect();
         let columns = self.columns(&pinned, (&places, &ids), &all).await?;

@@ -135,6 +135,7 @@ impl Service {
             ));
         }
         let told = Wanted::read(&opened.named.collection, &[])?.told_by(params)?;
+        told.check_whole_instants()?;
         self.see(opened, guarantee).await?;
         match grouping.only_count() {
             Some(name) => Ok(vec![counted(
