@@ -294,9 +294,6 @@ class Kinds(Session):
         self.same(list(hits[0]["entity"]["at"]), [16], "of a hit, in a zone")
         self.refused(1100, "unsupported field for extraction: yeer",
                      lambda: client.query(name, filter="id > 0", output_fields=["at"], time_fields="yeer"))
-        self.refused(3000, "time_fields of groups",
-                     lambda: client.query(name, filter="id > 0", output_fields=["at", "count(*)"],
-                                          group_by_fields=["at"], time_fields="year"))
         self.refused(1100, "a while", lambda: client.query(name, filter="at + INTERVAL 'a while' > ISO '2025-01-01'"))
         self.refused(1100, "Mars", lambda: client.query(name, filter="id > 0", output_fields=["at"], timezone="Mars"))
         self.refused(1100, "Mars", lambda: client.alter_collection_properties(name, {"timezone": "Mars/Base"}))

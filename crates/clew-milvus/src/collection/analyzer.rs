@@ -80,6 +80,7 @@ pub(crate) fn analyzer_settings(params: &str) -> Result<(Analysis, String)> {
 #[derive(Default)]
 struct Settings {
     analyzers: Map<String, Value>,
+    tokenizers: Map<String, Value>,
     filters: Map<String, Value>,
 }
 
@@ -88,7 +89,10 @@ impl Settings {
         if self.analyzers.is_empty() {
             return Ok(Analysis::default());
         }
-        let settings = json!({"analyzer": self.analyzers, "filter": self.filters});
+        let mut settings = json!({"analyzer": self.analyzers, "filter": self.filters});
+        if !self.tokenizers.is_empty() {
+            settings["tokenizer"] = self.tokenizers.into();
+        }
         Analysis::read(&settings).map_err(MilvusError::invalid)
     }
 
@@ -105,10 +109,8 @@ impl Settings {
         let (tokenizer, mut filters) = match built_in {
             None => {
                 let tokenizer = match params.get("tokenizer") {
-                    None => "standard",
-                    part => part_name(part).ok_or_else(|| {
-                        MilvusError::invalid("tokenizer should be a name, or an object with a type")
-                    })?,
+                    None => json!(STANDARD),
+                    Some(part) => tokenizer_of(part)?,
                 };
                 let filters = match params.get("filter") {
                     None => Vec::new(),
@@ -117,9 +119,9 @@ impl Settings {
                 };
                 (tokenizer, filters)
             }
-            Some("standard") => ("standard", vec![json!("lowercase")]),
+            Some("standard") => (json!(STANDARD), vec![json!("lowercase")]),
             Some("english") => (
-                "standard",
+                json!(STANDARD),
                 vec![
                     json!("lowercase"),
                     json!({"type": "stemmer", "language": "english"}),
@@ -133,9 +135,6 @@ impl Settings {
         {
             filters.push(json!({"type": "stop", "stop_words": words}));
         }
-        if !matches!(tokenizer, "standard" | "whitespace") {
-            return Err(MilvusError::Unsupported(format!("tokenizer {tokenizer}")));
-        }
         let mut names = Vec::new();
         for filter in &filters {
             for own in filters_of(filter)? {
@@ -144,6 +143,13 @@ impl Settings {
                 names.push(own_name);
             }
         }
+        let tokenizer = match tokenizer {
+            own @ Value::Object(_) => {
+                self.tokenizers.insert(name.to_string(), own);
+                json!(name)
+            }
+            known => known,
+        };
         let analyzer = json!({"type": "custom", "tokenizer": tokenizer, "filter": names});
         self.analyzers.insert(name.to_string(), analyzer);
         Ok(())
@@ -154,6 +160,85 @@ impl Settings {
 fn part_name(part: Option<&Value>) -> Option<&str> {
     let part = part?;
     part.as_str().or_else(|| part.get("type")?.as_str())
+}
+
+/// Our tokenizer that is one of Milvus'.
+fn tokenizer_of(part: &Value) -> Result<Value> {
+    let name = part_name(Some(part)).ok_or_else(|| {
+        MilvusError::invalid("tokenizer should be a name, or an object with a type")
+    })?;
+    match name {
+        "standard" | "whitespace" => Ok(json!(name)),
+        "char_group" => Ok(match delimiters(part)?.as_slice() {
+            [] => json!({"type": "keyword"}),
+            any => json!({"type": "pattern", "pattern": format!("(?:{})+", any.join("|"))}),
+        }),
+        "ngram" => pieces(part),
+        other => Err(MilvusError::Unsupported(format!("tokenizer {other}"))),
+    }
+}
+
+/// Patterns of what parts words: characters, and groups of them by their names.
+fn delimiters(part: &Value) -> Result<Vec<String>> {
+    let given = part
+        .get("delimiters")
+        .ok_or_else(|| MilvusError::invalid("char group tokenizer delimiters can't be empty"))?;
+    let given = given
+        .as_array()
+        .ok_or_else(|| MilvusError::invalid("char group tokenizer delimiters must be a vector"))?;
+    let one = |delimiter: &Value| -> Result<String> {
+        let name = delimiter.as_str().ok_or_else(|| {
+            MilvusError::invalid("char group tokenizer delimiter in delimiters must be string")
+        })?;
+        let group = match name {
+            "whitespace" => r"\p{IsWhiteSpace}",
+            "letter" => r"\p{IsAlphabetic}",
+            "digit" | "ascii_digit" => "[0-9]",
+            "punctuation" => r"\p{P}",
+            "symbol" => r"\p{S}",
+            "ascii_whitespace" => r"[ \t\n\f\r]",
+            "ascii_letter" => "[A-Za-z]",
+            "ascii_punctuation" => r"\p{Punct}",
+            one if one.chars().count() == 1 => return Ok(literally(one)),
+            other => {
+                return Err(MilvusError::invalid(format!(
+                    "{other} not a char or name of build-in char group"
+                )));
+            }
+        };
+        Ok(group.to_string())
+    };
+    given.iter().map(one).collect()
+}
+
+/// Pieces of words, of so many characters, from everywhere in them or from their beginnings.
+fn pieces(part: &Value) -> Result<Value> {
+    let length = |name: &str| part.get(name).and_then(Value::as_u64);
+    let (Some(min), Some(max)) = (length("min_gram"), length("max_gram")) else {
+        return Err(MilvusError::invalid(
+            "ngram tokenizer requires min_gram and max_gram",
+        ));
+    };
+    if min == 0 {
+        return Err(MilvusError::invalid("min_gram must be greater than 0"));
+    }
+    if min > max {
+        return Err(MilvusError::invalid(
+            "min_gram must not be greater than max_gram",
+        ));
+    }
+    let is_prefix = part.get("prefix_only").and_then(Value::as_bool);
+    let kind = match is_prefix.unwrap_or_default() {
+        true => "edge_ngram",
+        false => "ngram",
+    };
+    let mut tokenizer = json!({"type": kind, "min_gram": min, "max_gram": max});
+    for name in ["token_chars", "custom_token_chars"] {
+        if let Some(given) = part.get(name) {
+            tokenizer[name] = given.clone();
+        }
+    }
+    Ok(tokenizer)
 }
 
 /// Leaves out words that match a pattern as wholes: they become empty, and empty ones go.
@@ -289,6 +374,99 @@ mod tests {
     }
 
     #[test]
+    fn words_lie_between_delimiters_or_are_cut_in_pieces() {
+        let group = |delimiters: Value| json!({"type": "char_group", "delimiters": delimiters});
+        for (tokenizer, text, want) in [
+            (
+                group(json!(["o", "punctuation", "digit"])),
+                "testotest,test1test",
+                vec!["test"; 4],
+            ),
+            (
+                group(json!(["=", ";", "-"])),
+                "key=value;;a-b c",
+                vec!["key", "value", "a", "b c"],
+            ),
+            (
+                group(json!(["。", "\n", "]"])),
+                "一。二\nx]y",
+                vec!["一", "二", "x", "y"],
+            ),
+            (
+                group(json!(["symbol", "whitespace"])),
+                "a+b\u{a0}c€d",
+                vec!["a", "b", "c", "d"],
+            ),
+            (group(json!(["letter"])), "1é2a3", vec!["1", "2", "3"]),
+            (
+                group(json!(["ascii_letter", "ascii_punctuation"])),
+                "1é2a3.4。",
+                vec!["1é2", "3", "4。"],
+            ),
+            (
+                group(json!(["ascii_whitespace", "ascii_digit"])),
+                "a\tb1c\u{a0}d",
+                vec!["a", "b", "c\u{a0}d"],
+            ),
+            (group(json!([])), "a b", vec!["a b"]),
+            (
+                json!({"type": "ngram", "min_gram": 2, "max_gram": 3}),
+                "abcd",
+                vec!["ab", "abc", "bc", "bcd", "cd"],
+            ),
+            (
+                json!({"type": "ngram", "min_gram": 1, "max_gram": 2, "prefix_only": true,
+                       "token_chars": ["letter", "custom"], "custom_token_chars": "-"}),
+                "ab -c",
+                vec!["a", "ab", "-", "-c"],
+            ),
+        ] {
+            assert_eq!(
+                words(&json!({"tokenizer": tokenizer}), text),
+                want,
+                "{tokenizer}"
+            );
+        }
+    }
+
+    #[test]
+    fn delimiters_and_pieces_that_are_none_are_refused() {
+        let group = |delimiters: Value| json!({"type": "char_group", "delimiters": delimiters});
+        for (wrong, said) in [
+            (json!({"type": "char_group"}), "delimiters can't be empty"),
+            (json!("char_group"), "delimiters can't be empty"),
+            (group(json!("=")), "must be a vector"),
+            (group(json!([1])), "must be string"),
+            (
+                group(json!(["=="])),
+                "== not a char or name of build-in char group",
+            ),
+            (group(json!([""])), "not a char"),
+            (
+                json!({"type": "ngram", "min_gram": 2}),
+                "requires min_gram and max_gram",
+            ),
+            (
+                json!({"type": "ngram", "min_gram": 0, "max_gram": 2}),
+                "greater than 0",
+            ),
+            (
+                json!({"type": "ngram", "min_gram": 3, "max_gram": 2}),
+                "not be greater than max_gram",
+            ),
+            (
+                json!({"type": "ngram", "min_gram": 1, "max_gram": 2, "token_chars": ["vowel"]}),
+                "vowel",
+            ),
+        ] {
+            let refused = analyzer_settings(&json!({"tokenizer": wrong}).to_string());
+            let refused = refused.err().unwrap();
+            assert_eq!(refused.code(), 1100, "{wrong}");
+            assert!(refused.to_string().contains(said), "{wrong}: {refused}");
+        }
+    }
+
+    #[test]
     fn words_are_taken_apart_that_are_made_of_others() {
         let by = |filter: Value| json!({"tokenizer": "whitespace", "filter": [filter]});
         let list = ["dampf", "schiff", "fahrt", "brot", "c.d", "schifffahrt"];
@@ -339,7 +517,7 @@ mod tests {
     fn nothing_said_is_the_usual_analyzer() {
         for (params, want) in [
             (json!({}), ["hello", "there"]),
-            (json!({"type": "standard"}), ["hello", "there"]),
+            (json!(STANDARD), ["hello", "there"]),
             (json!({"tokenizer": "standard"}), ["Hello", "There"]),
         ] {
             assert_eq!(words(&params, "Hello There"), want, "{params}");

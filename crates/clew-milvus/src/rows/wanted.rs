@@ -276,3 +276,39 @@ impl Wanted {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_of_instants_are_for_rows_alone() {
+        let collection: Collection = serde_json::from_value(json!({
+            "id": 1, "dynamic": false, "consistency_level": 0, "shards": 1, "partitions": {"_default": 1}, "loaded": true,
+            "updated_ms": 0,
+            "fields": [
+                {"id": 1, "name": "id", "data_type": "Int64", "is_primary": true},
+                {"id": 2, "name": "at", "data_type": "Timestamptz", "nullable": true},
+            ],
+        }))
+        .unwrap();
+        let told = |parts: &str| {
+            let params = BTreeMap::from([(PARTS.to_string(), parts.to_string())]);
+            let wanted = Wanted::read(&collection, &["at".to_string()]).unwrap();
+            wanted.told_by(&params)
+        };
+        told("").unwrap().check_whole_instants().unwrap();
+        let wanted = told("hour, minute").unwrap();
+        assert_eq!(wanted.check_whole_instants().unwrap_err().code(), 3000);
+        let read = FieldValues::Integers(vec![Some(3_660_000_000), None]);
+        let columns = wanted.columns(&["1", "2"], vec![read]).unwrap();
+        let column = columns.first().unwrap();
+        assert_eq!(column.r#type, DataType::Array.number());
+        assert_eq!(column.valid_data, [true, false]);
+        let rows = crate::rows::json::objects(&columns);
+        let shown: Vec<&Value> = rows.iter().filter_map(|row| row.get("at")).collect();
+        assert_eq!(shown, [&json!([1, 1]), &Value::Null]);
+        assert_eq!(told("week").unwrap_err().code(), 1100);
+    }
+}
