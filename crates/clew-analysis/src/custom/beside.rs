@@ -10,6 +10,7 @@ use super::filter::Filter;
 use super::kept::Words;
 use super::part::Part;
 use super::room::Room;
+use super::shingle::Behind;
 use super::unicode::ascii_folded;
 use super::{Chain, Term};
 use crate::java_pattern::{JavaPattern, each_match, java_pattern};
@@ -165,7 +166,7 @@ fn through(chains: &[Vec<Filter>], keeps_term: bool, terms: Vec<Term>) -> Vec<Te
         for chain in chains {
             let mut own = vec![term.clone()];
             for filter in chain {
-                own = filter.apply(own);
+                own = filter.apply(own, Behind::default());
             }
             made.extend(own);
         }

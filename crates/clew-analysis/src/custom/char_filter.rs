@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::entities::ENTITIES;
+use super::html::{is_tag_of, stretches};
 use super::part::Part;
 use super::room::{MADE_BYTES_MAX, leave_out};
 use crate::java_pattern::{JavaPattern, Replacement, each_match};
@@ -118,9 +118,9 @@ impl CharFilter {
     pub(super) fn apply(&self, input: Filtered) -> Filtered {
         let stretches = match self {
             CharFilter::Html(kept) => {
-                let mut stretches = html(&input.text);
-                stretches.retain(|(range, _)| !is_tag_of(&input.text[range.clone()], kept));
-                stretches
+                let mut found = stretches(&input.text);
+                found.retain(|(range, _)| !is_tag_of(&input.text[range.clone()], kept));
+                found
             }
             CharFilter::Mapping(pairs) => mapped(&input.text, pairs),
             CharFilter::Pattern(pattern, replacement) => {
@@ -149,17 +149,6 @@ impl CharFilter {
     }
 }
 
-/// Whether a stretch is a tag with one of these names.
-fn is_tag_of(stretch: &str, names: &[String]) -> bool {
-    let Some(inside) = stretch.strip_prefix('<') else {
-        return false;
-    };
-    let inside = inside.strip_prefix('/').unwrap_or(inside);
-    let end = inside.find(|letter: char| !letter.is_alphanumeric());
-    let name = &inside[..end.unwrap_or(inside.len())];
-    names.iter().any(|kept| kept.eq_ignore_ascii_case(name))
-}
-
 /// One side of a mapping: a backslash says what cannot be written.
 pub(super) fn unescaped(side: &str) -> Option<String> {
     let mut out = String::new();
@@ -186,7 +175,8 @@ pub(super) fn unescaped(side: &str) -> Option<String> {
     Some(out)
 }
 
-type Stretches = Vec<(std::ops::Range<usize>, String)>;
+/// Stretches of a text, in order, and what stands for them.
+pub(super) type Stretches = Vec<(std::ops::Range<usize>, String)>;
 
 fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
     let mut found = Vec::new();
@@ -207,153 +197,4 @@ fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
         }
     }
     found
-}
-
-/// Tags within a line leave nothing, all others, those that nobody knows too, end one.
-const INLINE: [&str; 31] = [
-    "a", "abbr", "acronym", "b", "basefont", "bdo", "big", "cite", "code", "dfn", "em", "font",
-    "i", "img", "input", "kbd", "label", "q", "s", "samp", "select", "small", "span", "strike",
-    "strong", "sub", "sup", "textarea", "tt", "u", "var",
-];
-/// How far into a tag values in quotes are looked at; a longer one ends with its first `>`.
-const TAG_BYTES_MAX: usize = 1024;
-
-/// A text without the tags of HTML, and with what its entities mean.
-pub fn strip_html(text: &str) -> String {
-    let mut stripped = String::with_capacity(text.len());
-    let mut at = 0;
-    for (range, replacement) in html(text) {
-        stripped.push_str(&text[at..range.start]);
-        stripped.push_str(&replacement);
-        at = range.end;
-    }
-    stripped.push_str(&text[at..]);
-    stripped
-}
-
-fn html(text: &str) -> Stretches {
-    let mut found: Stretches = Vec::new();
-    let mut at = 0;
-    let mut ends = Ends::default();
-    while let Some(place) = text.get(at..).and_then(|rest| rest.find(['<', '&'])) {
-        let start = at + place;
-        let rest = &text[start..];
-        let stretch = if rest.starts_with('<') {
-            tag(rest, &mut ends)
-        } else {
-            entity(rest)
-        };
-        match stretch {
-            Some((length, replacement)) => {
-                found.push((start..start + length, replacement));
-                at = start + length;
-            }
-            None => at = start + 1,
-        }
-    }
-    found
-}
-
-/// What a text does not have any more behind the place that was reached: it is not looked for again from each tag on, which
-/// would be a walk over all of the text for each.
-#[derive(Debug, Default)]
-struct Ends(Vec<&'static str>);
-
-impl Ends {
-    /// Where an end is, unless it is known not to be there.
-    fn place(&mut self, end: &'static str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        if self.0.contains(&end) {
-            return None;
-        }
-        let found = look();
-        if found.is_none() {
-            self.0.push(end);
-        }
-        found
-    }
-}
-
-/// Where the end of an element is, which begins with `</`, in letters of any case.
-fn find_ignoring_case(rest: &str, close: &str) -> Option<usize> {
-    let is_it = |at: usize| {
-        let written = rest.as_bytes().get(at..at + close.len());
-        written.is_some_and(|written| written.eq_ignore_ascii_case(close.as_bytes()))
-    };
-    let mut slashes = rest.match_indices("</");
-    slashes.find_map(|(at, _)| is_it(at).then_some(at))
-}
-
-/// The length of a tag or comment, and what stands for it.
-fn tag(rest: &str, ends: &mut Ends) -> Option<(usize, String)> {
-    if rest.starts_with("<!--") {
-        let end = ends.place("-->", || rest.find("-->"))?;
-        return Some((end + 3, String::new()));
-    }
-    let name = rest[1..].trim_start_matches('/');
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
-        return None;
-    }
-    let first = ends.place(">", || rest.find('>'))?;
-    let end = end_of_tag(rest).unwrap_or(first) + 1;
-    let is_of_name = |c: &char| c.is_ascii_alphanumeric() || "-_:.".contains(*c);
-    let name: String = name.chars().take_while(is_of_name).collect();
-    let name = name.to_ascii_lowercase();
-    if name == "script" || name == "style" {
-        let close = if name == "script" {
-            "</script"
-        } else {
-            "</style"
-        };
-        let length = ends.place(close, || {
-            let from = find_ignoring_case(rest, close)?;
-            let end = rest.get(from..)?.find('>')?;
-            Some(from + end + 1)
-        });
-        return Some((length.unwrap_or(end), "\n".to_string()));
-    }
-    // What begins with `!` or `?` is no element.
-    let replacement = if name.is_empty() || INLINE.contains(&name.as_str()) {
-        ""
-    } else {
-        "\n"
-    };
-    Some((end, replacement.to_string()))
-}
-
-/// Where the `>` of a tag is: values of attributes may have others within their quotes.
-fn end_of_tag(rest: &str) -> Option<usize> {
-    let (mut quote, mut last) = (None, b'<');
-    for (at, byte) in rest.bytes().take(TAG_BYTES_MAX).enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return Some(at),
-            (None, b'"' | b'\'') if last == b'=' => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            _ => {}
-        }
-        if !byte.is_ascii_whitespace() {
-            last = byte;
-        }
-    }
-    None
-}
-
-/// The length of an entity, and the character it means.
-fn entity(rest: &str) -> Option<(usize, String)> {
-    // Names are short.
-    let end = rest.bytes().take(11).position(|byte| byte == b';')?;
-    let name = rest.get(1..end)?;
-    let character = match name.strip_prefix('#') {
-        None => {
-            let found = ENTITIES.binary_search_by_key(&name, |(known, _)| *known);
-            ENTITIES.get(found.ok()?)?.1
-        }
-        Some(number) => {
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)?
-        }
-    };
-    Some((end + 1, character.to_string()))
 }

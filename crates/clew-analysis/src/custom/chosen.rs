@@ -3,6 +3,7 @@
 
 use super::filter::Filter;
 use super::part::Part;
+use super::shingle::Behind;
 use super::token_script::TokenScript;
 use super::{Chain, Term};
 
@@ -104,5 +105,5 @@ fn through(filters: &[Filter], run: Vec<Term>) -> Vec<Term> {
         return run;
     }
     let each = filters.iter();
-    each.fold(run, |terms, filter| filter.apply(terms))
+    each.fold(run, |terms, filter| filter.apply(terms, Behind::default()))
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What of a text is looked at for one word, in bytes; longer words are several.
+/// What of a text is looked at at once, in bytes; a word that fills it goes on with the next one.
 const WINDOW: usize = 512;
 
 /// Chinese and Japanese, each letter of which is a word; they count as no letters otherwise.
@@ -72,17 +72,27 @@ fn first(text: &str) -> Option<(usize, &'static str)> {
     best
 }
 
-/// Where the words of a text lie.
-pub(super) fn words(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+/// Where the words of a text lie, and how many bytes of that are the word: the point behind a host is not.
+pub(super) fn words(text: &str) -> Vec<(Range<usize>, usize)> {
+    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+    // Whether the last word filled its window, so that it may go on behind it.
+    let mut goes_on = false;
     let mut at = 0;
     while let Some(letter) = text[at..].chars().next() {
         let Some((length, kind)) = first(&text[at..]) else {
             at += letter.len_utf8();
+            goes_on = false;
             continue;
         };
         let extra = usize::from(kind == DOTTED);
-        found.push(at..at + length - extra);
+        let before = found.last_mut().filter(|_| goes_on);
+        if let Some((range, letters)) = before {
+            range.end = at + length;
+            *letters = range.len() - extra;
+        } else {
+            found.push((at..at + length, length - extra));
+        }
+        goes_on = length == text[at..].floor_char_boundary(WINDOW) && length + at < text.len();
         at += length;
     }
     found
@@ -115,7 +125,8 @@ mod tests {
                     number 1-800-555-1234. P.S. 你好 at a-b 3.14 host.org.";
         let found: Vec<(&str, &str)> = words(text)
             .into_iter()
-            .map(|range| (&text[range.clone()], kind(&text[range])))
+            .map(|(range, letters)| &text[range.start..range.start + letters])
+            .map(|word| (word, kind(word)))
             .filter(|(_, kind)| *kind != "<ALPHANUM>")
             .collect();
         assert_eq!(
@@ -136,10 +147,11 @@ mod tests {
         );
         let plainly = |text: &str| -> Vec<String> {
             let found = words(text).into_iter();
-            found.map(|range| text[range].to_string()).collect()
+            found.map(|(range, _)| text[range].to_string()).collect()
         };
         assert_eq!(plainly("a-b (c_d) x"), ["a", "b", "c", "d", "x"]);
-        assert_eq!(plainly(&"x".repeat(600)).len(), 2);
+        assert_eq!(plainly(&"x".repeat(1200)), ["x".repeat(1200)]);
+        assert_eq!(words("see ab.cd."), [(0..3, 3), (4..10, 5)]);
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use icu_casemap::CaseMapper;
-use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::beside::{Beside, folded_beside};
 use super::chosen::Chosen;
@@ -18,8 +17,9 @@ use super::min_hash::MinHash;
 use super::part::Part;
 use super::replaced::replaced;
 use super::room::Room;
-use super::shingle::Shingle;
+use super::shingle::{Behind, Shingle};
 use super::snowball::Snowball;
+use super::stop::StopWords;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
 use super::unicode::{self, Form, ascii_digit, ascii_folded};
@@ -239,6 +239,17 @@ impl Filter {
         }
     }
 
+    /// Whether it takes terms out and leaves their places.
+    pub(super) fn leaves_places(&self) -> bool {
+        matches!(
+            self,
+            Filter::Stop(_)
+                | Filter::Length(..)
+                | Filter::Kept(Kept::Words(_) | Kept::Kinds { .. })
+                | Filter::Chosen(_)
+        )
+    }
+
     /// Whether it asks which terms stemmers leave alone, or says it.
     pub(super) fn tells_keywords(&self) -> bool {
         matches!(
@@ -252,11 +263,12 @@ impl Filter {
         )
     }
 
-    pub(super) fn apply(&self, mut terms: Vec<Term>) -> Vec<Term> {
+    /// The terms that it makes of these, behind which the text may have places without terms.
+    pub(super) fn apply(&self, mut terms: Vec<Term>, behind: Behind) -> Vec<Term> {
         match self {
             Filter::Nothing => terms,
             Filter::Synonyms(synonyms) => synonyms.apply(terms),
-            Filter::Shingle(shingle) => shingle.apply(&terms),
+            Filter::Shingle(shingle) => shingle.apply(&terms, behind),
             Filter::Delimiter(delimiter) => delimiter.apply(terms),
             Filter::Pairs(pairs) => pairs.apply(terms),
             Filter::Kept(kept) => kept.apply(terms),
@@ -397,78 +409,13 @@ fn reversed(mut terms: Vec<Term>) -> Vec<Term> {
     terms
 }
 
-fn has(words: &BTreeSet<String>, text: &str, ignore_case: bool) -> bool {
+/// Whether a text is one of some words.
+pub(super) fn has(words: &BTreeSet<String>, text: &str, ignore_case: bool) -> bool {
     words.contains(text)
         || ignore_case
             && words
                 .iter()
                 .any(|word| word.to_lowercase() == text.to_lowercase())
-}
-
-/// Words that are left out.
-#[derive(Clone)]
-pub(super) struct StopWords {
-    words: BTreeSet<String>,
-    /// Those of languages.
-    lists: Vec<StopWordFilter>,
-    ignore_case: bool,
-    /// Whether the last word of a text stays: a user may still be typing it.
-    removes_last: bool,
-}
-
-impl StopWords {
-    fn compile(part: &Part<'_>) -> Result<Self, String> {
-        let mut stop = StopWords {
-            words: BTreeSet::new(),
-            lists: Vec::new(),
-            ignore_case: part.flag("ignore_case", false)?,
-            removes_last: part.flag("remove_trailing", true)?,
-        };
-        let given = part.list("stopwords");
-        for word in given.unwrap_or_else(|| vec!["_english_".to_string()]) {
-            match word
-                .strip_prefix('_')
-                .and_then(|rest| rest.strip_suffix('_'))
-            {
-                Some("none") => {}
-                // What names no list is a word like others.
-                list => match list.and_then(language::stop_words) {
-                    Some(list) => stop.lists.push(list),
-                    None => {
-                        stop.words.insert(word);
-                    }
-                },
-            }
-        }
-        Ok(stop)
-    }
-
-    fn without(&self, mut terms: Vec<Term>) -> Vec<Term> {
-        // A list tells its words only by what it lets through.
-        let lists = self.lists.iter().cloned();
-        let mut lists: Vec<_> = lists
-            .map(|list| list.transform(RawTokenizer::default()))
-            .collect();
-        let last = if self.removes_last { 0 } else { terms.len() };
-        let mut at = 0;
-        terms.retain(|term| {
-            at += 1;
-            let text = &term.token.text;
-            let lower;
-            let listed = if self.ignore_case {
-                lower = text.to_lowercase();
-                &lower
-            } else {
-                text
-            };
-            at == last
-                || !has(&self.words, text, self.ignore_case)
-                    && lists
-                        .iter_mut()
-                        .all(|list| list.token_stream(listed).advance())
-        });
-        terms
-    }
 }
 
 fn cut(terms: &[Term], lengths: &Range<usize>, only_first: bool, keep: bool) -> Vec<Term> {

@@ -4,13 +4,16 @@
 //! parts as JSON. So a field, a segment's schema and a query that have the name have the analyzer,
 //! and two analyzers are the same when their names are.
 
+mod addresses;
 mod beside;
 mod char_filter;
 mod chosen;
 mod cjk;
+mod classes;
 mod classic;
 mod entities;
 mod filter;
+mod html;
 mod kept;
 mod language;
 mod letters;
@@ -24,6 +27,7 @@ mod room;
 mod settings;
 mod shingle;
 mod snowball;
+mod stop;
 mod stop_words;
 mod synonyms;
 mod thai;
@@ -39,7 +43,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-pub use char_filter::strip_html;
+pub use html::strip_html;
 pub use required::PartLimits;
 pub use room::take_left_out;
 pub use settings::Analysis;
@@ -49,6 +53,7 @@ use filter::Filter;
 use language::LANGUAGES;
 use part::Part;
 use room::{MADE_BYTES_MAX, Room, leave_out};
+use shingle::Behind;
 use tokenizer::Cutter;
 
 use crate::java_pattern::in_one_turn;
@@ -131,9 +136,17 @@ impl Chain {
             })
             .collect();
         room.cut(&mut terms);
+        let mut behind = Behind {
+            places: 0,
+            end: filtered.text.len(),
+        };
         for filter in &self.filters {
-            terms = filter.apply(terms);
+            let last = last_place(&terms);
+            terms = filter.apply(terms, behind);
             room.cut(&mut terms);
+            if filter.leaves_places() {
+                behind.places += last.saturating_sub(last_place(&terms));
+            }
         }
         // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
         let place = |place: usize| text.floor_char_boundary(filtered.origin(place));
@@ -177,6 +190,11 @@ impl Chain {
             _ => terms.swap_remove(0).token.text,
         }
     }
+}
+
+/// The highest place of terms in order, from 1 on; 0 without any.
+fn last_place(terms: &[Term]) -> usize {
+    terms.last().map_or(0, |term| term.token.position + 1)
 }
 
 /// The analyzer of a name, if it is composed or one of those that are always there.

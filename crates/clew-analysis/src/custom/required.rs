@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::lower_case::LowerCase;
 use super::part::Part;
 
+/// Longest terms that a tokenizer may be asked for, in UTF-16 units.
+const TOKEN_LENGTH_LIMIT: i64 = 1_048_576;
+
 /// How far the longest and the shortest pieces of words may be apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartLimits {
@@ -96,6 +99,10 @@ pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), S
             one_letter(&part, "delimiter")?;
             one_letter(&part, "replacement")
         }
+        (
+            "tokenizer",
+            kind @ ("standard" | "classic" | "uax_url_email" | "whitespace" | "char_group"),
+        ) => token_length(&part, kind),
         ("char_filter", "mapping") if !has(&part, &["mappings", "mappings_path"]) => Err(
             "mapping requires either `mappings` or `mappings_path` to be configured".to_string(),
         ),
@@ -201,6 +208,23 @@ fn shingles(part: &Part<'_>, diff_max: i64) -> Result<(), String> {
     Err(wrong.to_string())
 }
 
+/// How long a tokenizer lets its terms be.
+fn token_length(part: &Part<'_>, kind: &str) -> Result<(), String> {
+    let most = number(part, "max_token_length", 1);
+    let is_too_long = most > TOKEN_LENGTH_LIMIT;
+    Err(match kind {
+        "whitespace" | "char_group" if most < 1 || is_too_long => format!(
+            "maxTokenLen must be greater than 0 and less than {TOKEN_LENGTH_LIMIT} passed: {most}"
+        ),
+        "whitespace" | "char_group" => return Ok(()),
+        _ if most < 1 => "maxTokenLength must be greater than zero".to_string(),
+        "standard" | "uax_url_email" if is_too_long => {
+            format!("maxTokenLength may not exceed {TOKEN_LENGTH_LIMIT}")
+        }
+        _ => return Ok(()),
+    })
+}
+
 fn one_letter(part: &Part<'_>, key: &str) -> Result<(), String> {
     match part.text(key) {
         Some(text) if text.chars().count() != 1 => Err(format!("{key} must be a one char value")),
@@ -278,6 +302,24 @@ mod tests {
         told("char_filter", json!({"type": "html_strip"}), "");
         let path = json!({"type": "path_hierarchy", "delimiter": "ab"});
         told("tokenizer", path, "delimiter must be");
+        for (kind, length, reason) in [
+            ("standard", 0, "maxTokenLength must be greater than zero"),
+            (
+                "standard",
+                2_000_000,
+                "maxTokenLength may not exceed 1048576",
+            ),
+            ("classic", 2_000_000, ""),
+            (
+                "char_group",
+                -1,
+                "maxTokenLen must be greater than 0 and less than 1048576 passed: -1",
+            ),
+            ("whitespace", 5, ""),
+        ] {
+            let part = json!({"type": kind, "max_token_length": length});
+            told("tokenizer", part, reason);
+        }
     }
 
     #[test]

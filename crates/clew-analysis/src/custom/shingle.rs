@@ -40,13 +40,19 @@ impl Shingle {
     }
 
     /// Each place begins shingles of all sizes, also one that another filter has left empty: there the filler stands.
-    pub(super) fn apply(&self, terms: &[Term]) -> Vec<Term> {
-        let places = self.places(terms);
+    /// So do those behind the last term, of which the text may have some.
+    pub(super) fn apply(&self, terms: &[Term], behind: Behind) -> Vec<Term> {
+        let places = self.places(terms, behind);
         let is_lone = self.keeps_lone_words && places.len() < self.sizes.start;
         let mut out = Vec::new();
         let mut room = Room::for_terms(terms);
         for (at, place) in places.iter().enumerate() {
-            if (self.keeps_words || is_lone) && !place.is_filler {
+            // Lucene ends where words alone are wanted, there is none, and too little is left for a shingle.
+            let has_words = self.keeps_words || is_lone;
+            if has_words && place.is_filler && places.len() - at < self.sizes.start {
+                break;
+            }
+            if has_words && !place.is_filler {
                 let mut word = place.term.clone();
                 word.token.position = at;
                 out.push(word);
@@ -62,21 +68,17 @@ impl Shingle {
         out
     }
 
-    /// The terms with what stands for those that are missing before each of them, fewer than the longest shingle has.
-    fn places(&self, terms: &[Term]) -> Vec<Place> {
+    /// The terms with what stands for those that are missing before each of them and behind the last, fewer than the longest
+    /// shingle has.
+    fn places(&self, terms: &[Term], behind: Behind) -> Vec<Place> {
         let most = self.sizes.end.saturating_sub(2);
         let mut places = Vec::with_capacity(terms.len());
         let mut next = 0;
         for term in terms {
             let missing = term.token.position.saturating_sub(next).min(most);
-            for _ in 0..missing {
-                let mut filler = term.clone();
-                filler.token.text.clone_from(&self.filler);
-                filler.token.offset_to = filler.token.offset_from;
-                places.push(Place {
-                    term: filler,
-                    is_filler: true,
-                });
+            if missing > 0 {
+                let filler = self.filler(term, term.token.offset_from);
+                places.extend(std::iter::repeat_n(filler, missing));
             }
             places.push(Place {
                 term: term.clone(),
@@ -84,7 +86,23 @@ impl Shingle {
             });
             next = term.token.position + 1;
         }
+        if let Some(last) = terms.last() {
+            let filler = self.filler(last, behind.end);
+            places.extend(std::iter::repeat_n(filler, behind.places.min(most)));
+        }
         places
+    }
+
+    /// What stands at a place of the text where there is no term.
+    fn filler(&self, beside: &Term, at: usize) -> Place {
+        let mut term = beside.clone();
+        term.token.text.clone_from(&self.filler);
+        term.token.offset_from = at;
+        term.token.offset_to = at;
+        Place {
+            term,
+            is_filler: true,
+        }
     }
 
     /// So many places joined; `None` when there are not as many, or nothing but fillers.
@@ -112,7 +130,17 @@ impl Shingle {
     }
 }
 
+/// What a text has behind its last term.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Behind {
+    /// Places of terms that filters took out.
+    pub(super) places: usize,
+    /// Where the text ends, in bytes.
+    pub(super) end: usize,
+}
+
 /// A place in a text: a term, or what stands for one that was left out.
+#[derive(Clone)]
 struct Place {
     term: Term,
     is_filler: bool,

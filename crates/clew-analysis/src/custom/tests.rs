@@ -763,6 +763,54 @@ fn what_is_joined_stands_where_lucene_has_it() {
 }
 
 #[test]
+fn shingles_reach_over_words_that_are_left_out_at_the_end() {
+    let stopped = |mut shingle: Value| {
+        shingle["type"] = "shingle".into();
+        json!({"tokenizer": {"type": "standard"}, "filter": [{"type": "stop"}, shingle]})
+    };
+    let three = json!({"min_shingle_size": 3, "max_shingle_size": 4});
+    let lone = json!({
+        "min_shingle_size": 3, "max_shingle_size": 3, "output_unigrams": false,
+        "output_unigrams_if_no_shingles": true,
+    });
+    for (shingle, text, expected) in [
+        (&json!({}), "fox the the", "fox:0 fox _:0"),
+        (&json!({}), "the", ""),
+        (&three, "fox the", "fox:0"),
+        (&three, "the fox", ""),
+        (&three, "fox the red", "fox:0 fox _ red:0"),
+        (
+            &three,
+            "fox red the a",
+            "fox:0 fox red _:0 fox red _ _:0 red:1 red _ _:1",
+        ),
+        (&lone, "fox red", "fox:0 red:1"),
+        (&lone, "fox the", "fox:0"),
+        (&lone, "the fox", ""),
+        (&lone, "fox the the", "fox _ _:0"),
+    ] {
+        let found = words(stopped(shingle.clone()), text).into_iter();
+        let found: Vec<String> = found.map(|(word, at)| format!("{word}:{at}")).collect();
+        assert_eq!(found.join(" "), expected, "{text}");
+    }
+    let chain = Chain::compile(&stopped(json!({}))).unwrap();
+    let last = chain.run("fox the the ").pop().unwrap();
+    assert_eq!((last.token.offset_from, last.token.offset_to), (0, 12));
+}
+
+#[test]
+fn classic_leaves_out_what_is_too_long_and_keeps_its_place() {
+    let classic = json!({"tokenizer": {"type": "classic", "max_token_length": 5}});
+    check(classic, "abcdefgh ij I.B.M. x", &[("ij", 1), ("x", 3)]);
+    let chain = Chain::compile(&json!({"tokenizer": {"type": "classic"}})).unwrap();
+    let host = chain.run("example.com.").pop().unwrap();
+    assert_eq!(
+        (host.token.text.as_str(), host.token.offset_to),
+        ("example.com", 12)
+    );
+}
+
+#[test]
 fn tags_may_be_kept() {
     let strip = json!({"type": "html_strip", "escaped_tags": ["b"]});
     let chain = json!({"tokenizer": {"type": "keyword"}, "char_filter": [strip]});
@@ -914,12 +962,24 @@ fn what_settings_make_of_a_text_is_bounded() {
 #[test]
 fn tags_and_entities_without_an_end_are_looked_for_once() {
     // A second for each letter of these if the rest of the text is looked through from each on.
-    for part in ["<a ", "<!-- ", "<script>", "<STYLE>", "&", "&amp"] {
+    for part in [
+        "<a ",
+        "<a b=\"",
+        "<!-- ",
+        "<![CDATA[",
+        "<script>",
+        "<STYLE>",
+        "&",
+        "&amp",
+    ] {
         let text = part.repeat(300_000);
-        let stripped = strip_html(&text);
-        assert!(stripped.len() <= text.len(), "{part}");
+        for end in ["", ">", "]]>"] {
+            let text = format!("{text}{end}");
+            let stripped = strip_html(&text);
+            assert!(stripped.len() <= text.len(), "{part}");
+        }
     }
     assert_eq!(strip_html("a<script>x</b></ScRiPt >b"), "a\nb");
     assert_eq!(strip_html("<style>x<style>y</STYLE>b"), "\nb");
-    assert_eq!(strip_html("a <b>&lt;&#x41; < & <!-- c"), "a <A < & <!-- c");
+    assert_eq!(strip_html("a <b>&lt;&#x41; < & <!-- c"), "a <A < & ");
 }

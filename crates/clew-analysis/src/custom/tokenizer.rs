@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use regex::Regex;
 use serde_json::Value;
 use tantivy::tokenizer::Token;
 
+use super::classes::CharacterClasses;
 use super::part::Part;
 use super::room::{Room, leave_out};
 use crate::TOKEN_LENGTH_MAX;
 use crate::java_pattern::{JavaPattern, each_match};
 use crate::stream::piece_within;
 
-/// Longest tokens that settings may ask for, which then are cut as all are.
-const LENGTH_MAX: usize = 1_048_576;
 /// Longest piece that a tokenizer of pieces makes.
 const PIECE_MAX: usize = 255;
 /// Characters of a text that is cut in pieces; what follows is left out.
@@ -33,8 +31,8 @@ pub(super) enum Cutter {
         pattern: JavaPattern,
         group: Option<usize>,
     },
-    /// Addresses of the web and of mail, else words.
-    Addresses(Regex),
+    /// Addresses of the web and of mail, of at most so many UTF-16 units, else words.
+    Addresses(usize),
     /// Pieces of these lengths, from every place or from the first alone.
     Pieces {
         lengths: Range<usize>,
@@ -52,77 +50,10 @@ pub(super) enum Cutter {
     Between(CharacterClasses),
     /// Words of a dictionary where no space parts them.
     Thai,
-    /// Words by Lucene's first grammar.
-    Classic,
+    /// Words by Lucene's first grammar; those of more UTF-16 units are left out.
+    Classic(usize),
     /// What another one cuts, in pieces of at most so many UTF-16 units.
     Short { cutter: Box<Cutter>, most: usize },
-}
-
-/// Classes of characters, and single ones.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CharacterClasses {
-    letter: bool,
-    digit: bool,
-    whitespace: bool,
-    punctuation: bool,
-    symbol: bool,
-    single: Vec<char>,
-}
-
-impl CharacterClasses {
-    fn read(names: &[String]) -> Result<Self, String> {
-        let mut classes = CharacterClasses::default();
-        for name in names {
-            match name.as_str() {
-                "letter" => classes.letter = true,
-                "digit" => classes.digit = true,
-                "whitespace" => classes.whitespace = true,
-                "punctuation" => classes.punctuation = true,
-                "symbol" => classes.symbol = true,
-                "\\n" => classes.single.push('\n'),
-                "\\t" => classes.single.push('\t'),
-                "\\r" => classes.single.push('\r'),
-                one if one.chars().count() == 1 => classes.single.extend(one.chars()),
-                other => return Err(format!("Unknown token type: '{other}'")),
-            }
-        }
-        Ok(classes)
-    }
-
-    /// The classes of what `ngram` and its like cut.
-    fn of_pieces(part: &Part<'_>) -> Result<Self, String> {
-        let mut names = part.list("token_chars").unwrap_or_default();
-        let has_own = names.iter().any(|name| name == "custom");
-        names.retain(|name| name != "custom");
-        let mut classes = CharacterClasses::read(&names)?;
-        if has_own {
-            let own = part.text("custom_token_chars");
-            let own = own.ok_or("Token type: 'custom' requires setting `custom_token_chars`")?;
-            classes.single.extend(own.chars());
-        }
-        Ok(classes)
-    }
-
-    fn is_empty(&self) -> bool {
-        let named = [
-            self.letter,
-            self.digit,
-            self.whitespace,
-            self.punctuation,
-            self.symbol,
-        ];
-        !named.contains(&true) && self.single.is_empty()
-    }
-
-    fn has(&self, c: char) -> bool {
-        let is_symbol = matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~');
-        self.letter && c.is_alphabetic()
-            || self.digit && c.is_numeric()
-            || self.whitespace && c.is_whitespace()
-            || self.punctuation && c.is_ascii_punctuation() && !is_symbol
-            || self.symbol && is_symbol
-            || self.single.contains(&c)
-    }
 }
 
 impl Cutter {
@@ -138,7 +69,7 @@ impl Cutter {
             Cutter::Letters { .. }
             | Cutter::Addresses(_)
             | Cutter::Between(_)
-            | Cutter::Classic
+            | Cutter::Classic(_)
             | Cutter::Short { .. } => false,
         }
     }
@@ -148,15 +79,11 @@ impl Cutter {
         let cutter = Box::new(Cutter::whole(&part)?);
         let most = match part.type_name() {
             "standard" | "classic" | "whitespace" | "uax_url_email" | "char_group" => {
-                part.number("max_token_length", TOKEN_LENGTH_MAX, 1..=LENGTH_MAX)?
+                token_length(&part)?
             }
             _ => TOKEN_LENGTH_MAX,
         };
-        let most = most.min(TOKEN_LENGTH_MAX);
-        let is_cut = matches!(
-            *cutter,
-            Cutter::Letters { .. } | Cutter::Between(_) | Cutter::Addresses(_) | Cutter::Classic
-        );
+        let is_cut = matches!(*cutter, Cutter::Letters { .. } | Cutter::Between(_));
         Ok(if most < TOKEN_LENGTH_MAX || is_cut {
             Cutter::Short { cutter, most }
         } else {
@@ -168,7 +95,7 @@ impl Cutter {
     fn whole(part: &Part<'_>) -> Result<Self, String> {
         Ok(match part.type_name() {
             "standard" => Cutter::Plain("standard"),
-            "classic" => Cutter::Classic,
+            "classic" => Cutter::Classic(token_length(part)?),
             "whitespace" => Cutter::Plain("whitespace"),
             "keyword" => Cutter::Plain("keyword"),
             "letter" => Cutter::Letters { lower: false },
@@ -199,9 +126,7 @@ impl Cutter {
                 pattern: part.pattern("pattern", "")?,
                 group: None,
             },
-            "uax_url_email" => {
-                Cutter::Addresses(Regex::new(ADDRESSES).map_err(|error| error.to_string())?)
-            }
+            "uax_url_email" => Cutter::Addresses(token_length(part)?),
             kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
                 let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
                 let max = part.number("max_gram", 2, min..=PIECE_MAX)?;
@@ -226,7 +151,7 @@ impl Cutter {
                 }
             }
             "thai" => Cutter::Thai,
-            "char_group" => Cutter::Between(CharacterClasses::read(
+            "char_group" => Cutter::Between(CharacterClasses::of_groups(
                 &part.list("tokenize_on_chars").unwrap_or_default(),
             )?),
             other => return Err(format!("Unknown tokenizer type [{other}]")),
@@ -237,20 +162,18 @@ impl Cutter {
     pub(super) fn kind(&self, term: &str) -> &'static str {
         match self {
             Cutter::Short { cutter, .. } => cutter.kind(term),
-            Cutter::Addresses(_) if term.contains("://") => "<URL>",
-            Cutter::Addresses(_) if term.contains('@') => "<EMAIL>",
-            Cutter::Plain("standard") | Cutter::Addresses(_) => crate::kind(term),
-            Cutter::Classic => super::classic::kind(term),
+            Cutter::Addresses(_) => {
+                super::addresses::kind(term).unwrap_or_else(|| crate::kind(term))
+            }
+            Cutter::Plain("standard") => crate::kind(term),
+            Cutter::Classic(_) => super::classic::kind(term),
             _ => "word",
         }
     }
 
     pub(super) fn cut(&self, text: &str) -> Vec<Token> {
         match self {
-            Cutter::Addresses(pattern) => {
-                let found = pattern.find_iter(text).map(|found| found.range());
-                numbered(text, found.collect())
-            }
+            Cutter::Addresses(most) => numbered(text, super::addresses::words(text, *most)),
             Cutter::Plain(name) => {
                 let mut tokens = Vec::new();
                 let mut push = |token: &Token| tokens.push(token.clone());
@@ -270,7 +193,7 @@ impl Cutter {
                 tokens
             }
             Cutter::Thai => numbered(text, super::thai::words(text)),
-            Cutter::Classic => numbered(text, super::classic::words(text)),
+            Cutter::Classic(most) => classic(text, *most),
             Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
             Cutter::Pattern {
                 pattern,
@@ -371,11 +294,25 @@ impl Cutter {
     }
 }
 
-/// Addresses of the web and of mail, else words.
-const ADDRESSES: &str = r"(?x)
-    [A-Za-z0-9._%+\-]+ @ [A-Za-z0-9\-]+ (?: \. [A-Za-z0-9\-]+ )+
-    | (?: https? | ftp | file ) :// [^\s<>\x22]+
-    | [\p{L}\p{N}_]+ (?: ['.] [\p{L}\p{N}_]+ )*";
+/// How long settings let tokens be, in UTF-16 units.
+fn token_length(part: &Part<'_>) -> Result<usize, String> {
+    // How long it may be at most is asked for where an analyzer is made.
+    let most = part.number("max_token_length", TOKEN_LENGTH_MAX, 1..=usize::MAX)?;
+    Ok(most.min(TOKEN_LENGTH_MAX))
+}
+
+/// Words of at most so many UTF-16 units by Lucene's first grammar; longer ones leave their places.
+fn classic(text: &str, most: usize) -> Vec<Token> {
+    let (ranges, lengths): (Vec<_>, Vec<_>) = super::classic::words(text).into_iter().unzip();
+    let mut tokens = numbered(text, ranges);
+    let mut lengths = lengths.into_iter();
+    tokens.retain_mut(|token| {
+        let fits = piece_within(&token.text, most) == token.text.len();
+        token.text.truncate(lengths.next().unwrap_or_default());
+        fits
+    });
+    tokens
+}
 
 /// Tokens of at most so many UTF-16 units: longer ones become several, each with a place of its own.
 fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
