@@ -385,7 +385,7 @@ fn upper(letter: char) -> char {
 }
 
 /// What Java takes for white space: signs that part fields, but no spaces at which lines may not end.
-fn is_java_space(letter: char) -> bool {
+pub(super) fn is_java_space(letter: char) -> bool {
     match letter {
         '\u{1c}'..='\u{1f}' => true,
         '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}' => false,

@@ -207,13 +207,21 @@ fn entity(rest: &str) -> Option<(usize, String)> {
     if let Some(character) = char::from_u32(code) {
         return Some((length, character.to_string()));
     }
-    // Half of a character, whose other half follows.
-    let other = &rest[length..];
-    let end = semicolon(other)?;
-    let half = other.get(..end)?.strip_prefix("&#").and_then(self::code)?;
-    let units = [u16::try_from(code).ok()?, u16::try_from(half).ok()?];
-    let character = char::decode_utf16(units).next()?.ok()?;
-    Some((length + end + 1, character.to_string()))
+    // Half of a character, whose other half may follow.
+    let first = u16::try_from(code).ok()?;
+    let whole = half(&rest[length..]).and_then(|(second, more)| {
+        let character = char::decode_utf16([first, second]).next()?.ok()?;
+        Some((character, more))
+    });
+    let (character, more) = whole.unwrap_or((char::REPLACEMENT_CHARACTER, 0));
+    Some((length + more, character.to_string()))
+}
+
+/// What may be half of a character at the beginning of a text, and its length.
+fn half(rest: &str) -> Option<(u16, usize)> {
+    let end = semicolon(rest)?;
+    let unit = code(rest.get(..end)?.strip_prefix("&#")?)?;
+    Some((u16::try_from(unit).ok()?, end + 1))
 }
 
 /// Where an entity ends: names are short.
@@ -257,7 +265,7 @@ mod tests {
             ("a<!-- b <i>", "a"),
             ("a<script>b", "a"),
             ("&amp &lt", "&amp <"),
-            ("&#xD83D;&#xDE00; &#xD83D; &#+65;", "😀 &#xD83D; &#+65;"),
+            ("&#xD83D;&#xDE00; &#xD83D; &#+65;", "😀 \u{fffd} &#+65;"),
         ] {
             assert_eq!(strip_html(text), expected, "{text}");
         }

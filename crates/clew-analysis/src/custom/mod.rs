@@ -31,6 +31,8 @@ mod stop;
 mod stop_words;
 mod synonyms;
 mod thai;
+mod token_letter;
+mod token_pieces;
 mod token_script;
 mod tokenizer;
 mod unicode;

@@ -2,21 +2,18 @@
 //! `token`, read into a tree when the analyzer is made.
 //!
 //! What is understood are the token's `term`, `type`, `position`, `positionIncrement`, `positionLength` and `keyword`,
-//! methods of texts, comparisons, sums and logic. Statements, variables, offsets and regular expressions are refused, and
+//! methods of texts, `Character`'s questions about one letter (`Character.isDigit(token.term.charAt(0))`), comparisons, sums
+//! and logic. Statements, variables, offsets and regular expressions are refused, and
 //! so is what mixes kinds of values. A division by nothing, or a number beyond what Java's `long` holds, chooses nothing.
 
 use super::Term;
+use super::token_letter::LetterTest;
+use super::token_pieces::{Piece, not_understood, pieces};
 
 /// Longest script, in bytes. A tree is as deep as its script is long at most.
 const SOURCE_MAX: usize = 2_000;
 /// Brackets and signs that may stand inside of one another.
 const DEPTH_MAX: usize = 50;
-
-/// Signs, those first that begin like others.
-const SIGNS: [&str; 22] = [
-    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", ".", ",", "+",
-    "-", "*", "/", "%", ";",
-];
 
 /// A script that is true or false of a term.
 #[derive(Clone, Debug)]
@@ -50,70 +47,6 @@ impl TokenScript {
     pub(super) fn fits(&self, term: &Term, step: usize) -> bool {
         matches!(self.0.value(term, step), Some(Value::Flag(true)))
     }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Piece {
-    Name(String),
-    Number(i64),
-    Text(String),
-    Sign(&'static str),
-}
-
-fn not_understood(piece: &Piece) -> String {
-    let written = match piece {
-        Piece::Name(text) | Piece::Text(text) => text.clone(),
-        Piece::Number(number) => number.to_string(),
-        Piece::Sign(sign) => (*sign).to_string(),
-    };
-    format!("compile error: [{written}] is not understood in a script about a token")
-}
-
-/// A script in its pieces.
-fn pieces(source: &str) -> Result<Vec<Piece>, String> {
-    let mut pieces = Vec::new();
-    let mut rest = source.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let length = |belongs: fn(char) -> bool| {
-            let end = rest.find(|letter: char| !belongs(letter));
-            end.unwrap_or(rest.len())
-        };
-        let (piece, behind) = if first.is_ascii_digit() {
-            let (digits, behind) = rest.split_at(length(|letter: char| letter.is_ascii_digit()));
-            let number = digits.parse::<i64>();
-            let number = number.map_err(|_| format!("[{digits}] is too large a number"))?;
-            (Piece::Number(number), behind)
-        } else if first.is_ascii_alphabetic() || first == '_' {
-            let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-            let (name, behind) = rest.split_at(length(is_part));
-            (Piece::Name(name.to_string()), behind)
-        } else if first == '\'' || first == '"' {
-            let (text, behind) = quoted(&rest[1..], first)?;
-            (Piece::Text(text), behind)
-        } else {
-            let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
-            let sign =
-                sign.ok_or_else(|| format!("compile error: unexpected character [{first}]"))?;
-            (Piece::Sign(sign), &rest[sign.len()..])
-        };
-        pieces.push(piece);
-        rest = behind.trim_start();
-    }
-    Ok(pieces)
-}
-
-/// A text up to the sign that it began with, and what stands behind it.
-fn quoted(source: &str, end: char) -> Result<(String, &str), String> {
-    let mut text = String::new();
-    let mut letters = source.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => text.extend(letters.next().map(|(_, letter)| letter)),
-            letter if letter == end => return Ok((text, &source[at + letter.len_utf8()..])),
-            letter => text.push(letter),
-        }
-    }
-    Err("compile error: a text has no end".to_string())
 }
 
 /// What a part of a script is.
@@ -277,6 +210,8 @@ enum Node {
     Pair(Box<(Node, Node)>, Operator),
     /// A method of a text, with the text that it takes or an empty one.
     Call(Box<(Node, Node)>, Method),
+    /// What is asked of the letter of a text that stands at a place.
+    Letter(Box<(Node, Node)>, LetterTest),
 }
 
 impl Node {
@@ -289,6 +224,7 @@ impl Node {
             | Node::Negative(_) => Kind::Number,
             Node::Pair(_, operator) => operator.kinds(Kind::Number).1,
             Node::Call(_, method) => method.kind(),
+            Node::Letter(..) => Kind::Flag,
         }
     }
 
@@ -320,6 +256,12 @@ impl Node {
             Node::Call(both, method) => {
                 match (both.0.value(term, step)?, both.1.value(term, step)?) {
                     (Value::Text(text), Value::Text(other)) => method.of(&text, &other),
+                    _ => return None,
+                }
+            }
+            Node::Letter(both, test) => {
+                match (both.0.value(term, step)?, both.1.value(term, step)?) {
+                    (Value::Text(text), Value::Number(at)) => Value::Flag(test.fits(&text, at)?),
                     _ => return None,
                 }
             }
@@ -438,6 +380,7 @@ impl Reader {
                 Node::Given(Value::Flag(name == "true"))
             }
             Piece::Name(name) if name == "token" => Node::Token(self.member()?),
+            Piece::Name(name) if name == "Character" => self.letter(depth)?,
             Piece::Sign("(") => {
                 let inner = self.expression(0, depth + 1)?;
                 self.expect(")")?;
@@ -474,6 +417,33 @@ impl Reader {
             self.expect(")")?;
         }
         Ok(member)
+    }
+
+    /// What stands behind `Character`: a question about the letter of a text.
+    fn letter(&mut self, depth: usize) -> Result<Node, String> {
+        self.expect(".")?;
+        let piece = self.take()?;
+        let test = match &piece {
+            Piece::Name(name) => LetterTest::named(name),
+            Piece::Number(_) | Piece::Text(_) | Piece::Sign(_) => None,
+        };
+        let test = test.ok_or_else(|| not_understood(&piece))?;
+        self.expect("(")?;
+        let mut text = self.operand(depth + 1)?;
+        loop {
+            self.expect(".")?;
+            let next = self.pieces.get(self.at);
+            if matches!(next, Some(Piece::Name(name)) if name == "charAt") {
+                self.at += 1;
+                break;
+            }
+            text = self.call(text, depth)?;
+        }
+        self.expect("(")?;
+        let at = wants(Kind::Number, self.expression(0, depth + 1)?)?;
+        self.expect(")")?;
+        self.expect(")")?;
+        Ok(Node::Letter(Box::new((wants(Kind::Text, text)?, at)), test))
     }
 
     /// A method of a text.
@@ -534,7 +504,17 @@ mod tests {
             ("token.term.toLowerCase().equals('fußball')", true),
             ("token.term.indexOf('b') == 3 && -1 < 0", true),
             ("token.term.equals('it\\'s') == false", true),
+            ("Character.isUpperCase(token.term.charAt(0))", true),
+            (
+                "Character.isLetter(token.term.toLowerCase().charAt(1 + 1))",
+                true,
+            ),
+            ("!Character.isDigit(token.term.charAt(0))", true),
+            ("Character.isLetterOrDigit('½'.charAt(0))", false),
+            ("Character.isDigit('٣'.charAt(0))", true),
+            ("Character.isWhitespace('\u{a0}'.charAt(0))", false),
             // What cannot be told chooses nothing.
+            ("Character.isLetter(token.term.charAt(9))", false),
             ("token.position / 0 == 1", false),
             ("true || token.position / 0 == 1", true),
             ("1 + 2 * 3 == 7 && 10 - 2 - 3 == 5", true),
@@ -562,6 +542,9 @@ mod tests {
             "token.term =~ /x/",
             "params.x == 1",
             "'open",
+            "Character.isDigit(token.term)",
+            "Character.isNice(token.term.charAt(0))",
+            "token.term.charAt(0) == 'F'",
             "99999999999999999999 == 1",
             "#",
             deep.as_str(),
