@@ -173,7 +173,21 @@ impl Analysis {
                 }
                 definition => {
                     required::check(key, definition, limits)?;
-                    Ok(with_chains(&self.source, definition.clone()))
+                    let kind = Part::new(definition).type_name();
+                    if kind.is_empty() {
+                        return Err(format!(
+                            "Missing [type] setting for anonymous {key}: {}",
+                            in_texts(definition)
+                        ));
+                    }
+                    let part = with_chains(&self.source, definition.clone());
+                    let read = compiled_alone(key, &part);
+                    // Not where a filter within it is the unknown one.
+                    let is_itself = |reason: String| reason.contains(&format!("[{kind}]"));
+                    if is_unknown(&read) && read.is_err_and(is_itself) {
+                        return Err(format!("failed to find global {key} under [{kind}]"));
+                    }
+                    Ok(part)
                 }
             };
             parts[key] = match wanted.get(key) {
@@ -213,6 +227,18 @@ impl Analysis {
             return Some(full.clone());
         }
         crate::is_normalizer(name).then(|| name.to_string())
+    }
+}
+
+/// A definition as OpenSearch shows settings, whose values are texts.
+fn in_texts(definition: &Value) -> Value {
+    let text = |(key, value): (&String, &Value)| match value {
+        Value::Number(_) | Value::Bool(_) => (key.clone(), value.to_string().into()),
+        other => (key.clone(), other.clone()),
+    };
+    match definition {
+        Value::Object(members) => Value::Object(members.iter().map(text).collect()),
+        other => other.clone(),
     }
 }
 

@@ -811,6 +811,28 @@ fn classic_leaves_out_what_is_too_long_and_keeps_its_place() {
 }
 
 #[test]
+fn parts_of_a_request_that_there_are_not_are_told_by_their_types() {
+    let analysis = Analysis::default();
+    for (wanted, reason) in [
+        (
+            json!({"tokenizer": {"type": "foo"}}),
+            "failed to find global tokenizer under [foo]",
+        ),
+        (
+            json!({"filter": [{"type": "foo"}]}),
+            "failed to find global filter under [foo]",
+        ),
+        (
+            json!({"char_filter": [{"x": 1}]}),
+            "Missing [type] setting for anonymous char_filter: {\"x\":\"1\"}",
+        ),
+    ] {
+        let refused = analysis.assembled(&wanted, PartLimits::default());
+        assert_eq!(refused.unwrap_err(), reason);
+    }
+}
+
+#[test]
 fn tags_may_be_kept() {
     let strip = json!({"type": "html_strip", "escaped_tags": ["b"]});
     let chain = json!({"tokenizer": {"type": "keyword"}, "char_filter": [strip]});
