@@ -18,10 +18,14 @@ impl Members {
         &self.out
     }
 
-    fn name(&mut self, name: &str) {
+    fn separate(&mut self) {
         if !matches!(self.out.last(), None | Some(b'{' | b'[')) {
             self.out.push(b',');
         }
+    }
+
+    fn name(&mut self, name: &str) {
+        self.separate();
         self.out.push(b'"');
         self.out.extend_from_slice(name.as_bytes());
         self.out.extend_from_slice(b"\":");
@@ -31,6 +35,16 @@ impl Members {
     pub(crate) fn text(&mut self, name: &'static str, value: &str) {
         if !value.is_empty() {
             self.name(name);
+            push_text(&mut self.out, value);
+        }
+    }
+
+    /// A text member whose name comes from outside; an empty text is left out.
+    pub(crate) fn named_text(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.separate();
+            push_text(&mut self.out, name);
+            self.out.push(b':');
             push_text(&mut self.out, value);
         }
     }
@@ -113,10 +127,12 @@ mod tests {
             o.object("c", |o| o.flag("d"));
         });
         members.texts("e", ["1", "2"].into_iter());
+        members.named_text("g\"", "3");
+        members.named_text("h", "");
         members.objects("f", [1_u64, 2].into_iter(), |o, n| o.number("n", n));
         assert_eq!(
             String::from_utf8_lossy(members.bytes()),
-            r#""a":"x\"y","b":{"n":10,"c":{"d":true}},"e":["1","2"],"f":[{"n":1},{"n":2}]"#
+            r#""a":"x\"y","b":{"n":10,"c":{"d":true}},"e":["1","2"],"g\"":"3","f":[{"n":1},{"n":2}]"#
         );
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::columns::is_header;
 use super::{ParserName, Record, Times};
 
 /// Lines that are tried.
@@ -39,7 +40,7 @@ impl fmt::Display for Fit {
 }
 
 /// Formats that look alike have the same turn: the first of the pair speaks for both.
-const TRIED: [ParserName; 11] = [
+const TRIED: [ParserName; 20] = [
     ParserName::Dpkg,
     ParserName::AptHistory,
     ParserName::Alternatives,
@@ -49,8 +50,17 @@ const TRIED: [ParserName; 11] = [
     ParserName::ApacheError,
     ParserName::Glog,
     ParserName::Postgresql,
+    ParserName::Auditd,
+    ParserName::AwsElb,
+    ParserName::AwsS3Access,
+    ParserName::AwsCloudfront,
+    ParserName::AwsVpcflow,
+    ParserName::IisAccess,
+    ParserName::Squid,
+    ParserName::Envoy,
     // Before syslog, which takes most of its lines, too, and finds less in them.
     ParserName::Haproxy,
+    ParserName::Cef,
     ParserName::Syslog,
 ];
 
@@ -59,7 +69,7 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choi
     let lines: Vec<&str> = sample
         .lines()
         .map(|line| line.trim_end_matches('\r'))
-        .filter(|line| !line.trim().is_empty())
+        .filter(|line| !line.trim().is_empty() && !is_header(line))
         .take(SAMPLE_LINES)
         .collect();
     if lines.is_empty() {
@@ -103,7 +113,7 @@ pub(crate) fn tell_choice(path: &str, choice: &Choice) {
 fn looks_like(parser: ParserName) -> ParserName {
     match parser {
         ParserName::ApacheAccess => ParserName::NginxAccess,
-        ParserName::Auth | ParserName::Haproxy => ParserName::Syslog,
+        ParserName::Auth | ParserName::Haproxy | ParserName::Cef => ParserName::Syslog,
         other => other,
     }
 }
@@ -116,6 +126,9 @@ pub(crate) fn first_that_takes(
 ) -> Option<ParserName> {
     // What goes on with a line before, which is not there, is nothing of PostgreSQL's.
     let goes_on = |parser: ParserName| parser == ParserName::Postgresql && text.starts_with('\t');
+    if is_header(text) {
+        return None;
+    }
     let first = TRIED.into_iter().find(|parser| {
         record.clear();
         !goes_on(*parser) && parser.parse(text, times, record).is_some()
@@ -190,6 +203,12 @@ fn by_name(path: &str) -> Option<ParserName> {
     }
     if named(&["haproxy"]) {
         return Some(ParserName::Haproxy);
+    }
+    if named(&["audit.log"]) {
+        return Some(ParserName::Auditd);
+    }
+    if folder == "squid" && named(&["access.log"]) {
+        return Some(ParserName::Squid);
     }
     if named(&["auth.log", "auth", "secure"]) {
         return Some(ParserName::Auth);
@@ -322,6 +341,40 @@ mod tests {
         check("/var/log/haproxy.log", &mixed, Some(ParserName::Haproxy));
         let mixed = format!("{traffic}{}", syslog.repeat(4));
         check("/srv/lb", &mixed, Some(ParserName::Syslog));
+    }
+
+    #[test]
+    fn lines_of_columns_are_told_apart() {
+        let head = "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time\n";
+        let line = "2026-10-10 12:34:56 ::1 GET / - 80 - 10.0.0.7 curl/8 - 200 0 0 15\n";
+        check("/srv/u_ex261010.log", head, None);
+        let whole = format!("{head}{line}");
+        check("/srv/u_ex261010.log", &whole, Some(ParserName::IisAccess));
+        for (sample, parser) in [
+            (
+                "type=CWD msg=audit(1791635696.789:4321): cwd=\"/root\"\n",
+                ParserName::Auditd,
+            ),
+            (
+                "1791635696.789 123 10.0.0.7 TCP_MISS/200 43 GET http://a/ - X/1 -\n",
+                ParserName::Squid,
+            ),
+            (
+                "Jun 14 09:08:07 fw1 CEF:0|a|b|1|2|c|5|src=10.0.0.7\n",
+                ParserName::Cef,
+            ),
+            (
+                "2 123456789010 eni-1 10.0.0.7 10.0.0.8 1 22 6 20 4249 1791635636 1791635696 ACCEPT OK\n",
+                ParserName::AwsVpcflow,
+            ),
+        ] {
+            check("/srv/thing", sample, Some(parser));
+        }
+        check(
+            "/var/log/squid/access.log",
+            "1791635696.789 123 10.0.0.7 TCP_MISS/200 43 GET http://a/ - X/1 -\n",
+            Some(ParserName::Squid),
+        );
     }
 
     #[test]

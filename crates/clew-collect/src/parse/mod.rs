@@ -1,5 +1,5 @@
-//! From a line to fields. Each format has its own file with one `parse` function; this module
-//! knows their names and nothing of their insides.
+//! From a line to fields. Each format has its own file with one `parse` function, those that are columns a table in `columns/`; this
+//! module knows their names and nothing of their insides.
 //!
 //! A parser takes a line or refuses it, it never fails: a refused line is sent as it is.
 
@@ -10,8 +10,11 @@ mod access;
 mod alternatives;
 mod apache_error;
 mod apt_history;
+mod auditd;
 mod auth;
+mod cef;
 mod cisco;
+mod columns;
 mod compact;
 mod dpkg;
 mod elsewhere;
@@ -63,6 +66,24 @@ pub enum ParserName {
     Postgresql,
     /// What `HAProxy` tells of requests and connections.
     Haproxy,
+    /// The audit log of Linux.
+    Auditd,
+    /// What devices of security tell: CEF, and LEEF.
+    Cef,
+    /// Requests to load balancers of AWS.
+    AwsElb,
+    /// Requests to buckets of S3.
+    AwsS3Access,
+    /// Requests to `CloudFront`.
+    AwsCloudfront,
+    /// Flows in a network of AWS.
+    AwsVpcflow,
+    /// Requests to IIS, in the W3C's extended format.
+    IisAccess,
+    /// Requests to Squid.
+    Squid,
+    /// Requests to Envoy, also as Istio has them.
+    Envoy,
     /// One JSON object a line.
     Json,
     /// Any text; a time at the start of the line is used.
@@ -71,7 +92,7 @@ pub enum ParserName {
 
 impl ParserName {
     /// All formats, most specific first.
-    pub const ALL: [ParserName; 15] = [
+    pub const ALL: [ParserName; 24] = [
         ParserName::Dpkg,
         ParserName::AptHistory,
         ParserName::AptTerm,
@@ -85,6 +106,15 @@ impl ParserName {
         ParserName::Glog,
         ParserName::Postgresql,
         ParserName::Haproxy,
+        ParserName::Auditd,
+        ParserName::Cef,
+        ParserName::AwsElb,
+        ParserName::AwsS3Access,
+        ParserName::AwsCloudfront,
+        ParserName::AwsVpcflow,
+        ParserName::IisAccess,
+        ParserName::Squid,
+        ParserName::Envoy,
         ParserName::Json,
         ParserName::Plain,
     ];
@@ -105,6 +135,15 @@ impl ParserName {
             ParserName::Glog => "glog",
             ParserName::Postgresql => "postgresql",
             ParserName::Haproxy => "haproxy",
+            ParserName::Auditd => "auditd",
+            ParserName::Cef => "cef",
+            ParserName::AwsElb => "aws_elb",
+            ParserName::AwsS3Access => "aws_s3access",
+            ParserName::AwsCloudfront => "aws_cloudfront",
+            ParserName::AwsVpcflow => "aws_vpcflow",
+            ParserName::IisAccess => "iis_access",
+            ParserName::Squid => "squid",
+            ParserName::Envoy => "envoy",
             ParserName::Json => "json",
             ParserName::Plain => "plain",
         }
@@ -127,6 +166,15 @@ impl ParserName {
             ParserName::Glog => glog::parse(line, times, record),
             ParserName::Postgresql => postgresql::parse(line, times, record),
             ParserName::Haproxy => haproxy::parse(line, times, record),
+            ParserName::Auditd => auditd::parse(line, record),
+            ParserName::Cef => cef::parse(line, times, record),
+            ParserName::AwsElb => columns::parse(&columns::ELB, line, times, record),
+            ParserName::AwsS3Access => columns::parse(&columns::S3_ACCESS, line, times, record),
+            ParserName::AwsCloudfront => columns::parse(&columns::CLOUDFRONT, line, times, record),
+            ParserName::AwsVpcflow => columns::parse(&columns::VPC_FLOW, line, times, record),
+            ParserName::IisAccess => columns::parse(&columns::IIS, line, times, record),
+            ParserName::Squid => columns::parse(&columns::SQUID, line, times, record),
+            ParserName::Envoy => columns::parse(&columns::ENVOY, line, times, record),
             ParserName::Json => json_lines::parse(line, times, record),
             ParserName::Plain => plain::parse(line, times, record),
         }
@@ -156,6 +204,8 @@ impl FromStr for ParserName {
             "nginx" | "combined" | "common" => Some(ParserName::NginxAccess),
             "apache" | "clf" => Some(ParserName::ApacheAccess),
             "klog" => Some(ParserName::Glog),
+            "leef" => Some(ParserName::Cef),
+            "iis" => Some(ParserName::IisAccess),
             "ndjson" | "jsonl" => Some(ParserName::Json),
             _ => None,
         };
