@@ -11,11 +11,11 @@ struct Fileset {
     module: &'static str,
     name: &'static str,
     parser: &'static str,
-    /// Where its files are on Linux.
+    /// Where its files are, on Linux unless it runs on Windows alone.
     paths: &'static [&'static str],
 }
 
-const FILESETS: [Fileset; 8] = [
+const FILESETS: [Fileset; 10] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -55,6 +55,18 @@ const FILESETS: [Fileset; 8] = [
         name: "log",
         parser: "haproxy",
         paths: &["/var/log/haproxy.log"],
+    },
+    Fileset {
+        module: "auditd",
+        name: "log",
+        parser: "auditd",
+        paths: &["/var/log/audit/audit.log*"],
+    },
+    Fileset {
+        module: "iis",
+        name: "access",
+        parser: "iis_access",
+        paths: &["C:/inetpub/logs/LogFiles/*/*.log"],
     },
     Fileset {
         module: "system",
@@ -191,8 +203,9 @@ fn files(fileset: &Fileset, keys: &mut Keys) -> Vec<(&'static str, Value)> {
 fn sent(keys: &mut Keys) -> Vec<(&'static str, Value)> {
     let host = keys.take_text("var.syslog_host").unwrap_or_default();
     let host = match host.as_str() {
-        "" | "localhost" => "127.0.0.1",
-        host => host,
+        "" | "localhost" => "127.0.0.1".to_owned(),
+        host if host.contains(':') && !host.starts_with('[') => format!("[{host}]"),
+        host => host.to_owned(),
     };
     let port = keys.take_text("var.syslog_port");
     let port = port.as_deref().unwrap_or("9001");

@@ -283,6 +283,23 @@ fn statements_of_several_lines_are_joined_in_the_module_of_postgresql() {
 }
 
 #[test]
+fn modules_of_the_audit_log_and_of_iis_read_their_files() {
+    for (name, expected) in [
+        (
+            "auditd, log: {enabled: true}",
+            "- type: file\n  paths:\n  - /var/log/audit/audit.log*\n  exclude:\n  - '*.gz'\n  parse: auditd\n",
+        ),
+        (
+            "iis, access: {enabled: true, var.paths: [/mnt/iis/*.log]}",
+            "- type: file\n  paths:\n  - /mnt/iis/*.log\n  exclude:\n  - '*.gz'\n  parse: iis_access\n",
+        ),
+    ] {
+        let imported = import_filebeat("f.yml", &format!("- {{module: {name}}}\n")).unwrap();
+        assert!(imported.config.contains(expected), "{}", imported.config);
+    }
+}
+
+#[test]
 fn the_module_of_haproxy_listens_unless_files_are_asked_for() {
     for (more, expected) in [
         (
@@ -292,6 +309,10 @@ fn the_module_of_haproxy_listens_unless_files_are_asked_for() {
         (
             ", var.syslog_host: 0.0.0.0, var.syslog_port: 9002",
             "- type: syslog\n  listen: udp://0.0.0.0:9002\n  parse: haproxy\n",
+        ),
+        (
+            ", var.syslog_host: '::1'",
+            "- type: syslog\n  listen: udp://[::1]:9001\n  parse: haproxy\n",
         ),
         (
             ", var.input: file",
