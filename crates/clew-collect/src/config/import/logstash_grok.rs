@@ -5,61 +5,11 @@ use serde_json::{Value, json};
 use super::keys::Keys;
 use super::logstash::{Told, path};
 use super::logstash_filters::{dotted, pairs};
+use super::logstash_schema::{add_definitions, is_known, references};
 use super::texts;
 
-/// The patterns of access logs and of syslog with the names of the Elastic Common Schema, for those that have them.
-const IN_SCHEMA: [(&str, &str); 12] = [
-    (
-        "HTTPD_COMMONLOG",
-        r#"%{IPORHOST:source.address} (?:-|%{HTTPDUSER:apache.access.user.identity}) (?:-|%{HTTPDUSER:user.name}) \[%{HTTPDATE:timestamp}\] "(?:%{WORD:http.request.method} %{NOTSPACE:url.original}(?: HTTP/%{NUMBER:http.version})?|%{DATA})" (?:-|%{INT:http.response.status_code:int}) (?:-|%{INT:http.response.body.bytes:int})"#,
-    ),
-    (
-        "HTTPD_COMBINEDLOG",
-        r#"%{HTTPD_COMMONLOG} "(?:-|%{DATA:http.request.referrer})" "(?:-|%{DATA:user_agent.original})""#,
-    ),
-    ("COMMONAPACHELOG", "%{HTTPD_COMMONLOG}"),
-    ("COMBINEDAPACHELOG", "%{HTTPD_COMBINEDLOG}"),
-    (
-        "SYSLOGPROG",
-        r"%{PROG:process.name}(?:\[%{POSINT:process.pid:int}\])?",
-    ),
-    (
-        "SYSLOGFACILITY",
-        "<%{NONNEGINT:log.syslog.facility.code:int}.%{NONNEGINT:log.syslog.priority:int}>",
-    ),
-    (
-        "SYSLOGBASE",
-        "%{SYSLOGTIMESTAMP:timestamp} (?:%{SYSLOGFACILITY} )?%{SYSLOGHOST:host.hostname} %{SYSLOGPROG}:",
-    ),
-    (
-        "SYSLOGBASE2",
-        "(?:%{SYSLOGTIMESTAMP:timestamp}|%{TIMESTAMP_ISO8601:timestamp}) (?:%{SYSLOGFACILITY} )?%{SYSLOGHOST:host.hostname}(?: %{SYSLOGPROG}:)?",
-    ),
-    ("SYSLOGLINE", "%{SYSLOGBASE2} %{GREEDYDATA:message}"),
-    ("SYSLOG5424PRI", "<%{NONNEGINT:log.syslog.priority:int}>"),
-    (
-        "SYSLOG5424BASE",
-        "%{SYSLOG5424PRI}%{NONNEGINT:system.syslog.version} +(?:-|%{TIMESTAMP_ISO8601:timestamp}) +(?:-|%{IPORHOST:host.hostname}) +(?:-|%{SYSLOG5424PRINTASCII:process.name}) +(?:-|%{POSINT:process.pid:int}) +(?:-|%{SYSLOG5424PRINTASCII:event.code}) +(?:-|%{SYSLOG5424SD:system.syslog.structured_data})",
-    ),
-    ("SYSLOG5424LINE", "%{SYSLOG5424BASE} +%{GREEDYDATA:message}"),
-];
-
-/// How the names of these patterns begin.
-const RENAMED: [&str; 10] = [
-    "HTTPD_COM",
-    "COMMONAPACHELOG",
-    "COMBINEDAPACHELOG",
-    "SYSLOGPROG",
-    "SYSLOGFACILITY",
-    "SYSLOGBASE",
-    "SYSLOGLINE",
-    "SYSLOG5424PRI",
-    "SYSLOG5424BASE",
-    "SYSLOG5424LINE",
-];
-
 /// How the names of others begin whose names the schema changes.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 15] = [
     "BACULA",
     "BIND9",
     "BRO_",
@@ -68,44 +18,31 @@ const OTHERS: [&str; 21] = [
     "CLOUDFRONT",
     "CRONLOG",
     "ELB_",
-    "EXIM",
-    "HAPROXY",
     "HTTPD_ERRORLOG",
-    "MAVEN",
-    "MONGO",
-    "NAGIOS",
+    "MONGO_SLOWQUERY",
     "NETSCREEN",
     "RAILS",
-    "REDIS",
     "S3_",
-    "SQUID",
     "SYSLOGPAM",
     "TOMCAT",
 ];
 
-/// The first named pattern whose name begins with one of these.
-fn named<'p>(patterns: &'p [String], begins: &[&str]) -> Option<&'p str> {
-    patterns.iter().find_map(|pattern| {
-        pattern.split("%{").skip(1).find_map(|behind| {
-            let name = behind.split(['}', ':']).next()?;
-            let is_one = begins.iter().any(|begin| name.starts_with(begin));
-            is_one.then_some(name)
-        })
-    })
+/// The first named pattern that is such a one.
+fn named<'p>(patterns: &'p [String], is_one: fn(&str) -> bool) -> Option<&'p str> {
+    let mut names = patterns.iter().flat_map(|pattern| references(pattern));
+    names.find(|name| is_one(name))
+}
+
+/// Whether a pattern has other names in the schema, which nothing here knows.
+fn is_other(name: &str) -> bool {
+    OTHERS.iter().any(|begin| name.starts_with(begin))
 }
 
 /// Definitions with those that have the schema's names, where one of them is asked for; a step's own come first.
 fn in_schema(patterns: &[String], definitions: Option<Value>) -> Option<Value> {
-    if named(patterns, &RENAMED).is_none() {
-        return definitions;
-    }
     let mut all = pairs(definitions);
-    for (name, definition) in IN_SCHEMA {
-        if !all.contains_key(name) {
-            all.insert(name.to_owned(), definition.into());
-        }
-    }
-    Some(all.into())
+    add_definitions(patterns, &mut all);
+    (!all.is_empty()).then(|| all.into())
 }
 
 /// Lets what is anything in patterns be several lines, as it is in Logstash: where no event has several, that is the same, and
@@ -169,7 +106,7 @@ pub(super) fn grok(
         Some("disabled") => {}
         Some(mode) => {
             definitions = in_schema(&all, definitions);
-            if let Some(name) = named(&all, &OTHERS) {
+            if let Some(name) = named(&all, is_other) {
                 let reason = format!(
                     "[ecs_compatibility => {mode}]: [{name}] gives the names that it had before"
                 );
@@ -177,7 +114,7 @@ pub(super) fn grok(
             }
         }
         None => {
-            let renamed = named(&all, &RENAMED).or_else(|| named(&all, &OTHERS));
+            let renamed = named(&all, is_known).or_else(|| named(&all, is_other));
             if let Some(name) = renamed {
                 let reason = format!(
                     "[{name}] gives the names that it has without [ecs_compatibility], which is [v8] for a Logstash of the eighth generation"

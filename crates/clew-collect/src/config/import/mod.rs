@@ -19,6 +19,7 @@ mod logstash_lookups;
 mod logstash_mutate;
 mod logstash_outputs;
 mod logstash_path;
+mod logstash_schema;
 mod logstash_syntax;
 mod patterns;
 mod programs;

@@ -504,11 +504,13 @@ fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
         false,
     );
     check(&format!("{access} ecs_compatibility => v8"), &[], true);
-    let other = r#"match => { "message" => "%{HAPROXYHTTP}" } ecs_compatibility => "v8""#;
+    let renamed = r#"match => { "message" => "%{HAPROXYHTTP}" } ecs_compatibility => "v8""#;
+    check(renamed, &[], true);
+    let other = r#"match => { "message" => "%{CISCOFW106001}" } ecs_compatibility => "v8""#;
     check(
         other,
         &[
-            "line 2: [filter.grok] [ecs_compatibility => v8]: [HAPROXYHTTP] gives the names that it had before",
+            "line 2: [filter.grok] [ecs_compatibility => v8]: [CISCOFW106001] gives the names that it had before",
         ],
         false,
     );
