@@ -283,6 +283,35 @@ fn statements_of_several_lines_are_joined_in_the_module_of_postgresql() {
 }
 
 #[test]
+fn ids_are_added_where_a_field_is_named_and_cef_is_taken_apart() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- add_id: {target_field: event.id}
+- add_id: ~
+- decode_cef: {field: raw, ignore_missing: true}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let processors = config["processors"].as_array().unwrap();
+    assert_eq!(processors.len(), 2, "{}", imported.config);
+    assert_eq!(
+        processors[0]["vrl"]["source"],
+        r#"."event"."id" = uuid_v4()"#
+    );
+    assert_eq!(
+        processors[1]["parse"],
+        json!({"field": "raw", "format": "cef", "ignore_missing": true, "ignore_failure": true})
+    );
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|one| one.contains("events have ids here")),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn modules_of_the_audit_log_and_of_iis_read_their_files() {
     for (name, expected) in [
         (

@@ -203,6 +203,8 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "replace" => replace(keys, out),
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
+        "add_id" => id(keys, out, notes),
+        "decode_cef" => decoded_cef(keys, out),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
         "extract_array" => programs::extracted(keys, out),
         "append" => programs::appended(keys, out),
@@ -249,20 +251,48 @@ fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
 
 /// The processor `syslog`, and the parser of that name.
 pub(super) fn syslog(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let mut parts = json!({"field": field(keys), "format": "syslog"});
-    if let Some(zone) = keys.take_text("timezone").filter(|zone| zone != "Local") {
-        parts["timezone"] = zone.into();
-    }
-    if keys.take_flag("ignore_missing") == Some(true) {
-        parts["ignore_missing"] = true.into();
-    }
+    let step = parse_step("syslog", keys);
     for key in ["format", "overwrite_keys", "log_errors", "add_error_key"] {
         keys.take(key);
     }
     let reason =
         "the fields are those of the parser [syslog], and the whole line stays in its field";
     notes.tell(&keys.path, reason);
-    out.push(json!({ "parse": parts }));
+    out.push(step);
+}
+
+/// The step that takes a field apart with a parser.
+fn parse_step(format: &str, keys: &mut Keys) -> Value {
+    let mut parts = json!({"field": field(keys), "format": format});
+    if let Some(zone) = keys.take_text("timezone").filter(|zone| zone != "Local") {
+        parts["timezone"] = zone.into();
+    }
+    if keys.take_flag("ignore_missing") == Some(true) {
+        parts["ignore_missing"] = true.into();
+    }
+    json!({ "parse": parts })
+}
+
+/// `add_id`, of which events need none for themselves.
+fn id(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    keys.take("type");
+    match keys.take_text("target_field") {
+        Some(target) if !target.starts_with("@metadata.") => {
+            out.push(programs::uuid(&target, true));
+        }
+        _ => notes.tell(
+            &keys.path,
+            "is left out: events have ids here, by which those that are sent twice are known",
+        ),
+    }
+}
+
+/// `decode_cef`, whose names the parser has.
+fn decoded_cef(keys: &mut Keys, out: &mut Vec<Value>) {
+    out.push(parse_step("cef", keys));
+    for key in ["target_field", "ecs", "ignore_empty_values", "id"] {
+        keys.take(key);
+    }
 }
 
 fn fingerprint(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
