@@ -28,7 +28,7 @@ const OTHERS: [&str; 15] = [
 ];
 
 /// The first named pattern that is such a one.
-fn named<'p>(patterns: &'p [String], is_one: fn(&str) -> bool) -> Option<&'p str> {
+fn named(patterns: &[String], is_one: fn(&str) -> bool) -> Option<&str> {
     let mut names = patterns.iter().flat_map(|pattern| references(pattern));
     names.find(|name| is_one(name))
 }

@@ -412,7 +412,7 @@ fn nanoseconds(text: &str) -> Option<u64> {
 fn write(members: &mut Members, found: &[(&'static str, Value<'_>)], from: usize) {
     let mut rest = found;
     while let Some((name, value)) = rest.first() {
-        let name: &'static str = *name;
+        let name: &'static str = name;
         let here = &name[from..];
         let Some((object, _)) = here.split_once('.') else {
             match value {
