@@ -302,7 +302,7 @@ output.console: {}
     );
     assert_eq!(
         processors[1]["parse"],
-        json!({"field": "raw", "format": "cef", "ignore_missing": true, "ignore_failure": true})
+        serde_json::json!({"field": "raw", "format": "cef", "ignore_missing": true, "ignore_failure": true})
     );
     let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
     assert!(
