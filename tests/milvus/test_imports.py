@@ -158,7 +158,7 @@ class Imports(ImportsTest):
             ("title.npy", npy("<U0", (2**63,), b""), "tells of 9223372036854775808 rows of 0 bytes"),
             ("score.npy", npy("<f8", (2,), b"12345678"), "tells of 2 rows of 8 bytes, but it has 8 bytes"),
             ("short.parquet", b"PAR1", "does not end as Parquet does"),
-            ("no.parquet", b"PAR1" + bytes(8) + b"PAR1", "no Parquet that can be read"),
+            ("no.parquet", b"PAR1" + bytes(8) + b"PAR1", "describes itself in a way that cannot be read"),
             ("long.parquet", b"PAR1\xff\xff\xff\xffPAR1", "describes itself in 4294967295 bytes"),
             ("blank.jsonl", "\n" * (17 << 20), "white space"),
             ("nested.json", "[{\"id\": 1, \"v\": [1, 2], \"facts\": \"{\"}]", "the value of facts is no JSON"),

@@ -16,8 +16,8 @@ class Documents(ClewTest):
         self.index_all("one", {"1": {"n": 1}})
         enough = {"wait_for_active_shards": "all"}
         self.client.index(index="one", id="1", body={"n": 2}, params=enough, refresh=True)
-        lacks = {"wait_for_active_shards": 2, "timeout": "1s"}
-        words = "[one][0] Not enough active copies to meet shard count of [2] (have 1, needed 2). Timeout: [1s]"
+        lacks = {"wait_for_active_shards": 2}
+        words = "[one][0] Not enough active copies to meet shard count of [2] (have 1, needed 2). Timeout: [1m]"
         with self.refused(503, "unavailable_shards_exception", words):
             self.client.index(index="one", id="1", body={"n": 3}, params=lacks)
         with self.refused(503, "unavailable_shards_exception", "shard count of [ALL] (have 1, needed 2)"):

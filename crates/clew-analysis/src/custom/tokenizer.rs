@@ -78,9 +78,8 @@ impl Cutter {
         let part = Part::new(part);
         let cutter = Box::new(Cutter::whole(&part)?);
         let most = match part.type_name() {
-            "standard" | "classic" | "whitespace" | "uax_url_email" | "char_group" => {
-                token_length(&part)?
-            }
+            "standard" | "whitespace" | "uax_url_email" | "char_group" => token_length(&part)?,
+            // `classic` leaves out what is longer.
             _ => TOKEN_LENGTH_MAX,
         };
         let is_cut = matches!(*cutter, Cutter::Letters { .. } | Cutter::Between(_));
