@@ -256,10 +256,14 @@ fn strike(disk: &SimDisk, random: &mut Random) {
     }
 }
 
-fn lift(disk: &SimDisk) {
+/// The disk is well again, and the log goes on.
+fn lift(disk: &SimDisk, log: &Log) {
     disk.limit_bytes(u64::MAX);
     disk.set_read_only(false);
     disk.fail_sync(u64::MAX);
+    // What failed before may not have been told yet: the writer is at rest when all is durable, or given up.
+    drop(log.wait(log.last(), Durability::Sync));
+    log.resume().unwrap();
 }
 
 fn run(seed: u64) {
@@ -272,8 +276,7 @@ fn run(seed: u64) {
             0 => strike(&disk, &mut random),
             1 => drop(log.resume()),
             2 => {
-                lift(&disk);
-                log.resume().unwrap();
+                lift(&disk, &log);
                 check(&log, &acknowledged, seed);
             }
             3 => {
@@ -289,8 +292,7 @@ fn run(seed: u64) {
             _ => drop(append_some(&log, &mut random, step, &mut acknowledged)),
         }
     }
-    lift(&disk);
-    log.resume().unwrap();
+    lift(&disk, &log);
     append_synced(&log, 1, b"the end");
     check(&log, &acknowledged, seed);
     check(
