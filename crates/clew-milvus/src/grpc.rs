@@ -1,6 +1,7 @@
 //! Calls over HTTP/2: one message comes, one goes, each behind a head of its length, and the status of the call behind
 //! that.
 
+use std::any::Any;
 use std::convert::Infallible;
 
 use axum::body::Body;
@@ -12,7 +13,7 @@ use axum::routing::post;
 use bytes::{BufMut, Bytes};
 use clew_platform::{MemoryPurpose, Reservation};
 use http_body_util::BodyExt;
-use prost::Message;
+use prost::{DecodeError, EncodeError, Message};
 use tonic::Status;
 use tonic::codegen::tokio_stream;
 
@@ -22,7 +23,7 @@ use crate::held;
 use crate::incoming::{self, Incoming, Refused};
 use crate::proto;
 use crate::refused::{Refusal, RefusedAs, refused_as};
-use crate::service::{Answer, Caller, Door, Service, answer, answered, is_call};
+use crate::service::{Answer, Caller, Coming, Door, Service, answer, answered, is_call};
 use crate::watch::{Called, Outcome, Way};
 
 /// Messages above this are read, and written, where work may take long.
@@ -105,37 +106,67 @@ pub(crate) fn function_name(call: &str) -> String {
     name
 }
 
+/// What a call takes and gives, with its kinds of messages known no more: what serves the calls is compiled once, not for
+/// each of a hundred.
+struct Erased<'a> {
+    /// The name of the message that comes.
+    name: &'static str,
+    decode: fn(Bytes) -> std::result::Result<Box<dyn Any + Send>, DecodeError>,
+    /// Takes what was decoded.
+    run: Box<dyn FnOnce(Box<dyn Any + Send>) -> Coming<'a, Result<Box<dyn Encoded>>> + Send + 'a>,
+    refuse: fn(MilvusError) -> Box<dyn Encoded>,
+}
+
 /// Reads the message of a call, of this name, runs the call, and says how it went.
 ///
 /// # Errors
 /// When what came is not one message, or is too long. What finds no room is an answer, too: clients try it again later.
-pub(crate) async fn unary<Q, A, F>(
-    service: &Service,
-    (name, body): (&str, Body),
-    run: impl FnOnce(Q) -> F,
-) -> Reply
+pub(crate) fn unary<'a, Q, A>(
+    service: &'a Service,
+    (name, body): (&'static str, Body),
+    run: impl FnOnce(Q) -> Coming<'a, Result<A>> + Send + 'a,
+) -> Coming<'a, Reply>
 where
     Q: Message + Default + 'static,
     A: Answer + Message + 'static,
-    F: Future<Output = Result<A>>,
 {
-    let Incoming { bytes, room } = match incoming::message(body, service.limits(), name).await {
+    let run = move |message: Box<dyn Any + Send>| {
+        let request = message.downcast::<Q>();
+        let coming = run(*request.expect("what was decoded is what the call takes"));
+        let encoded = async { Ok(Box::new(answered(Ok(coming.await?))) as Box<dyn Encoded>) };
+        Box::pin(encoded) as Coming<'a, Result<Box<dyn Encoded>>>
+    };
+    let call = Erased {
+        name,
+        decode: |bytes| Ok(Box::new(Q::decode(bytes)?)),
+        run: Box::new(run),
+        refuse: |error| Box::new(answered::<A>(Err(error))),
+    };
+    Box::pin(serve(service, body, call))
+}
+
+async fn serve(service: &Service, body: Body, call: Erased<'_>) -> Reply {
+    let refuse = |error: MilvusError| {
+        let code = error.code();
+        told(service, code, (call.refuse)(error), call.refuse)
+    };
+    let Incoming { bytes, room } = match incoming::message(body, service.limits(), call.name).await
+    {
         Ok(incoming) => incoming,
-        Err(refused @ Refused::NoRoom(_)) => {
-            return reply::<A>(service, Err(refused.into()));
-        }
+        Err(refused @ Refused::NoRoom(_)) => return refuse(refused.into()),
         Err(refused) => return Err(status_of(&refused)),
     };
+    let decode = call.decode;
     let read = match bytes.len() > INLINE_BYTES_MAX {
-        false => Ok(Q::decode(bytes)),
-        true => service.beside(move |_| Ok(Q::decode(bytes))).await,
+        false => Ok(decode(bytes)),
+        true => service.beside(move |_| Ok(decode(bytes))).await,
     };
     let outcome = match read {
-        Ok(Ok(request)) => run(request).await,
+        Ok(Ok(request)) => (call.run)(request).await,
         Ok(Err(error)) => {
-            return Err(Status::internal(format!(
-                "failed to decode {name}: {error}"
-            )));
+            let name = call.name;
+            let told = format!("failed to decode {name}: {error}");
+            return Err(Status::internal(told));
         }
         Err(error) => Err(error),
     };
@@ -144,22 +175,18 @@ where
         // As Milvus does it: an error of the transport, of those that clients do not try again.
         Err(MilvusError::Denied(told)) => Err(Status::permission_denied(told)),
         Err(MilvusError::NotLetIn(refused)) => Err(not_let_in(&refused)),
-        told => sent(service, told).await,
-    }
-}
-
-/// An answer, which is written where that may take its time if it is long.
-async fn sent<A: Answer + Message + 'static>(service: &Service, outcome: Result<A>) -> Reply {
-    let is_long = |answer: &A| answer.encoded_len() > INLINE_BYTES_MAX;
-    if !outcome.as_ref().is_ok_and(is_long) {
-        return reply(service, outcome);
-    }
-    // What the answer was made of is in it, and booked with it; on another thread nobody knows of the call.
-    held::give_back();
-    let replied = service.beside(move |service| Ok(reply(service, outcome)));
-    match Box::pin(replied).await {
-        Ok(reply) => reply,
-        Err(error) => reply::<A>(service, Err(error)),
+        Err(error) => refuse(error),
+        Ok(answer) if answer.length() <= INLINE_BYTES_MAX => told(service, 0, answer, call.refuse),
+        Ok(answer) => {
+            // What the answer was made of is in it, and booked with it; on another thread nobody knows of the call.
+            held::give_back();
+            let refuse_on = call.refuse;
+            let telling = move |service: &Service| Ok(told(service, 0, answer, refuse_on));
+            match service.beside(telling).await {
+                Ok(reply) => reply,
+                Err(error) => refuse(error),
+            }
+        }
     }
 }
 
@@ -209,12 +236,42 @@ fn with_status(bytes: Bytes) -> Body {
     Body::new(body.with_trailers(std::future::ready(Some(Ok(trailers)))))
 }
 
-/// An answer; its memory is booked until the client has taken it.
-fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
+/// A message that goes out, whatever its kind: what is done with all of them is compiled once.
+trait Encoded: Send {
+    /// Bytes.
+    fn length(&self) -> usize;
+
+    /// Appends them.
+    fn append_to(&self, bytes: &mut Vec<u8>) -> std::result::Result<(), EncodeError>;
+}
+
+impl<M: Message> Encoded for M {
+    fn length(&self) -> usize {
+        self.encoded_len()
+    }
+
+    fn append_to(&self, bytes: &mut Vec<u8>) -> std::result::Result<(), EncodeError> {
+        self.encode(bytes)
+    }
+}
+
+/// The answer to a call that went well, or what a client gets of its error.
+fn reply<A: Answer + Message + 'static>(service: &Service, outcome: Result<A>) -> Reply {
     let code = outcome.as_ref().err().map_or(0, MilvusError::code);
-    let answer = answered(outcome);
-    let length = answer.encoded_len();
-    let told = u32::try_from(length)
+    let refuse = |error| Box::new(answered::<A>(Err(error))) as Box<dyn Encoded>;
+    told(service, code, Box::new(answered(outcome)), refuse)
+}
+
+/// An answer, with this code in its status; one that finds no room is `refuse`d. Its memory is booked until the client has
+/// taken it.
+fn told(
+    service: &Service,
+    code: i32,
+    answer: Box<dyn Encoded>,
+    refuse: fn(MilvusError) -> Box<dyn Encoded>,
+) -> Reply {
+    let length = answer.length();
+    let length_told = u32::try_from(length)
         .map_err(|_| Status::resource_exhausted(format!("the answer is {length} bytes long")))?;
     // What the answer was made of is in it, and booked with it.
     held::give_back();
@@ -222,14 +279,14 @@ fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
     if length > FREE_BYTES
         && let Err(exceeded) = memory.grow(length * COPIES)
     {
-        let refused = Refused::NoRoom(exceeded);
-        return reply::<A>(service, Err(refused.into()));
+        let error = MilvusError::from(Refused::NoRoom(exceeded));
+        return told(service, error.code(), refuse(error), refuse);
     }
     let mut bytes = Vec::with_capacity(length + HEAD_BYTES);
     bytes.put_u8(0);
-    bytes.put_u32(told);
+    bytes.put_u32(length_told);
     answer
-        .encode(&mut bytes)
+        .append_to(&mut bytes)
         .map_err(|error| Status::internal(error.to_string()))?;
     drop(answer);
     memory.shrink_to(length);

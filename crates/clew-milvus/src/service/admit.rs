@@ -96,7 +96,7 @@ impl Service {
     ///
     /// # Errors
     /// [`MilvusError::NotLetIn`] and [`MilvusError::Denied`].
-    pub(super) fn admit(&self, caller: Caller, rule: Rule, request: &impl Subject) -> Result<Call> {
+    pub(super) fn admit(&self, caller: Caller, rule: Rule, request: &dyn Subject) -> Result<Call> {
         watch::is_about(&request.collections());
         let database = caller.database;
         let everything = |who: Option<Principal>| Call {
@@ -133,7 +133,7 @@ impl Service {
     }
 
     /// The collections that a request is about, by their own names where there are such.
-    fn subjects(&self, database: &str, request: &impl Subject) -> Vec<String> {
+    fn subjects(&self, database: &str, request: &dyn Subject) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in request.collections() {
             if !name.is_empty() {
@@ -193,7 +193,7 @@ fn check(
     who: &Principal,
     rule: Rule,
     (database, names): (&str, &[String]),
-    request: &impl Subject,
+    request: &dyn Subject,
 ) -> Result<()> {
     if rule.privilege == ANYBODY {
         return Ok(());

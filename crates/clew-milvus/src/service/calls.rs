@@ -136,7 +136,7 @@ macro_rules! calls {
             match name {
                 $(stringify!($name) => {
                     let run = |request: $request| Door::$name(door, caller, request);
-                    Some(Box::pin(unary(door.service(), (stringify!($request), body), run)))
+                    Some(unary(door.service(), (stringify!($request), body), run))
                 })*
                 _ => None,
             }

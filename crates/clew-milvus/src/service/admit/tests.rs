@@ -74,7 +74,7 @@ impl Fixture {
             .unwrap();
     }
 
-    fn admit(&self, rule: Rule, request: &impl Subject) -> Result<Call> {
+    fn admit(&self, rule: Rule, request: &dyn Subject) -> Result<Call> {
         self.service.admit(self.alice(), rule, request)
     }
 }
