@@ -4,6 +4,7 @@
 //! a position (the *lead*), and the running checksum of everything up to a position. All values
 //! go into the registry, so their algorithms never change under one registry version.
 
+use clew_platform::{FNV1A_64, fnv1a_64};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a file's head that are hashed.
@@ -13,13 +14,7 @@ pub(crate) const LEAD_BYTES_MAX: u64 = 64;
 
 /// FNV-1a, 64 bits: tiny, stable for ever, good enough for heads of at most 1 KiB.
 pub(crate) fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
-    append_hash(0xcbf2_9ce4_8422_2325_u64 ^ seed, bytes)
-}
-
-fn append_hash(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    fnv1a_64(FNV1A_64 ^ seed, bytes)
 }
 
 /// The first length at which a head is hashed; then at each doubled one.
@@ -54,7 +49,7 @@ impl Head {
         let (mut hash, mut done, mut next) = (hash_bytes(0, &[]), 0, FIRST_MARK_BYTES);
         while done < start.len() {
             let end = next.min(start.len());
-            hash = append_hash(hash, &start[done..end]);
+            hash = fnv1a_64(hash, &start[done..end]);
             marks.push(Mark(end, hash));
             (done, next) = (end, next * 2);
         }

@@ -1,5 +1,5 @@
 //! The world as the rest of Clew sees it: disk, clock and memory maps, each real and simulated,
-//! so that one seed replays one run; and whether anybody still waits for what is being done.
+//! so that one seed replays one run; whether anybody still waits for what is being done; hashes that every build makes alike.
 //!
 //! ```
 //! use std::path::Path;
@@ -32,6 +32,7 @@ mod peak;
 mod real_disk;
 mod sim_disk;
 mod sorting;
+mod stable_hash;
 mod task;
 mod workers;
 
@@ -50,5 +51,6 @@ pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
 pub use sorting::sorted_while_wanted;
+pub use stable_hash::{FNV1A_64, fnv1a_32, fnv1a_64, murmur3_32};
 pub use task::{Task, run_in_background};
 pub use workers::{Work, Workers};

@@ -1,12 +1,14 @@
 //! Which shard a document goes to, exactly as OpenSearch decides it, so that documents with one
 //! routing key land together and figures per shard can be compared.
 
+use clew_platform::murmur3_32;
+
 /// The shard of a routing key: murmur3 (32 bits, x86 variant, seed 0) of the key's UTF-16 little
 /// endian bytes, reduced over a fixed number of routing slots that each shard owns an equal
 /// share of.
 pub(crate) fn shard_of(key: &str, shard_count: u32, slots: u32) -> u32 {
     let bytes: Vec<u8> = key.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let hash = i64::from(murmur3_32(&bytes).cast_signed());
+    let hash = i64::from(murmur3_32(&bytes, 0).cast_signed());
     let slot = u32::try_from(hash.rem_euclid(i64::from(slots))).expect("below the slot count");
     slot / (slots / shard_count)
 }
@@ -18,50 +20,9 @@ pub(crate) fn routing_slots(shard_count: u32) -> u32 {
     shard_count << 10u32.saturating_sub(log2_shards).max(1)
 }
 
-/// Austin Appleby's MurmurHash3_x86_32 with seed 0.
-fn murmur3_32(bytes: &[u8]) -> u32 {
-    let scramble = |k: u32| {
-        k.wrapping_mul(0xcc9e_2d51)
-            .rotate_left(15)
-            .wrapping_mul(0x1b87_3593)
-    };
-    let (blocks, tail) = bytes.as_chunks::<4>();
-    let mut hash = 0u32;
-    for block in blocks {
-        hash ^= scramble(u32::from_le_bytes(*block));
-        hash = hash
-            .rotate_left(13)
-            .wrapping_mul(5)
-            .wrapping_add(0xe654_6b64);
-    }
-    if !tail.is_empty() {
-        let word = tail
-            .iter()
-            .rev()
-            .fold(0u32, |word, byte| word << 8 | u32::from(*byte));
-        hash ^= scramble(word);
-    }
-    hash ^= u32::try_from(bytes.len()).expect("routing keys are limited");
-    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-    hash ^ hash >> 16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn murmur3_gives_the_published_values() {
-        for (text, hash) in [
-            ("", 0),
-            ("test", 0xba6b_d213),
-            ("Hello, world!", 0xc036_3e43),
-            ("The quick brown fox jumps over the lazy dog", 0x2e4f_f723),
-        ] {
-            assert_eq!(murmur3_32(text.as_bytes()), hash, "{text}");
-        }
-    }
 
     #[test]
     fn every_shard_gets_its_share() {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
+use clew_platform::fnv1a_32;
 use clew_profile::Attribute;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
@@ -273,10 +274,7 @@ fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
 
 /// FNV-1a, with its high bits folded in: neighbouring ids must not fall into neighbouring parts.
 fn part_of(id: &str, parts: u32) -> u32 {
-    let mut hash: u32 = 0x811c_9dc5;
-    for byte in id.bytes() {
-        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    }
+    let hash = fnv1a_32(id.as_bytes());
     (hash ^ hash >> 16) % parts.max(1)
 }
 

@@ -14,6 +14,7 @@ mod mask;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 
+use clew_platform::{FNV1A_64, fnv1a_64};
 use foldhash::fast::FixedState;
 
 pub use kept::KeptPattern;
@@ -229,8 +230,7 @@ fn is_variable(word: &str) -> bool {
 
 /// The name of a pattern, by its first line: FNV-1a, so that other builds give the same.
 fn id(line: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    line.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    fnv1a_64(FNV1A_64, line.as_bytes())
 }
 
 /// The hash of a word of a line. Thirty-two bits are compared four at a time by every processor, and one in billions of words is

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_engine::Index;
+use clew_platform::fnv1a_32;
 use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField};
 use clew_vector::{Element, Space};
 
@@ -60,14 +61,8 @@ pub(super) fn collection(index: &Index) -> Collection {
 
 /// A number that follows from the id of the index, which never changes.
 fn number_of(index: &Index) -> i64 {
-    let hash = fnv(index.uuid().as_bytes());
+    let hash = fnv1a_32(index.uuid().as_bytes());
     i64::try_from(index.created_ms() << 16).unwrap_or(i64::MAX >> 1) | i64::from(hash & 0xffff)
-}
-
-fn fnv(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-    })
 }
 
 fn derived(mapped: &MappedField) -> Option<Field> {

@@ -1,6 +1,7 @@
 //! The words of a text, as an analyzer cuts it.
 
 use clew_engine::Purpose;
+use clew_platform::fnv1a_32;
 
 use super::{Call, Service};
 use crate::collection::{TEXT, analyzer_settings};
@@ -52,7 +53,7 @@ impl Service {
 fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerToken {
     let signed = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     let hash = if request.with_hash {
-        hash_of(&token.text)
+        fnv1a_32(token.text.as_bytes())
     } else {
         0
     };
@@ -74,11 +75,4 @@ fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerTo
             ..plain
         },
     }
-}
-
-/// FNV-1a: a number that is the same for the same word.
-fn hash_of(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
 }

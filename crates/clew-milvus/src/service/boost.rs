@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use clew_engine::{Pinned, SearchRequest, WantedField};
+use clew_platform::{FNV1A_64, fnv1a_64};
 use clew_query::{Bool, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
@@ -178,9 +179,7 @@ fn drawn(collection: &Collection, json: &str, chance: u64) -> Result<Chance> {
     reason = "52 bits are what such a number has"
 )]
 fn number_by(seed: u64, text: &str) -> f64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = fnv1a_64(FNV1A_64, text.as_bytes());
     let mut mixed = hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

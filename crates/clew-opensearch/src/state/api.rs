@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use clew_engine::Engine;
+use clew_platform::{FNV1A_64, fnv1a_64};
 use clew_profile::{ExemplarBook, Spent, TraceParent, Tracer};
 use tokio::sync::watch;
 
@@ -167,9 +168,8 @@ impl Api {
 
 /// A name for something that has none of its own: FNV-1a of the parts as 22 characters.
 pub(crate) fn stable_id(parts: &[&str]) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let hash = parts.iter().fold(FNV1A_64, |hash, part| {
+        fnv1a_64(fnv1a_64(hash, part.as_bytes()), &[0])
+    });
     format!("clew{hash:018x}")
 }
