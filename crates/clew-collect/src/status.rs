@@ -36,7 +36,7 @@ pub fn status(
     clock: &dyn Clock,
     registry: &Path,
 ) -> Result<Vec<FileStatus>, CollectError> {
-    let now_ms = u64::try_from(clock.since_epoch().as_millis()).unwrap_or(u64::MAX);
+    let now_ms = clock.epoch_ms();
     let records = read_records(disk, registry)?.into_iter();
     let mut files: Vec<FileStatus> = records
         .filter(|record| record.retired_ms.is_none())

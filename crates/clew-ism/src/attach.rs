@@ -199,7 +199,7 @@ pub(crate) async fn retry(call: Call) -> Result<Reply, ApiError> {
                 if let Some(action) = &mut managed.action {
                     action.failed = false;
                     action.consumed_retries = 0;
-                    action.start_time = super::job::now_ms(&api.engine);
+                    action.start_time = api.engine.clock().epoch_ms();
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Access, Engine, Purpose};
+use clew_engine::{Access, Purpose};
 use clew_opensearch::wing::{Api, ApiError};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -165,9 +165,4 @@ fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
         // The index is gone, and so is what is known of it.
         None => attach_new(engine),
     }
-}
-
-/// Milliseconds since the epoch.
-pub(super) fn now_ms(engine: &Engine) -> u64 {
-    u64::try_from(engine.now().as_millis()).unwrap_or(u64::MAX)
 }

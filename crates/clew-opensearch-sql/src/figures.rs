@@ -102,7 +102,7 @@ pub(super) fn shown(call: &Call) -> Value {
 
 /// The minute that it is, since 1970.
 fn minute(call: &Call) -> u64 {
-    u64::try_from(call.api.engine.now_ms()).unwrap_or_default() / 60_000
+    call.api.engine.clock().epoch_ms() / 60_000
 }
 
 #[cfg(test)]

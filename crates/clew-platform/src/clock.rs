@@ -8,6 +8,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     /// Time since the Unix epoch. May jump when the machine's clock is set.
     fn since_epoch(&self) -> Duration;
+    /// The same in whole milliseconds.
+    fn epoch_ms(&self) -> u64 {
+        u64::try_from(self.since_epoch().as_millis()).unwrap_or(u64::MAX)
+    }
     /// Time since an arbitrary start; never goes back.
     fn monotonic(&self) -> Duration;
     /// Random bits that tell this clock from all others, those included that show the same time because a machine was

@@ -473,9 +473,8 @@ fn absolute(path: PathBuf) -> Result<PathBuf, CollectError> {
 }
 
 fn now(clock: &dyn Clock) -> Now {
-    let wall = clock.since_epoch().as_millis();
     Now {
-        wall_ms: u64::try_from(wall).unwrap_or(u64::MAX),
+        wall_ms: clock.epoch_ms(),
         monotonic: clock.monotonic(),
     }
 }

@@ -124,7 +124,7 @@ impl Inner {
         let record = IndexRecord {
             name: name.to_string(),
             uuid: self.new_uuid(),
-            created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
+            created_ms: self.clock.epoch_ms(),
             settings_format: SETTINGS_FORMAT,
             settings,
             mapping: mapping.encode(),

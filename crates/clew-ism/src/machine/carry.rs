@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{Outcome, Subject, rollover, shrink};
 use crate::actions::{Action, AliasChange};
-use crate::job::{Progress, Work, now_ms};
+use crate::job::{Progress, Work};
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {
@@ -176,8 +176,7 @@ fn take_snapshot(
 /// The policy's name with the index put in, and the time, as in `daily-2026.11.22-00:40:00.000`.
 fn snapshot_name(subject: &Subject<'_>, pattern: &str) -> Result<String, ApiError> {
     let rendered = rendered(subject.index, pattern)?;
-    let now = i64::try_from(now_ms(&subject.api.engine)).unwrap_or(i64::MAX);
-    let time = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
+    let time = Timestamp::from_millisecond(subject.api.engine.now_ms()).unwrap_or(Timestamp::MAX);
     let time = time.strftime("%Y.%m.%d-%H:%M:%S%.3f");
     Ok(format!("{rendered}-{time}").to_lowercase())
 }

@@ -13,7 +13,6 @@ use clew_opensearch::wing::{Api, ApiError};
 use serde_json::{Value, json};
 
 use super::conditions::Facts;
-use super::job::now_ms;
 use super::managed::{ActionProgress, Entered, Managed, Status, Step, TRANSITION};
 use super::policy::{Planned, Policy, PolicyState};
 use super::store::Kept;
@@ -72,7 +71,7 @@ pub(super) fn advance(
     index: &Arc<Index>,
     mut managed: Managed,
 ) -> Result<Option<Managed>, ApiError> {
-    let now = now_ms(&api.engine);
+    let now = api.engine.clock().epoch_ms();
     if managed.change.is_some() && managed.is_between_actions() {
         change_policy(api, &mut managed);
         return Ok(Some(managed));
@@ -165,7 +164,7 @@ fn change_policy(api: &Api, managed: &mut Managed) {
 /// Goes to the first state whose condition is met.
 fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &PolicyState) {
     let now = api.engine.now();
-    let now_ms = now_ms(&api.engine);
+    let now_ms = api.engine.clock().epoch_ms();
     if managed
         .action
         .as_ref()
@@ -215,7 +214,7 @@ fn attempt(
     mut managed: Managed,
     (at, planned): (usize, &Planned),
 ) -> Result<Option<Managed>, ApiError> {
-    let now = now_ms(&api.engine);
+    let now = api.engine.clock().epoch_ms();
     let mut progress = progress_of(&mut managed, (at, planned), now);
     let elapsed = |since: u64| Duration::from_millis(now.saturating_sub(since));
     let failures = progress.consumed_retries;

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::{Outcome, Subject};
 use crate::conditions::{Facts, RolloverConditions};
-use crate::job::now_ms;
 use crate::settings::of_index;
 
 /// Rolls over when the conditions are met.
@@ -61,7 +60,7 @@ pub(super) fn attempt(
     if copy_alias {
         copy_aliases(engine, index, (&target, &new))?;
     }
-    subject.managed.rolled_over_ms = Some(now_ms(engine));
+    subject.managed.rolled_over_ms = Some(engine.clock().epoch_ms());
     Ok(Outcome::Done {
         info: json!({
             "message": format!("Successfully rolled over index {place}"),

@@ -28,7 +28,7 @@ impl Log {
             field: "stream",
             reason,
         })?;
-        let created_ms = u64::try_from(shared.clock.since_epoch().as_millis()).unwrap_or(u64::MAX);
+        let created_ms = shared.clock.epoch_ms();
         let record = Record {
             name: name.into(),
             first: Llsn::FIRST,

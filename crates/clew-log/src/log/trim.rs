@@ -60,8 +60,7 @@ impl Log {
             retention_age_ms,
             ..
         } = self.shared().options;
-        let now_ms =
-            u64::try_from(self.shared().clock.since_epoch().as_millis()).unwrap_or(u64::MAX);
+        let now_ms = self.shared().clock.epoch_ms();
         let files = self.shared().files.read().clone();
         let mut bytes = self.bytes();
         let mut until = Glsn::ZERO;

@@ -34,7 +34,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let mut shards = outcomes.shown();
     shards["skipped"] = json!(0);
     let pinned = call.api.engine.pin(&resolved)?;
-    let created_ms = u64::try_from(call.api.engine.now_ms()).unwrap_or_default();
+    let created_ms = call.api.engine.clock().epoch_ms();
     let pit = Pit {
         _memory: memory_of(&call, &pinned, &[])?,
         pinned,

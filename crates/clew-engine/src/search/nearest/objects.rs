@@ -123,7 +123,7 @@ impl Inner {
         around: &str,
     ) -> Result<Vec<SegmentBits>, QueryError> {
         let knn = target.knn();
-        let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
+        let now_ms = self.now_ms();
         let nested = Query::Nested(NestedQuery {
             path: around.to_string(),
             query: Box::new(query.clone()),

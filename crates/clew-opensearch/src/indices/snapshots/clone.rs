@@ -5,7 +5,7 @@ use clew_engine::{Engine, EngineError, documents_file_name};
 use serde_json::{Map, Value};
 
 use super::content::{IndexContent, Stored, stored};
-use super::create::{now_ms, read_names};
+use super::create::read_names;
 use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::{RunningSnapshot, RunningSnapshots};
@@ -83,7 +83,7 @@ fn carry_out(
         return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
     }
     content.name = target.to_string();
-    content.started_ms = now_ms(&api.engine);
+    content.started_ms = api.engine.clock().epoch_ms();
     let clone = Stored {
         id: api.engine.new_snapshot_id(),
         content,
@@ -128,7 +128,7 @@ fn write(
             *file = repository.folder.write_documents(&id, &name, documents)?;
         }
     }
-    content.ended_ms = now_ms(engine);
+    content.ended_ms = engine.clock().epoch_ms();
     let content = serde_json::to_value(&content).unwrap_or(Value::Object(Map::new()));
     repository.folder.complete(&id, content)
 }

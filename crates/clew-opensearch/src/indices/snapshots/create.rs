@@ -76,7 +76,7 @@ fn prepare(
     (asked, indices): (Asked, Vec<IndexHandle>),
 ) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
     let id = api.engine.new_snapshot_id();
-    let started_ms = now_ms(&api.engine);
+    let started_ms = api.engine.clock().epoch_ms();
     let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
         repository: repository.name.clone(),
         name: name.clone(),
@@ -268,7 +268,7 @@ fn write(
     if snapshot.content.include_global_state {
         snapshot.content.definitions = engine.with_definitions(templates);
     }
-    snapshot.content.ended_ms = now_ms(engine);
+    snapshot.content.ended_ms = engine.clock().epoch_ms();
     let content = serde_json::to_value(&snapshot.content).unwrap_or(Value::Object(Map::new()));
     repository.folder.complete(&snapshot.id, content)
 }
@@ -282,9 +282,4 @@ fn templates(definitions: &Definitions) -> Vec<DefinitionChange> {
     });
     all.map(|(kind, name, value)| DefinitionChange::put(kind, name, value.clone()))
         .collect()
-}
-
-/// Milliseconds since the epoch.
-pub(super) fn now_ms(engine: &Engine) -> u64 {
-    u64::try_from(engine.now_ms()).unwrap_or_default()
 }

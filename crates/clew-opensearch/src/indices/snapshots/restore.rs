@@ -9,7 +9,6 @@ use regex::Regex;
 use serde_json::json;
 
 use super::content::{IndexContent, Stored, stored};
-use super::create::now_ms;
 use super::names::{is_pattern, selects};
 use super::repository::Repository;
 use super::restore_request::RestoreRequest;
@@ -114,7 +113,7 @@ fn plan(
             repository: repository.name.clone(),
             snapshot: snapshot.content.name.clone(),
             bytes: restored.files.iter().map(|file| file.bytes).collect(),
-            started_ms: now_ms(engine),
+            started_ms: engine.clock().epoch_ms(),
         };
         let source = json!(source).to_string();
         restored

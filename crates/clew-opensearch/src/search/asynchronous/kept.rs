@@ -317,16 +317,11 @@ pub(super) fn watch_over(api: &Arc<Api>) {
     tokio::spawn(async move {
         while let Some(wait) = api.upgrade().and_then(|api| {
             let searches = api.parts.get::<AsynchronousSearches>();
-            searches.sweep(now_ms(&api))
+            searches.sweep(api.engine.clock().epoch_ms())
         }) {
             tokio::time::sleep(wait).await;
         }
     });
-}
-
-/// What time it is.
-pub(super) fn now_ms(api: &Api) -> u64 {
-    u64::try_from(api.engine.now_ms()).unwrap_or_default()
 }
 
 fn millis(time: Duration) -> u64 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::CancellationToken;
-use kept::{AsynchronousSearches, Outcome, Search, Wanted, now_ms, watch_over};
+use kept::{AsynchronousSearches, Outcome, Search, Wanted, watch_over};
 use serde_json::{Map, Value, json};
 
 use super::contexts::shown_time;
@@ -63,9 +63,11 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
         running_max: running_max(&call),
         token: token.clone(),
     };
-    let begun = searches.begin(wanted, now_ms(&api)).inspect_err(|error| {
-        api.tasks.end(task, Err(error.clone()));
-    })?;
+    let begun = searches
+        .begin(wanted, api.engine.clock().epoch_ms())
+        .inspect_err(|error| {
+            api.tasks.end(task, Err(error.clone()));
+        })?;
     watch_over(&api);
     let (search, ending) = (begun.search, begun.ending);
     let is_long = call.body.len() > INLINE_BODY_MAX;
@@ -106,7 +108,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let keep_alive = kept_for(&call)?;
     let id = call.path_required("id")?;
     let searches = call.api.parts.get::<AsynchronousSearches>();
-    let search = searches.find(id, keep_alive, now_ms(&call.api))?;
+    let search = searches.find(id, keep_alive, call.api.engine.clock().epoch_ms())?;
     let outcome = ended_within(&search, wait).await;
     let state = if search.keeps {
         "STORE_RESIDENT"
@@ -120,7 +122,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?;
     let searches = call.api.parts.get::<AsynchronousSearches>();
-    searches.delete(id, now_ms(&call.api))?;
+    searches.delete(id, call.api.engine.clock().epoch_ms())?;
     Ok(Reply::acknowledged())
 }
 

@@ -119,7 +119,7 @@ impl Tasks {
     /// Notes a request that may take long.
     pub(crate) fn answering(&self, action: Action, asked: &RequestDetails<'_>) -> Answering<'_> {
         self.requests
-            .enter(self.next(), action, asked, self.now_ms())
+            .enter(self.next(), action, asked, self.clock.epoch_ms())
     }
 
     /// Cancels a task that is running; what it is, if there is one of this number.
@@ -148,10 +148,6 @@ impl Tasks {
         }
     }
 
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX)
-    }
-
     fn next(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -162,7 +158,7 @@ impl Tasks {
             number: self.next(),
             action,
             description: String::new(),
-            started_ms: self.now_ms(),
+            started_ms: self.clock.epoch_ms(),
             running_ns: 0,
             opaque_id,
             cancellable: false,
@@ -203,7 +199,7 @@ impl Tasks {
         let task = Task {
             what,
             started: Instant::now(),
-            started_ms: self.now_ms(),
+            started_ms: self.clock.epoch_ms(),
             status: None,
             ended: None,
         };
