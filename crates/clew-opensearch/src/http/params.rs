@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clew_schema::percent::{Plus, decoded};
+
 use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
 
@@ -135,33 +137,13 @@ impl Params {
     }
 }
 
-/// What a plus sign means: a space in a query, itself in a path.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Plus {
-    IsSpace,
-    IsPlus,
-}
-
 /// Undoes percent encoding.
 pub(crate) fn decode(text: &str, plus: Plus) -> Result<String, ApiError> {
     if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
         return Ok(text.to_string());
     }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'+' if plus == Plus::IsSpace => b' ',
-            b'%' => {
-                let digit = |byte: Option<u8>| byte.and_then(|byte| (byte as char).to_digit(16));
-                let value = digit(bytes.next()).zip(digit(bytes.next()));
-                let value = value.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-                value.ok_or_else(|| bad_encoding(text))?
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(decoded).map_err(|_| bad_encoding(text))
+    let bytes = decoded(text, plus).ok_or_else(|| bad_encoding(text))?;
+    String::from_utf8(bytes).map_err(|_| bad_encoding(text))
 }
 
 fn bad_encoding(text: &str) -> ApiError {

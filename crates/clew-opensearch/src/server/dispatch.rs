@@ -14,13 +14,14 @@ use bytes::Bytes;
 use clew_engine::{Access, EngineError};
 use clew_platform::MemoryPurpose;
 use clew_profile::{Attribute, SpentTimes, Trace};
+use clew_schema::percent::Plus;
 use futures_util::future::{AbortHandle, abortable};
 use tokio::sync::mpsc;
 
 use crate::http::body;
 use crate::http::client::Client;
 use crate::http::error::ApiError;
-use crate::http::params::{Params, Plus, decode};
+use crate::http::params::{Params, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};

@@ -1,5 +1,6 @@
 //! The body of Elasticsearch's `_bulk`, and the answer to it: actions, each with its document behind it, and an item for each.
 
+use clew_schema::percent::{Plus, decoded};
 use serde_json::{Map, Value, json};
 
 use super::answer::Refused;
@@ -19,13 +20,15 @@ impl OfAll {
     pub(super) fn new(path: &str, query: Option<&str>) -> Self {
         let index = path.trim_start_matches('/').split('/').next();
         let mut of_all = OfAll {
-            index: index.filter(|index| !index.is_empty()).map(decoded),
+            index: index
+                .filter(|index| !index.is_empty())
+                .map(|index| plain(index, Plus::IsPlus)),
             ..OfAll::default()
         };
         for pair in query.unwrap_or_default().split('&') {
             match pair.split_once('=') {
-                Some(("pipeline", name)) => of_all.pipeline = Some(decoded(name)),
-                Some(("routing", name)) => of_all.routing = Some(decoded(name)),
+                Some(("pipeline", name)) => of_all.pipeline = Some(plain(name, Plus::IsSpace)),
+                Some(("routing", name)) => of_all.routing = Some(plain(name, Plus::IsSpace)),
                 _ => {}
             }
         }
@@ -33,19 +36,12 @@ impl OfAll {
     }
 }
 
-/// A part of an address without its `%XX`.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, behind)) = rest.split_first() {
-        let digits = behind.first_chunk::<2>().filter(|_| first == b'%');
-        let byte = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &behind[2..] } else { behind };
+/// A part of an address without its `%XX`; one that is written wrongly stays as it is.
+fn plain(text: &str, plus: Plus) -> String {
+    match decoded(text, plus) {
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        None => text.to_owned(),
     }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What was made of the actions, in their order.
@@ -266,7 +262,7 @@ mod tests {
         );
         let of_all = OfAll::new(
             "/%3Cp-%7Bnow%7D%3E/_doc",
-            Some("refresh&pipeline=a%20b&routing=%zz"),
+            Some("refresh&pipeline=a+b&routing=%zz"),
         );
         assert_eq!(of_all.index.as_deref(), Some("<p-{now}>"));
         let mut documents = Documents::new(0);

@@ -1,0 +1,50 @@
+//! Texts as addresses write them, with `%20` for a byte.
+
+/// What a plus sign means: a space in a query or a form, itself in a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plus {
+    /// A space.
+    IsSpace,
+    /// Itself.
+    IsPlus,
+}
+
+/// The bytes that a text stands for, which may be no UTF-8; none where a percent sign has no two digits behind it.
+pub fn decoded(text: &str, plus: Plus) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'+' if plus == Plus::IsSpace => b' ',
+            b'%' => {
+                let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+                let (high, low) = digit(bytes.next()).zip(digit(bytes.next()))?;
+                u8::try_from(high * 16 + low).ok()?
+            }
+            other => other,
+        });
+    }
+    Some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_bytes_and_wrong_ones_are_none() {
+        let cases: [(&str, Plus, Option<&[u8]>); 8] = [
+            ("a+b%3A", Plus::IsSpace, Some(b"a b:")),
+            ("a+b%3a", Plus::IsPlus, Some(b"a+b:")),
+            ("%C3%A9", Plus::IsPlus, Some("é".as_bytes())),
+            ("%E9", Plus::IsPlus, Some(b"\xe9")),
+            ("", Plus::IsPlus, Some(b"")),
+            ("%4", Plus::IsPlus, None),
+            ("%zz", Plus::IsPlus, None),
+            ("%+f", Plus::IsPlus, None),
+        ];
+        for (text, plus, expected) in cases {
+            assert_eq!(decoded(text, plus).as_deref(), expected, "{text}");
+        }
+    }
+}
