@@ -4,6 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::f64::consts::{E, PI};
 use std::hash::{BuildHasher, Hasher};
 
+use clew_platform::mixed_bits;
 use serde_json::Value;
 
 use super::cast::{float, of_number};
@@ -58,20 +59,12 @@ fn random(args: &[Value]) -> Value {
     let bits = match args.first() {
         None => RandomState::new().build_hasher().finish(),
         Some(seed) => match seed.as_i64() {
-            Some(seed) => mixed(seed.cast_unsigned()),
+            Some(seed) => mixed_bits(seed.cast_unsigned()),
             None => return Value::Null,
         },
     };
     let high = u32::try_from(bits >> 32).unwrap_or_default();
     float(f64::from(high) / 4_294_967_296.0)
-}
-
-/// The first number of the generator `SplitMix64` (Steele, Lea, Flood 2014) from a seed on.
-fn mixed(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 fn arc_tangent(args: &[Value]) -> Value {

@@ -1,5 +1,6 @@
 //! The world as the rest of Clew sees it: disk, clock and memory maps, each real and simulated,
-//! so that one seed replays one run; whether anybody still waits for what is being done; hashes that every build makes alike.
+//! so that one seed replays one run; whether anybody still waits for what is being done; hashes, and chance from a seed,
+//! that every build makes alike.
 //!
 //! ```
 //! use std::path::Path;
@@ -29,6 +30,7 @@ mod disk;
 mod growing;
 mod memory;
 mod peak;
+mod random;
 mod real_disk;
 mod sim_disk;
 mod sorting;
@@ -48,6 +50,7 @@ pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};
 pub use growing::GrowingMap;
 pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
+pub use random::{SplitMix, mixed_bits};
 pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
 pub use sorting::sorted_while_wanted;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_platform::Clock;
+use clew_platform::{Clock, SplitMix};
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
 use clew_search::KnnResolver;
@@ -256,26 +256,15 @@ fn living(view: &View, field: FieldId) -> impl Iterator<Item = DocPlace> {
 /// `wanted` different numbers below `count`, or all of them: R. W. Floyd's way (Bentley, "A sample of
 /// brilliance", 1987), which draws once for each.
 fn ranks(count: u64, wanted: usize, seed: u64) -> BTreeSet<u64> {
-    let mut state = seed;
+    let mut random = SplitMix::new(seed);
     let mut ranks = BTreeSet::new();
     for last in count.saturating_sub(wanted as u64)..count {
-        let drawn = below(last + 1, &mut state);
+        let drawn = random.below(last + 1);
         if !ranks.insert(drawn) {
             ranks.insert(last);
         }
     }
     ranks
-}
-
-/// A number below `bound`: SplitMix64 (Steele, Lea and Flood, 2014), scaled by its upper half.
-fn below(bound: u64, state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
-    let scaled = (u128::from(mixed) * u128::from(bound)) >> 64;
-    u64::try_from(scaled).expect("a number below a bound of 64 bits fits into them")
 }
 
 /// One query, to be run both ways.

@@ -23,6 +23,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
 use crate::growing::GrowingMap;
+use crate::random::SplitMix;
 
 /// `errno` values of Linux, so that callers see the same `io::ErrorKind` as on a real disk.
 const EIO: i32 = 5;
@@ -90,7 +91,7 @@ impl SimDisk {
     /// their folder, it keeps all, none, a prefix or an arbitrary choice.
     /// Faults, locks and open handles do not carry over.
     pub fn crashed(&self, seed: u64) -> SimDisk {
-        let mut random = SplitMix(seed);
+        let mut random = SplitMix::new(seed);
         let before = self.0.state.lock();
         let state = State {
             names: before.names.after_power_loss(&mut random),
@@ -108,7 +109,7 @@ impl SimDisk {
     /// Every handle opened before fails from now on.
     pub fn crash(&self, seed: u64) {
         let mut state = self.0.state.lock();
-        let names = state.names.after_power_loss(&mut SplitMix(seed));
+        let names = state.names.after_power_loss(&mut SplitMix::new(seed));
         let (epoch, capacity) = (state.epoch + 1, state.capacity);
         *state = State {
             epoch,
@@ -403,24 +404,13 @@ fn reaches_zero(countdown: &mut Option<u64>) -> bool {
     countdown.take_if(|left| *left == 0).is_some()
 }
 
-/// A small seeded generator (Steele, Lea and Flood's SplitMix64).
-#[derive(Debug)]
-struct SplitMix(u64);
-
 impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
     fn coin(&mut self) -> bool {
-        self.next() & 1 == 1
+        self.draw() & 1 == 1
     }
     /// A number in `0..=max`.
     fn up_to(&mut self, max: usize) -> usize {
         let bound = max as u64 + 1;
-        usize::try_from(self.next() % bound).expect("the remainder is at most `max`, a usize")
+        usize::try_from(self.draw() % bound).expect("the remainder is at most `max`, a usize")
     }
 }

@@ -1,9 +1,11 @@
 //! The headers `traceparent` and `tracestate`, as W3C's Trace Context writes them, and ids.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+
+use clew_platform::SplitMix;
 
 /// Longest `tracestate` that is passed on, in bytes, as the recommendation asks for at least.
 const STATE_BYTES_MAX: usize = 512;
@@ -111,16 +113,13 @@ impl TraceParent {
     }
 }
 
-/// A number that is not zero, of this thread's own sequence (splitmix64 from a seed of the system's).
+/// A number that is not zero, of this thread's own sequence, from a seed of the system's.
 fn random() -> u64 {
     thread_local! {
-        static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0));
+        static SEQUENCE: RefCell<SplitMix> =
+            RefCell::new(SplitMix::new(RandomState::new().hash_one(0)));
     }
-    let state = STATE.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-    STATE.set(state);
-    let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)).max(1)
+    SEQUENCE.with_borrow_mut(SplitMix::draw).max(1)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use clew_platform::mixed_bits;
 use clew_query::{
     Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState, ScriptValue,
 };
@@ -12,7 +13,7 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
-use super::value::{mixed, salt_of, unit};
+use super::value::{salt_of, unit};
 use crate::query::resolver::SegmentHits;
 
 /// What the vectors of a script's measures are, by segment.
@@ -422,7 +423,7 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_> {
     )]
     fn chance(&mut self, seed: i64) -> f64 {
         let own = self.open.salt ^ u64::from(self.doc);
-        unit(mixed(seed as u64 ^ mixed(own)))
+        unit(mixed_bits(seed as u64 ^ mixed_bits(own)))
     }
 
     fn now_ms(&self) -> i64 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::mixed_bits;
 use clew_query::{DecayShape, FeatureCurve, FieldModifier, ScriptError, ValueMode};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
@@ -217,7 +218,7 @@ impl OpenFunction {
                         .map_or(0, f64::to_bits),
                     None => self.salt ^ u64::from(doc),
                 };
-                unit(mixed(seed ^ mixed(own)))
+                unit(mixed_bits(seed ^ mixed_bits(own)))
             }
             Function::Decay {
                 origin,
@@ -249,15 +250,7 @@ impl OpenFunction {
 pub(crate) fn salt_of(reader: &SegmentReader) -> u64 {
     let id = reader.segment_id().uuid_string();
     id.bytes()
-        .fold(0, |salt, byte| mixed(salt ^ u64::from(byte)))
-}
-
-/// All bits depend on all bits.
-pub(super) fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
+        .fold(0, |salt, byte| mixed_bits(salt ^ u64::from(byte)))
 }
 
 /// From 0 up to, but not, 1.

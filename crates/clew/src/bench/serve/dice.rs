@@ -1,30 +1,25 @@
 //! Seeded chance: the same rows and requests on every run, each made for itself and in any order.
 
-/// A stream of numbers that its seed decides (splitmix64, by Steele, Lea and Flood).
+use clew_platform::{SplitMix, mixed_bits};
+
+/// A stream of numbers that its seed decides.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct Dice(SplitMix);
 
 impl Dice {
     /// The stream of one thing of many under a seed.
     pub(super) fn of(seed: u64, thing: u64) -> Self {
-        let mut dice = Dice(seed);
-        let mixed = dice.next() ^ thing.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Dice(mixed)
+        let mixed = mixed_bits(seed) ^ thing.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Dice(SplitMix::new(mixed))
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.draw()
     }
 
     /// Below `bound`, which is not zero.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        // The upper half of the product is spread as evenly as the number itself.
-        let product = u128::from(self.next()) * u128::from(bound);
-        u64::try_from(product >> 64).expect("half of 128 bits are 64")
+        self.0.below(bound)
     }
 
     pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
