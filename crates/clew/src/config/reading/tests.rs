@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::super::EngineConfig;
@@ -296,4 +297,43 @@ fn folders_of_snapshots_are_a_list_or_a_text_with_commas() {
     assert_eq!(given.snapshots.paths, folders);
     let listed = load("snapshots:\n  paths: [/a/, /b/]\n", &[]).unwrap();
     assert_eq!(listed.snapshots.paths, folders);
+}
+
+/// The keys of a value, each with all that stands above it.
+fn keys_of(above: &str, value: &Value, keys: &mut BTreeSet<String>) {
+    let Value::Object(members) = value else {
+        keys.insert(above.to_string());
+        return;
+    };
+    for (name, inner) in members {
+        let key = match above {
+            "" => name.clone(),
+            above => format!("{above}.{name}"),
+        };
+        keys_of(&key, inner, keys);
+    }
+}
+
+#[test]
+fn every_key_has_a_row_in_the_documentation_and_every_row_a_key() {
+    let mut keys = BTreeSet::new();
+    let config = serde_json::to_value(Config::default()).unwrap();
+    keys_of("", &config, &mut keys);
+    let page = include_str!("../../../../../docs/configuration.md");
+    let mut told = BTreeSet::new();
+    for row in page.lines().filter_map(|line| line.strip_prefix("| `")) {
+        // A row may tell of several keys of a section: `a.b`, `.c`.
+        let (names, _) = row.split_once(" | ").unwrap();
+        let mut names = names.split('`').step_by(2);
+        let first = names.next().unwrap_or_default();
+        let section = first.rsplit_once('.').map_or("", |(section, _)| section);
+        // Other tables are of words without a section.
+        if section.is_empty() && first != "data" {
+            continue;
+        }
+        told.insert(first.to_string());
+        let others = names.filter_map(|name| name.strip_prefix('.'));
+        told.extend(others.map(|name| format!("{section}.{name}")));
+    }
+    assert_eq!(told, keys);
 }
