@@ -1,0 +1,116 @@
+//! What is asked of fields that an index cannot answer, and how that is refused.
+
+use clew_engine::Index;
+use clew_schema::{FieldKind, MappedField};
+
+use super::{FieldList, FieldsForm, Wanted, is_completed, is_metadata};
+use crate::http::error::ApiError;
+use crate::search::guard::limit;
+
+/// Columns whose values one search may want, unless its index says otherwise.
+const COLUMNS_MAX: usize = 100;
+const COLUMNS_SETTING: &str = "index.max_docvalue_fields_search";
+
+impl FieldList {
+    /// Refuses what an index cannot answer.
+    pub(crate) fn check(&self, index: &Index) -> Result<(), ApiError> {
+        let mapping = index.mapping();
+        let asks_source =
+            |wanted: &&Wanted| wanted.asked == FieldsForm::Fields && !is_metadata(&wanted.pattern);
+        if self.wanted.iter().find(asks_source).is_some() && !mapping.is_source_enabled() {
+            return Err(ApiError::illegal_argument(format!(
+                "Unable to retrieve the requested [fields] since _source is disabled in the \
+                 mappings for index [{}]",
+                index.name()
+            )));
+        }
+        for wanted in &self.wanted {
+            let Some(field) = mapping.field(&wanted.pattern) else {
+                continue;
+            };
+            if let Some(format) = &wanted.format
+                && field.date_format().is_some()
+                && let Err(reason) = &format.date
+            {
+                return Err(ApiError::illegal_argument(reason.clone()));
+            }
+            if wanted.asked == FieldsForm::DocValues {
+                check_column(field, wanted)?;
+            }
+            let is_place = matches!(field.kind, FieldKind::GeoPoint);
+            let places = wanted.format.as_ref().and_then(|format| format.place);
+            if wanted.format.is_some()
+                && wanted.asked == FieldsForm::Fields
+                && !field.takes_format()
+                && !(is_place && places.is_some())
+            {
+                return Err(ApiError::illegal_argument(format!(
+                    "Field [{}] of type [{}] doesn't support formats.",
+                    wanted.pattern,
+                    field.kind.type_name()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses more columns than an index allows; a pattern counts as the fields that it means.
+    pub(in crate::search) fn check_columns(&self, index: &Index) -> Result<(), ApiError> {
+        let mapping = index.mapping();
+        let of_columns = |wanted: &&Wanted| wanted.asked == FieldsForm::DocValues;
+        let columns = self.wanted.iter().filter(of_columns);
+        let count: usize = columns
+            .map(|wanted| {
+                if wanted.pattern.contains('*') {
+                    wanted.fields(&mapping).len()
+                } else {
+                    1
+                }
+            })
+            .sum();
+        let max = limit(index, COLUMNS_SETTING, COLUMNS_MAX);
+        if count <= max {
+            return Ok(());
+        }
+        Err(ApiError::illegal_argument(format!(
+            "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [{max}] \
+             but was [{count}]. This limit can be set by changing the [{COLUMNS_SETTING}] index \
+             level setting."
+        )))
+    }
+}
+
+/// Refuses a field that has no column of values, and a format that its values do not take.
+fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
+    let (name, kind) = (&wanted.pattern, field.kind.type_name());
+    if matches!(field.kind, FieldKind::Text { .. }) && !field.is_aggregatable() {
+        return Err(ApiError::illegal_argument(format!(
+            "Text fields are not optimised for operations that require per-document field data like \
+             aggregations and sorting, so these operations are disabled by default. Please use a \
+             keyword field instead. Alternatively, set fielddata=true on [{name}] in order to load \
+             field data by uninverting the inverted index. Note that this can use significant memory."
+        )));
+    }
+    if let Some(reason) = field.refusal_of_root() {
+        return Err(ApiError::illegal_argument(reason));
+    }
+    if is_completed(field) {
+        return Err(ApiError::illegal_argument(format!(
+            "Fielddata is not supported on field [{name}] of type [{kind}]"
+        )));
+    }
+    let has_own_form = matches!(
+        field.kind,
+        FieldKind::Keyword { .. }
+            | FieldKind::Ip
+            | FieldKind::Boolean
+            | FieldKind::GeoPoint
+            | FieldKind::Binary { .. }
+    );
+    match wanted.format.is_some() && has_own_form {
+        true => Err(ApiError::illegal_argument(format!(
+            "Field [{name}] of type [{kind}] does not support custom formats"
+        ))),
+        false => Ok(()),
+    }
+}
