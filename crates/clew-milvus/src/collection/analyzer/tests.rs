@@ -1,0 +1,205 @@
+use super::*;
+
+fn words(params: &Value, text: &str) -> Vec<String> {
+    let (analysis, name) = analyzer_settings(&params.to_string()).unwrap();
+    let analyzer = analysis.analyzer(&name).unwrap();
+    let tokens = clew_analysis::tokens(&analyzer, text);
+    tokens.into_iter().map(|token| token.text).collect()
+}
+
+#[test]
+fn patterns_say_which_words_stay_and_synonyms_stand_beside_them() {
+    let by = |filter: Value| json!({"tokenizer": "standard", "filter": [filter]});
+    for (pattern, want) in [
+        ("(", None),
+        ("^(?!a)[a-z]", Some(vec!["xyz"])),
+        ("^[a-z]+$", Some(vec!["abc", "xyz"])),
+        ("(?i)B", Some(vec!["abc", "AB1"])),
+        ("(b|1)", Some(vec!["abc", "AB1"])),
+    ] {
+        let params = by(json!({"type": "regex", "expr": pattern}));
+        match want {
+            Some(want) => assert_eq!(words(&params, "abc AB1 xyz"), want, "{pattern}"),
+            None => assert!(analyzer_settings(&params.to_string()).is_err(), "{pattern}"),
+        }
+    }
+    assert!(analyzer_settings(&by(json!({"type": "regex"})).to_string()).is_err());
+    let params = by(json!({"type": "synonym", "synonyms": ["quick, fast"]}));
+    assert_eq!(words(&params, "quick fox"), ["quick", "fast", "fox"]);
+}
+
+#[test]
+fn words_lie_between_delimiters_or_are_cut_in_pieces() {
+    let group = |delimiters: Value| json!({"type": "char_group", "delimiters": delimiters});
+    for (tokenizer, text, want) in [
+        (
+            group(json!(["o", "punctuation", "digit"])),
+            "testotest,test1test",
+            vec!["test"; 4],
+        ),
+        (
+            group(json!(["=", ";", "-"])),
+            "key=value;;a-b c",
+            vec!["key", "value", "a", "b c"],
+        ),
+        (
+            group(json!(["。", "\n", "]"])),
+            "一。二\nx]y",
+            vec!["一", "二", "x", "y"],
+        ),
+        (
+            group(json!(["symbol", "whitespace"])),
+            "a+b\u{a0}c€d",
+            vec!["a", "b", "c", "d"],
+        ),
+        (group(json!(["letter"])), "1é2a3", vec!["1", "2", "3"]),
+        (
+            group(json!(["ascii_letter", "ascii_punctuation"])),
+            "1é2a3.4。",
+            vec!["1é2", "3", "4。"],
+        ),
+        (
+            group(json!(["ascii_whitespace", "ascii_digit"])),
+            "a\tb1c\u{a0}d",
+            vec!["a", "b", "c\u{a0}d"],
+        ),
+        (group(json!([])), "a b", vec!["a b"]),
+        (
+            json!({"type": "ngram", "min_gram": 2, "max_gram": 3}),
+            "abcd",
+            vec!["ab", "abc", "bc", "bcd", "cd"],
+        ),
+        (
+            json!({"type": "ngram", "min_gram": 1, "max_gram": 2, "prefix_only": true,
+                   "token_chars": ["letter", "custom"], "custom_token_chars": "-"}),
+            "ab -c",
+            vec!["a", "ab", "-", "-c"],
+        ),
+    ] {
+        assert_eq!(
+            words(&json!({"tokenizer": tokenizer}), text),
+            want,
+            "{tokenizer}"
+        );
+    }
+}
+
+#[test]
+fn delimiters_and_pieces_that_are_none_are_refused() {
+    let group = |delimiters: Value| json!({"type": "char_group", "delimiters": delimiters});
+    for (wrong, said) in [
+        (json!({"type": "char_group"}), "delimiters can't be empty"),
+        (json!("char_group"), "delimiters can't be empty"),
+        (group(json!("=")), "must be a vector"),
+        (group(json!([1])), "must be string"),
+        (
+            group(json!(["=="])),
+            "== not a char or name of build-in char group",
+        ),
+        (group(json!([""])), "not a char"),
+        (
+            json!({"type": "ngram", "min_gram": 2}),
+            "requires min_gram and max_gram",
+        ),
+        (
+            json!({"type": "ngram", "min_gram": 0, "max_gram": 2}),
+            "greater than 0",
+        ),
+        (
+            json!({"type": "ngram", "min_gram": 3, "max_gram": 2}),
+            "not be greater than max_gram",
+        ),
+        (
+            json!({"type": "ngram", "min_gram": 1, "max_gram": 2, "token_chars": ["vowel"]}),
+            "vowel",
+        ),
+    ] {
+        let refused = analyzer_settings(&json!({"tokenizer": wrong}).to_string());
+        let refused = refused.err().unwrap();
+        assert_eq!(refused.code(), 1100, "{wrong}");
+        assert!(refused.to_string().contains(said), "{wrong}: {refused}");
+    }
+}
+
+#[test]
+fn words_are_taken_apart_that_are_made_of_others() {
+    let by = |filter: Value| json!({"tokenizer": "whitespace", "filter": [filter]});
+    let list = ["dampf", "schiff", "fahrt", "brot", "c.d", "schifffahrt"];
+    let params = by(json!({"type": "decompounder", "word_list": list}));
+    for (text, want) in [
+        ("dampfschiff", vec!["dampf", "schiff"]),
+        ("dampfschifffahrt", vec!["dampf", "schifffahrt"]),
+        ("brotdampf xdampf", vec!["brot", "dampf", "xdampf"]),
+        ("dampfx fahrt", vec!["dampfx", "fahrt"]),
+        ("c.dbrot cxdbrot", vec!["c.d", "brot", "cxdbrot"]),
+    ] {
+        assert_eq!(words(&params, text), want, "{text}");
+    }
+    for wrong in [
+        json!({}),
+        json!({"word_list": []}),
+        json!({"word_list": [1]}),
+    ] {
+        let mut filter = wrong.clone();
+        filter["type"] = json!("decompounder");
+        let refused = analyzer_settings(&by(filter).to_string());
+        let refused = refused.err().unwrap();
+        assert_eq!(refused.code(), 1100, "{wrong}");
+    }
+}
+
+#[test]
+fn parts_that_are_none_are_refused() {
+    for wrong in [
+        json!({"tokenizer": 123}),
+        json!({"tokenizer": null}),
+        json!({"tokenizer": []}),
+        json!({"tokenizer": {"type": null}}),
+        json!({"filter": "lowercase"}),
+        json!({"filter": [{"type": null}]}),
+        json!({"filter": [{"type": "stop", "stop_words": "the"}]}),
+        json!({"filter": [{"type": "stop", "stop_words": [1]}]}),
+        json!({"type": "standard", "stop_words": "the"}),
+    ] {
+        let refused = analyzer_settings(&wrong.to_string());
+        assert_eq!(refused.err().unwrap().code(), 1100, "{wrong}");
+    }
+    let none = json!({"type": "standard", "stop_words": []});
+    assert_eq!(words(&none, "the Fox"), ["the", "fox"]);
+}
+
+#[test]
+fn nothing_said_is_the_usual_analyzer() {
+    for (params, want) in [
+        (json!({}), ["hello", "there"]),
+        (json!({"type": "standard"}), ["hello", "there"]),
+        (json!({"tokenizer": "standard"}), ["Hello", "There"]),
+    ] {
+        assert_eq!(words(&params, "Hello There"), want, "{params}");
+        let field = Field {
+            params: [("analyzer_params".to_string(), params.to_string())].into(),
+            ..Field::named("text", crate::collection::DataType::VarChar)
+        };
+        assert_eq!(name_of(&field) == STANDARD, want == ["hello", "there"]);
+    }
+}
+
+#[test]
+fn filters_keep_the_words_that_milvus_own_keep() {
+    for (filter, want) in [
+        ("alphanumonly", vec!["hello", "abc1"]),
+        ("cncharonly", vec!["中文"]),
+        ("cnalphanumonly", vec!["hello", "abc1", "中文", "a中"]),
+        (
+            "removepunct",
+            vec!["hello", "wor-ld", "abc1", "中文", "a中", "éa"],
+        ),
+    ] {
+        let params = json!({"tokenizer": "whitespace", "filter": [filter]}).to_string();
+        let (analysis, name) = analyzer_settings(&params).unwrap();
+        let name = analysis.analyzer(&name).unwrap();
+        let tokens = clew_analysis::tokens(&name, "hello , wor-ld !? abc1 中文 a中 éa");
+        let words: Vec<String> = tokens.into_iter().map(|token| token.text).collect();
+        assert_eq!(words, want, "{filter}");
+    }
+}
