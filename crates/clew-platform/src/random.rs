@@ -27,6 +27,12 @@ impl SplitMix {
         let scaled = (u128::from(self.draw()) * u128::from(bound)) >> 64;
         u64::try_from(scaled).expect("half of 128 bits are 64")
     }
+
+    /// The next number as one between 0 and 1, never either.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        ((self.draw() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
 }
 
 /// The first number of a seed: all of its bits depend on all of the seed's.
@@ -53,5 +59,7 @@ mod tests {
         for bound in [1, 2, 7, u64::MAX] {
             assert!((0..100).all(|_| random.below(bound) < bound), "{bound}");
         }
+        let mut units = (0..100).map(|_| random.unit());
+        assert!(units.all(|unit| 0.0 < unit && unit < 1.0));
     }
 }

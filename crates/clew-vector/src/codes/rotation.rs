@@ -30,7 +30,7 @@ impl Rotation {
             2 * ROUNDS
         };
         let mut random = SplitMix::new(seed);
-        let sign = || if random.next() & 1 == 0 { 1.0 } else { -1.0 };
+        let sign = || if random.draw() & 1 == 0 { 1.0 } else { -1.0 };
         let signs = std::iter::repeat_with(sign)
             .take(rounds * dimension)
             .collect();
@@ -66,7 +66,7 @@ mod tests {
             let rotation = Rotation::new(dimension, 9);
             let mut random = SplitMix::new(dimension as u64);
             let mut draw = || -> Vec<f32> {
-                let unit = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+                let unit = || (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
                 std::iter::repeat_with(unit).take(dimension).collect()
             };
             let (a, b) = (draw(), draw());

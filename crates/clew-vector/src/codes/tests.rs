@@ -14,7 +14,7 @@ const ROWS: usize = 8;
 
 /// Roughly normal numbers.
 fn normal(random: &mut SplitMix, count: usize) -> Vec<f32> {
-    let mut unit = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+    let mut unit = || (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
     let one = |_| (0..4).map(|_| unit()).sum::<f32>() * 1.7;
     (0..count).map(one).collect()
 }

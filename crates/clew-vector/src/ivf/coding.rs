@@ -184,7 +184,7 @@ mod tests {
 
     fn vector(dimension: usize, seed: u64) -> Vec<f32> {
         let mut random = SplitMix::new(seed);
-        let unit = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+        let unit = || (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
         std::iter::repeat_with(unit).take(dimension).collect()
     }
 

@@ -121,7 +121,7 @@ fn draw(len: usize, count: usize, random: &mut SplitMix) -> Vec<usize> {
     reason = "less than a length in memory"
 )]
 fn below(end: usize, random: &mut SplitMix) -> usize {
-    (random.next() % end as u64) as usize
+    (random.draw() % end as u64) as usize
 }
 
 /// The nearest centre of each point.
@@ -192,7 +192,7 @@ mod tests {
             let vector: Vec<f32> = (0..8)
                 .map(|axis| {
                     let here = if corner >> axis & 1 == 1 { 10.0 } else { -10.0 };
-                    here + (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+                    here + (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
                 })
                 .collect();
             points.push(&vector, kernels());

@@ -197,7 +197,7 @@ mod tests {
     fn scattered(dimension: usize, (corners, each): (usize, usize)) -> Points {
         let mut random = SplitMix::new(11);
         let mut draw = |scale: f32| -> Vec<f32> {
-            let unit = || scale * ((random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5);
+            let unit = || scale * ((random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5);
             std::iter::repeat_with(unit).take(dimension).collect()
         };
         let corners: Vec<Vec<f32>> = (0..corners).map(|_| draw(1.0)).collect();

@@ -143,7 +143,7 @@ fn train_part(parts: &[&[f32]], random: &mut SplitMix) -> Vec<[f32; CENTROIDS]> 
     let (dimensions, kernels) = (parts[0].len(), kernels());
     let mut book = vec![[0.0; CENTROIDS]; dimensions];
     let place = |book: &mut [[f32; CENTROIDS]], centroid: usize, random: &mut SplitMix| {
-        let at = random.next() % parts.len() as u64;
+        let at = random.draw() % parts.len() as u64;
         let drawn = usize::try_from(at).map_or(parts[0], |at| parts[at]);
         for (entries, &value) in book.iter_mut().zip(drawn) {
             entries[centroid] = value;
@@ -189,7 +189,7 @@ mod tests {
 
     fn rows(count: usize, dimension: usize, seed: u64) -> Vec<f32> {
         let mut random = SplitMix::new(seed);
-        let mut part = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+        let mut part = || (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
         let normal = || (0..4).map(|_| part()).sum();
         std::iter::repeat_with(normal)
             .take(count * dimension)

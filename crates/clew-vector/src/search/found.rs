@@ -89,8 +89,8 @@ mod tests {
         let mut found = Candidates::default();
         let mut model: Vec<Ranked> = Vec::new();
         for row in 0..5_000_u32 {
-            match random.next() % 8 {
-                0 => found.set_window(usize::try_from(1 + random.next() % 9).unwrap()),
+            match random.draw() % 8 {
+                0 => found.set_window(usize::try_from(1 + random.draw() % 9).unwrap()),
                 1 | 2 => {
                     model.sort_unstable();
                     let first = (!model.is_empty()).then(|| model.remove(0));
@@ -98,7 +98,7 @@ mod tests {
                     assert_eq!(found.take(), first);
                 }
                 _ => {
-                    let one = Ranked::new((random.next() % 100) as f32, row);
+                    let one = Ranked::new((random.draw() % 100) as f32, row);
                     found.offer(one);
                     model.push(one);
                 }

@@ -21,7 +21,7 @@ fn entry(dimension: u32, weight: f32) -> SparseEntry {
 }
 
 fn below(noise: &mut SplitMix, limit: u32) -> u32 {
-    u32::try_from(noise.next() % u64::from(limit)).unwrap()
+    u32::try_from(noise.draw() % u64::from(limit)).unwrap()
 }
 
 /// What the weights and dimensions of a test look like.
@@ -40,7 +40,7 @@ enum Shape {
 }
 
 fn vector(shape: Shape, noise: &mut SplitMix) -> Vector {
-    let mut fixed = SplitMix::new(noise.next() % 5);
+    let mut fixed = SplitMix::new(noise.draw() % 5);
     let noise = match shape {
         Shape::Equal => &mut SplitMix::new(1),
         Shape::Repeated => &mut fixed,
@@ -227,7 +227,7 @@ proptest! {
         // About `keep` of 64 documents pass.
         let words = (count * stride).div_ceil(64);
         let bits: Vec<u64> = (0..words)
-            .map(|_| (0..64).map(|bit| u64::from(noise.next() % 64 < keep.unwrap_or(0)) << bit).sum())
+            .map(|_| (0..64).map(|bit| u64::from(noise.draw() % 64 < keep.unwrap_or(0)) << bit).sum())
             .collect();
         let filter = keep.map(|_| Filter {
             bits: &bits,
