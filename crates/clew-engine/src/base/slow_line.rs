@@ -49,7 +49,8 @@ impl fmt::Display for Took {
             ("micros", 1_000),
         ];
         let Some((unit, size)) = units.into_iter().find(|(_, size)| nanos >= *size) else {
-            return write!(f, "{nanos}nanos");
+            let unit = if nanos == 0 { "s" } else { "nanos" };
+            return write!(f, "{nanos}{unit}");
         };
         match nanos * 10 / size % 10 {
             0 => write!(f, "{}{unit}", nanos / size),
@@ -65,6 +66,7 @@ mod tests {
     #[test]
     fn times_are_shown_in_their_largest_unit() {
         for (nanos, shown) in [
+            (0, "0s"),
             (17, "17nanos"),
             (1_250, "1.2micros"),
             (15_000_000, "15ms"),

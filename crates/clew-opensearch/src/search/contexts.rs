@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use clew_engine::Pinned;
+use clew_engine::{Pinned, Took};
 use clew_platform::Reservation;
 use clew_query::SortValue;
 use clew_search::Total;
@@ -335,21 +335,10 @@ pub(super) fn check_keep_alive(
         Some(keep_alive) if keep_alive > max => Err(ApiError::illegal_argument(format!(
             "Keep alive for request ({}) is too large. It must be less than ({}). This limit can \
              be set by changing the [{setting}] cluster level setting.",
-            shown_time(keep_alive),
-            shown_time(max)
+            Took(keep_alive),
+            Took(max)
         ))),
         _ => Ok(()),
-    }
-}
-
-/// A time in the largest unit of which it is a whole number.
-pub(super) fn shown_time(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        s if s % 86_400 == 0 => format!("{}d", s / 86_400),
-        s if s % 3600 == 0 => format!("{}h", s / 3600),
-        s if s % 60 == 0 => format!("{}m", s / 60),
-        s => format!("{s}s"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clew_schema::glob::matches as glob;
 
+use super::shown_time;
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -134,7 +135,7 @@ pub(crate) async fn thread_pool(call: Call) -> Result<Reply, ApiError> {
         // All of them are there from the start.
         pool.threads.to_string(),
         pool.searches_total.to_string(),
-        format!("{}ms", waited.as_millis()),
+        shown_time(waited),
         String::new(),
         String::new(),
         pool.threads.to_string(),

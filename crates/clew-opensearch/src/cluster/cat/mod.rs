@@ -11,7 +11,9 @@ mod snapshots;
 mod table;
 mod templates;
 
-use clew_engine::{Purpose, Wildcards};
+use std::time::Duration;
+
+use clew_engine::{Purpose, Took, Wildcards};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -195,4 +197,9 @@ fn now(call: &Call) -> [String; 2] {
 fn time_of_day(seconds: u64) -> String {
     let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
     format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+}
+
+/// How long something took, as OpenSearch tells it: `1.5m`.
+fn shown_time(time: Duration) -> String {
+    Took(time).to_string()
 }

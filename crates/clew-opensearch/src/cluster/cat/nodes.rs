@@ -1,7 +1,7 @@
 //! `_cat/nodes`, `_cat/nodeattrs`, `_cat/plugins`, `_cat/allocation` and `_cat/tasks`: this node.
 
 use super::table::{Column, Table, hidden, hidden_text, number, text};
-use super::time_of_day;
+use super::{shown_time, time_of_day};
 use crate::cluster::machine::{DiskSpace, Machine};
 use crate::cluster::nodes::{PLUGINS, names_this_node};
 use crate::cluster::task_endpoints::Wanted;
@@ -122,7 +122,7 @@ pub(crate) async fn nodes(call: Call) -> Result<Reply, ApiError> {
         load_1m,
         load_5m,
         load_15m,
-        format!("{:.1}m", api.started.elapsed().as_secs_f64() / 60.0),
+        shown_time(api.started.elapsed()),
         "dim".to_string(),
         "cluster_manager,data,ingest".to_string(),
         "*".to_string(),
@@ -293,7 +293,7 @@ pub(crate) async fn tasks(call: Call) -> Result<Reply, ApiError> {
             task.started_ms.to_string(),
             time_of_day(task.started_ms / 1000),
             task.running_ns.to_string(),
-            running_time(task.running_ns),
+            shown_time(std::time::Duration::from_nanos(task.running_ns)),
             api.node_id.clone(),
             call.api.options.publish_host().to_string(),
             address.rsplit(':').next().unwrap_or_default().to_string(),
@@ -311,13 +311,4 @@ pub(crate) async fn tasks(call: Call) -> Result<Reply, ApiError> {
         rows: rows.collect(),
     }
     .reply(&call)
-}
-
-fn running_time(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns}nanos"),
-        1_000..1_000_000 => format!("{:.1}micros", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1}ms", ns as f64 / 1e6),
-        _ => format!("{:.1}s", ns as f64 / 1e9),
-    }
 }

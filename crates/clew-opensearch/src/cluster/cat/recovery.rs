@@ -1,8 +1,11 @@
 //! `_cat/recovery`: one row for every shard, from what `_recovery` tells of it. And `_cat/segment_replication`, of which
 //! there is none.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
+use super::shown_time;
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -127,7 +130,8 @@ fn row(index: &str, shard: &Value) -> Vec<String> {
 fn time_taken(shard: &Value) -> String {
     let part = |pointer: &str| shard.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
     let files = part("/verify_index/total_time_in_millis");
-    format!("{}ms", files + part("/translog/total_time_in_millis"))
+    let log = part("/translog/total_time_in_millis");
+    shown_time(Duration::from_millis(files + log))
 }
 
 #[cfg(test)]

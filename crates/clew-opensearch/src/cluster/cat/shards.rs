@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clew_engine::{Counted, Index, IndexStats, Purpose, Wildcards};
 
+use super::shown_time;
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -75,12 +76,7 @@ fn unknown(_: &IndexStats, _: Option<&str>) -> String {
 
 fn took(counts: &[Counted]) -> String {
     let ns = counts.iter().map(|counted| counted.ns).sum();
-    let took = Duration::from_nanos(ns);
-    match took.as_millis() {
-        0 => "0s".to_string(),
-        ms @ 1..1_000 => format!("{ms}ms"),
-        _ => format!("{:.1}s", took.as_secs_f64()),
-    }
+    shown_time(Duration::from_nanos(ns))
 }
 
 pub(super) const FIGURES: &[Figure] = &[

@@ -1,10 +1,13 @@
 //! `_cat/repositories` and `_cat/snapshots`.
 
+use std::time::Duration;
+
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::snapshots;
 use crate::state::call::Call;
 
+use super::shown_time;
 use super::table::{Column, Table, hidden_text, number, text};
 
 const REPOSITORIES: &[Column] = &[
@@ -90,7 +93,7 @@ pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
                 clock(started),
                 (ended / 1000).to_string(),
                 clock(ended),
-                format!("{}ms", ended.saturating_sub(started)),
+                shown_time(Duration::from_millis(ended.saturating_sub(started))),
                 snapshot.indices.to_string(),
                 snapshot.shards.to_string(),
                 "0".to_string(),

@@ -7,11 +7,11 @@ mod kept;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clew_engine::Took;
 use clew_platform::CancellationToken;
 use kept::{AsynchronousSearches, Outcome, Search, Wanted, watch_over};
 use serde_json::{Map, Value, json};
 
-use super::contexts::shown_time;
 use super::{search_pipeline, spec_of};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -162,7 +162,7 @@ fn kept_for(call: &Call) -> Result<Option<Duration>, ApiError> {
     if asked < KEEP_ALIVE_MIN {
         return Err(ApiError::validation(&format!(
             "[keep_alive] must be greater than 1 minute, got: {}",
-            shown_time(asked)
+            Took(asked)
         )));
     }
     let max = limit(call, KEEP_ALIVE_SETTING, KEEP_ALIVE_MAX);
@@ -176,8 +176,8 @@ fn too_large(what: &str, asked: Option<Duration>, max: Duration, setting: &str) 
     ApiError::illegal_argument(format!(
         "{what} for asynchronous search ({}) is too large. It must be less than ({}). This limit can be set by changing \
          the [{setting}] cluster level setting.",
-        shown_time(asked.unwrap_or_default()),
-        shown_time(max)
+        Took(asked.unwrap_or_default()),
+        Took(max)
     ))
 }
 

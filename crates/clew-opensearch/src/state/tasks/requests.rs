@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_engine::EngineError;
+use clew_engine::{EngineError, Took};
 use clew_platform::CancellationToken;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
@@ -259,27 +259,8 @@ async fn cancelled(task: &RequestTask, after: Option<Duration>) {
     if in_time.is_err() {
         task.cancel(&format!(
             "Cancellation timeout of {} is expired",
-            in_units(after)
+            Took(after)
         ));
-    }
-}
-
-/// A time as OpenSearch writes it: in the largest unit that it has one of.
-fn in_units(time: Duration) -> String {
-    let millis = time.as_millis();
-    let units = [
-        ("d", 86_400_000),
-        ("h", 3_600_000),
-        ("m", 60_000),
-        ("s", 1_000),
-    ];
-    let (name, unit) = units
-        .into_iter()
-        .find(|(_, unit)| millis >= *unit)
-        .unwrap_or(("ms", 1));
-    match millis % unit * 10 / unit {
-        0 => format!("{}{name}", millis / unit),
-        tenths => format!("{}.{tenths}{name}", millis / unit),
     }
 }
 
@@ -367,12 +348,6 @@ mod tests {
         let answer = run(enter(&requests, 7, SEARCH).answer(never, after));
         let reason = "cancelled task with reason: Cancellation timeout of 1ms is expired";
         assert_eq!(kind_and_reason(&answer), (400, reason.to_string()));
-    }
-
-    #[test]
-    fn times_are_written_in_the_largest_unit() {
-        let texts = [1, 999, 1_000, 1_500, 90_000].map(|ms| in_units(Duration::from_millis(ms)));
-        assert_eq!(texts, ["1ms", "999ms", "1s", "1.5s", "1.5m"]);
     }
 
     #[test]
