@@ -3,6 +3,7 @@
 use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions, PRIMARY_TERM};
 use clew_opensearch::wing::{ApiError, Call, Cause, Reply, any_overlap};
+use clew_platform::whole_ms;
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
@@ -57,11 +58,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = body["policy"].take();
     let parsed = Policy::parse(&body)?;
     let now = call.api.engine.now();
-    let body = policy::completed(
-        body,
-        &id,
-        u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-    );
+    let body = policy::completed(body, &id, whole_ms(now));
     let (api, access) = (call.api.clone(), call.access.clone());
     let name = id.clone();
     let (kept, glsn) = blocking(move || {

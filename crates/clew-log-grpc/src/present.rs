@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use std::task::Context;
 use std::time::{Duration, Instant};
 
+use clew_platform::whole_ms;
 use futures_util::task::AtomicWaker;
 use parking_lot::Mutex;
 
@@ -34,7 +35,7 @@ impl Presence {
     /// So many bytes were sent or taken at once.
     pub(crate) fn moved(&self, bytes: usize) {
         if bytes > SILENT_BYTES {
-            let ms = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let ms = whole_ms(self.opened.elapsed());
             self.moved_ms.store(ms, Ordering::Relaxed);
         }
     }

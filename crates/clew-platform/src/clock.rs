@@ -10,13 +10,18 @@ pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     fn since_epoch(&self) -> Duration;
     /// The same in whole milliseconds.
     fn epoch_ms(&self) -> u64 {
-        u64::try_from(self.since_epoch().as_millis()).unwrap_or(u64::MAX)
+        whole_ms(self.since_epoch())
     }
     /// Time since an arbitrary start; never goes back.
     fn monotonic(&self) -> Duration;
     /// Random bits that tell this clock from all others, those included that show the same time because a machine was
     /// set back to it. The same at every call; a simulated clock's are always the same, too.
     fn identity(&self) -> u64;
+}
+
+/// The whole milliseconds of a time; as many as there can be of one that lasts longer.
+pub fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The machine's clocks.

@@ -44,7 +44,7 @@ pub use account::{
 };
 pub use advice::advise_random;
 pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, overdue, stopped};
-pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time};
+pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms};
 pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};
 pub use growing::GrowingMap;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use clew_platform::whole_ms;
+
 /// Writes a line of a slow log at its own level: its fields, then where the time of the request went, then its message.
 ///
 /// `tell_slow!(level, "slowlog.search", parts, { phase, shard }, "[{index}]")`, where `parts` is a
@@ -33,7 +35,7 @@ pub struct Took(pub Duration);
 impl Took {
     /// Whole milliseconds.
     pub fn millis(&self) -> u64 {
-        u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
+        whole_ms(self.0)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use clew_platform::whole_ms;
 use parking_lot::MutexGuard;
 
 use super::Log;
@@ -124,7 +125,7 @@ impl Log {
         let shared = self.shared();
         let room = shared.queue.reserve(bytes, now);
         let mut room = room.map_err(|phase| self.refusal(phase))?;
-        let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let time_ms = whole_ms(now);
         // Clocks go back; the log's time does not.
         sequencer.state.time_ms = sequencer.state.time_ms.max(time_ms);
         let begin = room.needs_file(sequencer.next, bytes);

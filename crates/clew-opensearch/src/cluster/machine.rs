@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
 use crate::state::api::Api;
@@ -106,7 +107,7 @@ impl Machine {
 
     /// Share of the machine's processors that the process has used since it started.
     pub(crate) fn cpu_percent(&self, started: Instant) -> u64 {
-        let run_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let run_ms = whole_ms(started.elapsed());
         part(self.cpu_ms, run_ms.saturating_mul(processors() as u64), 100)
     }
 

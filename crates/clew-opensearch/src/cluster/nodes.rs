@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
+use clew_platform::whole_ms;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
@@ -123,7 +124,7 @@ fn built_in(parts: &[(&str, &str)], options: &RestOptions) -> Vec<Value> {
 
 /// What typed clients read of the Java machine that there is not.
 fn no_jvm(api: &Api) -> Value {
-    let started_ms = u64::try_from(api.started_since_epoch().as_millis()).unwrap_or(u64::MAX);
+    let started_ms = whole_ms(api.started_since_epoch());
     json!({
         "pid": std::process::id(),
         "version": "none",
@@ -307,7 +308,7 @@ fn jvm(api: &Api, machine: &Machine) -> Value {
         "used_in_bytes": 0, "max_in_bytes": 0, "peak_used_in_bytes": 0, "peak_max_in_bytes": 0,
     });
     let buffers = json!({"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0});
-    let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let uptime_ms = whole_ms(api.started.elapsed());
     json!({
         "timestamp": api.engine.now_ms(),
         "uptime_in_millis": uptime_ms,

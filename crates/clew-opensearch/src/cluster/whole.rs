@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::Index;
+use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
 use crate::cluster::definitions_counted::{analysis, field_types};
@@ -99,7 +100,7 @@ fn of_node(api: &Api) -> Value {
     let options = &api.options;
     let machine = Machine::now();
     let disk = DiskSpace::of(&options.data);
-    let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let uptime_ms = whole_ms(api.started.elapsed());
     let system = std::env::consts::OS;
     let files = machine.open_files;
     json!({

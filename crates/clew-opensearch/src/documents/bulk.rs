@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
-use clew_platform::{CancellationToken, MemoryPurpose, stopped};
+use clew_platform::{CancellationToken, MemoryPurpose, stopped, whole_ms};
 use clew_query::QueryError;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
@@ -198,10 +198,6 @@ fn new_bytes(body: &Bytes, action: &Action) -> usize {
         }
         Action::Delete => 0,
     }
-}
-
-fn whole_ms(took: Duration) -> u64 {
-    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn render(

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
 use clew_engine::{Access, Engine, EngineError, Freshness, IndexHandle, Pinned, Purpose};
-use clew_platform::{Pace, stopped};
+use clew_platform::{Pace, stopped, whole_ms};
 use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
 use clew_search::plain_texts;
@@ -291,9 +291,7 @@ fn answer(
         }
     };
     answer["found"] = source.is_some().into();
-    answer["took"] = u64::try_from(started.elapsed().as_millis())
-        .unwrap_or(u64::MAX)
-        .into();
+    answer["took"] = whole_ms(started.elapsed()).into();
     if let Some(source) = source {
         answer["term_vectors"] = vectors(engine, &index, asked, (&source, memory))?;
     }

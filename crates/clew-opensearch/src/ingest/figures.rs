@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clew_engine::Engine;
 use clew_ingest::{PROCESSOR_NAMES, RunCounts, total_counts};
+use clew_platform::whole_ms;
 use serde_json::{Map, Value, json};
 
 use super::store;
@@ -48,7 +49,7 @@ pub(crate) fn processors() -> Vec<Value> {
 fn of(counts: RunCounts) -> Value {
     json!({
         "count": counts.count,
-        "time_in_millis": u64::try_from(counts.took.as_millis()).unwrap_or(u64::MAX),
+        "time_in_millis": whole_ms(counts.took),
         "current": counts.current,
         "failed": counts.failed,
     })

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clew_engine::{Purpose, RecallEffort, RecallFigures, RecallRequest, SearchCost};
+use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
 use crate::http::error::ApiError;
@@ -48,7 +49,7 @@ pub(crate) async fn measure(call: Call) -> Result<Reply, ApiError> {
         shown
     });
     let shards: Vec<Value> = shards.collect();
-    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let took_ms = whole_ms(started.elapsed());
     let mut body = figures(&report.all);
     let head = json!({
         "took": took_ms,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ResolveOptions};
-use clew_platform::{CancellationToken, stopped};
+use clew_platform::{CancellationToken, stopped, whole_ms};
 use clew_profile::Spent;
 use clew_query::QueryError;
 use serde_json::Value;
@@ -109,7 +109,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     }
     let together: usize = answers.iter().flatten().map(Vec::len).sum();
     call.memory.take(together)?;
-    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let took_ms = whole_ms(started.elapsed());
     let json = match together <= INLINE_BYTES_MAX {
         true => joined(&answers, took_ms),
         false => call.off_thread(move || joined(&answers, took_ms)).await?,

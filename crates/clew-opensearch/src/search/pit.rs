@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use clew_engine::{Pinned, Purpose};
+use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
 use super::contexts::{ContextKind, Pit, check_keep_alive, memory_of, watch};
@@ -62,7 +63,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
             json!({
                 "pit_id": contexts.shown(ContextKind::Pit, id),
                 "creation_time": pit.created_ms,
-                "keep_alive": u64::try_from(keep_alive.as_millis()).unwrap_or(u64::MAX),
+                "keep_alive": whole_ms(keep_alive),
             })
         })
         .collect();

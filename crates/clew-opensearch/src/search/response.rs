@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clew_aggregation::TopHitsResult;
 use clew_engine::{EngineError, SearchResponse};
-use clew_platform::{CancellationToken, Stop};
+use clew_platform::{CancellationToken, Stop, whole_ms};
 use clew_query::QueryError;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ impl Answer {
         Answer {
             spec,
             response,
-            took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            took_ms: whole_ms(started.elapsed()),
             node: call.api.node_id.clone(),
             scroll_id: None,
             pit_id: None,

@@ -9,7 +9,7 @@ use clew_engine::{
     Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchControl,
     SearchRequest, ShardFailure, WriteOperation, WriteOutcome, WriteResult,
 };
-use clew_platform::{CancellationToken, stopped};
+use clew_platform::{CancellationToken, stopped, whole_ms};
 use clew_query::SortValue;
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ pub(super) async fn run(
     if job.refresh != Refresh::Later && counts.cancelled.is_none() {
         refresh(call, job).await?;
     }
-    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let took = whole_ms(started.elapsed());
     Ok(Outcome {
         status: counts.status,
         body: render(job, counts, took),

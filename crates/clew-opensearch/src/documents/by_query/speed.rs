@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, whole_ms};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -77,7 +77,7 @@ impl Speed {
                 () = tokio::time::sleep(left.min(LOOK_EVERY)) => {}
             }
         }
-        let waited = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let waited = whole_ms(since.elapsed());
         self.throttled_ms.fetch_add(waited, Ordering::Relaxed);
     }
 

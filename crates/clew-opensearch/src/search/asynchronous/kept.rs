@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use clew_platform::{CancellationToken, Reservation};
+use clew_platform::{CancellationToken, Reservation, whole_ms};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -173,7 +173,7 @@ impl AsynchronousSearches {
         let search = Search {
             id: URL_SAFE_NO_PAD.encode(format!("a:{:x}:{number:x}", self.started)),
             started_ms: now_ms,
-            expires_ms: now_ms.saturating_add(millis(wanted.keep_alive)),
+            expires_ms: now_ms.saturating_add(whole_ms(wanted.keep_alive)),
             keeps: wanted.keeps,
             outcome,
             token: wanted.token,
@@ -224,7 +224,7 @@ impl AsynchronousSearches {
         let living = search.filter(|search| search.expires_ms > now_ms);
         let search = living.ok_or_else(|| missing(id))?;
         if let Some(keep_alive) = keep_alive {
-            search.expires_ms = now_ms.saturating_add(millis(keep_alive));
+            search.expires_ms = now_ms.saturating_add(whole_ms(keep_alive));
         }
         Ok(search.clone())
     }
@@ -322,10 +322,6 @@ pub(super) fn watch_over(api: &Arc<Api>) {
             tokio::time::sleep(wait).await;
         }
     });
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn missing(id: &str) -> ApiError {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use clew_platform::whole_ms;
 use serde_json::{Map, Value};
 
 use super::step::Step;
@@ -31,7 +32,7 @@ impl Told {
             tell("tag", tag.as_str().into());
         }
         let took_ms = match &made {
-            Ok(_) => u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            Ok(_) => whole_ms(took),
             Err(_) => 0,
         };
         tell("duration_millis", took_ms.into());
