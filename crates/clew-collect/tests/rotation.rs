@@ -401,8 +401,8 @@ fn followed_through_renames() {
     }
 }
 
-#[test]
-fn followed_through_copies_and_truncations() {
+/// Follows a file whose lines are copied to the name of each round, and cut off.
+fn check_followed_through_copies(copy_name: impl Fn(usize) -> String) {
     for path in BOTH {
         let place = Place::new();
         place.append("app.log", text(&lines(0, 3)));
@@ -411,26 +411,7 @@ fn followed_through_copies_and_truncations() {
         for round in 1..6 {
             let from = round * 10;
             place.append("app.log", text(&lines(from, 4)));
-            place.copy_truncate("app.log", &format!("app.log.{round}"));
-            place.append("app.log", text(&lines(from + 4, 2)));
-            follower.expect(&lines(from, 6));
-        }
-        let (_, memory) = follower.finish();
-        assert_eq!(memory.messages.len(), 33);
-    }
-}
-
-#[test]
-fn followed_through_copies_that_are_written_over_the_last_one() {
-    for path in BOTH {
-        let place = Place::new();
-        place.append("app.log", text(&lines(0, 3)));
-        let follower = Follower::start(place.options(path), Memory::default());
-        follower.expect(&lines(0, 3));
-        for round in 1..6 {
-            let from = round * 10;
-            place.append("app.log", text(&lines(from, 4)));
-            place.copy_truncate("app.log", "app.log.1");
+            place.copy_truncate("app.log", &copy_name(round));
             place.append("app.log", text(&lines(from + 4, 2)));
             follower.expect(&lines(from, 6));
         }
@@ -438,6 +419,16 @@ fn followed_through_copies_that_are_written_over_the_last_one() {
         place.once(path, &mut memory).unwrap();
         assert_eq!(memory.messages.len(), 33);
     }
+}
+
+#[test]
+fn followed_through_copies_and_truncations() {
+    check_followed_through_copies(|round| format!("app.log.{round}"));
+}
+
+#[test]
+fn followed_through_copies_that_are_written_over_the_last_one() {
+    check_followed_through_copies(|_| "app.log.1".to_owned());
 }
 
 #[test]
