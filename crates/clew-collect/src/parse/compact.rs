@@ -10,19 +10,6 @@ use super::stamp::{
 use super::token::{level, split, word};
 use super::{Civil, Times};
 
-/// The first instant of a day.
-fn day(year: i16, month: u8, day: u8) -> Civil {
-    Civil {
-        year,
-        month,
-        day,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    }
-}
-
 /// What a line that begins with a digit says.
 pub(super) fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
     let stamped = spark(line)
@@ -47,7 +34,7 @@ fn spark(text: &str) -> Option<(Stamp, &str)> {
     expect(bytes, 5, b'/')?;
     expect(bytes, 8, b' ')?;
     let year = 2000 + i16::from(two(bytes, 0).filter(|year| *year > 12)?);
-    let civil = time_of_day(bytes, 9, day(year, two(bytes, 3)?, two(bytes, 6)?))?;
+    let civil = time_of_day(bytes, 9, Civil::day(year, two(bytes, 3)?, two(bytes, 6)?))?;
     let (millisecond, length) = fraction(bytes, 17);
     let rest = text.get(17 + length..)?;
     level_word(word(rest.trim_start())?.0)?;
@@ -61,7 +48,7 @@ fn spark(text: &str) -> Option<(Stamp, &str)> {
 /// `261126`.
 fn short_day(bytes: &[u8]) -> Option<Civil> {
     let year = 2000 + i16::from(two(bytes, 0)?);
-    Some(day(year, two(bytes, 2)?, two(bytes, 4)?))
+    Some(Civil::day(year, two(bytes, 2)?, two(bytes, 4)?))
 }
 
 /// `081109 203615 148 INFO`: with the number of a thread, and the level.
@@ -119,7 +106,7 @@ fn mariadb(text: &str) -> Option<(Stamp, &str)> {
         hour: two(&[b'0', *bytes.get(12)?], 0)?,
         minute: two(bytes, 14)?,
         second: two(bytes, 17)?,
-        ..day(four(bytes, 0)?, two(bytes, 5)?, two(bytes, 8)?)
+        ..Civil::day(four(bytes, 0)?, two(bytes, 5)?, two(bytes, 8)?)
     }
     .checked()?;
     let rest = text.get(19..)?;
@@ -139,7 +126,7 @@ fn bucket(text: &str) -> Option<(Stamp, &str)> {
 /// `20261126T100001Z`, `20261126 10:00:01,123`.
 fn basic(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
-    let date = day(four(bytes, 0)?, two(bytes, 4)?, two(bytes, 6)?);
+    let date = Civil::day(four(bytes, 0)?, two(bytes, 4)?, two(bytes, 6)?);
     let (civil, at) = match bytes.get(8)? {
         b' ' => (time_of_day(bytes, 9, date)?, 17),
         b'T' => {
@@ -170,7 +157,7 @@ fn telephone(text: &str) -> Option<(Stamp, &str)> {
     /// Of `23:59:59:999`.
     const CLOCK_BYTES_MAX: usize = 12;
     let bytes = text.as_bytes();
-    let date = day(four(bytes, 0)?, two(bytes, 4)?, two(bytes, 6)?);
+    let date = Civil::day(four(bytes, 0)?, two(bytes, 4)?, two(bytes, 6)?);
     expect(bytes, 8, b'-')?;
     let (clock, rest) = split(text.get(9..)?, b'|')?;
     (clock.len() <= CLOCK_BYTES_MAX).then_some(())?;
@@ -194,7 +181,7 @@ fn dotted(text: &str) -> Option<(Stamp, &str)> {
     expect(bytes, 2, b'.')?;
     expect(bytes, 5, b'.')?;
     expect(bytes, 10, b' ')?;
-    let date = day(four(bytes, 6)?, two(bytes, 3)?, two(bytes, 0)?);
+    let date = Civil::day(four(bytes, 6)?, two(bytes, 3)?, two(bytes, 0)?);
     let civil = time_of_day(bytes, 11, date)?;
     let (millisecond, length) = fraction(bytes, 19);
     let civil = Civil {
@@ -209,7 +196,7 @@ fn android<'a>(text: &'a str, times: &mut Times) -> Option<Found<'a>> {
     let bytes = text.as_bytes();
     expect(bytes, 2, b'-')?;
     expect(bytes, 5, b' ')?;
-    let date = day(NO_YEAR, two(bytes, 0)?, two(bytes, 3)?);
+    let date = Civil::day(NO_YEAR, two(bytes, 0)?, two(bytes, 3)?);
     let civil = time_of_day(bytes, 6, date)?;
     let (millisecond, length) = fraction(bytes, 14);
     let rest = text.get(14 + length..)?.strip_prefix(' ')?;
@@ -256,7 +243,11 @@ pub(super) fn bracketed<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a 
     expect(bytes, 2, b'.')?;
     expect(bytes, 5, b' ')?;
     expect(bytes, 14, b']')?;
-    let civil = time_of_day(bytes, 6, day(NO_YEAR, two(bytes, 0)?, two(bytes, 3)?))?;
+    let civil = time_of_day(
+        bytes,
+        6,
+        Civil::day(NO_YEAR, two(bytes, 0)?, two(bytes, 3)?),
+    )?;
     Some((with_year(civil, 0, times)?, text.get(15..)?))
 }
 

@@ -138,15 +138,7 @@ pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
         return None;
     }
     expect(bytes, 7, separator)?;
-    let date = Civil {
-        year,
-        month: two(bytes, 5)?,
-        day: two(bytes, 8)?,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
+    let date = Civil::day(year, two(bytes, 5)?, two(bytes, 8)?);
     let at = match (bytes.get(10)?, bytes.get(11)?) {
         (b' ', b' ') => 12,
         (b'T' | b't' | b' ' | b'\t', _) => 11,
@@ -218,15 +210,7 @@ fn month_first(bytes: &[u8]) -> Option<(Civil, usize)> {
     let year = four(bytes, end + 1);
     let at = end + 1 + year.map_or(0, |_| 5);
     expect(bytes, at - 1, b' ')?;
-    let date = Civil {
-        year: year.unwrap_or(NO_YEAR),
-        month: month(bytes, 0)?,
-        day,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
+    let date = Civil::day(year.unwrap_or(NO_YEAR), month(bytes, 0)?, day);
     Some((time_of_day(bytes, at, date)?, at + 8))
 }
 
@@ -277,15 +261,7 @@ pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)>
         _ => (four(bytes, 0)?, 4),
     };
     expect(bytes, at + 4, b' ')?;
-    let date = Civil {
-        year,
-        month: two(bytes, at)?,
-        day: two(bytes, at + 2)?,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
+    let date = Civil::day(year, two(bytes, at)?, two(bytes, at + 2)?);
     let civil = time_of_day(bytes, at + 5, date)?;
     let (millisecond, length) = fraction(bytes, at + 13);
     let stamp = with_year(civil, millisecond, times)?;
@@ -314,15 +290,11 @@ pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
 
 /// The beginning of `02 Jan 2026`, whatever stands between the parts.
 pub(super) fn named_day(bytes: &[u8]) -> Option<Civil> {
-    Some(Civil {
-        year: four(bytes, 7)?,
-        month: month(bytes, 3)?,
-        day: two(bytes, 0)?,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    })
+    Some(Civil::day(
+        four(bytes, 7)?,
+        month(bytes, 3)?,
+        two(bytes, 0)?,
+    ))
 }
 
 /// `02 Jan 2026 03:04:05`, the date also with `-` or `/`; a fraction and a zone behind a space may follow.

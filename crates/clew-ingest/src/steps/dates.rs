@@ -220,16 +220,7 @@ fn without_leap_second(text: &str) -> Option<String> {
 
 /// The latest time of which a day later is still of this year.
 fn last_day_ms(year: i16) -> i64 {
-    let last_day = Civil {
-        year,
-        month: 12,
-        day: 31,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
-    last_day.as_utc_ms() - 1
+    Civil::day(year, 12, 31).as_utc_ms() - 1
 }
 
 /// A pattern of letters that says no year, behind one. Names of formats are none: with a year in front they have no meaning.

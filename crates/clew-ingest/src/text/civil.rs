@@ -28,6 +28,19 @@ pub struct Civil {
 }
 
 impl Civil {
+    /// The first instant of a day, which [`Civil::checked`] knows to be in the calendar or not.
+    pub fn day(year: i16, month: u8, day: u8) -> Civil {
+        Civil {
+            year,
+            month,
+            day,
+            hour: 0,
+            minute: 0,
+            second: 0,
+            millisecond: 0,
+        }
+    }
+
     /// `None` when a part is out of range; a leap second becomes the second before it.
     pub fn checked(mut self) -> Option<Civil> {
         self.second = if self.second == 60 { 59 } else { self.second };

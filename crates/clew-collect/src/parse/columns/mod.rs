@@ -371,16 +371,7 @@ fn day(text: &str) -> Option<Civil> {
     expect(bytes, 4, b'-')?;
     expect(bytes, 7, b'-')?;
     (bytes.len() == 10).then_some(())?;
-    let day = Civil {
-        year: four(bytes, 0)?,
-        month: two(bytes, 5)?,
-        day: two(bytes, 8)?,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
-    day.checked()
+    Civil::day(four(bytes, 0)?, two(bytes, 5)?, two(bytes, 8)?).checked()
 }
 
 fn are_digits(text: &str) -> bool {
