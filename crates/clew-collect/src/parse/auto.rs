@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::columns::is_header;
+use super::parsers::Turn;
 use super::{ParserName, Record, Times};
 
 /// Lines that are tried.
@@ -39,30 +40,11 @@ impl fmt::Display for Fit {
     }
 }
 
-/// Formats that look alike have the same turn: the first of the pair speaks for both.
-const TRIED: [ParserName; 20] = [
-    ParserName::Dpkg,
-    ParserName::AptHistory,
-    ParserName::Alternatives,
-    ParserName::Json,
-    ParserName::NginxAccess,
-    ParserName::NginxError,
-    ParserName::ApacheError,
-    ParserName::Glog,
-    ParserName::Postgresql,
-    ParserName::Auditd,
-    ParserName::AwsElb,
-    ParserName::AwsS3Access,
-    ParserName::AwsCloudfront,
-    ParserName::AwsVpcflow,
-    ParserName::IisAccess,
-    ParserName::Squid,
-    ParserName::Envoy,
-    // Before syslog, which takes most of its lines, too, and finds less in them.
-    ParserName::Haproxy,
-    ParserName::Cef,
-    ParserName::Syslog,
-];
+/// The formats whose lines are tried.
+fn tried() -> impl Iterator<Item = ParserName> {
+    let all = ParserName::ALL.into_iter();
+    all.filter(|parser| matches!(parser.turn(), Turn::Tried | Turn::Before(_)))
+}
 
 /// Chooses for a file by its path and its first whole lines. `None` when there is no line yet.
 pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choice> {
@@ -75,9 +57,8 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choi
     if lines.is_empty() {
         return None;
     }
-    let mut tried: Vec<(usize, ParserName)> = TRIED
-        .iter()
-        .map(|parser| (taken(*parser, &lines, times), *parser))
+    let mut tried: Vec<(usize, ParserName)> = tried()
+        .map(|parser| (taken(parser, &lines, times), parser))
         .collect();
     // The sort is stable: of those that take as many, the first stays first.
     tried.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
@@ -111,10 +92,9 @@ pub(crate) fn tell_choice(path: &str, choice: &Choice) {
 
 /// The one that speaks for a parser and those that take the same lines.
 fn looks_like(parser: ParserName) -> ParserName {
-    match parser {
-        ParserName::ApacheAccess => ParserName::NginxAccess,
-        ParserName::Auth | ParserName::Haproxy | ParserName::Cef => ParserName::Syslog,
-        other => other,
+    match parser.turn() {
+        Turn::Before(other) | Turn::By(other) => other,
+        Turn::Tried | Turn::Named => parser,
     }
 }
 
@@ -129,7 +109,7 @@ pub(crate) fn first_that_takes(
     if is_header(text) {
         return None;
     }
-    let first = TRIED.into_iter().find(|parser| {
+    let first = tried().find(|parser| {
         record.clear();
         !goes_on(*parser) && parser.parse(text, times, record).is_some()
     })?;

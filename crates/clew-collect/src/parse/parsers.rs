@@ -1,0 +1,184 @@
+//! The formats that there are, in one list: what each is called, when `auto` tries it, and what reads it.
+
+use std::str::FromStr;
+
+use super::columns::{self, Format};
+use super::{
+    Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
+    haproxy, json_lines, nginx_error, plain, postgresql, syslog,
+};
+
+/// What `auto` does with a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is tried.
+    Tried,
+    /// It is tried, before the format that takes its lines, too, and finds less in them.
+    Before(ParserName),
+    /// The format that takes the same lines is tried for it.
+    By(ParserName),
+    /// Only a name asks for it, of the format or of a file.
+    Named,
+}
+
+/// What there is to know of a format.
+struct Entry {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    turn: Turn,
+    reader: Reader,
+}
+
+/// What takes a line of a format.
+enum Reader {
+    Line(fn(&str, &mut Times, &mut Record) -> Option<()>),
+    Columns(&'static Format),
+}
+
+/// The list, in the order in which `auto` tries what takes as many lines.
+macro_rules! parsers {
+    ($($(#[$doc:meta])* $parser:ident: $name:literal $aliases:tt, $turn:expr, $reader:expr;)*) => {
+        /// A format the collector can read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ParserName {
+            $($(#[$doc])* $parser,)*
+        }
+
+        impl ParserName {
+            /// All formats, in the order in which `auto` tries them.
+            pub const ALL: [ParserName; [$($name),*].len()] = [$(ParserName::$parser),*];
+
+            fn entry(self) -> &'static Entry {
+                match self {
+                    $(ParserName::$parser => {
+                        static ENTRY: Entry = Entry {
+                            name: $name,
+                            aliases: &$aliases,
+                            turn: $turn,
+                            reader: $reader,
+                        };
+                        &ENTRY
+                    })*
+                }
+            }
+        }
+    };
+}
+
+parsers! {
+    /// `/var/log/dpkg.log`.
+    Dpkg: "dpkg" [], Turn::Tried, Reader::Line(dpkg::parse);
+    /// apt's `history.log`: one event for each stanza.
+    AptHistory: "apt_history" [], Turn::Tried, Reader::Line(apt_history::parse);
+    /// apt's `term.log`: plain lines, with the times of its start and end lines.
+    AptTerm: "apt_term" [], Turn::Named, Reader::Line(plain::parse_apt_term);
+    /// `update-alternatives`' log.
+    Alternatives: "alternatives" [], Turn::Tried, Reader::Line(alternatives::parse);
+    /// One JSON object a line.
+    Json: "json" ["ndjson", "jsonl"], Turn::Tried, Reader::Line(json_lines::parse);
+    /// nginx' combined or common access log.
+    NginxAccess: "nginx_access" ["nginx", "combined", "common"], Turn::Tried,
+        Reader::Line(access::parse);
+    /// Apache's combined, common or vhost-combined access log.
+    ApacheAccess: "apache_access" ["apache", "clf"], Turn::By(ParserName::NginxAccess),
+        Reader::Line(access::parse);
+    /// nginx' error log.
+    NginxError: "nginx_error" [], Turn::Tried, Reader::Line(nginx_error::parse);
+    /// Apache's error log, 2.2 and 2.4.
+    ApacheError: "apache_error" [], Turn::Tried, Reader::Line(apache_error::parse);
+    /// glog's lines, and klog's.
+    Glog: "glog" ["klog"], Turn::Tried, Reader::Line(glog::parse);
+    /// `PostgreSQL`'s log, as text.
+    Postgresql: "postgresql" [], Turn::Tried, Reader::Line(postgresql::parse);
+    /// The audit log of Linux.
+    Auditd: "auditd" [], Turn::Tried, Reader::Line(|line, _, record| auditd::parse(line, record));
+    /// Requests to load balancers of AWS.
+    AwsElb: "aws_elb" [], Turn::Tried, Reader::Columns(&columns::ELB);
+    /// Requests to buckets of S3.
+    AwsS3Access: "aws_s3access" [], Turn::Tried, Reader::Columns(&columns::S3_ACCESS);
+    /// Requests to `CloudFront`.
+    AwsCloudfront: "aws_cloudfront" [], Turn::Tried, Reader::Columns(&columns::CLOUDFRONT);
+    /// Flows in a network of AWS.
+    AwsVpcflow: "aws_vpcflow" [], Turn::Tried, Reader::Columns(&columns::VPC_FLOW);
+    /// Requests to IIS, in the W3C's extended format.
+    IisAccess: "iis_access" ["iis"], Turn::Tried, Reader::Columns(&columns::IIS);
+    /// Requests to Squid.
+    Squid: "squid" [], Turn::Tried, Reader::Columns(&columns::SQUID);
+    /// Requests to Envoy, also as Istio has them.
+    Envoy: "envoy" [], Turn::Tried, Reader::Columns(&columns::ENVOY);
+    /// What `HAProxy` tells of requests and connections.
+    Haproxy: "haproxy" [], Turn::Before(ParserName::Syslog), Reader::Line(haproxy::parse);
+    /// What devices of security tell: CEF, and LEEF.
+    Cef: "cef" ["leef"], Turn::Before(ParserName::Syslog), Reader::Line(cef::parse);
+    /// RFC 3164, RFC 5424 or rsyslog's ISO 8601 lines.
+    Syslog: "syslog" [], Turn::Tried, Reader::Line(syslog::parse);
+    /// Syslog lines with the users and addresses of sshd, sudo, su and PAM.
+    Auth: "auth" [], Turn::By(ParserName::Syslog), Reader::Line(auth::parse);
+    /// Any text; a time at the start of the line is used.
+    Plain: "plain" [], Turn::Named, Reader::Line(plain::parse);
+}
+
+impl ParserName {
+    /// The name, as it is given to `--parse` and found in `event.dataset`.
+    pub fn as_str(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// What `auto` does with it.
+    pub(super) fn turn(self) -> Turn {
+        self.entry().turn
+    }
+
+    /// Whether a line is one of columns.
+    #[cfg(test)]
+    pub(super) fn has_columns(self) -> bool {
+        matches!(self.entry().reader, Reader::Columns(_))
+    }
+
+    /// Tries to take a line. On refusal the record holds nothing worth keeping.
+    pub(crate) fn parse(self, line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
+        match self.entry().reader {
+            Reader::Line(parse) => parse(line, times, record),
+            Reader::Columns(format) => columns::parse(format, line, times, record),
+        }
+    }
+}
+
+/// A parser name nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no parser is called {name:?}; there are: auto, {}", known_names())]
+pub struct UnknownParser {
+    /// The name as given.
+    pub name: String,
+}
+
+/// The names of all formats.
+pub(crate) fn known_names() -> String {
+    ParserName::ALL.map(ParserName::as_str).join(", ")
+}
+
+impl FromStr for ParserName {
+    type Err = UnknownParser;
+
+    fn from_str(name: &str) -> Result<Self, UnknownParser> {
+        let is_it = |parser: &ParserName| {
+            let entry = parser.entry();
+            entry.name == name || entry.aliases.contains(&name)
+        };
+        let found = ParserName::ALL.into_iter().find(is_it);
+        found.ok_or_else(|| UnknownParser {
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl FromStr for crate::options::ParserChoice {
+    type Err = UnknownParser;
+
+    fn from_str(name: &str) -> Result<Self, UnknownParser> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            _ => name.parse().map(Self::Named),
+        }
+    }
+}
