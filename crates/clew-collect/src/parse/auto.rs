@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::is_header;
 use super::parsers::Turn;
-use super::{ParserName, Record, Times};
+use super::{ParserName, Record, Times, postfix};
 
 /// Lines that are tried.
 const SAMPLE_LINES: usize = 50;
@@ -64,12 +64,19 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choi
     tried.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let named = by_name(path).map(|parser| (taken(parser, &lines, times), parser));
     let named = named.filter(|(count, _)| count * 2 >= lines.len());
+    // A name of many formats means the one that finds more in the same lines.
+    let named = named.map(|(count, parser)| {
+        let more = tried.iter().find(|(others, other)| {
+            *others >= count && other.turn() == Turn::Before(looks_like(parser))
+        });
+        more.copied().unwrap_or((count, parser))
+    });
     let best = tried.first().copied();
     let best = best.filter(|(count, _)| count * 5 >= lines.len() * 4);
     // Plain text takes everything.
     let (count, parser) = named.or(best).unwrap_or((lines.len(), ParserName::Plain));
     let parser = match parser {
-        ParserName::Syslog if named.is_none() && are_acts(&lines, times) => ParserName::Auth,
+        ParserName::Syslog if named.is_none() => most_of_syslog(&lines, times),
         other => other,
     };
     let others = tried.into_iter();
@@ -104,34 +111,52 @@ pub(crate) fn first_that_takes(
     times: &mut Times,
     record: &mut Record,
 ) -> Option<ParserName> {
-    // What goes on with a line before, which is not there, is nothing of PostgreSQL's.
-    let goes_on = |parser: ParserName| parser == ParserName::Postgresql && text.starts_with('\t');
     if is_header(text) {
         return None;
     }
     let first = tried().find(|parser| {
         record.clear();
-        !goes_on(*parser) && parser.parse(text, times, record).is_some()
+        let begins = parser.joining().begins(text.as_bytes());
+        begins && parser.parse(text, times, record).is_some()
     })?;
     Some(match first {
-        // What the record then has is the same where nobody did anything.
-        ParserName::Syslog if is_act(text, times, record) => ParserName::Auth,
+        // What the record then has is the same where none of them finds more.
+        ParserName::Syslog => of_syslog(text, times, record),
         other => other,
     })
 }
 
-/// Whether half of the lines of syslog or more say what somebody did: `auth` takes the same lines, and finds more in these.
-fn are_acts(lines: &[&str], times: &mut Times) -> bool {
+/// The parsers that take all lines of syslog, and how one knows that they find more in one.
+const OF_SYSLOG: [(ParserName, fn(&Record) -> bool); 2] = [
+    (ParserName::Auth, |record| {
+        memchr::memmem::find(record.event.bytes(), b"\"action\":").is_some()
+    }),
+    (ParserName::Postfix, postfix::is_its),
+];
+
+/// The parser that finds more than syslog's in half of the lines or more.
+fn most_of_syslog(lines: &[&str], times: &mut Times) -> ParserName {
     let mut record = Record::default();
-    let acts = lines.iter().filter(|line| is_act(line, times, &mut record));
-    acts.count() * 2 >= lines.len()
+    let mut found = Vec::with_capacity(lines.len());
+    for line in lines {
+        found.push(of_syslog(line, times, &mut record));
+    }
+    let has_half = |parser: ParserName| {
+        let its = found.iter().filter(|other| **other == parser);
+        its.count() * 2 >= lines.len()
+    };
+    let mut all = OF_SYSLOG.into_iter().map(|(parser, _)| parser);
+    all.find(|parser| has_half(*parser))
+        .unwrap_or(ParserName::Syslog)
 }
 
-/// Whether a line of syslog says what somebody did, as lines of sshd, sudo, su and PAM do.
-fn is_act(line: &str, times: &mut Times, record: &mut Record) -> bool {
-    record.clear();
-    ParserName::Auth.parse(line, times, record).is_some()
-        && memchr::memmem::find(record.event.bytes(), b"\"action\":").is_some()
+/// The parser that finds most in a line of syslog, and what it finds.
+fn of_syslog(line: &str, times: &mut Times, record: &mut Record) -> ParserName {
+    let more = OF_SYSLOG.into_iter().find(|(parser, finds_more)| {
+        record.clear();
+        parser.parse(line, times, record).is_some() && finds_more(record)
+    });
+    more.map_or(ParserName::Syslog, |(parser, _)| parser)
 }
 
 /// How many lines a parser takes.
@@ -144,15 +169,17 @@ fn taken(parser: ParserName, lines: &[&str], times: &mut Times) -> usize {
         };
     }
     let mut record = Record::default();
-    let mut is_taken = false;
-    let takes = |line: &&&str| {
+    let joining = parser.joining();
+    let takes = |event: &&[&str]| {
         record.clear();
-        // What goes on with a line is of whose the line is.
-        let goes_on = parser == ParserName::Postgresql && line.starts_with('\t');
-        is_taken = (is_taken || !goes_on) && parser.parse(line, times, &mut record).is_some();
-        is_taken
+        // What goes on with a line that is not there is nobody's.
+        joining.begins(event[0].as_bytes())
+            && parser
+                .parse(&event.join("\n"), times, &mut record)
+                .is_some()
     };
-    lines.iter().filter(takes).count()
+    let events = joining.events(lines);
+    events.into_iter().filter(takes).map(<[&str]>::len).sum()
 }
 
 /// What a file's name says about its format.
@@ -199,7 +226,6 @@ fn by_name(path: &str) -> Option<ParserName> {
         "kern.log",
         "daemon.log",
         "user.log",
-        "mail.log",
         "cron",
     ]) {
         return Some(ParserName::Syslog);
@@ -355,6 +381,67 @@ mod tests {
             "1791635696.789 123 10.0.0.7 TCP_MISS/200 43 GET http://a/ - X/1 -\n",
             Some(ParserName::Squid),
         );
+    }
+
+    #[test]
+    fn formats_of_servers_are_told_apart() {
+        let mongodb = r#"{"t":{"$date":"2026-01-02T03:04:05.678+00:00"},"s":"I","c":"NETWORK","id":1,"ctx":"main","msg":"x"}"#;
+        let slow = "# Time: 2026-01-02T03:04:05.678901Z\n# User@Host: a[a] @ b []  Id: 1\n# Query_time: 1.0  Lock_time: 0.1\nSELECT 1\n  FROM a;";
+        let traefik = r#"10.0.0.7 - - [02/Jan/2026:03:04:05 +0000] "GET / HTTP/1.1" 200 1 "-" "-" 1 "a@docker" "http://10.0.0.8:80" 5ms"#;
+        let csv = "2026-01-02 03:04:05.678 UTC,,,1,,5ff.1,1,,2026-01-02 03:00:00 UTC,,0,LOG,00000,\"a\nb\",,,,,,,,,\"\"";
+        for (path, sample, parser) in [
+            ("/srv/db.json", mongodb, ParserName::Mongodb),
+            ("/srv/slow.log", slow, ParserName::MysqlSlowlog),
+            ("/srv/access.log", traefik, ParserName::Traefik),
+            ("/srv/postgresql.csv", csv, ParserName::PostgresqlCsv),
+            (
+                "/srv/log",
+                "1:M 10 Oct 2026 12:34:56.789 * Ready",
+                ParserName::Redis,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02 03:04:05.678 [info] <0.3.0> x\nmore",
+                ParserName::Rabbitmq,
+            ),
+            (
+                "/srv/log",
+                "[2026-01-02T03:04:05,678][INFO ][o.e.n.Node] [a] x\njava.lang.Error: y\n\tat z",
+                ParserName::Elasticsearch,
+            ),
+            (
+                "/srv/log",
+                "[2026-01-02 03:04:05,678] INFO x (kafka.log.Log)",
+                ParserName::Kafka,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02 03:04:05,678 [myid:] - INFO  [main:a.B@1] - x",
+                ParserName::Zookeeper,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02 03:04:05,678 INFO [main] a.B: x",
+                ParserName::Log4j,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02T03:04:05.678901Z 0 [Note] x",
+                ParserName::MysqlError,
+            ),
+            (
+                "/var/log/mail.log",
+                "Jun 14 09:08:07 mx1 postfix/qmgr[1]: 4AB12C: removed",
+                ParserName::Postfix,
+            ),
+            (
+                "/var/log/mail.log",
+                "Jun 14 09:08:07 mx1 dovecot: x",
+                ParserName::Syslog,
+            ),
+        ] {
+            check(path, &format!("{sample}\n"), Some(parser));
+        }
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(super) fn mysql(text: &str) -> Option<(Stamp, &str)> {
 }
 
 /// `2026-11-26  9:00:01 0 [Note] x`, as MariaDB writes hours of one digit.
-fn mariadb(text: &str) -> Option<(Stamp, &str)> {
+pub(super) fn mariadb(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     for (at, byte) in [
         (4, b'-'),

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use super::Times;
 use super::compact;
 use super::plain::level_word;
+use super::redis;
 use super::stamp::{Stamp, apache_error, day_first, iso_ms, rfc3164};
 use super::token::{level, quoted, split, word};
 
@@ -86,20 +87,11 @@ fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
     if let Some(found) = epoch(line).filter(|(_, rest)| rest.starts_with(' ')) {
         return Some(timed(found));
     }
-    let (process, behind) = word(line)?;
-    let (pid, role) = split(process, b':')?;
-    let is_redis = role.len() == 1 && pid.bytes().all(|byte| byte.is_ascii_digit());
-    let (stamp, rest) = day_first(behind).filter(|_| is_redis)?;
-    let level = match rest.as_bytes() {
-        [b' ', b'.' | b'-', b' ', ..] => Some("debug"),
-        [b' ', b'*', b' ', ..] => Some("notice"),
-        [b' ', b'#', b' ', ..] => Some("warning"),
-        _ => None,
-    };
+    let head = redis::Head::of(line, times)?;
     Some(Found {
-        ms: Some(stamp.epoch_ms(times)),
-        level,
-        rest,
+        ms: Some(head.ms),
+        level: head.level,
+        rest: head.rest,
     })
 }
 

@@ -2,10 +2,13 @@
 
 use std::str::FromStr;
 
-use super::columns::{self, Format};
+use super::columns::{self, Format, Object};
+use super::joining::Joining;
+use super::stamp::begins_with_day;
 use super::{
     Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
-    haproxy, json_lines, nginx_error, plain, postgresql, syslog,
+    haproxy, java, json_lines, mysql_error, mysql_slowlog, nginx_error, plain, postfix, postgresql,
+    rabbitmq, redis, syslog,
 };
 
 /// What `auto` does with a format.
@@ -27,17 +30,29 @@ struct Entry {
     aliases: &'static [&'static str],
     turn: Turn,
     reader: Reader,
+    joining: Joining,
 }
 
 /// What takes a line of a format.
 enum Reader {
     Line(fn(&str, &mut Times, &mut Record) -> Option<()>),
     Columns(&'static Format),
+    Object(&'static Object),
+}
+
+/// How lines are joined, where the list says nothing of it.
+macro_rules! joining_or_lines {
+    () => {
+        Joining::Lines
+    };
+    ($joining:expr) => {
+        $joining
+    };
 }
 
 /// The list, in the order in which `auto` tries what takes as many lines.
 macro_rules! parsers {
-    ($($(#[$doc:meta])* $parser:ident: $name:literal $aliases:tt, $turn:expr, $reader:expr;)*) => {
+    ($($(#[$doc:meta])* $parser:ident: $name:literal $aliases:tt, $turn:expr, $reader:expr $(, $joining:expr)?;)*) => {
         /// A format the collector can read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ParserName {
@@ -56,6 +71,7 @@ macro_rules! parsers {
                             aliases: &$aliases,
                             turn: $turn,
                             reader: $reader,
+                            joining: joining_or_lines!($($joining)?),
                         };
                         &ENTRY
                     })*
@@ -69,13 +85,24 @@ parsers! {
     /// `/var/log/dpkg.log`.
     Dpkg: "dpkg" [], Turn::Tried, Reader::Line(dpkg::parse);
     /// apt's `history.log`: one event for each stanza.
-    AptHistory: "apt_history" [], Turn::Tried, Reader::Line(apt_history::parse);
+    AptHistory: "apt_history" [], Turn::Tried, Reader::Line(apt_history::parse), Joining::Stanzas;
     /// apt's `term.log`: plain lines, with the times of its start and end lines.
     AptTerm: "apt_term" [], Turn::Named, Reader::Line(plain::parse_apt_term);
     /// `update-alternatives`' log.
     Alternatives: "alternatives" [], Turn::Tried, Reader::Line(alternatives::parse);
+    /// MongoDB's log, from 4.4 on.
+    Mongodb: "mongodb" [], Turn::Before(ParserName::Json), Reader::Object(&columns::MONGODB);
+    /// `PostgreSQL`'s log, as JSON.
+    PostgresqlJson: "postgresql_json" [], Turn::Before(ParserName::Json),
+        Reader::Object(&columns::POSTGRESQL);
+    /// Requests to Traefik, as JSON.
+    TraefikJson: "traefik_json" [], Turn::Before(ParserName::Json),
+        Reader::Object(&columns::TRAEFIK_JSON);
     /// One JSON object a line.
     Json: "json" ["ndjson", "jsonl"], Turn::Tried, Reader::Line(json_lines::parse);
+    /// Requests to Traefik, in its common format.
+    Traefik: "traefik" ["traefik_access"], Turn::Before(ParserName::NginxAccess),
+        Reader::Columns(&columns::TRAEFIK);
     /// nginx' combined or common access log.
     NginxAccess: "nginx_access" ["nginx", "combined", "common"], Turn::Tried,
         Reader::Line(access::parse);
@@ -89,7 +116,36 @@ parsers! {
     /// glog's lines, and klog's.
     Glog: "glog" ["klog"], Turn::Tried, Reader::Line(glog::parse);
     /// `PostgreSQL`'s log, as text.
-    Postgresql: "postgresql" [], Turn::Tried, Reader::Line(postgresql::parse);
+    Postgresql: "postgresql" [], Turn::Tried, Reader::Line(postgresql::parse),
+        Joining::Begun(postgresql::begins);
+    /// `PostgreSQL`'s log, as CSV.
+    PostgresqlCsv: "postgresql_csv" [], Turn::Tried, Reader::Line(postgresql::parse_csv),
+        Joining::Quoted;
+    /// The error log of MySQL and MariaDB.
+    MysqlError: "mysql_error" ["mariadb_error"], Turn::Tried, Reader::Line(mysql_error::parse),
+        Joining::Begun(mysql_error::begins);
+    /// The log of slow queries of MySQL and MariaDB.
+    MysqlSlowlog: "mysql_slowlog" ["mariadb_slowlog"], Turn::Tried,
+        Reader::Line(mysql_slowlog::parse),
+        Joining::Headed { head: mysql_slowlog::is_head, name: mysql_slowlog::is_name };
+    /// The log of Redis.
+    Redis: "redis" ["valkey"], Turn::Tried, Reader::Line(redis::parse),
+        Joining::Begun(redis::begins);
+    /// `RabbitMQ`'s log.
+    Rabbitmq: "rabbitmq" [], Turn::Tried, Reader::Line(rabbitmq::parse),
+        Joining::Begun(begins_with_day);
+    /// The logs of servers of Elasticsearch and OpenSearch, as text.
+    Elasticsearch: "elasticsearch" ["opensearch"], Turn::Tried,
+        Reader::Line(java::parse_elasticsearch), Joining::Begun(java::begins_with_time);
+    /// The logs of Kafka's servers.
+    Kafka: "kafka" [], Turn::Tried, Reader::Line(java::parse_kafka),
+        Joining::Begun(java::begins_with_time);
+    /// The log of `ZooKeeper`.
+    Zookeeper: "zookeeper" [], Turn::Tried, Reader::Line(java::parse_zookeeper),
+        Joining::Begun(java::begins_with_time);
+    /// Log4j's and Logback's usual layouts, and those of Spring Boot, Cassandra and Tomcat.
+    Log4j: "log4j" ["logback", "spring_boot"], Turn::Tried, Reader::Line(java::parse_log4j),
+        Joining::Begun(java::begins_log4j);
     /// The audit log of Linux.
     Auditd: "auditd" [], Turn::Tried, Reader::Line(|line, _, record| auditd::parse(line, record));
     /// Requests to load balancers of AWS.
@@ -114,6 +170,8 @@ parsers! {
     Syslog: "syslog" [], Turn::Tried, Reader::Line(syslog::parse);
     /// Syslog lines with the users and addresses of sshd, sudo, su and PAM.
     Auth: "auth" [], Turn::By(ParserName::Syslog), Reader::Line(auth::parse);
+    /// Syslog lines with the mails and connections of Postfix.
+    Postfix: "postfix" [], Turn::By(ParserName::Syslog), Reader::Line(postfix::parse);
     /// Any text; a time at the start of the line is used.
     Plain: "plain" [], Turn::Named, Reader::Line(plain::parse);
 }
@@ -129,6 +187,11 @@ impl ParserName {
         self.entry().turn
     }
 
+    /// How its lines belong to events.
+    pub(crate) fn joining(self) -> Joining {
+        self.entry().joining
+    }
+
     /// Whether a line is one of columns.
     #[cfg(test)]
     pub(super) fn has_columns(self) -> bool {
@@ -140,6 +203,7 @@ impl ParserName {
         match self.entry().reader {
             Reader::Line(parse) => parse(line, times, record),
             Reader::Columns(format) => columns::parse(format, line, times, record),
+            Reader::Object(format) => columns::parse_object(format, line, times, record),
         }
     }
 }

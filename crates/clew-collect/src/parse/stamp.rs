@@ -128,6 +128,12 @@ fn named_zone(text: &str) -> Option<(i64, usize)> {
     Some((offset, end))
 }
 
+/// Whether a line begins with a day, `2026-01-02`.
+pub(super) fn begins_with_day(line: &[u8]) -> bool {
+    let dashed = expect(line, 4, b'-').and_then(|()| expect(line, 7, b'-'));
+    dashed.is_some() && four(line, 0).and(two(line, 5)).and(two(line, 8)).is_some()
+}
+
 /// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/` or `.`, and one or two spaces, or a tab, may
 /// stand for the `T`. ` UTC` and ` +0100` after it count as zones.
 pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
@@ -312,6 +318,18 @@ pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
         Some((offset, length)) => (Stamp::Zoned(civil, offset), &rest[length..]),
         None => (Stamp::Local(civil), rest),
     })
+}
+
+/// `02 Jan 03:04:05`, the year guessed; a fraction may follow.
+pub(crate) fn day_and_month<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
+    let bytes = text.as_bytes();
+    expect(bytes, 2, b' ')?;
+    expect(bytes, 6, b' ')?;
+    let date = Civil::day(NO_YEAR, month(bytes, 3)?, two(bytes, 0)?);
+    let civil = time_of_day(bytes, 7, date)?;
+    let (millisecond, length) = fraction(bytes, 15);
+    let stamp = with_year(civil, millisecond, times)?;
+    Some((stamp, text.get(15 + length..)?))
 }
 
 /// `02/Jan/2026:03:04:05`.

@@ -20,7 +20,7 @@ pub(crate) use container::{Stream, unwrap};
 pub(crate) use encoding::unmarked;
 pub(crate) use multiline::Joiner;
 
-use crate::parse::ParserName;
+use crate::parse::{Joining, ParserName};
 use assemble::Assembler;
 use encoding::behind_nuls;
 use multiline::Trace;
@@ -95,10 +95,9 @@ impl Framing {
         encoding: Encoding,
         parser: ParserName,
     ) -> Framing {
-        match (joiner, wrapping, encoding) {
-            (None, Wrapping::None, Encoding::Utf8) if parser == ParserName::AptHistory => {
-                Framing::AptStanzas
-            }
+        let has_stanzas = matches!(parser.joining(), Joining::Stanzas);
+        match (joiner.or_else(|| Joiner::of(parser)), wrapping, encoding) {
+            (None, Wrapping::None, Encoding::Utf8) if has_stanzas => Framing::AptStanzas,
             (None, Wrapping::None, Encoding::Utf8) => Framing::Lines,
             (Some(joiner), Wrapping::None, Encoding::Utf8) => Framing::Joined(joiner),
             (joiner, wrapping, encoding) => Framing::Decoded(Assembler {

@@ -6,6 +6,10 @@ use std::time::Duration;
 use super::matcher::Matcher;
 use super::traces;
 use crate::error::CollectError;
+use crate::parse::{Joining, ParserName, Within};
+
+/// Lines of one event at most, unless an input says so.
+const LINES_MAX: usize = 500;
 
 /// How lines are joined to events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +63,7 @@ impl Multiline {
         Multiline {
             rule,
             end: None,
-            lines_max: 500,
+            lines_max: LINES_MAX,
             timeout: Duration::from_secs(5),
         }
     }
@@ -112,6 +116,8 @@ enum Rule {
     Php,
     Ruby,
     Rust,
+    /// What a parser knows of its format.
+    Known(Joining),
 }
 
 /// What the event so far ends with.
@@ -127,6 +133,26 @@ pub(super) enum Trace {
     Chained,
     /// The line that ends it.
     Over,
+}
+
+impl From<Within> for Trace {
+    fn from(within: Within) -> Self {
+        match within {
+            Within::Head => Trace::Frames,
+            Within::Body => Trace::Log,
+            Within::Whole => Trace::Over,
+        }
+    }
+}
+
+impl From<Trace> for Within {
+    fn from(trace: Trace) -> Self {
+        match trace {
+            Trace::Frames => Within::Head,
+            Trace::Log | Trace::Exception | Trace::Chained => Within::Body,
+            Trace::Over => Within::Whole,
+        }
+    }
 }
 
 impl Joiner {
@@ -163,6 +189,16 @@ impl Joiner {
         })
     }
 
+    /// What a parser knows of its format, if that has events of several lines.
+    pub(super) fn of(parser: ParserName) -> Option<Self> {
+        let joining = parser.joining();
+        joining.joins().then_some(Joiner {
+            rule: Rule::Known(joining),
+            end: None,
+            lines_max: LINES_MAX,
+        })
+    }
+
     /// The state behind an event's first line.
     pub(super) fn begin(&self, line: &[u8]) -> Trace {
         let behind = match &self.rule {
@@ -171,6 +207,7 @@ impl Joiner {
             Rule::Python => line.starts_with(b"Traceback ("),
             Rule::Go => line.starts_with(b"panic: ") || line.starts_with(b"fatal error: "),
             Rule::Rust => return self.ended(line, traces::begin_rust(line)),
+            Rule::Known(joining) => return joining.behind_first(line).into(),
             Rule::GoesOn(matcher) | Rule::While(matcher) if !matcher.matches(line) => {
                 return Trace::Over;
             }
@@ -211,6 +248,10 @@ impl Joiner {
             Rule::Php => (indented || traces::is_php(line)).then_some(behind),
             Rule::Ruby => (indented || traces::is_ruby(line)).then_some(behind),
             Rule::Rust => traces::rust(line, indented, behind),
+            Rule::Known(joining) => {
+                let behind = joining.behind_next(line, behind.into());
+                behind.map(Trace::from)
+            }
         };
         state.map(|state| self.ended(line, state))
     }

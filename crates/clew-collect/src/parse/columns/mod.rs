@@ -1,22 +1,18 @@
 //! Lines of columns, which are always the same ones in the same order: what the columns of a format hold, and under which names it is
-//! kept, stands in a table (`tables.rs`).
+//! kept, stands in a table (`tables.rs`). Objects of JSON whose members are always the same are the same (`objects.rs`).
 
+mod objects;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-use std::net::IpAddr;
-
-use super::access::Request;
+use super::fields::{Fields, Side, are_digits, is_decimal, nanoseconds};
 use super::stamp::{Stamp, common_log, expect, four, iso, time_of_day, two};
-use super::token::{enclosed, present, quoted, split, word};
+use super::token::{enclosed, level, present, quoted, split, word};
 use super::{Civil, Record, Times};
-use crate::json::Members;
 
-pub(crate) use tables::{CLOUDFRONT, ELB, ENVOY, IIS, S3_ACCESS, SQUID, VPC_FLOW};
-
-const NANOSECONDS_OF_MS: u64 = 1_000_000;
+pub(crate) use objects::{MONGODB, Object, POSTGRESQL, TRAEFIK_JSON, parse_object};
+pub(crate) use tables::{CLOUDFRONT, ELB, ENVOY, IIS, S3_ACCESS, SQUID, TRAEFIK, VPC_FLOW};
 
 /// A format: its layouts, of which the first that fits is taken.
 pub(crate) struct Format {
@@ -54,6 +50,8 @@ enum Column {
     Address(&'static Side),
     /// Milliseconds that all took.
     Milliseconds,
+    /// The same with its unit, `12ms`.
+    MarkedMilliseconds,
     /// Seconds that all took, with a fraction.
     Seconds,
     /// The status that a client was answered with.
@@ -62,6 +60,8 @@ enum Column {
     Request,
     /// What was asked for.
     Target,
+    /// How severe it is.
+    Level,
     Time(Clock),
     /// A moment, kept under a name, beside the time of the line.
     Moment(&'static str),
@@ -83,26 +83,13 @@ enum Clock {
     OfDay,
 }
 
-/// The names of one side of a connection.
-struct Side {
-    address: &'static str,
-    ip: &'static str,
-    port: &'static str,
-}
-
-enum Value<'a> {
-    Text(Cow<'a, str>),
-    Number(u64),
-    /// A number as it is written.
-    Fraction(&'a str),
-}
-
-/// What the columns of a line hold, under dotted names.
+/// What the columns of a line hold.
 #[derive(Default)]
 struct Found<'a> {
     ms: Option<i64>,
     day: Option<Civil>,
-    members: Vec<(&'static str, Value<'a>)>,
+    level: Option<&'static str>,
+    fields: Fields<'a>,
 }
 
 /// Takes a line of a format.
@@ -116,30 +103,10 @@ pub(crate) fn parse(
         return format.has_headers().then_some(());
     }
     let mut layouts = format.layouts.iter();
-    let mut found = layouts.find_map(|layout| layout.read(line, format.is_tabbed, times))?;
-    record.timestamp_ms = found.ms;
-    found.members.sort_by_key(|(name, _)| *name);
-    let begin = found
-        .members
-        .partition_point(|(name, _)| *name < EVENT_NAMES);
-    let end = found
-        .members
-        .iter()
-        .skip(begin)
-        .take_while(|(name, _)| name.starts_with(EVENT_NAMES))
-        .count()
-        + begin;
-    write(
-        &mut record.event,
-        &found.members[begin..end],
-        EVENT_NAMES.len(),
-    );
-    write(&mut record.fields, &found.members[..begin], 0);
-    write(&mut record.fields, &found.members[end..], 0);
+    let found = layouts.find_map(|layout| layout.read(line, format.is_tabbed, times))?;
+    found.write(record);
     Some(())
 }
-
-const EVENT_NAMES: &str = "event.";
 
 /// Whether a line says what the lines behind it hold, and is none of them: `#Fields: date time`, as the W3C's extended format has it.
 pub(crate) fn is_header(line: &str) -> bool {
@@ -202,7 +169,11 @@ impl Column {
     fn is_needed(&self) -> bool {
         matches!(
             self,
-            Column::OneOf(..) | Column::Beginning(..) | Column::Digits(..) | Column::Time(_)
+            Column::OneOf(..)
+                | Column::Beginning(..)
+                | Column::Digits(..)
+                | Column::MarkedMilliseconds
+                | Column::Time(_)
         )
     }
 
@@ -226,35 +197,33 @@ impl Column {
             Column::OneOf(_, name)
             | Column::Beginning(_, name)
             | Column::Digits(_, name)
-            | Column::Text(name) => found.text(name, value),
-            Column::Plussed(name) => {
-                let text = Cow::Owned(value.replace('+', " "));
-                found.members.push((name, Value::Text(text)));
-            }
-            Column::Number(name) => found.number(name, value.parse().ok()?),
+            | Column::Text(name) => found.fields.text(name, value),
+            Column::Plussed(name) => found.fields.text(name, value.replace('+', " ")),
+            Column::Number(name) => found.fields.number(name, value.parse().ok()?),
             Column::Fraction(name) => {
                 is_decimal(value.strip_prefix('-').unwrap_or(value)).then_some(())?;
                 if !value.starts_with('-') {
-                    found.members.push((name, Value::Fraction(value)));
+                    found.fields.fraction(name, value);
                 }
             }
-            Column::Address(side) => found.address(side, value),
-            Column::Milliseconds => {
-                let ms: u64 = value.parse().ok()?;
-                found.number("event.duration", ms.checked_mul(NANOSECONDS_OF_MS)?);
+            Column::Address(side) => found.fields.address(side, value),
+            Column::Milliseconds => found.fields.milliseconds(value.parse().ok()?)?,
+            Column::MarkedMilliseconds => {
+                let ms = value.strip_suffix("ms")?.parse().ok()?;
+                found.fields.milliseconds(ms)?;
             }
-            Column::Seconds => found.number("event.duration", nanoseconds(value)?),
-            Column::Status => found.status(value.parse().ok()?),
-            Column::Request => found.request(value),
-            Column::Target => found.target(value),
+            Column::Seconds => found.fields.number("event.duration", nanoseconds(value)?),
+            Column::Status => found.fields.status(value.parse().ok()?),
+            Column::Request => found.fields.request(value),
+            Column::Target => found.fields.target(value),
+            Column::Level => found.level = level(value),
             Column::Time(clock) => found.ms = clock.read(value, found, times),
             Column::Moment(name) => {
                 let ms = Clock::Iso.read(value, found, times);
                 let ms = ms.or_else(|| Clock::Epoch.read(value, found, times))?;
                 let mut text = Vec::new();
                 Civil::from_utc_ms(ms).push_iso(&mut text);
-                let text = String::from_utf8(text).ok()?;
-                found.members.push((name, Value::Text(Cow::Owned(text))));
+                found.fields.text(name, String::from_utf8(text).ok()?);
             }
             Column::Both(separator, columns) => {
                 let (first, second) = split(value, separator)?;
@@ -297,71 +266,11 @@ impl Clock {
     }
 }
 
-impl<'a> Found<'a> {
-    fn text(&mut self, name: &'static str, text: &'a str) {
-        self.members.push((name, Value::Text(Cow::Borrowed(text))));
-    }
-
-    fn number(&mut self, name: &'static str, number: u64) {
-        self.members.push((name, Value::Number(number)));
-    }
-
-    /// Squid's status is `000` where nothing was answered.
-    fn status(&mut self, status: u16) {
-        if (100..1000).contains(&status) {
-            let outcome = if status < 400 { "success" } else { "failure" };
-            self.number("http.response.status_code", u64::from(status));
-            self.text("event.outcome", outcome);
-        }
-    }
-
-    fn address(&mut self, side: &Side, value: &'a str) {
-        let (first, _) = split(value, b',').unwrap_or((value, ""));
-        let first = first.strip_prefix("tcp://").unwrap_or(first);
-        let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
-        let ported = first.rsplit_once(':').filter(|_| !is_address(first));
-        let ported = ported.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
-        let host = ported.map_or(first, |(host, _)| host);
-        let host = enclosed(host, '[', b']').map_or(host, |(inside, _)| inside);
-        self.text(side.address, host);
-        if is_address(host) {
-            self.text(side.ip, host);
-        }
-        if let Some((_, port)) = ported {
-            self.number(side.port, u64::from(port));
-        }
-    }
-
-    fn request(&mut self, line: &'a str) {
-        let request = Request::of(line);
-        if let Some(method) = present(request.method) {
-            self.text("http.request.method", method);
-            self.text("http.version", request.version);
-            self.target(request.target);
-        }
-    }
-
-    /// What was asked for, which may begin with a scheme and a place.
-    fn target(&mut self, target: &'a str) {
-        self.text("url.original", target);
-        let mut path = target;
-        if !target.starts_with('/') {
-            let Some((scheme, behind)) = target.split_once("://") else {
-                return;
-            };
-            let (place, rest) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
-            let ported = place.rsplit_once(':');
-            let ported = ported.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
-            self.text("url.scheme", scheme);
-            self.text("url.domain", ported.map_or(place, |(host, _)| host));
-            if let Some((_, port)) = ported {
-                self.number("url.port", u64::from(port));
-            }
-            path = rest;
-        }
-        let (path, query) = split(path, b'?').unwrap_or((path, ""));
-        self.text("url.path", path);
-        self.text("url.query", query);
+impl Found<'_> {
+    fn write(self, record: &mut Record) {
+        record.timestamp_ms = self.ms;
+        record.level = self.level;
+        self.fields.write(record);
     }
 }
 
@@ -372,53 +281,4 @@ fn day(text: &str) -> Option<Civil> {
     expect(bytes, 7, b'-')?;
     (bytes.len() == 10).then_some(())?;
     Civil::day(four(bytes, 0)?, two(bytes, 5)?, two(bytes, 8)?).checked()
-}
-
-fn are_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether a text is a number that is none below zero, written as JSON has them.
-fn is_decimal(text: &str) -> bool {
-    const BYTES_MAX: usize = 32;
-    let (whole, fraction) = split(text, b'.').unwrap_or((text, "0"));
-    let begins_well = whole == "0" || !whole.starts_with('0');
-    text.len() <= BYTES_MAX && begins_well && are_digits(whole) && are_digits(fraction)
-}
-
-/// The nanoseconds of seconds with a fraction, to the nanosecond.
-fn nanoseconds(text: &str) -> Option<u64> {
-    const PLACES: usize = 9;
-    is_decimal(text).then_some(())?;
-    let (whole, fraction) = split(text, b'.').unwrap_or((text, "0"));
-    let below: u64 = format!("{fraction:0<PLACES$}")
-        .get(..PLACES)?
-        .parse()
-        .ok()?;
-    let whole: u64 = whole.parse().ok()?;
-    whole.checked_mul(1_000_000_000)?.checked_add(below)
-}
-
-/// Writes members in the order of their dotted names, from that byte of the names on, as objects in objects.
-fn write(members: &mut Members, found: &[(&'static str, Value<'_>)], from: usize) {
-    let mut rest = found;
-    while let Some((name, value)) = rest.first() {
-        let name: &'static str = name;
-        let here = &name[from..];
-        let Some((object, _)) = here.split_once('.') else {
-            match value {
-                Value::Text(text) => members.text(here, text),
-                Value::Number(number) => members.number(here, *number),
-                Value::Fraction(number) => members.raw(here, number),
-            }
-            rest = &rest[1..];
-            continue;
-        };
-        let end = from + object.len() + 1;
-        let of_object = |other: &&(&'static str, Value<'_>)| other.0.starts_with(&name[..end]);
-        let count = rest.iter().take_while(of_object).count();
-        let (inside, behind) = rest.split_at(count);
-        members.object(object, |o| write(o, inside, end));
-        rest = behind;
-    }
 }

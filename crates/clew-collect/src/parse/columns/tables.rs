@@ -1,16 +1,12 @@
 //! The columns of the formats, with names of the Elastic Common Schema and of Filebeat's modules.
 
+use super::super::fields::{SOURCE, Side};
 use super::Column::{
-    Address, Beginning, Both, Digits, Fraction, Milliseconds, Moment, Number, OneOf, Plussed,
-    Request, Seconds, Skipped, Status, Target, Text, Time,
+    Address, Beginning, Both, Digits, Fraction, MarkedMilliseconds, Milliseconds, Moment, Number,
+    OneOf, Plussed, Request, Seconds, Skipped, Status, Target, Text, Time,
 };
-use super::{Clock, Column, Format, Layout, Side};
+use super::{Clock, Column, Format, Layout};
 
-const SOURCE: Side = Side {
-    address: "source.address",
-    ip: "source.ip",
-    port: "source.port",
-};
 const DESTINATION: Side = Side {
     address: "destination.address",
     ip: "destination.ip",
@@ -336,4 +332,27 @@ pub(crate) static ENVOY: Format = Format {
             least: 16,
         },
     ],
+};
+
+/// Requests to Traefik, in its own common format.
+pub(crate) static TRAEFIK: Format = Format {
+    is_tabbed: false,
+    layouts: &[Layout {
+        parts: &[&[
+            Address(&SOURCE),
+            Text("traefik.access.user_identifier"),
+            Text("user.name"),
+            Time(Clock::CommonLog),
+            Request,
+            Status,
+            Number("http.response.body.bytes"),
+            Text("http.request.referrer"),
+            Text("user_agent.original"),
+            Number("traefik.access.request_count"),
+            Text("traefik.access.frontend_name"),
+            Text("traefik.access.backend_url"),
+            MarkedMilliseconds,
+        ]],
+        least: 13,
+    }],
 };

@@ -1,6 +1,5 @@
 use super::super::{Content, Encoding, Framing, Group, Rest, Wrapping};
 use super::*;
-use crate::parse::ParserName;
 
 /// The events of a text, which ends with a line that begins another.
 fn events(multiline: &Multiline, text: &str, bytes_max: usize) -> Vec<String> {
@@ -240,6 +239,51 @@ fn an_event_waits_for_the_next_one_unless_nothing_follows() {
         ["a\n\tat b\n\tat"]
     );
     assert!(framed(&framing, b"a\n\tat b\n", 1_000, Rest::Follows).is_empty());
+}
+
+#[test]
+fn parsers_know_which_lines_of_their_formats_belong_together() {
+    let check = |parser, lines: &str, expected: &[&str]| {
+        let framing = Framing::new(None, Wrapping::None, Encoding::Utf8, parser);
+        assert_eq!(
+            framed(&framing, lines.as_bytes(), 1_000, Rest::Ends),
+            expected
+        );
+    };
+    let csv = "2026-01-02 03:04:05 UTC,\"a\nb\",1\n2026-01-02 03:04:05 UTC,2\n";
+    check(
+        ParserName::PostgresqlCsv,
+        csv,
+        &[
+            "2026-01-02 03:04:05 UTC,\"a\nb\",1",
+            "2026-01-02 03:04:05 UTC,2",
+        ],
+    );
+    check(
+        ParserName::MysqlSlowlog,
+        "# Time: a\n# User@Host: b\nq\n# User@Host: c\nq\nr\n",
+        &["# Time: a\n# User@Host: b\nq", "# User@Host: c\nq\nr"],
+    );
+    let kafka = "[2026-01-02 03:04:05,678] ERROR a (b)\nc: d\n\tat e\n[2026-01-02 x\n";
+    check(
+        ParserName::Kafka,
+        kafka,
+        &[
+            "[2026-01-02 03:04:05,678] ERROR a (b)\nc: d\n\tat e",
+            "[2026-01-02 x",
+        ],
+    );
+    // An event in quotes is whole with the last of them.
+    let framing = Framing::new(
+        None,
+        Wrapping::None,
+        Encoding::Utf8,
+        ParserName::PostgresqlCsv,
+    );
+    assert_eq!(
+        framed(&framing, csv.as_bytes(), 1_000, Rest::Follows).len(),
+        2
+    );
 }
 
 #[test]

@@ -1,0 +1,251 @@
+//! Lines that have a time, a level, a thread and the name of a logger, in one of the usual orders:
+//!
+//! - `2026-01-02 03:04:05,678 INFO [main] a.b.C: text` and `... INFO a.b.C: text`, of Hadoop and what was made after it;
+//! - `2026-01-02 03:04:05.678 [main] INFO  a.b.C - text`, of Log4j 2 and Logback, and `03:04:05.678 [main] ...`, their own layout, which
+//!   says no day: such lines have no time, since it would be guessed;
+//! - `2026-01-02T03:04:05.678+01:00  INFO 123 --- [app] [main] a.b.C : text`, of Spring Boot;
+//! - `INFO  [main] 2026-01-02 03:04:05,678 C.java:12 - text`, of Cassandra;
+//! - `02-Jan-2026 03:04:05.678 INFO [main] a.b.C.method text`, of Tomcat.
+
+use super::super::fields::{Fields, are_digits};
+use super::super::stamp::{Stamp, day_first, iso, time_of_day, two};
+use super::super::token::{split, word};
+use super::super::{Civil, Record, Times};
+use super::{Trace, is_class, level_of};
+
+/// What stands in front of a text.
+#[derive(Default)]
+struct Head<'a> {
+    stamp: Option<Stamp>,
+    level: Option<&'static str>,
+    thread: &'a str,
+    logger: &'a str,
+    process: Option<u64>,
+    /// A file and the number of a line.
+    place: Option<(&'a str, u64)>,
+}
+
+/// Whether a line begins an event: traces and other lines go on with the line before them.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    // As far as a head may go.
+    const HEAD_BYTES_MAX: usize = 512;
+    let mut end = line.len().min(HEAD_BYTES_MAX);
+    while end > 0 && line.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    std::str::from_utf8(&line[..end]).is_ok_and(|line| head(line).is_some())
+}
+
+pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
+    let (line, _) = event.split_once('\n').unwrap_or((event, ""));
+    let head = head(line)?;
+    let mut fields = Fields::default();
+    fields.text("log.logger", head.logger);
+    fields.text("process.thread.name", head.thread);
+    if let Some(process) = head.process {
+        fields.number("process.pid", process);
+    }
+    if let Some((file, number)) = head.place {
+        fields.text("log.origin.file.name", file);
+        fields.number("log.origin.file.line", number);
+    }
+    if let Some(trace) = Trace::of(event) {
+        trace.write(&mut fields);
+    }
+    record.timestamp_ms = head.stamp.map(|stamp| stamp.epoch_ms(times));
+    record.level = head.level;
+    fields.write(record);
+    Some(())
+}
+
+fn head(line: &str) -> Option<Head<'_>> {
+    if line.starts_with(|first: char| first.is_ascii_uppercase()) {
+        return level_first(line);
+    }
+    let mut head = Head::default();
+    let (rest, is_tomcat) = match iso(line) {
+        Some((stamp, rest)) => {
+            head.stamp = Some(stamp);
+            (rest, false)
+        }
+        None => match day_first(line) {
+            Some((stamp, rest)) => {
+                head.stamp = Some(stamp);
+                (rest, true)
+            }
+            None => (behind_clock(line)?, false),
+        },
+    };
+    let rest = rest.strip_prefix(' ')?.trim_start();
+    let rest = if let Some((thread, rest)) = threaded(rest) {
+        head.thread = thread;
+        let (severity, rest) = word(rest)?;
+        head.level = Some(level_of(severity)?);
+        rest
+    } else {
+        let (severity, rest) = word(rest)?;
+        head.level = Some(level_of(severity)?);
+        match head.spring_boot(rest) {
+            Some(rest) => rest,
+            None => match threaded(rest) {
+                Some((thread, rest)) => {
+                    head.thread = thread;
+                    rest
+                }
+                // A line of a clock alone has a thread, or is another program's.
+                None if head.stamp.is_some() => rest,
+                None => return None,
+            },
+        }
+    };
+    head.logger = logger(rest, is_tomcat && !head.thread.is_empty())?;
+    let has_package = head.logger.contains('.');
+    (has_package || !head.thread.is_empty()).then_some(head)
+}
+
+impl<'a> Head<'a> {
+    /// `123 --- [app] [main] `, and the rest.
+    fn spring_boot(&mut self, text: &'a str) -> Option<&'a str> {
+        let (process, rest) = word(text)?;
+        let rest = rest.strip_prefix("--- ")?;
+        self.process = Some(process.parse().ok()?);
+        let (mut thread, mut rest) = threaded(rest)?;
+        if let Some((second, behind)) = threaded(rest) {
+            (thread, rest) = (second, behind);
+        }
+        self.thread = thread;
+        Some(rest)
+    }
+}
+
+/// `[main] `, and what follows.
+fn threaded(text: &str) -> Option<(&str, &str)> {
+    let (thread, rest) = text.strip_prefix('[')?.split_once("] ")?;
+    let thread = thread.trim();
+    (!thread.is_empty()).then_some((thread, rest.trim_start()))
+}
+
+/// The name of a logger, behind which a text begins.
+fn logger(text: &str, is_followed_by_text: bool) -> Option<&str> {
+    let (name, rest) = word(text)?;
+    let (name, is_marked) = match name.strip_suffix(':') {
+        Some(name) => (name, true),
+        None => (name, ["- ", ": "].iter().any(|mark| rest.starts_with(mark))),
+    };
+    // A number of a line may stand behind it.
+    let name = split(name, b':')
+        .filter(|(_, line)| are_digits(line))
+        .map_or(name, |(name, _)| name);
+    (is_class(name) && (is_marked || is_followed_by_text)).then_some(name)
+}
+
+/// What follows `03:04:05.678`.
+fn behind_clock(line: &str) -> Option<&str> {
+    let bytes = line.as_bytes();
+    time_of_day(bytes, 0, Civil::day(2000, 1, 1))?;
+    let is_fraction = matches!(bytes.get(8)?, b'.' | b',') && bytes.get(11)?.is_ascii_digit();
+    two(bytes, 9).filter(|_| is_fraction)?;
+    line.get(12..)
+}
+
+/// `INFO  [main] 2026-01-02 03:04:05,678 C.java:12 - text`.
+fn level_first(line: &str) -> Option<Head<'_>> {
+    let (severity, rest) = word(line)?;
+    let level = level_of(severity)?;
+    let (thread, rest) = threaded(rest)?;
+    let (stamp, rest) = iso(rest)?;
+    let (place, rest) = word(rest.strip_prefix(' ')?)?;
+    rest.starts_with("- ").then_some(())?;
+    let (file, number) = place.rsplit_once(':')?;
+    let class = file.strip_suffix(".java")?;
+    Some(Head {
+        stamp: Some(stamp),
+        level: Some(level),
+        thread,
+        logger: class,
+        process: None,
+        place: Some((file, number.parse().ok()?)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::{ParserName, testing};
+
+    #[test]
+    fn lines_of_the_usual_layouts() {
+        let told = |line: &str, time: &str, members: &str| {
+            let expected = format!("{time} info {{{members}}}");
+            testing::check(ParserName::Log4j, line, Some(&expected));
+        };
+        let time = "2026-01-02T03:04:05.678Z";
+        let both = r#""log":{"logger":"a.b.C"},"process":{"thread":{"name":"main"}}"#;
+        told(
+            "2026-01-02 03:04:05,678 INFO [main] a.b.C: text",
+            time,
+            both,
+        );
+        told(
+            "2026-01-02 03:04:05,678 INFO  [main] a.b.C - text",
+            time,
+            both,
+        );
+        told(
+            "2026-01-02 03:04:05.678 [main] INFO  a.b.C - text",
+            time,
+            both,
+        );
+        told(
+            "2026-01-02 03:04:05.678 [main] INFO  a.b.C:12 - text",
+            time,
+            both,
+        );
+        told("03:04:05.678 [main] INFO  a.b.C - text", "", both);
+        told(
+            "2026-01-02 03:04:05,678 INFO a.b.C: text",
+            time,
+            r#""log":{"logger":"a.b.C"}"#,
+        );
+        let spring = r#""log":{"logger":"a.b.C"},"process":{"pid":123,"thread":{"name":"main"}}"#;
+        for line in [
+            "2026-01-02T04:04:05.678+01:00  INFO 123 --- [app] [           main] a.b.C    : text",
+            "2026-01-02 03:04:05.678  INFO 123 --- [           main] a.b.C                    : text",
+        ] {
+            told(line, time, spring);
+        }
+        told(
+            "INFO  [main] 2026-01-02 03:04:05,678 C.java:12 - text",
+            time,
+            r#""log":{"logger":"C","origin":{"file":{"line":12,"name":"C.java"}}},"process":{"thread":{"name":"main"}}"#,
+        );
+        told(
+            "02-Jan-2026 03:04:05.678 INFO [main] a.b.C.start text",
+            time,
+            r#""log":{"logger":"a.b.C.start"},"process":{"thread":{"name":"main"}}"#,
+        );
+        told(
+            "2026-01-02 03:04:05,678 INFO [main] a.b.C: text\njava.lang.Error\n\tat x",
+            time,
+            r#""log":{"logger":"a.b.C"},"error":{"stack_trace":"java.lang.Error\n\tat x","type":"java.lang.Error"},"process":{"thread":{"name":"main"}}"#,
+        );
+    }
+
+    #[test]
+    fn lines_of_others_are_refused() {
+        for line in [
+            "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x",
+            "2026-01-02 03:04:05,678 - root - INFO - text",
+            "2026-01-02 03:04:05,678 INFO starting now: yes",
+            "2026-01-02 03:04:05 INFO note: text",
+            "03:04:05.678 INFO a.b.C - text",
+            "INFO: text",
+        ] {
+            testing::check(ParserName::Log4j, line, None);
+            assert!(!super::begins(line.as_bytes()), "{line}");
+        }
+        assert!(super::begins(
+            b"2026-01-02 03:04:05,678 INFO [main] a.b.C: text"
+        ));
+        assert!(!super::begins(b"\tat a.b.C(C.java:1)") && !super::begins(b"a\xff"));
+    }
+}
