@@ -63,6 +63,28 @@ fn lines_that_are_sent_arrive_beside_those_of_files() {
 }
 
 #[test]
+fn senders_of_syslog_may_send_what_devices_of_security_tell() {
+    let place = Place::new();
+    let follower = Follower::start(options(&place), Memory::default());
+    let mut stream = connect(&place);
+    let plain = "<34>Oct 11 22:14:15 mymachine su[7]: failed";
+    let event = "<134>Oct 11 22:14:16 fw1 CEF:0|a|b|1|22|c|5|src=10.0.0.7";
+    stream
+        .write_all(format!("{plain}\n{event}\n{plain}\n").as_bytes())
+        .unwrap();
+    follower.expect(&[plain, event, plain]);
+    let (report, memory) = follower.finish();
+    assert_eq!(report.counters.parse_errors, 0);
+    let of = |dataset: &str| {
+        let documents = memory.documents.values();
+        documents
+            .filter(|document| document["event"]["dataset"] == dataset)
+            .count()
+    };
+    assert_eq!((of("syslog"), of("cef")), (2, 1));
+}
+
+#[test]
 fn what_was_taken_from_senders_is_delivered_at_the_stop() {
     for _ in 0..5 {
         let place = Place::new();

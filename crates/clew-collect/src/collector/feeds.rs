@@ -17,7 +17,8 @@ use crate::feed::{
 };
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
-use crate::parse::{ParserName, Times, choose, tell_choice};
+use crate::options::ParserChoice;
+use crate::parse::{ParserName, Times, choose, is_cef, tell_choice};
 use crate::sink::SinkError;
 
 /// Parcels taken before files have their turn again.
@@ -43,11 +44,30 @@ pub(super) struct Intake {
 #[derive(Debug)]
 struct Known {
     /// The parser of lines; chosen by the first of them, if it is not given.
-    parser: Option<ParserName>,
+    parser: Option<LineParser>,
     /// The part of event ids that names this run of this input.
     key: u64,
     /// Lines so far, which number the events.
     lines: u64,
+}
+
+/// The parser of the lines of an input.
+#[derive(Clone, Copy, Debug)]
+enum LineParser {
+    /// One for all.
+    One(ParserName),
+    /// Syslog's, or that of what devices of security send by it.
+    OfSyslog,
+}
+
+impl LineParser {
+    fn of(self, line: &[u8]) -> ParserName {
+        match self {
+            LineParser::One(parser) => parser,
+            LineParser::OfSyslog if is_cef(line) => ParserName::Cef,
+            LineParser::OfSyslog => ParserName::Syslog,
+        }
+    }
 }
 
 impl Intake {
@@ -62,7 +82,10 @@ impl Intake {
             return Ok(None);
         }
         let known = options.iter().enumerate().map(|(index, options)| Known {
-            parser: options.named_parser(),
+            parser: options.named_parser().map(|parser| match options.parse {
+                ParserChoice::Named(_) => LineParser::One(parser),
+                ParserChoice::Auto => LineParser::OfSyslog,
+            }),
             key: run_key(host, index, now(&**clock)),
             lines: 0,
         });
@@ -78,16 +101,16 @@ impl Intake {
 
 impl Known {
     /// The parser of its lines, chosen by the first of them if it is not given.
-    fn parser(&mut self, parcel: &Parcel, times: &mut Times) -> ParserName {
+    fn parser(&mut self, parcel: &Parcel, times: &mut Times) -> LineParser {
         *self.parser.get_or_insert_with(|| {
             let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
             let sample = sample.join(&b'\n');
             let chosen = choose("", &String::from_utf8_lossy(&sample), times);
             let Some(chosen) = chosen else {
-                return ParserName::Plain;
+                return LineParser::One(ParserName::Plain);
             };
             tell_choice("", &chosen);
-            chosen.parser
+            LineParser::One(chosen.parser)
         })
     }
 }
@@ -263,7 +286,7 @@ impl Collector<'_> {
         &mut self,
         parcel: &Parcel,
         first: u64,
-        parser: ParserName,
+        parser: LineParser,
         origin: &Origin,
     ) -> Result<(), CollectError> {
         for (number, (bytes, cut)) in parcel.lines().enumerate() {
@@ -279,8 +302,8 @@ impl Collector<'_> {
                 time_ms: None,
                 message: None,
             };
-            self.counters
-                .take(&line, parser, origin, (&mut self.encoder, &mut self.batch));
+            let into = (&mut self.encoder, &mut self.batch);
+            self.counters.take(&line, parser.of(bytes), origin, into);
         }
         Ok(())
     }
@@ -289,7 +312,7 @@ impl Collector<'_> {
         &mut self,
         parcel: &Parcel,
         messages: &Messages,
-        parser: ParserName,
+        parser: LineParser,
         origin: &Origin,
     ) -> Result<(), CollectError> {
         let mut fields_start = 0;
@@ -311,8 +334,8 @@ impl Collector<'_> {
                     fields,
                 }),
             };
-            self.counters
-                .take(&line, parser, origin, (&mut self.encoder, &mut self.batch));
+            let into = (&mut self.encoder, &mut self.batch);
+            self.counters.take(&line, parser.of(bytes), origin, into);
         }
         Ok(())
     }

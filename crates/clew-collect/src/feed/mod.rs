@@ -122,7 +122,8 @@ pub struct FeedOptions {
 }
 
 impl FeedOptions {
-    /// The parser of its lines, unless it is chosen by the first that come: what senders of syslog are known by is syslog.
+    /// The parser of its lines, unless it is chosen by the first that come: what senders of syslog are known by is syslog, whatever
+    /// they send by it.
     pub(crate) fn named_parser(&self) -> Option<ParserName> {
         match (self.parse, &self.address) {
             (ParserChoice::Named(parser), _) => Some(parser),

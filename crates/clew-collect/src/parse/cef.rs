@@ -75,7 +75,7 @@ struct Head<'a> {
 }
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (format, at) = begin(line)?;
+    let (format, at) = begin(line.as_bytes())?;
     let (before, event) = line.split_at(at);
     let (head, pairs) = match format {
         "cef" => cef(event)?,
@@ -93,11 +93,16 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     Some(())
 }
 
+/// Whether a line has an event in it, by itself or behind a header of syslog.
+pub(crate) fn is_cef(line: &[u8]) -> bool {
+    begin(line).is_some()
+}
+
 /// Where the event begins, and in which format.
-fn begin(line: &str) -> Option<(&'static str, usize)> {
+fn begin(line: &[u8]) -> Option<(&'static str, usize)> {
     /// A header of syslog is no longer.
     const HEADER_BYTES_MAX: usize = 512;
-    let near = &line.as_bytes()[..line.len().min(HEADER_BYTES_MAX)];
+    let near = &line[..line.len().min(HEADER_BYTES_MAX)];
     [("cef", "CEF:"), ("leef", "LEEF:")]
         .into_iter()
         .find_map(|(format, begin)| {

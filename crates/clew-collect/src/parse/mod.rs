@@ -39,6 +39,7 @@ mod parsers;
 
 pub use auto::Fit;
 pub(crate) use auto::{choose, first_that_takes, tell_choice};
+pub(crate) use cef::is_cef;
 pub(crate) use clew_ingest::{Civil, SECOND_BYTES, Times};
 pub(crate) use joining::{Joining, Within};
 pub(crate) use parsers::known_names;

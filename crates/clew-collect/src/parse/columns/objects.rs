@@ -73,10 +73,6 @@ pub(crate) static POSTGRESQL: Object = Object {
         ("/user", Text("user.name")),
         ("/dbname", Text("postgresql.log.database")),
         ("/pid", Number("process.pid")),
-        ("/remote_host", Text("postgresql.log.client_addr")),
-        ("/remote_host", Address(&SOURCE)),
-        ("/remote_port", Number("postgresql.log.client_port")),
-        ("/remote_port", Number("source.port")),
         ("/session_id", Text("postgresql.log.session_id")),
         ("/line_num", Number("postgresql.log.session_line_number")),
         ("/ps", Text("postgresql.log.command_tag")),
@@ -99,7 +95,12 @@ pub(crate) static POSTGRESQL: Object = Object {
     ],
     conclude: |object, fields| {
         fields.text("process.name", "postgres");
+        let port = object.get("remote_port").and_then(Value::as_u64);
+        let port = port.and_then(|port| u16::try_from(port).ok());
         let text = |name: &str| object.get(name)?.as_str();
+        if let Some(host) = text("remote_host").and_then(postgresql::known) {
+            postgresql::client((host, port), fields);
+        }
         postgresql::statement(text("message").unwrap_or(""), fields);
         text("error_severity").and_then(postgresql::level_of)
     },
@@ -142,8 +143,8 @@ pub(crate) static MONGODB: Object = Object {
 pub(crate) static TRAEFIK_JSON: Object = Object {
     signs: &["/RequestMethod", "/RequestPath", "/DownstreamStatus"],
     members: &[
-        ("/StartUTC", Time(Clock::Iso)),
         ("/time", Time(Clock::Iso)),
+        ("/StartUTC", Time(Clock::Iso)),
         ("/ClientAddr", Address(&SOURCE)),
         ("/ClientHost", Address(&SOURCE)),
         ("/ClientUsername", Text("user.name")),

@@ -224,6 +224,90 @@ fn proxies() {
 }
 
 #[test]
+fn requests_to_traefik_in_both_of_its_formats() {
+    let mut told = json!({
+        "event": {"duration": 5_000_000, "outcome": "failure"},
+        "source": {"address": "10.0.0.7", "ip": "10.0.0.7"},
+        "http": {
+            "version": "1.1",
+            "request": {"method": "GET", "referrer": "http://a/"},
+            "response": {"status_code": 404, "body": {"bytes": 19}},
+        },
+        "traefik": {"access": {
+            "request_count": 12, "frontend_name": "web@docker", "backend_url": "http://10.0.0.8:80",
+        }},
+        "url": {"original": "/x?a=b", "path": "/x", "query": "a=b"},
+        "user": {"name": "jo"},
+        "user_agent": {"original": "curl/8"},
+    });
+    check(
+        ParserName::Traefik,
+        r#"10.0.0.7 - jo [10/Oct/2026:12:34:56 +0000] "GET /x?a=b HTTP/1.1" 404 19 "http://a/" "curl/8" 12 "web@docker" "http://10.0.0.8:80" 5ms"#,
+        "2026-10-10T12:34:56.000Z",
+        &told,
+    );
+    told["destination"] = json!({"address": "10.0.0.8", "ip": "10.0.0.8", "port": 80});
+    told["source"]["port"] = 4567.into();
+    told["url"]["domain"] = "a.example".into();
+    told["url"]["scheme"] = "https".into();
+    check(
+        ParserName::TraefikJson,
+        r#"{"ClientAddr":"10.0.0.7:4567","ClientHost":"10.0.0.7","ClientUsername":"jo","DownstreamContentSize":19,"DownstreamStatus":404,"Duration":5000000,"RequestCount":12,"RequestHost":"a.example","RequestMethod":"GET","RequestPath":"/x?a=b","RequestProtocol":"HTTP/1.1","RequestScheme":"https","RouterName":"web@docker","ServiceAddr":"10.0.0.8:80","ServiceURL":"http://10.0.0.8:80","StartUTC":"2026-10-10T12:34:56.000000001Z","request_Referer":"http://a/","request_User-Agent":"curl/8"}"#,
+        "2026-10-10T12:34:56.000Z",
+        &told,
+    );
+}
+
+#[test]
+fn databases_that_log_objects() {
+    testing::check(
+        ParserName::Mongodb,
+        r#"{"t":{"$date":"2026-01-02T04:04:05.678+01:00"},"s":"I",  "c":"ACCESS",   "id":20249,   "ctx":"conn3","msg":"Authentication failed","attr":{"principalName":"jo","remote":"10.0.0.7:5678"}}"#,
+        Some(concat!(
+            r#"2026-01-02T03:04:05.678Z info {"event":{"outcome":"failure"},"#,
+            r#""mongodb":{"log":{"component":"ACCESS","context":"conn3","id":20249}},"#,
+            r#""source":{"address":"10.0.0.7","ip":"10.0.0.7","port":5678},"user":{"name":"jo"}}"#
+        )),
+    );
+    testing::check(
+        ParserName::Mongodb,
+        r#"{"t":{"$date":"2026-01-02T03:04:05.678+00:00"},"s":"W","c":"COMMAND","id":51803,"ctx":"conn3","msg":"Slow query","attr":{"ns":"shop.orders","durationMillis":120}}"#,
+        Some(concat!(
+            r#"2026-01-02T03:04:05.678Z warning {"event":{"duration":120000000},"#,
+            r#""mongodb":{"log":{"component":"COMMAND","context":"conn3","id":51803,"namespace":"shop.orders"}}}"#
+        )),
+    );
+    testing::check(
+        ParserName::PostgresqlJson,
+        r#"{"timestamp":"2026-01-02 03:04:05.678 UTC","user":"jo","dbname":"shop","pid":59,"remote_host":"[local]","session_id":"5ff.3b","line_num":3,"ps":"SELECT","session_start":"2026-01-02 03:00:00 UTC","vxid":"3/0","txid":0,"error_severity":"ERROR","state_code":"42P01","message":"relation "x" does not exist","statement":"select x","application_name":"psql","backend_type":"client backend","query_id":0}"#,
+        Some(concat!(
+            r#"2026-01-02T03:04:05.678Z error {"postgresql":{"log":{"application_name":"psql","backend_type":"client backend","#,
+            r#""command_tag":"SELECT","database":"shop","query":"select x","query_id":"0","#,
+            r#""session_id":"5ff.3b","session_line_number":3,"session_start_time":"2026-01-02T03:00:00.000Z","#,
+            r#""severity":"ERROR","sql_state_code":"42P01","transaction_id":0,"virtual_transaction_id":"3/0"}},"#,
+            r#""process":{"name":"postgres","pid":59},"user":{"name":"jo"}}"#
+        )),
+    );
+    for (parser, line) in [
+        (
+            ParserName::Mongodb,
+            r#"{"t":{"$date":"soon"},"s":"I","c":"A","ctx":"b"}"#,
+        ),
+        (ParserName::Mongodb, r#"{"t":5,"s":"I","c":"A","ctx":"b"}"#),
+        (
+            ParserName::PostgresqlJson,
+            r#"{"timestamp":"2026-01-02 03:04:05 UTC"}"#,
+        ),
+        (
+            ParserName::TraefikJson,
+            r#"{"level":"info","msg":"x","time":"2026-01-02T03:04:05Z"}"#,
+        ),
+    ] {
+        testing::check(parser, line, None);
+    }
+}
+
+#[test]
 fn other_lines_are_refused() {
     for line in [
         "",

@@ -40,12 +40,12 @@ fn is_severity(name: &str) -> bool {
 }
 
 /// A name, unless it stands for none.
-fn known(name: &str) -> Option<&str> {
+pub(super) fn known(name: &str) -> Option<&str> {
     present(name).filter(|name| !matches!(*name, "[unknown]" | "[local]"))
 }
 
 /// Who is connected.
-fn client<'a>((address, port): (&'a str, Option<u16>), fields: &mut Fields<'a>) {
+pub(super) fn client<'a>((address, port): (&'a str, Option<u16>), fields: &mut Fields<'a>) {
     fields.address(&SOURCE, address);
     fields.text("postgresql.log.client_addr", address);
     if let Some(port) = port.map(u64::from) {
