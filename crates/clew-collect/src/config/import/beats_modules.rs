@@ -10,12 +10,13 @@ use super::{Notes, Part, processor, texts};
 struct Fileset {
     module: &'static str,
     name: &'static str,
+    /// Which lines belong together, it knows.
     parser: &'static str,
     /// Where its files are, on Linux unless it runs on Windows alone.
     paths: &'static [&'static str],
 }
 
-const FILESETS: [Fileset; 10] = [
+const FILESETS: [Fileset; 19] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -51,6 +52,12 @@ const FILESETS: [Fileset; 10] = [
         paths: &["/var/log/postgresql/postgresql-*-*.log*"],
     },
     Fileset {
+        module: "postgresql",
+        name: "csv",
+        parser: "postgresql_csv",
+        paths: &["/var/log/postgresql/postgresql-*-*.csv*"],
+    },
+    Fileset {
         module: "haproxy",
         name: "log",
         parser: "haproxy",
@@ -67,6 +74,62 @@ const FILESETS: [Fileset; 10] = [
         name: "access",
         parser: "iis_access",
         paths: &["C:/inetpub/logs/LogFiles/*/*.log"],
+    },
+    Fileset {
+        module: "mysql",
+        name: "error",
+        parser: "mysql_error",
+        paths: &["/var/log/mysql/error.log*", "/var/log/mysqld.log*"],
+    },
+    Fileset {
+        module: "mysql",
+        name: "slowlog",
+        parser: "mysql_slowlog",
+        paths: &["/var/log/mysql/*-slow.log*", "/var/lib/mysql/*-slow.log"],
+    },
+    Fileset {
+        module: "redis",
+        name: "log",
+        parser: "redis",
+        paths: &["/var/log/redis/redis-server.log*"],
+    },
+    Fileset {
+        module: "mongodb",
+        name: "log",
+        parser: "mongodb",
+        paths: &[
+            "/var/log/mongodb/mongodb.log*",
+            "/var/log/mongodb/mongod.log*",
+        ],
+    },
+    Fileset {
+        module: "kafka",
+        name: "log",
+        parser: "kafka",
+        paths: &[
+            "/opt/kafka*/logs/controller.log*",
+            "/opt/kafka*/logs/server.log*",
+            "/opt/kafka*/logs/state-change.log*",
+            "/opt/kafka*/logs/kafka-*.log*",
+        ],
+    },
+    Fileset {
+        module: "elasticsearch",
+        name: "server",
+        parser: "auto",
+        paths: &["/var/log/elasticsearch/*_server.json"],
+    },
+    Fileset {
+        module: "traefik",
+        name: "access",
+        parser: "auto",
+        paths: &["/var/log/traefik/access.log*"],
+    },
+    Fileset {
+        module: "rabbitmq",
+        name: "log",
+        parser: "rabbitmq",
+        paths: &["/var/log/rabbitmq/rabbit@*.log*"],
     },
     Fileset {
         module: "system",
@@ -178,11 +241,7 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
     ];
     let members = source.into_iter().chain(rest);
     let members = members.map(|(name, value)| (name.to_owned(), value));
-    let mut input: Map<String, Value> = members.collect();
-    // All lines of a statement but the first begin with a tab.
-    if fileset.parser == "postgresql" {
-        input.insert("multiline".to_owned(), json!({"preset": "indented"}));
-    }
+    let input: Map<String, Value> = members.collect();
     Some(Value::Object(input))
 }
 

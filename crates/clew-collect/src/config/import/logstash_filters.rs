@@ -8,6 +8,7 @@ use super::logstash::{Told, keys, path, together};
 use super::logstash_grok::grok;
 use super::logstash_lookups::{fingerprint, translate, within_networks};
 use super::logstash_mutate::mutate;
+use super::logstash_names::{prune, why_left_out, without_dots};
 use super::logstash_syntax::Plugin;
 use super::patterns::{before_appended, expression, with_names};
 use super::programs;
@@ -31,7 +32,7 @@ pub(super) fn convert(
         name => one(name, &mut keys, &mut steps, (line, &place, told)),
     };
     if !is_known {
-        told.tell(line, &place, "has no counterpart");
+        told.tell(line, &place, why_left_out(&plugin.name));
         return;
     }
     // What a `cidr` does is what it adds for the addresses that fit.
@@ -280,6 +281,8 @@ fn one(
             steps.push(programs::syslog_priority(&path(&field), has_labels));
         }
         "cidr" => {}
+        "prune" => prune(keys, steps, (line, place, told)),
+        "de_dot" => without_dots(keys, steps, (line, place, told)),
         "truncate" => {
             let fields: Vec<String> =
                 texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));

@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::{Told, path};
 use super::logstash_filters::{only_if, pairs, set};
 use super::patterns::expression;
-use super::texts;
+use super::{programs, texts};
 
 /// `mutate`, in the order in which Logstash does it.
 pub(super) fn mutate(
@@ -14,6 +14,14 @@ pub(super) fn mutate(
     steps: &mut Vec<Value>,
     (line, place, told): (usize, &str, &mut Told),
 ) {
+    for (field, value) in pairs(keys.take("coerce")) {
+        if value.as_str().is_some_and(|text| text.contains("%{")) {
+            let reason = format!("[coerce] of [{field}] is not told by other fields");
+            told.tell(line, place, reason);
+        } else {
+            steps.push(programs::coerced(&path(&field), &value));
+        }
+    }
     for (from, to) in pairs(keys.take("rename")) {
         let to = path(to.as_str().unwrap_or_default());
         steps.push(
@@ -33,6 +41,9 @@ pub(super) fn mutate(
     let gsub = texts(keys.take("gsub").unwrap_or_default());
     for three in gsub.chunks_exact(3) {
         steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": expression(&three[1]), "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
+    }
+    for field in texts(keys.take("capitalize").unwrap_or_default()) {
+        steps.push(programs::capitalized(&path(&field)));
     }
     for (key, name) in [
         ("uppercase", "uppercase"),

@@ -17,6 +17,7 @@ mod logstash_filters;
 mod logstash_grok;
 mod logstash_lookups;
 mod logstash_mutate;
+mod logstash_names;
 mod logstash_outputs;
 mod logstash_path;
 mod logstash_schema;

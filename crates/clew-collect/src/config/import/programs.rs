@@ -115,6 +115,49 @@ pub(super) fn uuid(target: &str, overwrites: bool) -> Value {
     step
 }
 
+/// A value for a field that is there and has none, of Logstash's `mutate { coerce }`.
+pub(super) fn coerced(field: &str, value: &Value) -> Value {
+    let field = named(field);
+    step(&format!(
+        "if exists({field}) && {field} == null {{ {field} = {value} }}"
+    ))
+}
+
+/// A text with a large first letter and small ones behind it, of Logstash's `mutate { capitalize }`.
+pub(super) fn capitalized(field: &str) -> Value {
+    let named = named(field);
+    let mut step = step(&format!(
+        "text = string!({named})\n{named} = upcase(string!(slice!(text, 0, 1))) + downcase(string!(slice!(text, 1)))"
+    ));
+    only_if(&mut step, json!({"has_fields": [field]}));
+    step
+}
+
+/// The fields whose names fit one of some patterns, which have no `'` in them, or all others; the time stays in any case.
+pub(super) fn pruned(patterns: &[String], keeps: bool) -> Value {
+    let fits = patterns
+        .iter()
+        .map(|pattern| format!("match(key, r'{pattern}')"));
+    let fits = fits.collect::<Vec<String>>().join(" || ");
+    let condition = if keeps { fits } else { format!("!({fits})") };
+    step(&format!(
+        ". = filter(.) -> |key, _value| {{ key == \"@timestamp\" || {condition} }}"
+    ))
+}
+
+/// The names of fields, of some or of all, with another sign for their dots.
+pub(super) fn without_dots(fields: &[String], separator: &str) -> Value {
+    let renamed = format!("replace(key, \".\", {})", quoted(separator));
+    let renamed = match fields {
+        [] => renamed,
+        fields => format!(
+            "if includes({}, key) {{ {renamed} }} else {{ key }}",
+            Value::from(fields)
+        ),
+    };
+    step(&format!(". = map_keys(.) -> |key| {{ {renamed} }}"))
+}
+
 /// Logstash's `syslog_pri`: severity and facility of a priority, with the names that it has for them.
 pub(super) fn syslog_priority(field: &str, has_labels: bool) -> Value {
     const SEVERITIES: &str = r#"["emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug"]"#;

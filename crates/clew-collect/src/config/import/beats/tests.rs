@@ -270,16 +270,77 @@ fn modules_become_inputs_with_parsers() {
 }
 
 #[test]
-fn statements_of_several_lines_are_joined_in_the_module_of_postgresql() {
-    let imported =
-        import_filebeat("f.yml", "- module: postgresql\n  log: {enabled: true}\n").unwrap();
-    for part in [
-        "parse: postgresql",
-        "preset: indented",
-        "/var/log/postgresql/postgresql-*-*.log*",
+fn modules_of_servers_have_parsers_that_know_their_lines() {
+    for (module, fileset, parser, path) in [
+        (
+            "postgresql",
+            "log",
+            "postgresql",
+            "/var/log/postgresql/postgresql-*-*.log*",
+        ),
+        (
+            "postgresql",
+            "csv",
+            "postgresql_csv",
+            "/var/log/postgresql/postgresql-*-*.csv*",
+        ),
+        (
+            "mysql",
+            "slowlog",
+            "mysql_slowlog",
+            "/var/log/mysql/*-slow.log*",
+        ),
+        ("mysql", "error", "mysql_error", "/var/log/mysqld.log*"),
+        ("redis", "log", "redis", "/var/log/redis/redis-server.log*"),
+        ("mongodb", "log", "mongodb", "/var/log/mongodb/mongod.log*"),
+        ("kafka", "log", "kafka", "/opt/kafka*/logs/server.log*"),
+        (
+            "elasticsearch",
+            "server",
+            "auto",
+            "/var/log/elasticsearch/*_server.json",
+        ),
+        ("traefik", "access", "auto", "/var/log/traefik/access.log*"),
+        (
+            "rabbitmq",
+            "log",
+            "rabbitmq",
+            "/var/log/rabbitmq/rabbit@*.log*",
+        ),
     ] {
-        assert!(imported.config.contains(part), "{}", imported.config);
+        let text = format!("- module: {module}\n  {fileset}: {{enabled: true}}\n");
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        for part in [&format!("parse: {parser}\n"), path] {
+            assert!(imported.config.contains(part), "{}", imported.config);
+        }
+        assert!(
+            !imported.config.contains("multiline"),
+            "{}",
+            imported.config
+        );
     }
+}
+
+#[test]
+fn what_cef_says_goes_where_it_is_asked_to() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- decode_cef: {target_field: fw.said, ecs: false}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let rename = &config["processors"][1]["rename"];
+    assert_eq!(
+        (&rename["field"], &rename["target_field"]),
+        (&Value::from("cef"), &Value::from("fw.said"))
+    );
+    let told = imported.told();
+    assert!(
+        told.iter().any(|one| one.contains("decode_cef.ecs")),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         "add_id" => id(keys, out, notes),
-        "decode_cef" => decoded_cef(keys, out),
+        "decode_cef" => decoded_cef(keys, out, notes),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
         "extract_array" => programs::extracted(keys, out),
         "append" => programs::appended(keys, out),
@@ -288,9 +288,21 @@ fn id(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
 }
 
 /// `decode_cef`, whose names the parser has.
-fn decoded_cef(keys: &mut Keys, out: &mut Vec<Value>) {
+fn decoded_cef(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     out.push(parse_step("cef", keys));
-    for key in ["target_field", "ecs", "ignore_empty_values", "id"] {
+    if let Some(target) = keys.take_text("target_field").filter(|name| name != "cef") {
+        let parts = [
+            ("field", "cef".into()),
+            ("target_field", target.into()),
+            ("ignore_missing", true.into()),
+        ];
+        out.push(processor("rename", parts));
+    }
+    let path = keys.path_of("ecs");
+    if keys.take_flag("ecs") == Some(false) {
+        notes.tell(&path, "fields of the Elastic Common Schema are there, too");
+    }
+    for key in ["ignore_empty_values", "id"] {
         keys.take(key);
     }
 }

@@ -604,3 +604,77 @@ fn filters_of_a_logstash_that_have_no_step_of_their_name_have_others() {
         &json!([{"vrl": {"source": program, "ignore_failure": true, "if": branch}}]),
     );
 }
+
+#[test]
+fn filters_of_names_and_of_values_become_steps() {
+    let text = r#"
+input { stdin {} }
+filter {
+  mutate { coerce => { "a" => "none" "b" => 3 } capitalize => ["c"] }
+  prune { whitelist_names => ["^msg", "tags"] blacklist_values => { "url" => ["^/health", "^/live"] } }
+  prune { blacklist_names => ["^tmp_"] whitelist_values => { "kind" => "ok" } }
+  de_dot { }
+  de_dot { fields => ["a.b"] separator => "-" }
+  de_dot { nested => true fields => ["c.d"] }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = config["processors"].as_array().unwrap();
+    let programs: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["vrl"]["source"].as_str())
+        .collect();
+    assert_eq!(
+        programs,
+        [
+            r#"if exists(."a") && ."a" == null { ."a" = "none" }"#,
+            r#"if exists(."b") && ."b" == null { ."b" = 3 }"#,
+            "text = string!(.\"c\")\n.\"c\" = upcase(string!(slice!(text, 0, 1))) + downcase(string!(slice!(text, 1)))",
+            r#". = filter(.) -> |key, _value| { key == "@timestamp" || match(key, r'^msg') || match(key, r'tags') }"#,
+            r#". = filter(.) -> |key, _value| { key == "@timestamp" || !(match(key, r'^tmp_')) }"#,
+            r#". = map_keys(.) -> |key| { replace(key, ".", "_") }"#,
+            r#". = map_keys(.) -> |key| { if includes(["a.b"], key) { replace(key, ".", "-") } else { key } }"#,
+        ]
+    );
+    let removed: Vec<&Value> = steps
+        .iter()
+        .filter(|step| step["remove"].is_object())
+        .map(|step| &step["remove"])
+        .collect();
+    assert_eq!(removed.len(), 2, "{}", imported.config);
+    assert_eq!(removed[0]["field"], "url");
+    assert_eq!(removed[0]["if"]["or"][1]["regexp"]["url"], "^/live");
+    assert_eq!(removed[1]["if"]["not"]["or"][0]["regexp"]["kind"], "ok");
+    assert!(
+        steps
+            .iter()
+            .any(|step| step["dot_expander"]["field"] == "c.d")
+    );
+    assert_eq!(imported.told(), Vec::<String>::new());
+}
+
+#[test]
+fn filters_that_have_no_counterpart_say_why() {
+    for (filter, reason) in [
+        (
+            "aggregate { task_id => \"%{a}\" }",
+            "several events together",
+        ),
+        ("elapsed { start_tag => \"a\" }", "several events together"),
+        (
+            "geoip { source => \"ip\" }",
+            "a pipeline of the server has [geoip]",
+        ),
+        ("dns { reverse => [\"ip\"] }", "makes no requests"),
+        ("split { field => \"a\" }", "a line is one event"),
+        ("cipher { mode => \"encrypt\" }", "has no counterpart"),
+    ] {
+        let text =
+            format!("input {{ stdin {{}} }}\nfilter {{ {filter} }}\noutput {{ stdout {{}} }}\n");
+        let imported = import_logstash("x.conf", &text).unwrap();
+        let told = imported.told();
+        assert!(told.iter().any(|one| one.contains(reason)), "{told:?}");
+    }
+}
