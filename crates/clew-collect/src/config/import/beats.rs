@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::beats_files::file;
 use super::keys::Keys;
 use super::{
-    ConfigError, Notes, Part, beats_modules, beats_outputs, beats_processors, beats_tls, bytes,
-    let_in, processor, texts,
+    ConfigError, Notes, Part, beats_discover, beats_modules, beats_outputs, beats_processors,
+    beats_tls, bytes, let_in, processor, texts,
 };
 
 /// Where an event says which ingest pipeline it wants.
@@ -58,6 +58,7 @@ pub(super) fn convert(
         };
         inputs.extend(input(keys, notes));
     }
+    beats_discover::inputs(&mut root, &mut inputs, notes);
     let path = root.path_of("filebeat.modules");
     let given = items(root.take("filebeat.modules").unwrap_or_default());
     beats_modules::inputs(given, &path, &mut inputs, notes);
@@ -126,7 +127,7 @@ fn common_fields(keys: &mut Keys, processors: &mut Vec<Value>, notes: &mut Notes
     }
 }
 
-fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
+pub(super) fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     if keys.take_flag("enabled") == Some(false) {
         notes.tell(&keys.path, "is not enabled, and left out");
         return None;

@@ -280,6 +280,14 @@ fn one(
             let has_labels = keys.take_flag("use_labels").unwrap_or(true);
             steps.push(programs::syslog_priority(&path(&field), has_labels));
         }
+        "bytes" => {
+            let target = keys.take_text("target").map(|target| path(&target));
+            let source = source(keys);
+            let target = target.unwrap_or_else(|| source.clone());
+            steps.push(
+                json!({"bytes": {"field": source, "target_field": target, "ignore_missing": true}}),
+            );
+        }
         "cidr" => {}
         "prune" => prune(keys, steps, (line, place, told)),
         "de_dot" => without_dots(keys, steps, (line, place, told)),

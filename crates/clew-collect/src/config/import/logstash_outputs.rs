@@ -121,7 +121,12 @@ fn elasticsearch(
     if let Some(key) = keys.take_text("api_key") {
         output["api_key"] = key.into();
     }
-    let login = (keys.take_text("user"), keys.take_text("password"));
+    let mut login = (keys.take_text("user"), keys.take_text("password"));
+    // As the plugin of OpenSearch has it.
+    if keys.take_text("auth_type.type").as_deref() == Some("basic") {
+        login.0 = keys.take_text("auth_type.user").or(login.0);
+        login.1 = keys.take_text("auth_type.password").or(login.1);
+    }
     if let Some(reason) = put_login(&mut output, login) {
         told.tell(line, place, reason);
     }

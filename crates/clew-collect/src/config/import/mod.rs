@@ -1,6 +1,7 @@
 //! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
 
 mod beats;
+mod beats_discover;
 mod beats_files;
 mod beats_modules;
 mod beats_outputs;

@@ -115,6 +115,17 @@ pub(super) fn uuid(target: &str, overwrites: bool) -> Value {
     step
 }
 
+/// What a function of the language makes of a text.
+pub(super) fn called(function: &str, from: &str, to: &str) -> Value {
+    let mut step = step(&format!(
+        "{} = {function}!(string!({}))",
+        named(to),
+        named(from)
+    ));
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
 /// A value for a field that is there and has none, of Logstash's `mutate { coerce }`.
 pub(super) fn coerced(field: &str, value: &Value) -> Value {
     let field = named(field);

@@ -753,3 +753,82 @@ output.console: {}
         ])
     );
 }
+
+#[test]
+fn what_is_discovered_is_read_of_all_containers() {
+    let text = "\
+filebeat.autodiscover:
+  providers:
+  - type: kubernetes
+    node: ${NODE_NAME}
+    hints.enabled: true
+    hints.default_config:
+      type: container
+      paths: ['/var/log/containers/*${data.kubernetes.container.id}.log']
+  - type: docker
+    templates:
+    - condition: {contains: {docker.container.image: redis}}
+      config:
+      - type: container
+        paths: ['/var/lib/docker/containers/${data.docker.container.id}/*.log']
+        exclude_lines: ['^#']
+      - module: redis
+  - type: nomad
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = config["inputs"].as_array().unwrap();
+    assert_eq!(inputs.len(), 2, "{}", imported.config);
+    assert_eq!(inputs[0]["paths"][0], "/var/log/containers/*.log");
+    assert_eq!(inputs[0]["wrapping"], "container");
+    assert_eq!(
+        inputs[0]["processors"][0]["regex"]["field"],
+        "log.file.path"
+    );
+    assert_eq!(inputs[1]["paths"][0], "/var/lib/docker/containers/*/*.log");
+    let told = imported.told().join("\n");
+    for part in [
+        "hints of containers are not read",
+        "[filebeat.autodiscover.providers[1].templates[0].condition] is not asked",
+        "a module reads its own files",
+        "nothing tells of what [nomad] would find",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn processors_that_decode_become_steps() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- decode_base64_field: {field: {from: a, to: b}}
+- decompress_gzip_field: {field: {from: c, to: d}}
+- decode_duration: {field: took, format: seconds}
+- move_fields: {from: app, fields: [method, error], to: 'rpc.'}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = config["processors"].as_array().unwrap();
+    assert_eq!(steps.len(), 5, "{}", imported.config);
+    assert_eq!(
+        steps[0]["vrl"]["source"],
+        r#"."b" = decode_base64!(string!(."a"))"#
+    );
+    assert_eq!(
+        steps[1]["vrl"]["source"],
+        r#"."d" = decode_gzip!(string!(."c"))"#
+    );
+    assert_eq!(
+        (
+            &steps[2]["duration"]["field"],
+            &steps[2]["duration"]["unit"]
+        ),
+        (&Value::from("took"), &Value::from("s"))
+    );
+    assert_eq!(steps[3]["rename"]["field"], "app.method");
+    assert_eq!(steps[4]["rename"]["target_field"], "rpc.error");
+    assert_eq!(imported.told(), Vec::<String>::new());
+}

@@ -1,6 +1,7 @@
 //! Filebeat's processors, and the conditions on which they are done, which have the same words as ours.
 
 mod conditions;
+mod decoded;
 mod layouts;
 mod tokens;
 
@@ -15,6 +16,7 @@ use super::{Notes, ONLY_NAMES, Part, bytes, names_of_container, processor, texts
 use tokens::dissect;
 
 pub(super) use conditions::condition;
+pub(super) use decoded::syslog;
 pub(super) use layouts::java_format;
 
 /// Converts a list of processors.
@@ -204,7 +206,11 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         "add_id" => id(keys, out, notes),
-        "decode_cef" => decoded_cef(keys, out, notes),
+        "decode_cef" => decoded::cef(keys, out, notes),
+        "decode_base64_field" => decoded::by_function("decode_base64", keys, out),
+        "decompress_gzip_field" => decoded::by_function("decode_gzip", keys, out),
+        "decode_duration" => decoded::duration(keys, out),
+        "move_fields" => decoded::moved(keys, out, notes),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
         "extract_array" => programs::extracted(keys, out),
         "append" => programs::appended(keys, out),
@@ -249,30 +255,6 @@ fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     ));
 }
 
-/// The processor `syslog`, and the parser of that name.
-pub(super) fn syslog(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let step = parse_step("syslog", keys);
-    for key in ["format", "overwrite_keys", "log_errors", "add_error_key"] {
-        keys.take(key);
-    }
-    let reason =
-        "the fields are those of the parser [syslog], and the whole line stays in its field";
-    notes.tell(&keys.path, reason);
-    out.push(step);
-}
-
-/// The step that takes a field apart with a parser.
-fn parse_step(format: &str, keys: &mut Keys) -> Value {
-    let mut parts = json!({"field": field(keys), "format": format});
-    if let Some(zone) = keys.take_text("timezone").filter(|zone| zone != "Local") {
-        parts["timezone"] = zone.into();
-    }
-    if keys.take_flag("ignore_missing") == Some(true) {
-        parts["ignore_missing"] = true.into();
-    }
-    json!({ "parse": parts })
-}
-
 /// `add_id`, of which events need none for themselves.
 fn id(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     keys.take("type");
@@ -284,26 +266,6 @@ fn id(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
             &keys.path,
             "is left out: events have ids here, by which those that are sent twice are known",
         ),
-    }
-}
-
-/// `decode_cef`, whose names the parser has.
-fn decoded_cef(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    out.push(parse_step("cef", keys));
-    if let Some(target) = keys.take_text("target_field").filter(|name| name != "cef") {
-        let parts = [
-            ("field", "cef".into()),
-            ("target_field", target.into()),
-            ("ignore_missing", true.into()),
-        ];
-        out.push(processor("rename", parts));
-    }
-    let path = keys.path_of("ecs");
-    if keys.take_flag("ecs") == Some(false) {
-        notes.tell(&path, "fields of the Elastic Common Schema are there, too");
-    }
-    for key in ["ignore_empty_values", "id"] {
-        keys.take(key);
     }
 }
 

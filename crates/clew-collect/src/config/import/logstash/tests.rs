@@ -613,11 +613,12 @@ filter {
   mutate { coerce => { "a" => "none" "b" => 3 } capitalize => ["c"] }
   prune { whitelist_names => ["^msg", "tags"] blacklist_values => { "url" => ["^/health", "^/live"] } }
   prune { blacklist_names => ["^tmp_"] whitelist_values => { "kind" => "ok" } }
+  bytes { source => "size" target => "count" }
   de_dot { }
   de_dot { fields => ["a.b"] separator => "-" }
   de_dot { nested => true fields => ["c.d"] }
 }
-output { stdout {} }
+output { opensearch { hosts => ["http://os:9200"] auth_type => { type => "basic" user => "jo" password => "x" } } }
 "#;
     let imported = import_logstash("x.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
@@ -652,6 +653,9 @@ output { stdout {} }
             .iter()
             .any(|step| step["dot_expander"]["field"] == "c.d")
     );
+    let sizes = steps.iter().find(|step| step["bytes"].is_object()).unwrap();
+    assert_eq!(sizes["bytes"]["target_field"], "count");
+    assert!(imported.config.contains("jo"), "{}", imported.config);
     assert_eq!(imported.told(), Vec::<String>::new());
 }
 
