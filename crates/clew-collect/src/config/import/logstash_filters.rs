@@ -8,7 +8,7 @@ use super::logstash::{Told, keys, path, together};
 use super::logstash_grok::grok;
 use super::logstash_lookups::{fingerprint, translate, within_networks};
 use super::logstash_mutate::mutate;
-use super::logstash_names::{prune, why_left_out, without_dots};
+use super::logstash_names::{prune, size, why_left_out, without_dots};
 use super::logstash_syntax::Plugin;
 use super::patterns::{before_appended, expression, with_names};
 use super::programs;
@@ -280,14 +280,7 @@ fn one(
             let has_labels = keys.take_flag("use_labels").unwrap_or(true);
             steps.push(programs::syslog_priority(&path(&field), has_labels));
         }
-        "bytes" => {
-            let target = keys.take_text("target").map(|target| path(&target));
-            let source = source(keys);
-            let target = target.unwrap_or_else(|| source.clone());
-            steps.push(
-                json!({"bytes": {"field": source, "target_field": target, "ignore_missing": true}}),
-            );
-        }
+        "bytes" => size(keys, steps),
         "cidr" => {}
         "prune" => prune(keys, steps, (line, place, told)),
         "de_dot" => without_dots(keys, steps, (line, place, told)),

@@ -1,4 +1,4 @@
-//! Logstash's filters that look at the names of fields, `prune` and `de_dot`, and why some others have no counterpart.
+//! Logstash's filters that look at the names of fields, `prune` and `de_dot`, and `bytes`; and why some others have no counterpart.
 
 use serde_json::{Value, json};
 
@@ -25,6 +25,14 @@ pub(super) fn why_left_out(name: &str) -> &'static str {
         "throttle" => "has no counterpart: see [rate_limit]",
         _ => "has no counterpart",
     }
+}
+
+/// `bytes`: a size that is written with its unit, as a number.
+pub(super) fn size(keys: &mut Keys, steps: &mut Vec<Value>) {
+    let mut field = |key: &str| keys.take_text(key).map(|name| path(&name));
+    let source = field("source").unwrap_or_else(|| "message".to_owned());
+    let target = field("target").unwrap_or_else(|| source.clone());
+    steps.push(json!({"bytes": {"field": source, "target_field": target, "ignore_missing": true}}));
 }
 
 /// `prune`: takes away fields by their names, or by what they say.
