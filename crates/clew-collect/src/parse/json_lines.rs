@@ -21,6 +21,7 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     let mut read = |value: Option<&RawValue>| epoch_ms(value?.get(), times);
     record.timestamp_ms = read(found.time).or_else(|| read(found.perhaps_time));
     let level = found.level.or_else(|| found.log?.level);
+    let level = level.or(found.perhaps_level);
     record.level = match (level, found.is_compact) {
         (Some(value), _) => level_of(value.get()),
         // Serilog's compact events say no level where it is that of information.
@@ -57,8 +58,28 @@ fn level_of(json: &str) -> Option<&'static str> {
         "\"W\"" => "warning",
         "\"E\"" => "error",
         "\"F\"" => "fatal",
-        _ => return level(&serde_json::from_str::<Cow<'_, str>>(json).ok()?),
+        _ => return named_level(&serde_json::from_str::<Cow<'_, str>>(json).ok()?),
     })
+}
+
+/// A level by its name, as other programs have it, or these libraries alone: zap, winston, structlog, log15, and Go's slog, which
+/// counts from the nearest name, `ERROR+4`.
+fn named_level(name: &str) -> Option<&'static str> {
+    const OTHERS: [(&str, &str); 5] = [
+        ("dpanic", "critical"),
+        ("silly", "trace"),
+        ("http", "info"),
+        ("exception", "error"),
+        ("eror", "error"),
+    ];
+    let is_count = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let counted = name.split_once(['+', '-']);
+    let name = counted
+        .filter(|(_, count)| is_count(count))
+        .map_or(name, |(name, _)| name);
+    let mut others = OTHERS.into_iter();
+    let other = || others.find(|(other, _)| name.eq_ignore_ascii_case(other));
+    level(name).or_else(|| other().map(|(_, level)| level))
 }
 
 /// Objects nested deeper than servers accept are not taken: as plain text they are.
@@ -148,6 +169,8 @@ struct Found<'a> {
     /// What may be the time, if nothing else is.
     perhaps_time: Option<&'a RawValue>,
     level: Option<&'a RawValue>,
+    /// What may be the level, if nothing else is.
+    perhaps_level: Option<&'a RawValue>,
     /// The level of loggers that follow the Elastic Common Schema.
     log: Option<Log<'a>>,
     /// Whether it is one of Serilog's compact events.
@@ -192,7 +215,7 @@ impl<'de> Visitor<'de> for FoundVisitor {
                 | "datetime"
                 | "asctime"
                 | "requestReceivedTimestamp" => &mut found.time,
-                // Of Windows' events, AWS, nginx, Traefik, Fluent Bit and the journal; others have other things there.
+                // Of Windows' events, AWS, nginx, Traefik, Fluent Bit, the journal and zap; others have other things there.
                 "EventTime"
                 | "TimeCreated"
                 | "SystemTime"
@@ -202,7 +225,12 @@ impl<'de> Visitor<'de> for FoundVisitor {
                 | "StartUTC"
                 | "date"
                 | "Time"
-                | "__REALTIME_TIMESTAMP" => &mut found.perhaps_time,
+                | "__REALTIME_TIMESTAMP"
+                | "dt"
+                | "T"
+                | "TIME"
+                | "eventTimestamp" => &mut found.perhaps_time,
+                "L" | "lev" | "LEVEL" | "logLevel" | "log_level" => &mut found.perhaps_level,
                 "level" | "severity" | "log.level" | "lvl" | "@l" | "Level" | "LogLevel"
                 | "levelname" | "level_name" | "loglevel" | "@level" | "Severity" | "PRIORITY" => {
                     &mut found.level
@@ -334,6 +362,40 @@ mod tests {
         }
         told(r#"{"date":"2026-01-01","log":{"level":7}}"#, " debug");
         told(r#"{"log":{"level":{}}}"#, " -");
+        for (written, level) in [
+            (
+                r#"{"L":"WARN","T":"2026-01-02T03:04:05.678Z","M":"x"}"#,
+                "warning",
+            ),
+            (r#"{"level":"dpanic","ts":1767323045.678}"#, "critical"),
+            (
+                r#"{"level":"silly","timestamp":"2026-01-02T03:04:05.678Z"}"#,
+                "trace",
+            ),
+            (
+                r#"{"level":"http","timestamp":"2026-01-02 03:04:05.678"}"#,
+                "info",
+            ),
+            (
+                r#"{"event":"x","level":"exception","timestamp":1767323045.678}"#,
+                "error",
+            ),
+            (
+                r#"{"time":"2026-01-02T04:04:05.678+01:00","level":"ERROR+4"}"#,
+                "error",
+            ),
+            (
+                r#"{"time":"2026-01-02T03:04:05.678Z","level":"DEBUG-4"}"#,
+                "debug",
+            ),
+            (
+                r#"{"lvl":"eror","dt":"2026-01-02T03:04:05.678Z","L":5}"#,
+                "error",
+            ),
+            (r#"{"level":"WARN-x","time":1767323045678}"#, "-"),
+        ] {
+            told(written, &format!("{millis} {level}"));
+        }
         told(
             r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
             &format!("{millis} warning"),
