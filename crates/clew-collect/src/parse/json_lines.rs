@@ -77,9 +77,11 @@ fn named_level(name: &str) -> Option<&'static str> {
     let name = counted
         .filter(|(_, count)| is_count(count))
         .map_or(name, |(name, _)| name);
-    let mut others = OTHERS.into_iter();
-    let other = || others.find(|(other, _)| name.eq_ignore_ascii_case(other));
-    level(name).or_else(|| other().map(|(_, level)| level))
+    level(name).or_else(|| {
+        let mut others = OTHERS.into_iter();
+        let found = others.find(|(other, _)| name.eq_ignore_ascii_case(other));
+        found.map(|(_, level)| level)
+    })
 }
 
 /// Objects nested deeper than servers accept are not taken: as plain text they are.
@@ -362,6 +364,14 @@ mod tests {
         }
         told(r#"{"date":"2026-01-01","log":{"level":7}}"#, " debug");
         told(r#"{"log":{"level":{}}}"#, " -");
+        told(
+            r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
+            &format!("{millis} warning"),
+        );
+    }
+
+    #[test]
+    fn levels_that_single_libraries_have() {
         for (written, level) in [
             (
                 r#"{"L":"WARN","T":"2026-01-02T03:04:05.678Z","M":"x"}"#,
@@ -394,11 +404,8 @@ mod tests {
             ),
             (r#"{"level":"WARN-x","time":1767323045678}"#, "-"),
         ] {
-            told(written, &format!("{millis} {level}"));
+            let expected = format!(r#"2026-01-02T03:04:05.678Z {level} {{"json":{written}}}"#);
+            testing::check(ParserName::Json, written, Some(&expected));
         }
-        told(
-            r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
-            &format!("{millis} warning"),
-        );
     }
 }
