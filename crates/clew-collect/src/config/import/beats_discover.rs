@@ -70,6 +70,12 @@ fn provider(mut keys: Keys, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
             inputs.extend(of_containers(given, &path, is_kubernetes, notes));
         }
     }
+    templates(&mut keys, is_kubernetes, inputs, notes);
+    keys.tell_rest(notes);
+}
+
+/// What is read of the containers that a condition holds for.
+fn templates(keys: &mut Keys, is_kubernetes: bool, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let path = keys.path_of("templates");
     for (number, template) in items(keys.take("templates").unwrap_or_default())
         .into_iter()
@@ -94,7 +100,6 @@ fn provider(mut keys: Keys, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
         }
         template.tell_rest(notes);
     }
-    keys.tell_rest(notes);
 }
 
 /// An input that is told what a container is called, for all of them.
