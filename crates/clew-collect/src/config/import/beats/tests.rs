@@ -310,7 +310,8 @@ fn modules_of_servers_have_parsers_that_know_their_lines() {
     ] {
         let text = format!("- module: {module}\n  {fileset}: {{enabled: true}}\n");
         let imported = import_filebeat("f.yml", &text).unwrap();
-        for part in [&format!("parse: {parser}\n"), path] {
+        let parse = format!("parse: {parser}\n");
+        for part in [parse.as_str(), path] {
             assert!(imported.config.contains(part), "{}", imported.config);
         }
         assert!(
