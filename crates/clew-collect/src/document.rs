@@ -248,7 +248,11 @@ impl Encoder {
                 self.record.clear();
                 // Plain takes every line; what it found, if anything, is in the record.
                 let _ = ParserName::Plain.parse(text, &mut self.times, &mut self.record);
-                Taken::AsPlain
+                // What goes on with a line before it, and was not joined to it as those that are sent are not, is none of them.
+                match parser.joining().begins(text.as_bytes()) {
+                    true => Taken::AsPlain,
+                    false => Taken::ByItsParser,
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ mod support;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
-use clew_collect::{CollectOptions, FeedAddress, FeedOptions, ParserChoice};
+use clew_collect::{CollectOptions, FeedAddress, FeedOptions, ParserChoice, ParserName};
 use support::{Follower, Memory, Place, lines, text};
 
 /// Reads a folder of logs and listens at a socket beside it.
@@ -82,6 +82,28 @@ fn senders_of_syslog_may_send_what_devices_of_security_tell() {
             .count()
     };
     assert_eq!((of("syslog"), of("cef")), (2, 1));
+}
+
+#[test]
+fn lines_of_traces_that_are_sent_are_no_errors() {
+    let place = Place::new();
+    let mut options = options(&place);
+    options.feeds[0].parse = ParserChoice::Named(ParserName::Log4j);
+    let follower = Follower::start(options, Memory::default());
+    let mut stream = connect(&place);
+    let sent = [
+        "2026-01-02 03:04:05,678 ERROR [main] a.b.C: it broke",
+        "java.lang.Error: no room",
+        "\tat a.b.C.d(C.java:1)",
+    ];
+    stream
+        .write_all(format!("{}\n", sent.join("\n")).as_bytes())
+        .unwrap();
+    follower.expect(&sent);
+    let (report, memory) = follower.finish();
+    assert_eq!(report.counters.parse_errors, 0);
+    let mut documents = memory.documents.values();
+    assert!(documents.any(|document| document["log"]["logger"] == "a.b.C"));
 }
 
 #[test]

@@ -106,6 +106,8 @@ impl Known {
             let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
             let sample = sample.join(&b'\n');
             let chosen = choose("", &String::from_utf8_lossy(&sample), times);
+            // Lines that are sent are not joined: an event that is nothing without all of its own is told apart in files alone.
+            let chosen = chosen.filter(|chosen| chosen.parser.joining().begins_alone());
             let Some(chosen) = chosen else {
                 return LineParser::One(ParserName::Plain);
             };

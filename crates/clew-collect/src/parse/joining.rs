@@ -46,6 +46,11 @@ impl Joining {
         }
     }
 
+    /// Whether the first line of an event says most of what there is, so that it can be taken without the others.
+    pub(crate) fn begins_alone(self) -> bool {
+        !matches!(self, Joining::Stanzas | Joining::Headed { .. })
+    }
+
     /// How far an event is behind its first line.
     pub(crate) fn behind_first(self, line: &[u8]) -> Within {
         match self {
