@@ -1,10 +1,10 @@
 //! Logstash's pipelines: inputs, filters and outputs that have a counterpart. A branch becomes a condition of each step in it, asked
 //! when its turn comes.
 
-use clew_ingest::grok_patterns;
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
+use super::logstash_codecs::codec;
 use super::logstash_filters;
 use super::logstash_grok::over_lines;
 use super::logstash_outputs::output;
@@ -12,7 +12,6 @@ use super::logstash_path::give_path;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
 use super::{ConfigError, LeftOut, let_in, texts};
-use crate::input::Encoding;
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
@@ -290,6 +289,10 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
             );
         }
         "kafka" => input = kafka(&mut keys),
+        "unix" if keys.take_text("mode").is_none_or(|mode| mode == "server") => {
+            let path = keys.take_text("path").unwrap_or_default();
+            input = json!({"type": "syslog", "parse": "plain", "listen": format!("unix://{path}")});
+        }
         _ => {
             told.tell(line, &place, "has no counterpart");
             return None;
@@ -373,8 +376,10 @@ fn file(keys: &mut Keys, input: &mut Value) {
     if let Some(excluded) = keys.take("exclude") {
         input["exclude"] = texts(excluded).into();
     }
+    // Files that are read once are read from their beginning in any case.
+    let is_whole = keys.take_text("mode").as_deref() == Some("read");
     let start = keys.take_text("start_position");
-    if start.as_deref() != Some("beginning") {
+    if !is_whole && start.as_deref() != Some("beginning") {
         input["start_at"] = "end".into();
     }
     if let Some(age) = keys.take("ignore_older") {
@@ -386,103 +391,9 @@ fn file(keys: &mut Keys, input: &mut Value) {
         "stat_interval",
         "discover_interval",
         "close_older",
-        "mode",
     ] {
         keys.take(key);
     }
-}
-
-/// How an input's events are told apart and read.
-fn codec(
-    given: Option<Value>,
-    input: &mut Value,
-    processors: &mut Vec<Value>,
-    (line, place, told): (usize, &str, &mut Told),
-) {
-    let (name, settings) = match given {
-        Some(Value::String(name)) => (name, Map::new()),
-        Some(Value::Object(members)) => match members.into_iter().next() {
-            Some((name, Value::Object(settings))) => (name, settings),
-            _ => return,
-        },
-        _ => return,
-    };
-    let mut keys = keys(settings);
-    match name.as_str() {
-        "plain" | "line" => {
-            let charset = keys.take_text("charset").unwrap_or_default();
-            let encoding = match charset.as_str() {
-                "" | "US-ASCII" => Some(Encoding::Utf8),
-                other => Encoding::named(other),
-            };
-            match encoding {
-                Some(Encoding::Utf8) => {}
-                Some(encoding) if input["type"] == "file" => {
-                    input["encoding"] = encoding.name().into();
-                }
-                _ => told.tell(
-                    line,
-                    place,
-                    format!("[charset => {charset}] is read as UTF-8"),
-                ),
-            }
-        }
-        "json" | "json_lines" => {
-            if input["type"] != "http" {
-                processors.push(json!({"json": {"field": "message", "add_to_root": true}}));
-            }
-        }
-        "multiline" => {
-            let pattern = expanded(&keys.take_text("pattern").unwrap_or_default(), 0);
-            let negate = keys.take_flag("negate").unwrap_or(false);
-            let is_next = keys.take_text("what").as_deref() == Some("next");
-            let Some(pattern) = pattern else {
-                told.tell(
-                    line,
-                    place,
-                    "only a [multiline] of regular expressions has a counterpart",
-                );
-                return;
-            };
-            // With the next line goes what fits, or else all up to what fits.
-            let rule = match (is_next, negate) {
-                (false, true) => "start",
-                (false, false) => "continue",
-                (true, false) => "goes_on",
-                (true, true) => "end",
-            };
-            input["multiline"] = json!({rule: pattern});
-            if let Some(lines) = keys.take("max_lines") {
-                input["multiline"]["lines_max"] = lines;
-            }
-        }
-        other => told.tell(
-            line,
-            place,
-            format!("the codec [{other}] has no counterpart"),
-        ),
-    }
-}
-
-/// A pattern with those that it names put in, `^%{TIMESTAMP_ISO8601}`, as a regular expression; nothing if one of them is not
-/// known, or has what such expressions do not have here. Groups that give nothing back are as good as others.
-fn expanded(pattern: &str, depth: usize) -> Option<String> {
-    const DEPTH_MAX: usize = 16;
-    if depth > DEPTH_MAX {
-        return None;
-    }
-    let known = grok_patterns();
-    let mut out = String::new();
-    let mut rest = pattern;
-    while let Some((before, behind)) = rest.split_once("%{") {
-        let (name, behind) = behind.split_once('}')?;
-        let name = name.split(':').next()?;
-        out.push_str(before);
-        out.push_str(&format!("(?:{})", expanded(known.get(name)?, depth + 1)?));
-        rest = behind;
-    }
-    let out = expression(&(out + rest).replace("(?>", "(?:"));
-    regex::Regex::new(&out).ok().map(|_| out)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod fluent_bit_parsers;
 mod fluent_bit_syntax;
 mod keys;
 mod logstash;
+mod logstash_codecs;
 mod logstash_filters;
 mod logstash_grok;
 mod logstash_lookups;

@@ -682,3 +682,37 @@ fn filters_that_have_no_counterpart_say_why() {
         assert!(told.iter().any(|one| one.contains(reason)), "{told:?}");
     }
 }
+
+#[test]
+fn what_codecs_say_is_not_lost() {
+    let text = r#"
+input {
+  file { path => "/a" mode => "read" codec => json { target => "[doc][said]" } }
+  file { path => "/b" codec => multiline { pattern => "^ " what => "previous" auto_flush_interval => 2 odd => 1 } }
+  stdin { codec => multiline { pattern => "^ " what => "previous" } }
+  unix { path => "/tmp/x.sock" mode => "server" }
+  unix { path => "/tmp/y.sock" mode => "client" }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = config["inputs"].as_array().unwrap();
+    assert_eq!(inputs.len(), 4, "{}", imported.config);
+    assert_eq!(inputs[0]["start_at"], Value::Null);
+    assert_eq!(
+        inputs[0]["processors"][0]["json"]["target_field"],
+        "doc.said"
+    );
+    assert_eq!(inputs[1]["multiline"]["timeout_ms"], 2_000);
+    assert_eq!(inputs[2]["multiline"], Value::Null);
+    assert_eq!(inputs[3]["listen"], "unix:///tmp/x.sock");
+    assert_eq!(
+        imported.told(),
+        [
+            "line 4: [input.file.codec] [odd] has no counterpart",
+            "line 5: [input.stdin] lines that are sent are not joined: only files have [multiline]",
+            "line 7: [input.unix] has no counterpart",
+        ]
+    );
+}
