@@ -33,23 +33,40 @@ pub(super) fn file(
     }
     json_of(keys.take_keys("json"), processors, notes);
     parsers(keys, input, processors, notes);
-    for (key, is_kept) in [("include_lines", true), ("exclude_lines", false)] {
+    for (key, which) in [
+        ("include_lines", Kept::Fitting),
+        ("exclude_lines", Kept::Others),
+    ] {
         let patterns = texts(keys.take(key).unwrap_or_default());
-        if patterns.is_empty() {
-            continue;
+        if let Some(step) = kept(&patterns, which) {
+            processors.insert(0, step);
         }
-        let any: Vec<Value> = patterns
-            .iter()
-            .map(|pattern| json!({"regexp": {"message": expression(pattern)}}))
-            .collect();
-        let any = json!({"or": any});
-        let condition = if is_kept { json!({"not": any}) } else { any };
-        processors.insert(0, processor("drop", [("if", condition)]));
     }
     // Of the way Filebeat looks and closes: files are followed here, and given up when they are gone.
     for key in LOOKING {
         keys.take(key);
     }
+}
+
+/// Which lines patterns keep.
+#[derive(Clone, Copy)]
+enum Kept {
+    Fitting,
+    Others,
+}
+
+/// The step that drops all lines but those that are kept; none without a pattern.
+fn kept(patterns: &[String], which: Kept) -> Option<Value> {
+    let any: Vec<Value> = patterns
+        .iter()
+        .map(|pattern| json!({"regexp": {"message": expression(pattern)}}))
+        .collect();
+    let fits = json!({"or": any});
+    let condition = match which {
+        Kept::Fitting => json!({"not": fits}),
+        Kept::Others => fits,
+    };
+    (!patterns.is_empty()).then(|| processor("drop", [("if", condition)]))
 }
 
 const LOOKING: [&str; 20] = [
@@ -151,6 +168,8 @@ fn parsers(
         } else if let Some(mut keys) = parser.take_keys("syslog") {
             beats_processors::syslog(&mut keys, processors, notes);
             keys.tell_rest(notes);
+        } else if let Some(patterns) = parser.take("include_message.patterns") {
+            processors.extend(kept(&texts(patterns), Kept::Fitting));
         } else {
             ndjson_of(parser.take_keys("ndjson"), processors, notes);
         }

@@ -145,6 +145,9 @@ const FILESETS: [Fileset; 19] = [
     },
 ];
 
+/// Where Kafka is, if nothing else is said.
+const KAFKA_HOME: &str = "/opt/kafka*";
+
 /// Whether a tree is a file of modules: a list of mappings that name one.
 pub(super) fn is_list(tree: &Value) -> bool {
     let items = tree.as_array().filter(|items| !items.is_empty());
@@ -248,8 +251,14 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
 /// Where the lines of a fileset are that reads files.
 fn files(fileset: &Fileset, keys: &mut Keys) -> Vec<(&'static str, Value)> {
     let mut paths = texts(keys.take("var.paths").unwrap_or_default());
+    // Where Kafka is, all of whose logs are in one folder.
+    let home = keys.take_text("var.kafka_home");
     if paths.is_empty() {
-        paths = fileset.paths.iter().map(ToString::to_string).collect();
+        let place = |path: &&str| match &home {
+            Some(home) => path.replace(KAFKA_HOME, home),
+            None => (*path).to_owned(),
+        };
+        paths = fileset.paths.iter().map(place).collect();
     }
     vec![
         ("type", "file".into()),

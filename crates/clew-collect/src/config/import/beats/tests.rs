@@ -833,3 +833,26 @@ output.console: {}
     assert_eq!(steps[4]["rename"]["target_field"], "rpc.error");
     assert_eq!(imported.told(), Vec::<String>::new());
 }
+
+#[test]
+fn messages_are_kept_by_their_parsers_and_homes_of_modules_are_heeded() {
+    let text = "\
+filebeat.inputs:
+- type: filestream
+  paths: [/x]
+  parsers:
+  - include_message: {patterns: ['^ERR', '^WARN']}
+filebeat.modules:
+- {module: kafka, log: {var.kafka_home: /srv/kafka}}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let condition = &config["inputs"][0]["processors"][0]["drop"]["if"];
+    assert_eq!(condition["not"]["or"][1]["regexp"]["message"], "^WARN");
+    assert_eq!(
+        config["inputs"][1]["paths"][1],
+        "/srv/kafka/logs/server.log*"
+    );
+    assert_eq!(imported.told(), Vec::<String>::new());
+}
