@@ -2,7 +2,7 @@
 
 use super::super::fields::Fields;
 use super::super::stamp::iso_ms;
-use super::super::token::{enclosed, word};
+use super::super::token::word;
 use super::super::{Record, Times};
 use super::{Trace, is_class, level_of};
 

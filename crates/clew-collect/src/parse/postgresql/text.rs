@@ -174,6 +174,12 @@ mod tests {
             ),
         );
         check("\tfrom orders", Some(" - {}"));
+        check(
+            "2026-01-02 03:04:05.678 UTC [12] a@b LOG:  duration: 0.455 ms  execute q1: select 1,\n\t2",
+            Some(
+                r#"2026-01-02T03:04:05.678Z info {"event":{"duration":455000},"postgresql":{"log":{"database":"b","query":"select 1,\n\t2","query_name":"q1","query_step":"execute","severity":"LOG"}},"process":{"name":"postgres","pid":12},"user":{"name":"a"}}"#,
+            ),
+        );
     }
 
     #[test]

@@ -273,6 +273,14 @@ fn parsers_know_which_lines_of_their_formats_belong_together() {
             "[2026-01-02 x",
         ],
     );
+    check(
+        ParserName::Redis,
+        "1:M 30 May 12:50:13.457 * a\n       _._\n  .-`` |\n\n1:M 30 May 12:50:13.463 # b\n",
+        &[
+            "1:M 30 May 12:50:13.457 * a\n       _._\n  .-`` |",
+            "1:M 30 May 12:50:13.463 # b",
+        ],
+    );
     // An event in quotes is whole with the last of them.
     let framing = Framing::new(
         None,
