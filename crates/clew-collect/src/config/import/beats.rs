@@ -6,7 +6,7 @@ use super::beats_files::file;
 use super::keys::Keys;
 use super::{
     ConfigError, Notes, Part, beats_discover, beats_modules, beats_outputs, beats_processors,
-    beats_tls, bytes, let_in, processor, texts,
+    beats_tls, bytes, kafka_clients, let_in, processor, texts,
 };
 
 /// Where an event says which ingest pipeline it wants.
@@ -162,7 +162,7 @@ pub(super) fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
                 input.extend(login.map(|login| ("authentication".to_owned(), login)));
             }
         }
-        "kafka" => kafka(&mut keys, &mut input),
+        "kafka" => kafka(&mut keys, &mut input, notes),
         other => {
             let reason = format!("no input does what [{other}] does");
             notes.tell(&keys.path, reason);
@@ -197,7 +197,7 @@ fn pipeline(keys: &mut Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>)
 }
 
 /// Topics of Kafka.
-fn kafka(keys: &mut Keys, input: &mut Map<String, Value>) {
+fn kafka(keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'_>) {
     let hosts = texts(keys.take("hosts").unwrap_or_default());
     let offset = match keys.take_text("initial_offset").as_deref() {
         Some("newest") => "latest",
@@ -213,6 +213,7 @@ fn kafka(keys: &mut Keys, input: &mut Map<String, Value>) {
     ] {
         input.insert(key.to_owned(), value);
     }
+    kafka_clients::put(kafka_clients::of_beats(keys, notes), input);
     let group = keys.take("group_id");
     input.extend(group.map(|group| ("group_id".to_owned(), group)));
     // Of the way the client connects and waits: the library's own is as good.

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::beats_processors::condition;
 use super::keys::Keys;
 use super::logstash::together;
-use super::{Notes, Part, beats_tls, named_by_fields, object, put_login, texts, with_port};
+use super::{
+    Notes, Part, beats_tls, kafka_clients, named_by_fields, object, put_login, texts, with_port,
+};
 
 /// Converts all outputs of a configuration.
 pub(super) fn outputs(
@@ -74,6 +76,10 @@ fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     }
     if let Some(compression) = keys.take_text("compression") {
         output["compression"] = compression.into();
+    }
+    let properties = kafka_clients::of_beats(&mut keys, notes);
+    if let Value::Object(members) = &mut output {
+        kafka_clients::put(properties, members);
     }
     for key in [
         "required_acks",

@@ -11,7 +11,7 @@ use super::logstash_outputs::output;
 use super::logstash_path::give_path;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
-use super::{ConfigError, LeftOut, let_in, texts};
+use super::{ConfigError, LeftOut, kafka_clients, let_in, texts};
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
@@ -333,12 +333,17 @@ fn kafka(keys: &mut Keys) -> Value {
     for key in ["client_id", "consumer_threads"] {
         keys.take(key);
     }
-    json!({
+    let properties = kafka_clients::of_java(keys);
+    let mut input = json!({
         "type": "kafka", "parse": "plain", "topics": topics,
         "brokers": text(keys, "bootstrap_servers", "localhost:9092"),
         "group_id": text(keys, "group_id", "logstash"),
         "offset_reset": text(keys, "auto_offset_reset", "latest"),
-    })
+    });
+    if let Value::Object(members) = &mut input {
+        kafka_clients::put(properties, members);
+    }
+    input
 }
 
 /// How connections to an input are secured, by the names that plugins and their versions have for it.

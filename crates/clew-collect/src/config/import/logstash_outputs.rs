@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::{Told, keys, path};
 use super::logstash_filters::only_if;
 use super::logstash_syntax::Plugin;
-use super::{named_by_fields, put_login, texts, with_port};
+use super::{kafka_clients, named_by_fields, put_login, texts, with_port};
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
 pub(super) fn output(
@@ -74,6 +74,10 @@ fn kafka(keys: &mut Keys) -> Value {
     }
     if let Some(compression) = keys.take_text("compression_type") {
         output["compression"] = compression.into();
+    }
+    let properties = kafka_clients::of_java(keys);
+    if let Value::Object(members) = &mut output {
+        kafka_clients::put(properties, members);
     }
     for key in ["acks", "client_id", "batch_size", "linger_ms", "retries"] {
         keys.take(key);

@@ -12,6 +12,7 @@ mod fluent_bit_filters;
 mod fluent_bit_outputs;
 mod fluent_bit_parsers;
 mod fluent_bit_syntax;
+mod kafka_clients;
 mod keys;
 mod logstash;
 mod logstash_codecs;

@@ -856,3 +856,30 @@ output.console: {}
     );
     assert_eq!(imported.told(), Vec::<String>::new());
 }
+
+#[test]
+fn clients_of_kafka_log_in_as_they_did() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs:
+- {type: kafka, hosts: [k1], topics: [a], username: jo, password: x, ssl: {certificate_authorities: [/ca.pem], verification_mode: none}}
+output.kafka: {hosts: [k2], topic: b, username: bo, password: y, sasl.mechanism: SCRAM-SHA-512}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["inputs"][0]["properties"],
+        json!({
+            "sasl.mechanism": "PLAIN", "sasl.username": "jo", "sasl.password": "x",
+            "ssl.ca.location": "/ca.pem", "enable.ssl.certificate.verification": "false",
+            "security.protocol": "sasl_ssl",
+        })
+    );
+    assert_eq!(
+        config["outputs"][0]["properties"],
+        json!({
+            "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "bo", "sasl.password": "y",
+            "security.protocol": "sasl_plaintext",
+        })
+    );
+}

@@ -716,3 +716,19 @@ output { stdout {} }
         ]
     );
 }
+
+#[test]
+fn clients_of_kafka_log_in_as_java_has_it() {
+    let text = r#"
+input { kafka { bootstrap_servers => "k:9092" topics => ["a"] security_protocol => "SASL_SSL" sasl_mechanism => "PLAIN"
+  sasl_jaas_config => 'org.apache.kafka.common.security.plain.PlainLoginModule required username="jo" password="x";' } }
+output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol => "SSL" } }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"][0]["properties"]["sasl.username"], "jo");
+    let protocol = |one: &Value| one["properties"]["security.protocol"].clone();
+    assert_eq!(protocol(&config["inputs"][0]), "sasl_ssl");
+    assert_eq!(protocol(&config["outputs"][0]), "ssl");
+    assert_eq!(config["inputs"][0]["properties"]["sasl.mechanism"], "PLAIN");
+}
