@@ -8,7 +8,7 @@ use crate::event::OutputSet;
 use crate::feed::FeedAddress;
 use crate::input::{FileRules, Framing, Group, Rest, Stream, unmarked};
 use crate::options::{CollectOptions, FileOptions, ParserChoice};
-use crate::parse::{Fit, ParserName, Times, choose};
+use crate::parse::{Fit, ParserName, Times, choose, is_cef};
 use crate::planned::Planned;
 
 /// What a step left behind.
@@ -61,7 +61,10 @@ impl Explainer {
             // A file holds no journal as its program tells of it.
             file.parse = match (feed.named_parser(), &feed.address) {
                 (Some(parser), address) if !matches!(address, FeedAddress::Journal(_)) => {
-                    ParserChoice::Named(parser)
+                    // One parser shows all lines of the file: that of the first.
+                    let first = bytes.split(|byte| *byte == b'\n').next();
+                    let has_cef = feed.parse == ParserChoice::Auto && first.is_some_and(is_cef);
+                    ParserChoice::Named(if has_cef { ParserName::Cef } else { parser })
                 }
                 _ => feed.parse,
             };
