@@ -66,6 +66,47 @@ class Load(threading.Thread):
             self.failed = error
 
 
+class HotThreads:
+    """Requests that watch threads for longer than any test takes, on their way in the block and answered at its end."""
+
+    SECONDS = 60
+
+    def __init__(self, url, number):
+        self.url = url
+        self.kinds = []
+        self.threads = [threading.Thread(target=self.ask) for _ in range(number)]
+
+    def post(self, path):
+        with urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST"), timeout=60) as answer:
+            return json.load(answer)
+
+    def ask(self):
+        try:
+            urllib.request.urlopen(f"{self.url}/_nodes/hot_threads?interval={self.SECONDS}s", timeout=2 * self.SECONDS).read()
+        except urllib.error.HTTPError as error:
+            self.kinds.append(json.load(error)["error"]["type"])
+        except OSError as error:
+            self.kinds.append(str(error))
+
+    def running(self):
+        with urllib.request.urlopen(f"{self.url}/_tasks?actions=*hot_threads", timeout=60) as answer:
+            nodes = json.load(answer)["nodes"]
+        return sum(len(node["tasks"]) for node in nodes.values())
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        until = time.monotonic() + self.SECONDS
+        while self.running() < len(self.threads):
+            if time.monotonic() > until:
+                raise AssertionError("the requests are not on their way")
+        return self
+
+    def __exit__(self, *_):
+        for thread in self.threads:
+            thread.join()
+
+
 class ProfileTest(ClewTest):
     def setUp(self):
         super().setUp()
@@ -294,7 +335,7 @@ class ProfileTest(ClewTest):
 
     def test_hot_threads_tell_what_they_do(self):
         with Load(self.server.url):
-            for kind, said in [("cpu", "cpu usage by thread"), ("block", "blocked usage by thread")]:
+            for kind, said in [("cpu", "cpu usage by thread"), ("block", "block usage by thread"), ("wait", "wait usage by thread")]:
                 url = f"{self.server.url}/_nodes/hot_threads?interval=1s&threads=5&ignore_idle_threads=false&type={kind}"
                 text, until = "", time.monotonic() + 120
                 # A thread that is seldom on a processor may not be seen there.
@@ -308,6 +349,14 @@ class ProfileTest(ClewTest):
     def hot_threads(self, params):
         with urllib.request.urlopen(f"{self.server.url}/_nodes/hot_threads?{params}", timeout=60) as answer:
             return answer.read().decode()
+
+    def test_many_who_ask_for_hot_threads_take_turns_and_leave_off_when_they_are_cancelled(self):
+        watchers = HotThreads(self.server.url, 8)
+        with watchers:
+            watchers.post("/_tasks/_cancel?actions=*hot_threads")
+        self.assertEqual(watchers.kinds, ["task_cancelled_exception"] * 8)
+        # Nobody is in the way of whoever comes then.
+        self.assertIn("Hot threads at", self.hot_threads("interval=20ms"))
 
     def test_hot_threads_do_not_count_what_finding_names_takes(self):
         with Load(self.server.url):
@@ -346,6 +395,16 @@ class ContinuousTest(ClewTest):
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("clew_", path.read_text())
+
+
+class StopTest(ClewTest):
+    def test_a_stop_does_not_wait_for_who_watches_threads(self):
+        begun = time.monotonic()
+        watchers = HotThreads(self.server.url, 1)
+        with watchers:
+            self.server.stop()
+        self.assertLess(time.monotonic() - begun, HotThreads.SECONDS)
+        self.server.start()
 
 
 class SpentTest(ClewTest):

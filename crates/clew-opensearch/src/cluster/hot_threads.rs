@@ -4,9 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clew_engine::{EngineError, Took};
+use clew_platform::{CancellationToken, MemoryAccount, MemoryPurpose};
 use clew_profile::{Capture, OffCpuCapture, OffCpuMode, Profile, ProfileError, Rate, Sample};
+use tokio::sync::Semaphore;
 
 use crate::cluster::machine::cpu_ms;
 use crate::cluster::nodes::names_this_node;
@@ -14,12 +18,16 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::parse_time;
 use crate::indices::snapshots::iso;
+use crate::state::api::Api;
 use crate::state::call::Call;
 
 const INTERVAL_DEFAULT: &str = "500ms";
 /// A request is not to hang for longer.
 const INTERVAL_MAX: Duration = Duration::from_secs(60);
 const THREADS_DEFAULT: u64 = 3;
+/// Requests that watch at once, others wait for their turn: a thread that works is interrupted for each of them, and the names of
+/// each take the memory of all symbols.
+const AT_ONCE: usize = 4;
 /// Looks at each thread in the interval.
 const SNAPSHOTS_DEFAULT: u64 = 10;
 /// Looks a second at least.
@@ -55,6 +63,16 @@ struct ThreadTime {
     used: Duration,
 }
 
+/// Who may watch at present.
+#[derive(Debug)]
+struct Turns(Arc<Semaphore>);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
 /// `GET /_nodes/{node}/hot_threads`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let asked = Asked::read(&call)?;
@@ -65,63 +83,82 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     {
         return Ok(Reply::text(String::new()));
     }
+    let turns = api.part::<Turns>().0.clone();
+    let turn = turns.acquire_owned().await;
+    let turn = turn.map_err(|error| ApiError::internal(error.to_string()))?;
     let began = iso(u64::try_from(api.engine.now_ms()).unwrap_or_default());
     let (kind, rate, interval) = (asked.kind, asked.rate, asked.interval);
-    let watched = tokio::task::spawn_blocking(move || watch(kind, rate, interval)).await;
-    let watched = watched.map_err(|error| ApiError::internal(error.to_string()))?;
-    let Watched {
-        before,
-        after,
-        took,
-        mut profile,
-    } = watched.map_err(|error| ApiError::internal(error.to_string()))?;
+    // The thread that watches leaves off once the request is cancelled, its client has gone, or the server stops.
+    let (token, account) = (CancellationToken::current(), api.engine.memory().clone());
+    let watched = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        watch((kind, rate, interval), &token, &account)
+    });
+    let watched = watched.await;
+    let mut watched = watched.map_err(|error| ApiError::internal(error.to_string()))??;
     // What idle threads use is told as any other's is.
-    if kind == ThreadKind::Block && asked.ignore_idle {
-        drop_idle(&mut profile);
+    if kind != ThreadKind::Cpu && asked.ignore_idle {
+        drop_idle(&mut watched.profile);
     }
+    Ok(Reply::text(told(api, &asked, &began, &watched)))
+}
+
+/// The answer, in the lines that OpenSearch writes.
+fn told(api: &Api, asked: &Asked, began: &str, watched: &Watched) -> String {
     let options = &api.options;
     let (name, id, address) = (&options.node_name, &api.node_id, &options.publish_address);
     let mut text = format!(
         "::: {{{name}}}{{{id}}}{{{}}}{{{address}}}{{dim}}\n",
-        call.api.options.publish_host()
+        options.publish_host()
     );
     let _ = writeln!(
         text,
         "   Hot threads at {began}, interval={}, busiestThreads={}, ignoreIdleThreads={}:",
-        asked.interval_text, asked.threads, asked.ignore_idle
+        Took(asked.interval),
+        asked.threads,
+        asked.ignore_idle
     );
-    text.push_str("   \n");
-    let times = match kind {
-        ThreadKind::Cpu => busiest(&before, &after, &asked),
-        ThreadKind::Block => most_blocked(&profile, &asked),
+    let times = match asked.kind {
+        ThreadKind::Cpu => busiest(&watched.before, &watched.after, asked),
+        ThreadKind::Block | ThreadKind::Wait => most_blocked(&watched.profile, asked),
     };
     for (thread, used) in times {
-        let share = 100.0 * used.as_secs_f64() / took.as_secs_f64();
-        let _ = writeln!(
-            text,
-            "{share:5.1}% ({:.1}ms out of {}) {} usage by thread '{thread}'",
-            used.as_secs_f64() * 1e3,
-            asked.interval_text,
-            kind.word(),
-        );
-        push_stacks(&mut text, &profile, &thread);
         text.push_str("   \n");
+        push_thread(&mut text, asked, &thread, (used, watched.took));
+        push_stacks(&mut text, &watched.profile, &thread);
     }
-    Ok(Reply::text(text))
+    text.push('\n');
+    text
+}
+
+/// The line of a thread: what it used of the time that was watched, which may be longer than was asked for.
+fn push_thread(text: &mut String, asked: &Asked, thread: &str, (used, took): (Duration, Duration)) {
+    let share = 100.0 * used.as_secs_f64() / took.as_secs_f64();
+    let _ = writeln!(
+        text,
+        "   {share:4.1}% ({} out of {}) {} usage by thread '{thread}'",
+        Took(used),
+        Took(asked.interval),
+        asked.kind.word(),
+    );
 }
 
 /// What threads are told for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ThreadKind {
     Cpu,
+    /// Blocked, whatever by.
     Block,
+    /// The same: who waits for a lock is not told from who waits for something else.
+    Wait,
 }
 
 impl ThreadKind {
     fn word(self) -> &'static str {
         match self {
             ThreadKind::Cpu => "cpu",
-            ThreadKind::Block => "blocked",
+            ThreadKind::Block => "block",
+            ThreadKind::Wait => "wait",
         }
     }
 }
@@ -134,29 +171,60 @@ struct Watched {
     profile: Profile,
 }
 
-fn watch(kind: ThreadKind, rate: Rate, interval: Duration) -> Result<Watched, ProfileError> {
+/// What was seen, before it has names.
+enum Seen {
+    OnCpu(Capture),
+    OffCpu(OffCpuCapture),
+}
+
+impl Seen {
+    fn take(
+        kind: ThreadKind,
+        rate: Rate,
+        interval: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, ProfileError> {
+        match kind {
+            ThreadKind::Cpu => Capture::take(rate, interval, stop).map(Seen::OnCpu),
+            ThreadKind::Block | ThreadKind::Wait => {
+                OffCpuCapture::take(OffCpuMode::Sampled(rate), interval, stop).map(Seen::OffCpu)
+            }
+        }
+    }
+
+    fn named(self) -> Result<Profile, ProfileError> {
+        match self {
+            Seen::OnCpu(seen) => {
+                let named = Capture::name_all(vec![seen])?;
+                Ok(named.into_iter().next().unwrap_or_default())
+            }
+            Seen::OffCpu(seen) => seen.name(),
+        }
+    }
+}
+
+/// Watches for so long, or until the token stops. Blocks.
+fn watch(
+    (kind, rate, interval): (ThreadKind, Rate, Duration),
+    token: &CancellationToken,
+    account: &Arc<MemoryAccount>,
+) -> Result<Watched, ApiError> {
+    let failed = |error: ProfileError| ApiError::internal(error.to_string());
+    let is_over = || token.stopped().is_some();
     let (before, started) = (thread_times(), Instant::now());
+    let seen = Seen::take(kind, rate, interval, &is_over).map_err(failed)?;
     // What threads have used is looked at before names are found, which takes more than most threads do.
-    let end = || (thread_times(), started.elapsed());
-    let (profile, (after, took)) = match kind {
-        ThreadKind::Cpu => {
-            let seen = Capture::take(rate, interval, &|| false)?;
-            let end = end();
-            let named = Capture::name_all(vec![seen])?;
-            (named.into_iter().next().unwrap_or_default(), end)
-        }
-        ThreadKind::Block => {
-            let mode = OffCpuMode::Sampled(rate);
-            let seen = OffCpuCapture::take(mode, interval, &|| false)?;
-            let end = end();
-            (seen.name()?, end)
-        }
-    };
+    let (after, took) = (thread_times(), started.elapsed());
+    if is_over() {
+        // Whoever cancelled it has answered.
+        return Err(EngineError::Closed.into());
+    }
+    let _symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes())?;
     Ok(Watched {
         before,
         after,
         took,
-        profile,
+        profile: seen.named().map_err(failed)?,
     })
 }
 
@@ -228,7 +296,6 @@ struct Asked {
     kind: ThreadKind,
     rate: Rate,
     interval: Duration,
-    interval_text: String,
     threads: usize,
     ignore_idle: bool,
 }
@@ -238,7 +305,8 @@ impl Asked {
         let params = &call.params;
         let kind = match params.get("type").unwrap_or("cpu") {
             "cpu" => ThreadKind::Cpu,
-            "block" | "wait" => ThreadKind::Block,
+            "block" => ThreadKind::Block,
+            "wait" => ThreadKind::Wait,
             kind => {
                 return Err(ApiError::illegal_argument(format!(
                     "type not supported [{kind}]"
@@ -246,9 +314,8 @@ impl Asked {
             }
         };
         let interval_text = params.get("interval").unwrap_or(INTERVAL_DEFAULT);
-        let interval_text = interval_text.to_string();
         // One of none (`-1`) is as none.
-        let interval = parse_time("interval", &interval_text)?.unwrap_or_default();
+        let interval = parse_time("interval", interval_text)?.unwrap_or_default();
         if interval.is_zero() || interval > INTERVAL_MAX {
             return Err(ApiError::illegal_argument(format!(
                 "failed to parse value [{interval_text}] for setting [interval], must be above [0ms] \
@@ -269,7 +336,6 @@ impl Asked {
             kind,
             rate,
             interval,
-            interval_text,
             threads: usize::try_from(threads).unwrap_or(usize::MAX),
             ignore_idle: params.flag("ignore_idle_threads", true)?,
         })
@@ -315,6 +381,9 @@ fn thread_times() -> BTreeMap<i32, ThreadTime> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+    use clew_platform::MemoryLimits;
+
     use super::*;
 
     fn times(threads: &[(i32, &str, u64)]) -> BTreeMap<i32, ThreadTime> {
@@ -323,6 +392,73 @@ mod tests {
             (*id, ThreadTime { name, used })
         });
         each.collect()
+    }
+
+    fn asked(kind: ThreadKind, threads: usize, ignore_idle: bool) -> Asked {
+        Asked {
+            kind,
+            rate: Rate::per_second(20).unwrap(),
+            interval: Duration::from_millis(500),
+            threads,
+            ignore_idle,
+        }
+    }
+
+    #[test]
+    fn a_thread_has_the_line_that_it_has_in_opensearch() {
+        let half_a_second = Duration::from_millis(500);
+        for (kind, used_us, line) in [
+            // As OpenSearch 2.19.0 wrote it.
+            (
+                ThreadKind::Cpu,
+                760,
+                "    0.2% (760micros out of 500ms) cpu usage by thread 'search'\n",
+            ),
+            (
+                ThreadKind::Wait,
+                0,
+                "    0.0% (0s out of 500ms) wait usage by thread 'search'\n",
+            ),
+            (
+                ThreadKind::Block,
+                61_300,
+                "   12.3% (61.3ms out of 500ms) block usage by thread 'search'\n",
+            ),
+        ] {
+            let mut text = String::new();
+            let times = (Duration::from_micros(used_us), half_a_second);
+            push_thread(&mut text, &asked(kind, 3, true), "search", times);
+            assert_eq!(text, line);
+        }
+    }
+
+    #[test]
+    fn nothing_is_named_once_nobody_waits_for_it() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let account = MemoryAccount::new(MemoryLimits::none());
+        for kind in [ThreadKind::Cpu, ThreadKind::Block] {
+            let asked = (kind, Rate::per_second(99).unwrap(), Duration::from_secs(60));
+            assert!(watch(asked, &token, &account).is_err());
+        }
+    }
+
+    #[test]
+    fn names_wait_for_memory_as_searches_do() {
+        let limits = MemoryLimits {
+            searches: 1,
+            ..MemoryLimits::none()
+        };
+        let account = MemoryAccount::new(limits);
+        let asked = (
+            ThreadKind::Cpu,
+            Rate::per_second(99).unwrap(),
+            Duration::from_millis(1),
+        );
+        let refused = watch(asked, &CancellationToken::new(), &account)
+            .err()
+            .unwrap();
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
     }
 
     #[test]
@@ -335,14 +471,7 @@ mod tests {
             (4, "new", 5),
         ]);
         let names = |threads, ignore_idle| -> Vec<String> {
-            let asked = Asked {
-                kind: ThreadKind::Cpu,
-                rate: Rate::per_second(20).unwrap(),
-                interval: Duration::from_millis(500),
-                interval_text: "500ms".to_string(),
-                threads,
-                ignore_idle,
-            };
+            let asked = asked(ThreadKind::Cpu, threads, ignore_idle);
             let found = busiest(&before, &after, &asked).into_iter();
             found
                 .map(|(name, used)| format!("{name} {}", used.as_millis()))

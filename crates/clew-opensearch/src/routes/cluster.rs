@@ -106,7 +106,8 @@ pub(super) const GROUPS: &[Group] = &[
                 "/_cluster/nodes/{node}/hotthreads"
             ],
             hot_threads::get
-        )],
+        )
+        .takes_long("cluster:monitor/nodes/hot_threads")],
     },
     Group {
         class: "knn",
