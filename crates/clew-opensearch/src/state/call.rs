@@ -111,7 +111,7 @@ impl Call {
     /// Notes a task of this request that begins, and goes on to its end.
     ///
     /// # Errors
-    /// 429 while as many run as may.
+    /// 429 while as many run as may, 503 once the server stops.
     pub(crate) fn begin_task(
         &self,
         action: &'static str,

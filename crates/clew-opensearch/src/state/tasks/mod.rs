@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::http::StatusCode;
+use clew_engine::EngineError;
 use clew_platform::{CancellationToken, Clock};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -17,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::http::error::{ApiError, Cause};
 pub use requests::cancelled_error;
 pub(crate) use requests::{Action, Answers, RequestDetails, ended_by_somebody};
-use requests::{Answering, Requests};
+use requests::{Answering, Requests, STOPPING};
 
 /// Finished tasks that are remembered.
 const REMEMBERED_MAX: usize = 1000;
@@ -144,7 +145,7 @@ impl Tasks {
             .values()
             .filter_map(|task| task.what.token.as_ref())
         {
-            token.cancel("node is closing");
+            token.cancel(STOPPING);
         }
     }
 
@@ -170,9 +171,13 @@ impl Tasks {
     /// Notes a task that begins; its number.
     ///
     /// # Errors
-    /// 429 while as many run as may.
+    /// 429 while as many run as may, 503 once the server stops.
     pub(crate) fn begin(&self, what: NewTask) -> Result<u64, ApiError> {
         let mut state = self.state.lock();
+        // Under the lock: whoever ends all tasks takes it after the server was told to stop.
+        if self.requests.is_stopping() {
+            return Err(EngineError::Closed.into());
+        }
         if state
             .tasks
             .values()
@@ -245,4 +250,35 @@ impl Tasks {
 
 fn nanos_since(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::FixedClock;
+
+    use super::*;
+
+    #[test]
+    fn the_stop_of_the_server_ends_tasks_and_lets_none_begin() {
+        let (stop, stopped) = watch::channel(false);
+        let tasks = Tasks::new(Arc::new(FixedClock::default()), Some(stopped));
+        let task = |token: Option<&CancellationToken>| NewTask {
+            action: "indices:data/write/reindex",
+            description: String::new(),
+            opaque_id: None,
+            token: token.cloned(),
+        };
+        let before = CancellationToken::new();
+        tasks.begin(task(Some(&before))).ok().unwrap();
+        stop.send_replace(true);
+        // Of a request that came before, also once all that were there have been ended.
+        for _ in 0..2 {
+            let amid = CancellationToken::new();
+            let refused = [Some(&amid), None].map(|token| tasks.begin(task(token)).err().unwrap());
+            assert!(refused.iter().all(|error| error.status() == 503));
+            tasks.stop();
+        }
+        assert!(before.stopped().is_some());
+        assert_eq!(tasks.running().len(), 1);
+    }
 }

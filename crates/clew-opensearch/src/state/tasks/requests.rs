@@ -23,7 +23,7 @@ const PARTS: usize = 16;
 /// How much of a body a description shows, in bytes.
 const BODY_SHOWN_MAX: usize = 4096;
 /// What those are told whose search is ended by the stop of the server.
-const STOPPING: &str = "node is closing";
+pub(super) const STOPPING: &str = "node is closing";
 /// Why the work for a client ends that has gone.
 const CLIENT_GONE: &str = "channel closed";
 
@@ -169,7 +169,8 @@ impl Requests {
         Some(task.shown())
     }
 
-    fn is_stopping(&self) -> bool {
+    /// Whether the server was told to stop, or nobody is left who could say that it goes on.
+    pub(super) fn is_stopping(&self) -> bool {
         let stopped = self.stopped.as_ref();
         stopped.is_some_and(|stopped| *stopped.borrow() || stopped.has_changed().is_err())
     }
