@@ -320,7 +320,8 @@ class ProfileTest(ClewTest):
 
     def test_nothing_is_captured_for_who_asks_for_headers_alone(self):
         for kind, params, status in [("profile", "seconds=300", 200), ("offcpu", "seconds=300&mode=sampled", 200), ("heap", "", 200),
-                                     ("profile", "seconds=0", 400), ("nothing", "", 404)]:
+                                     ("profile", "seconds=0", 400), ("nothing", "", 404),
+                                     ("training", "", 501), ("training", "seconds=1", 400)]:
             with self.subTest(kind=kind, params=params):
                 request = urllib.request.Request(f"{self.server.url}/debug/pprof/{kind}?{params}", method="HEAD")
                 try:

@@ -53,4 +53,4 @@ pub use trace::{
     Attribute, AttributeValue, Span, SpanFigures, SpanId, SpanQueue, Trace, TraceId, TraceParent,
     Tracer, encode_spans,
 };
-pub use training::training;
+pub use training::{is_training, training};

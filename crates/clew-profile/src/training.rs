@@ -15,6 +15,11 @@ pub fn training() -> Result<Vec<u8>, ProfileError> {
     counted::read()
 }
 
+/// Whether this build counts, so that there is something to hand out.
+pub fn is_training() -> bool {
+    cfg!(clew_training)
+}
+
 #[cfg(not(clew_training))]
 mod counted {
     use crate::ProfileError;
@@ -111,6 +116,7 @@ mod tests {
 
     #[test]
     fn a_build_that_counts_nothing_says_how_one_that_does_is_made() {
+        assert!(!is_training());
         let told = training().expect_err("tests count nothing").to_string();
         assert!(told.contains("make pgo-server"), "{told}");
     }

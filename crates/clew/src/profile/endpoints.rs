@@ -35,6 +35,9 @@ format=pprof (go tool pprof reads it), collapsed, svg (a flame graph) or html (t
 /// The header that says how a profile was taken, in whatever format it is.
 pub(super) const HOW_TAKEN: &str = "x-clew-profile";
 
+/// The type of what a build that counts has counted.
+const COUNTERS: &str = "application/octet-stream";
+
 /// What the endpoints share.
 #[derive(Clone)]
 pub(crate) struct ProfileEndpoints {
@@ -96,7 +99,10 @@ pub(crate) fn routes(endpoints: ProfileEndpoints) -> Router {
     Router::new()
         .route("/debug/pprof", get(|| async { INDEX }))
         .route("/debug/pprof/", get(|| async { INDEX }))
-        .route("/debug/pprof/training", get(training))
+        .route(
+            "/debug/pprof/training",
+            get(training).head(training_headers),
+        )
         .route("/debug/pprof/{kind}", get(profile).head(headers))
         .with_state(endpoints)
 }
@@ -227,14 +233,8 @@ fn not_captured(error: &ProfileError) -> Refusal {
 
 /// Counters rather than stacks, which only the compiler reads: no formats, no length.
 async fn training(Query(params): Query<HashMap<String, String>>) -> Response {
-    if let Some(unknown) = params.keys().next() {
-        let reason = format!("unknown parameter [{unknown}]: there are none");
-        let bad = refusal(
-            StatusCode::BAD_REQUEST,
-            "illegal_argument_exception",
-            reason,
-        );
-        return bad.response().into_response();
+    if let Err(refusal) = may_train(&params) {
+        return refusal.response().into_response();
     }
     let counted = tokio::task::spawn_blocking(clew_profile::training).await;
     let answer = match counted {
@@ -242,8 +242,32 @@ async fn training(Query(params): Query<HashMap<String, String>>) -> Response {
         Err(error) => Err(failed(error.to_string())),
     };
     match answer {
-        Ok(bytes) => ([(CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Ok(bytes) => ([(CONTENT_TYPE, COUNTERS)], bytes).into_response(),
         Err(refusal) => refusal.response().into_response(),
+    }
+}
+
+/// What counters would come with. They are not written out for somebody who reads none.
+async fn training_headers(Query(params): Query<HashMap<String, String>>) -> Response {
+    match may_train(&params) {
+        Ok(()) => [(CONTENT_TYPE, COUNTERS)].into_response(),
+        Err(refusal) => refusal.response().into_response(),
+    }
+}
+
+/// Whether there are counters to hand out for what a request says.
+fn may_train(params: &HashMap<String, String>) -> Result<(), Refusal> {
+    if let Some(unknown) = params.keys().next() {
+        let reason = format!("unknown parameter [{unknown}]: there are none");
+        return Err(refusal(
+            StatusCode::BAD_REQUEST,
+            "illegal_argument_exception",
+            reason,
+        ));
+    }
+    match clew_profile::is_training() {
+        true => Ok(()),
+        false => Err(not_captured(&ProfileError::NotTraining)),
     }
 }
 
