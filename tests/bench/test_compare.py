@@ -47,6 +47,12 @@ class Compare(BenchTest):
         # Fewer are not enough for a stricter level.
         self.assertIn("need >= 5 samples", self.bench("compare", old, new, "--alpha", "0.01"))
 
+    def test_what_is_seldom_more_than_none_has_no_spread_in_percent(self):
+        old, new = (self.write(name, [search(32, failures=failures)]) for name, failures in
+                    (("old.json", [0] * 6), ("new.json", [0, 0, 0, 0, 0, 1])))
+        told = self.bench("compare", old, new)
+        self.assertRegex(told, r"search ef_search=32 k=10 +0 ± +0% +0 ± +\? +~ +\(p=1\.000 n=6\)")
+
     def test_a_whole_number_is_the_same_however_it_is_written(self):
         old, new = self.write("old.json", [search(32, qps=1)]), self.write("new.json", [search(32.0, qps=2)])
         self.assertIn("search ef_search=32 k=10", self.bench("compare", old, new))

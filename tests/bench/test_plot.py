@@ -1,9 +1,12 @@
 """Results become curves."""
 
+import resource
+import signal
+import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from .base import BenchTest
+from .base import SECONDS_MAX, BenchTest
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,6 +51,20 @@ class Plot(BenchTest):
         self.assertIn("kind or", texts)
         curves, texts, _ = self.plot(results, "--only", "kind=or,name=search")
         self.assertEqual(curves, [2])
+
+    def test_of_a_picture_that_has_no_room_no_half_is_left(self):
+        results = self.write("one.json", [search(ef, 1) for ef in (32, 64)])
+        out = self.folder / "out.svg"
+
+        def have_little_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+
+        done = subprocess.run(self.command("plot", results, "-o", out), preexec_fn=have_little_room, capture_output=True,
+                              text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"cannot write {out}", done.stderr)
+        self.assertFalse(out.exists())
 
     def test_what_cannot_be_drawn_is_refused(self):
         results = self.write("one.json", [search(ef, 1, str(ef)) for ef in range(2, 40)])

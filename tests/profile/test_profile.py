@@ -245,6 +245,13 @@ class ProfileTest(ClewTest):
         self.command(*url, "--mode", "heap", "-o", self.folder / "heap.pb.gz")
         told = self.command("diff", old, self.folder / "heap.pb.gz", "-o", self.folder / "no.svg", fails=True)
         self.assertIn("cannot be compared", told)
+        # What is compared can be said.
+        for number, value in enumerate(["alloc_space", "inuse_objects"]):
+            drawn = self.folder / f"{number}.svg"
+            self.command("diff", self.folder / "heap.pb.gz", self.folder / "heap.pb.gz", "--value", value, "-o", drawn)
+            self.assertIn(f"{value} (", drawn.read_text())
+        told = self.command("diff", old, old, "--value", "blocked", "-o", self.folder / "no.svg", fails=True)
+        self.assertIn("there are samples, cpu", told)
         new.write_text("no stack\n")
         self.assertIn("line 1", self.command("diff", old, new, "-o", self.folder / "no.svg", fails=True))
 

@@ -38,6 +38,14 @@ pub enum ProfileError {
     /// Profiles that measure different things.
     #[error("a profile of {0} cannot be compared with one of {1}")]
     Different(String, String),
+    /// A value that a profile has not.
+    #[error("a profile has no {name}: there are {}", .there_are.join(", "))]
+    NoValue {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        there_are: Vec<String>,
+    },
     /// Writing failed.
     #[error("cannot write the profile: {0}")]
     Write(#[from] io::Error),

@@ -37,7 +37,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty())
     {
-        let parts = line.rsplit_once(' ');
+        let parts = line.trim_end().rsplit_once(' ');
         let parsed = parts.and_then(|(stack, value)| Some((stack, value.parse().ok()?)));
         let (stack, value) = parsed.ok_or_else(|| {
             ProfileError::Malformed(format!(
@@ -90,5 +90,9 @@ mod tests {
             assert!(error.contains(told), "{error}");
         }
         assert!(read(&[0xff, 0xfe]).is_err());
+        // As some tools end their lines.
+        let read = read(b"a;b c 1 \r\na 2\t\n").unwrap();
+        assert_eq!(read.total(0), 3);
+        assert!(read.names(&read.samples[0]).eq(["a", "b c"]));
     }
 }

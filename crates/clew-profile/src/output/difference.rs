@@ -11,12 +11,21 @@ const FULL: f64 = 0.05;
 
 /// Draws a flame graph of two captures of the same kind, each as shares of its own whole, so that they may be of different
 /// lengths. A call is as wide as its mean share in both, so that nothing that is gone is left out; red is what has grown and
-/// blue what has shrunk.
+/// blue what has shrunk. `value` names what is compared; without it that is what both show by themselves.
 ///
 /// # Errors
-/// When neither's main value is among those of the other, or writing fails.
-pub fn difference(old: &Profile, new: &Profile, to: &mut dyn Write) -> Result<(), ProfileError> {
-    let values = compared(old, new)?;
+/// When one of them has no value of that name, without a name when neither's main value is among those of the other, or writing
+/// fails.
+pub fn difference(
+    old: &Profile,
+    new: &Profile,
+    value: Option<&str>,
+    to: &mut dyn Write,
+) -> Result<(), ProfileError> {
+    let values = match value {
+        Some(name) => (named(old, name)?, named(new, name)?),
+        None => compared(old, new)?,
+    };
     let mut tree = Tree::new();
     for (side, (profile, value)) in [(old, values.0), (new, values.1)].into_iter().enumerate() {
         #[allow(clippy::cast_precision_loss, reason = "shares in a picture")]
@@ -48,6 +57,17 @@ fn compared(old: &Profile, new: &Profile) -> Result<(usize, usize), ProfileError
     let in_old = || is_in(new, other_main, old).map(|found| (found, other_main));
     let different = || ProfileError::Different(told(old, main), told(new, other_main));
     in_new.or_else(in_old).ok_or_else(different)
+}
+
+fn named(profile: &Profile, name: &str) -> Result<usize, ProfileError> {
+    profile.value(name).ok_or_else(|| ProfileError::NoValue {
+        name: name.to_string(),
+        there_are: profile
+            .values
+            .iter()
+            .map(|value| value.name.clone())
+            .collect(),
+    })
 }
 
 fn told(profile: &Profile, value: usize) -> String {
@@ -85,7 +105,7 @@ mod tests {
         let read = |text: &str| Profile::read(text.as_bytes()).unwrap();
         let (old, new) = (read("a;b 50\na;c 50\n"), read("a;b 900\na;d 100\n"));
         let mut bytes = Vec::new();
-        difference(&old, &new, &mut bytes).unwrap();
+        difference(&old, &new, None, &mut bytes).unwrap();
         let picture = String::from_utf8(bytes).unwrap();
         assert!(
             picture.contains("b (50.00 % -&gt; 90.00 %, +40.00)"),
@@ -109,7 +129,7 @@ mod tests {
             (&new, &old, "b (50.00 % -&gt; 75.00 %"),
         ] {
             let mut bytes = Vec::new();
-            difference(old, new, &mut bytes).unwrap();
+            difference(old, new, None, &mut bytes).unwrap();
             let picture = String::from_utf8(bytes).unwrap();
             assert!(picture.contains(told), "{picture}");
             assert!(picture.contains("samples (count): shares of all"));
@@ -117,11 +137,34 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_compared_that_is_not_the_main_one() {
+        let mut old = Profile::read(b"a;b 1\na;c 1\n").unwrap();
+        old.values = crate::Kind::OffCpu.values();
+        let mut new = old.clone();
+        for (profile, runqueue) in [(&mut old, [50, 50]), (&mut new, [75, 25])] {
+            for (sample, nanos) in profile.samples.iter_mut().zip(runqueue) {
+                sample.values = vec![nanos, 1];
+            }
+        }
+        let drawn = |value| {
+            let mut bytes = Vec::new();
+            let drawn = difference(&old, &new, value, &mut bytes);
+            drawn.map(|()| String::from_utf8(bytes).unwrap())
+        };
+        let picture = drawn(Some("runqueue")).unwrap();
+        assert!(picture.contains("b (50.00 % -&gt; 75.00 %"), "{picture}");
+        assert!(picture.contains("runqueue (nanoseconds): shares"));
+        assert!(drawn(None).unwrap().contains("b (50.00 % -&gt; 50.00 %"));
+        let refused = drawn(Some("cpu")).unwrap_err().to_string();
+        assert_eq!(refused, "a profile has no cpu: there are runqueue, blocked");
+    }
+
+    #[test]
     fn what_measures_other_things_is_refused() {
         let old = Profile::read(b"a 1\n").unwrap();
         let mut new = old.clone();
         new.values = crate::Kind::Heap.values();
-        let error = difference(&old, &new, &mut Vec::new())
+        let error = difference(&old, &new, None, &mut Vec::new())
             .unwrap_err()
             .to_string();
         assert_eq!(

@@ -94,6 +94,9 @@ struct DiffArguments {
     old: PathBuf,
     /// The capture after.
     new: PathBuf,
+    /// What to compare, as `runqueue` or `alloc_space`; without it what both files show by themselves.
+    #[arg(long, value_name = "NAME")]
+    value: Option<String>,
     /// The flame graph to write.
     #[arg(short, long, value_name = "FILE", default_value = "diff.svg")]
     output: PathBuf,
@@ -150,7 +153,7 @@ fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {
     };
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
     let mut picture = Vec::new();
-    clew_profile::difference(&old, &new, &mut picture)?;
+    clew_profile::difference(&old, &new, arguments.value.as_deref(), &mut picture)?;
     if format == Format::Html {
         let mut page = Vec::new();
         clew_profile::html_page(&picture, &mut page)?;

@@ -74,7 +74,9 @@ fn metric(table: &MetricTable, common: &Map<String, Value>) -> Vec<String> {
 
 fn side(summary: &Summary) -> String {
     let spread = match summary.spread() {
-        Some(share) => format!("{:.0}%", 100.0 * share),
+        Some(share) if share.is_finite() => format!("{:.0}%", 100.0 * share),
+        // Of a median of 0 nothing is a share.
+        Some(_) => "?".to_owned(),
         None => "∞".to_owned(),
     };
     format!("{} ± {spread:>3}", figure(summary.median))
