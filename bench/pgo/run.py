@@ -21,7 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
 import lines  # noqa: E402
 import results  # noqa: E402
 from peers import TOKENS  # noqa: E402

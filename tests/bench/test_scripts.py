@@ -127,7 +127,9 @@ class Scripts(BenchTest):
 
     def test_packages_that_are_missing_are_told_by_a_line(self):
         for path, package in [("milvus/restart.py", "pymilvus"), ("milvus/run.py", "pymilvus"), ("vectors/run.py", "numpy"),
-                              ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy")]:
+                              ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy"),
+                              ("opensearch/run.py", "opensearchpy"), ("pgo/run.py", "opensearchpy"),
+                              ("pgo/train.py", "opensearchpy")]:
             with self.subTest(path=path):
                 # Without the packages of whichever environment this runs in.
                 done = subprocess.run([sys.executable, "-I", "-S", BENCH / path, "--help"], capture_output=True, text=True,
