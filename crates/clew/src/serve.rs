@@ -170,7 +170,9 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
     let mut servers = JoinSet::new();
     let door = config.access.authentication.then_some(&access);
     let kept = kept_profiles(&config)?;
-    let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
+    let watcher = kept
+        .clone()
+        .map(|kept| watch_itself(kept, &engine, stopped.clone()));
     let watcher = watcher.transpose()?;
     let (told, exporter) = Told::begin(&config)?;
     let over = Over {
@@ -240,8 +242,13 @@ fn kept_profiles(config: &Config) -> anyhow::Result<Option<KeptProfiles>> {
     continuous.then(open).transpose()
 }
 
-fn watch_itself(kept: KeptProfiles, stopped: watch::Receiver<bool>) -> anyhow::Result<Task> {
-    let watch = move || kept.keep(&stopped);
+fn watch_itself(
+    kept: KeptProfiles,
+    engine: &Engine,
+    stopped: watch::Receiver<bool>,
+) -> anyhow::Result<Task> {
+    let account = engine.memory().clone();
+    let watch = move || kept.keep(&stopped, &account);
     Ok(Task::spawn("clew-profile", watch)?)
 }
 

@@ -14,7 +14,7 @@ use anyhow::Context;
 use clew_log::{
     Durability, Log, LogError, LogErrorKind, LogOptions, NewEntry, Selection, StreamId,
 };
-use clew_platform::{Disk, RealClock, RealDisk};
+use clew_platform::{Disk, MemoryAccount, MemoryPurpose, RealClock, RealDisk};
 use clew_profile::{Capture, Format, Profile, Rate};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
@@ -26,6 +26,8 @@ const RATE: u32 = 19;
 const MINUTE: Duration = Duration::from_secs(60);
 /// Minutes that are named at once.
 const AT_ONCE: usize = 5;
+/// Minutes that wait for the memory that naming them takes; what comes when there is none for more is lost.
+const WAITING_MAX: usize = 3 * AT_ONCE;
 /// The end of a minute, and its being written, are never so far from each other.
 const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
 /// Who wants what is not written yet does not wait for longer.
@@ -112,8 +114,8 @@ impl KeptProfiles {
         })
     }
 
-    /// Watches this process until the server stops. Blocks.
-    pub(crate) fn keep(&self, stopped: &watch::Receiver<bool>) {
+    /// Watches this process until the server stops; naming what was seen is booked in the account. Blocks.
+    pub(crate) fn keep(&self, stopped: &watch::Receiver<bool>, account: &Arc<MemoryAccount>) {
         let stop = || *stopped.borrow();
         let is_wanted = &self.unwritten.is_wanted;
         let mut captures = Vec::new();
@@ -132,9 +134,21 @@ impl KeptProfiles {
                 }
             }
             let is_asked_for = is_wanted.swap(false, Ordering::Relaxed);
-            if (captures.len() >= AT_ONCE || is_asked_for || stop())
-                && let Err(error) = self.write(std::mem::take(&mut captures))
+            if !(captures.len() >= AT_ONCE || is_asked_for || stop()) {
+                continue;
+            }
+            let symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes());
+            // At the stop nobody else wants memory.
+            if let Err(error) = &symbols
+                && !stop()
             {
+                if captures.len() >= WAITING_MAX {
+                    tracing::warn!(%error, "minutes of the profile are lost");
+                    captures.clear();
+                }
+                continue;
+            }
+            if let Err(error) = self.write(std::mem::take(&mut captures)) {
                 tracing::warn!(
                     error = format!("{error:#}"),
                     "minutes of the profile are lost"
@@ -213,4 +227,34 @@ fn put_aside(data: &Path, folder: &Path) -> io::Result<PathBuf> {
     let place = aside.join(FOLDER);
     RealDisk.rename(folder, &place)?;
     Ok(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::MemoryLimits;
+
+    use super::*;
+
+    #[test]
+    fn what_waits_for_memory_is_written_at_the_stop() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptProfiles::open(folder.path(), MINUTE, 1 << 20).unwrap();
+        let none_left = MemoryAccount::new(MemoryLimits {
+            searches: 1,
+            ..MemoryLimits::none()
+        });
+        let began = SystemTime::now();
+        let (stop, stopped) = watch::channel(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| kept.keep(&stopped, &none_left));
+            let mut since = kept.unwritten.since.lock();
+            while since.is_none() {
+                kept.unwritten.written.wait(&mut since);
+            }
+            drop(since);
+            stop.send_replace(true);
+        });
+        let found = kept.read((began, SystemTime::now()), &|| false);
+        assert!(found.unwrap().is_some());
+    }
 }
