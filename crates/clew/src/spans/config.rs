@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use axum::http::Uri;
 use clew_collect::ClientTls;
 use clew_platform::RealDisk;
 use serde::{Deserialize, Serialize, Serializer};
@@ -157,6 +158,9 @@ impl TracingConfig {
                 "[tracing.otlp.endpoint] is [{endpoint}], must begin with [http://] or [https://]"
             );
         }
+        if !endpoint.is_empty() && !is_address(endpoint) {
+            bail!("[tracing.otlp.endpoint] is [{endpoint}], which names no host or no port");
+        }
         if *tls != OtlpTls::default() && !self.otlp.is_secure() {
             bail!("[tracing.otlp.tls] is only for an endpoint that begins with [https://]");
         }
@@ -165,6 +169,17 @@ impl TracingConfig {
         }
         Ok(())
     }
+}
+
+/// Whether an URL says where to connect to.
+fn is_address(url: &str) -> bool {
+    let Ok(url) = url.parse::<Uri>() else {
+        return false;
+    };
+    url.authority().is_some_and(|place| {
+        let has_no_port = place.as_str().ends_with(place.host());
+        !place.host().is_empty() && (has_no_port || place.port_u16().is_some())
+    })
 }
 
 #[cfg(test)]
@@ -238,8 +253,15 @@ mod tests {
             ("OTEL_TRACES_SAMPLER_ARG", "NaN"),
             ("OTEL_TRACES_SAMPLER_ARG", "much"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "there:4317"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https:///v1/traces"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:99999"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:port"),
         ] {
             assert!(with(&[variables]).is_err(), "{variables:?}");
+        }
+        for endpoint in ["http://there", "http://[::1]:4317/below", "https://[::1]"] {
+            assert!(with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)]).is_ok());
         }
         let key = ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/etc/key.pem");
         let plain = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:4317");
