@@ -98,7 +98,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Repair(arguments) => verify::repair(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Bench(arguments) => bench::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,6 +16,8 @@ use clew_collect::{
 use clew_platform::{RealClock, RealDisk, process_cpu_time, thread_allocations};
 use serde_json::{Value, json};
 
+use super::begun::Begun;
+use super::folder::Folder;
 use super::given::one_or_more;
 use super::report::{Report, Spread};
 use super::results;
@@ -53,7 +55,7 @@ struct Round {
     document_bytes: u64,
 }
 
-pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
+pub(crate) fn run(bench: &CollectBench, begun: &Begun) -> anyhow::Result<()> {
     results::check_writable(bench.json.as_deref())?;
     ensure!(bench.dir.is_dir(), "{} is no folder", bench.dir.display());
     let parse: ParserChoice = bench.parse.parse()?;
@@ -64,14 +66,14 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     ensure!(lines > 0, "{} has no whole line", bench.file.display());
     let mut taken = Vec::new();
     for _ in 0..bench.rounds {
-        taken.push(round(bench, parse, &processors)?);
+        taken.push(round(bench, begun, parse, &processors)?);
     }
     let Some(first) = taken.first() else {
         bail!("there was no round")
     };
     let mut rates: Vec<f64> = taken.iter().map(|round| rate(lines, round)).collect();
     let Spread { median, min, max } = Spread::of(&mut rates);
-    let mut report = Report::default();
+    let report = Report::new(begun, bench.json.as_deref());
     report.add(
         "collect",
         json!({
@@ -82,10 +84,7 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
             "lines_per_cpu_s": median, "min": min, "max": max, "allocations": first.allocations,
         }),
     )?;
-    match &bench.json {
-        Some(path) => report.write(path),
-        None => Ok(()),
-    }
+    report.write()
 }
 
 /// Lines of a file, of which several may be one event.
@@ -112,21 +111,19 @@ fn rate(lines: u64, round: &Round) -> f64 {
 
 fn round(
     bench: &CollectBench,
+    begun: &Begun,
     parse: ParserChoice,
     processors: &[Definition],
 ) -> anyhow::Result<Round> {
-    let folder = bench
-        .dir
-        .join(format!("clew-bench-collect-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let mut options = CollectOptions::new(vec![bench.file.clone()], folder.join("registry.json"));
+    let folder = Folder::new(&bench.dir, "collect", begun)?;
+    let registry = folder.0.join("registry.json");
+    let mut options = CollectOptions::new(vec![bench.file.clone()], registry);
     options.files[0].parse = parse;
     let preset = bench.multiline.as_deref();
     let rule = preset.and_then(MultilineRule::preset);
     options.files[0].multiline = rule.map(Multiline::new);
     options.processors = vec![processors.to_vec()];
-    let out = folder.join("documents.json");
+    let out = folder.0.join("documents.json");
     let file = FileSinkOptions {
         path: out.clone(),
         rotate_bytes: u64::MAX,
@@ -147,8 +144,6 @@ fn round(
     let cpu = process_cpu_time().saturating_sub(before);
     let allocations = thread_allocations() - allocated;
     let document_bytes = std::fs::metadata(&out).map_or(0, |found| found.len());
-    std::fs::remove_dir_all(&folder)
-        .with_context(|| format!("cannot remove {}", folder.display()))?;
     Ok(Round {
         failed: report.counters.parse_errors,
         cpu,

@@ -2,24 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
+
+use super::begun::Begun;
 
 /// A benchmark's folder, removed at the end.
-pub(super) struct Folder(pub(super) PathBuf);
+pub(super) struct Folder(pub(super) PathBuf, Begun);
 
 impl Folder {
     /// Makes one below another that has to be there; `what` is measured in it.
-    pub(super) fn new(below: &Path, what: &str) -> anyhow::Result<Self> {
+    pub(super) fn new(below: &Path, what: &str, begun: &Begun) -> anyhow::Result<Self> {
         ensure!(below.is_dir(), "{} is no folder", below.display());
         let path = below.join(format!("clew-bench-{what}-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        Ok(Folder(path))
+        begun.make(&path)?;
+        Ok(Folder(path, begun.clone()))
+    }
+
+    /// Fails once nothing is to be begun in it any more.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        self.1.check()
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.1.remove(&self.0);
     }
 }

@@ -1,6 +1,7 @@
 //! `clew bench`: measures the product's parts on the machine at hand and prints a table; with
 //! `--json` also writes it down, for comparisons.
 
+mod begun;
 mod columns;
 mod folder;
 mod given;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use self::begun::until_stopped;
 use crate::profile::OwnProfile;
 
 #[derive(Debug, Args)]
@@ -63,16 +65,17 @@ enum Part {
     Plot(plot::PlotArguments),
 }
 
-pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: BenchArguments) -> anyhow::Result<()> {
     let profile = OwnProfile::start(arguments.profile.as_deref())?;
-    let outcome = match &arguments.part {
-        Part::Log(bench) => log::run(bench),
-        Part::Collect(bench) => collect::run(bench),
-        Part::Vectors(arguments) => vectors::run(arguments),
-        Part::Text(bench) => text::run(bench),
-        Part::Serve(bench) => serve::run(bench),
-        Part::Compare(arguments) => compare::run(arguments),
-        Part::Plot(arguments) => plot::run(arguments),
+    let outcome = match arguments.part {
+        Part::Log(bench) => until_stopped(move |begun| log::run(&bench, begun)),
+        Part::Collect(bench) => until_stopped(move |begun| collect::run(&bench, begun)),
+        Part::Vectors(bench) => until_stopped(move |begun| vectors::run(&bench, begun)),
+        Part::Text(bench) => until_stopped(move |begun| text::run(&bench, begun)),
+        // It has an index to remove.
+        Part::Serve(bench) => serve::run(&bench),
+        Part::Compare(arguments) => compare::run(&arguments),
+        Part::Plot(arguments) => plot::run(&arguments),
     };
     // What fails on the way was watched, too; why it failed says more than that its profile could not be written.
     outcome.and(profile.map_or(Ok(()), OwnProfile::end))

@@ -5,30 +5,38 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::results::{Results, Row};
+use super::begun::Begun;
+use super::results::Row;
 
 /// Rows in the order they were measured.
-#[derive(Debug, Default)]
-pub(crate) struct Report(Vec<Row>);
+#[derive(Debug)]
+pub(crate) struct Report(Begun);
 
 impl Report {
+    /// None yet of what has begun; all are written to this file, if one is named.
+    pub(crate) fn new(begun: &Begun, json: Option<&Path>) -> Self {
+        begun.keep_in(json);
+        Report(begun.clone())
+    }
+
     /// Adds a row and prints it; both values are JSON objects.
     pub(crate) fn add(
-        &mut self,
+        &self,
         name: &'static str,
         params: Value,
         metrics: Value,
     ) -> anyhow::Result<()> {
         let row = row(name, params, metrics);
+        let line = row.line();
+        self.0.add(row)?;
         // Shown at once: benchmarks take long.
-        writeln!(std::io::stdout(), "{}", row.line())?;
-        self.0.push(row);
+        writeln!(std::io::stdout(), "{line}")?;
         Ok(())
     }
 
-    /// Writes the rows with the program's version and the machine.
-    pub(crate) fn write(self, path: &Path) -> anyhow::Result<()> {
-        Results::of(self.0).write(path)
+    /// Writes the rows, with the program's version and the machine, where a file is named.
+    pub(crate) fn write(self) -> anyhow::Result<()> {
+        self.0.write()
     }
 }
 

@@ -17,6 +17,7 @@ use clew_platform::{RealClock, RealDisk, process_cpu_time};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use super::begun::Begun;
 use super::folder::Folder;
 use super::given::one_or_more;
 use super::report::{Report, quantile};
@@ -99,7 +100,7 @@ struct Filled<'a> {
     pinned: Pinned,
 }
 
-pub(crate) fn run(bench: &TextBench) -> anyhow::Result<()> {
+pub(crate) fn run(bench: &TextBench, begun: &Begun) -> anyhow::Result<()> {
     results::check_writable(bench.json.as_deref())?;
     let mut searches = Vec::new();
     each_line(&bench.queries, |_, line| {
@@ -112,25 +113,22 @@ pub(crate) fn run(bench: &TextBench) -> anyhow::Result<()> {
         bench.queries.display()
     );
     let below = bench.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = Folder::new(&below, "text")?;
+    let folder = Folder::new(&below, "text", begun)?;
     let options = EngineOptions::new(&folder.0);
     let engine = Engine::start(options, Arc::new(RealDisk), Arc::new(RealClock::new()))?;
-    let mut report = Report::default();
-    let measured = measure(bench, &engine, &searches, &mut report);
+    let report = Report::new(begun, bench.json.as_deref());
+    let measured = measure(bench, &engine, &searches, &report);
     // Its folder is removed afterwards.
     let closed = engine.close().map_err(anyhow::Error::from);
     measured.and(closed)?;
-    match &bench.json {
-        Some(path) => report.write(path),
-        None => Ok(()),
-    }
+    report.write()
 }
 
 fn measure(
     bench: &TextBench,
     engine: &Engine,
     searches: &[String],
-    report: &mut Report,
+    report: &Report,
 ) -> anyhow::Result<()> {
     let pinned = build(bench, engine, report)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -158,7 +156,7 @@ fn measure(
 }
 
 /// Indexes the documents; what of them is searched.
-fn build(bench: &TextBench, engine: &Engine, report: &mut Report) -> anyhow::Result<Pinned> {
+fn build(bench: &TextBench, engine: &Engine, report: &Report) -> anyhow::Result<Pinned> {
     let access = Access::everything();
     let settings = IndexSettings {
         refresh_interval: None,

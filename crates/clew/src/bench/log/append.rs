@@ -31,7 +31,7 @@ struct Rounds {
     latencies_us: Vec<f64>,
 }
 
-pub(super) fn run(folder: &Folder, bench: &LogBench, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(folder: &Folder, bench: &LogBench, report: &Report) -> anyhow::Result<()> {
     let time = Duration::from_secs_f64(bench.seconds);
     let rounds = bench.rounds.clamp(2, 5);
     let mut cases: Vec<Rounds> = CASES.iter().map(|_| Rounds::default()).collect();
@@ -63,7 +63,7 @@ pub(super) fn run(folder: &Folder, bench: &LogBench, report: &mut Report) -> any
 impl Rounds {
     fn add_to(
         mut self,
-        report: &mut Report,
+        report: &Report,
         name: &'static str,
         params: serde_json::Value,
     ) -> anyhow::Result<()> {

@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use clew_log::{Durability, Log, LogOptions, NewEntry, StreamId};
 use clew_platform::{RealClock, RealDisk};
 
+use super::begun::Begun;
 use super::folder::Folder;
 use super::given::one_or_more;
 use super::report::Report;
@@ -72,6 +73,7 @@ impl Folder {
 
     /// Opens an empty log in here, with the disk at rest.
     fn log(&self, name: &str, options: LogOptions) -> anyhow::Result<Log> {
+        self.check()?;
         self.clear(name);
         Folder::rest();
         self.reopen(name, options)
@@ -102,33 +104,30 @@ fn seconds(text: &str) -> anyhow::Result<f64> {
     Ok(given)
 }
 
-pub(crate) fn run(bench: &LogBench) -> anyhow::Result<()> {
+pub(crate) fn run(bench: &LogBench, begun: &Begun) -> anyhow::Result<()> {
     results::check_writable(bench.json.as_deref())?;
-    let folder = Folder::new(&bench.dir, "log")?;
-    let mut report = Report::default();
+    let folder = Folder::new(&bench.dir, "log", begun)?;
+    let report = Report::new(begun, bench.json.as_deref());
     let wants = |what| match bench.only.is_empty() {
         true => what != What::Cold,
         false => bench.only.contains(&what),
     };
     if wants(What::Scan) {
-        scan::run(&folder, bench.rounds, &mut report)?;
+        scan::run(&folder, bench.rounds, &report)?;
     }
     if wants(What::Append) {
-        append::run(&folder, bench, &mut report)?;
+        append::run(&folder, bench, &report)?;
     }
     if wants(What::Subscribe) {
-        subscribe::run(&folder, bench, &mut report)?;
+        subscribe::run(&folder, bench, &report)?;
     }
     if wants(What::Recover) {
-        recover::run(&folder, bench.rounds, &mut report)?;
+        recover::run(&folder, bench.rounds, &report)?;
     }
     if wants(What::Cold) {
-        recover::cold(&folder, bench.cold_gib, &mut report)?;
+        recover::cold(&folder, bench.cold_gib, &report)?;
     }
-    match &bench.json {
-        Some(path) => report.write(path),
-        None => Ok(()),
-    }
+    report.write()
 }
 
 /// Appends `count` entries of one stream, `batch` at a call, without syncing.

@@ -12,7 +12,7 @@ const GIB: usize = 1 << 30;
 const BYTES: usize = 1024;
 
 /// A log of 1 GiB whose process ended without closing it.
-pub(super) fn run(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(folder: &Folder, rounds: usize, report: &Report) -> anyhow::Result<()> {
     let log = folder.log("recover", LogOptions::default())?;
     fill(&log, GIB / BYTES, BYTES, 100)?;
     let (last, bytes) = (log.last(), log.bytes());
@@ -53,7 +53,7 @@ pub(super) fn run(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow
 }
 
 /// Writes a log and reads it from beginning to end; larger than memory, it comes from the disk.
-pub(super) fn cold(folder: &Folder, gib: u64, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn cold(folder: &Folder, gib: u64, report: &Report) -> anyhow::Result<()> {
     let log = folder.log("cold", LogOptions::default())?;
     let start = Instant::now();
     for _ in 0..gib {

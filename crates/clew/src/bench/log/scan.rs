@@ -28,7 +28,7 @@ enum Filled {
     Batch,
 }
 
-pub(super) fn run(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(folder: &Folder, rounds: usize, report: &Report) -> anyhow::Result<()> {
     for bytes in [13, 128] {
         for (name, filled) in [
             ("scan", Filled::Single),
@@ -108,7 +108,7 @@ fn scan_many(log: &Log, scans: usize, entries: usize) -> anyhow::Result<usize> {
 }
 
 /// One stream of a thousand, by its own positions.
-fn by_stream(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Result<()> {
+fn by_stream(folder: &Folder, rounds: usize, report: &Report) -> anyhow::Result<()> {
     const STREAMS: u32 = 1000;
     const EACH: u64 = 200;
     let log = folder.log("scan", LogOptions::default())?;
@@ -161,7 +161,7 @@ fn by_stream(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Res
 }
 
 /// Log lines, compressed in batches.
-fn compressed(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Result<()> {
+fn compressed(folder: &Folder, rounds: usize, report: &Report) -> anyhow::Result<()> {
     let lines: Vec<String> = (0..1000u32)
         .map(|n| format!("2026-11-21T06:00:{:02}Z INFO request id={n} path=/api/v1/items/{} status=200 took={}ms", n % 60, n * 7919 % 1000, n % 37))
         .collect();

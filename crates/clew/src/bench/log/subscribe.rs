@@ -12,7 +12,7 @@ use crate::bench::report::{Report, Spread};
 const BYTES: usize = 128;
 const BATCH: usize = 100;
 
-pub(super) fn run(folder: &Folder, bench: &LogBench, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(folder: &Folder, bench: &LogBench, report: &Report) -> anyhow::Result<()> {
     let time = Duration::from_secs_f64(bench.seconds);
     // Subscribers, and whether one more reads nothing but its first entry.
     let cases = [(0, false), (1, false), (8, false), (0, true)];

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::super::begun::STOPPED;
 use super::super::columns::{count, figure};
 use super::super::report::row;
 use super::super::results::{self, Results, Row};
@@ -319,7 +320,7 @@ pub(super) async fn until_stopped(
     let stop = stop_signal().context("cannot listen for signals")?;
     tokio::select! {
         outcome = run => outcome,
-        () = stop => bail!("stopped before the end: only what was measured until then is told"),
+        () = stop => bail!("{STOPPED}"),
     }
 }
 

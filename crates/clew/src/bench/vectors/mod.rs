@@ -20,6 +20,7 @@ use clew_vector::{
 use npy::Matrix;
 use serde_json::json;
 
+use super::begun::Begun;
 use super::given::one_or_more;
 use super::report::Report;
 use super::results;
@@ -148,7 +149,7 @@ impl Metric {
 }
 
 /// Runs the benchmark.
-pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &VectorsArguments, begun: &Begun) -> anyhow::Result<()> {
     results::check_writable(arguments.json.as_deref())?;
     let queries = npy::floats(&arguments.queries)?;
     let truth = npy::indices(&arguments.truth)?;
@@ -161,8 +162,8 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
         queries.rows,
         arguments.k
     );
-    let mut report = Report::default();
-    let column = column(arguments, (queries.columns, &truth), &mut report)?;
+    let report = Report::new(begun, arguments.json.as_deref());
+    let column = column(arguments, (queries.columns, &truth), &report)?;
     let efforts: Vec<Effort> = if arguments.probes.is_empty() {
         arguments
             .ef_search
@@ -186,19 +187,16 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
             arguments,
             effort,
         };
-        bench.run(&mut report)?;
+        bench.run(&report)?;
     }
-    match &arguments.json {
-        Some(path) => report.write(path),
-        None => Ok(()),
-    }
+    report.write()
 }
 
 /// Opens the column, which is built first unless it lies ready; `dims` are those of the queries.
 fn column(
     arguments: &VectorsArguments,
     asked: (usize, &Matrix<u64>),
-    report: &mut Report,
+    report: &Report,
 ) -> anyhow::Result<Column<Mapped>> {
     let kept = arguments.image.as_deref();
     if let Some(path) = kept.filter(|path| path.exists()) {
@@ -207,7 +205,11 @@ fn column(
     let image = build(arguments, asked, report)?;
     let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
     let path = kept.unwrap_or(&temporary);
-    std::fs::write(path, image).with_context(|| format!("writing {}", path.display()))?;
+    // A run that is ended amid this shall leave nothing that the next one takes for a column.
+    let unfinished = path.with_extension("unfinished");
+    std::fs::write(&unfinished, image)
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .with_context(|| format!("writing {}", path.display()))?;
     let column = open(path, arguments.cold);
     if kept.is_none() {
         // The map stays when the name goes.
@@ -231,7 +233,7 @@ fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
 fn build(
     arguments: &VectorsArguments,
     (dims, truth): (usize, &Matrix<u64>),
-    report: &mut Report,
+    report: &Report,
 ) -> anyhow::Result<Vec<u8>> {
     let base = npy::floats(&arguments.base)?;
     ensure!(base.rows > 0, "there are no vectors");
@@ -332,7 +334,7 @@ struct Measured {
 }
 
 impl Bench<'_> {
-    fn run(&self, report: &mut Report) -> anyhow::Result<()> {
+    fn run(&self, report: &Report) -> anyhow::Result<()> {
         // Counted first, apart from the clock; this also warms the memory.
         let work = self.work()?;
         let read = read_bytes();
