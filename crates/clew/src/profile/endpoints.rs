@@ -44,8 +44,7 @@ pub(crate) struct ProfileEndpoints {
     engine: Engine,
     stopped: watch::Receiver<bool>,
     kept: Option<KeptProfiles>,
-    /// Which kinds are being captured.
-    running: Arc<[AtomicBool; 3]>,
+    turns: Turns,
 }
 
 impl ProfileEndpoints {
@@ -59,24 +58,49 @@ impl ProfileEndpoints {
             engine,
             stopped,
             kept,
-            running: Arc::default(),
+            turns: Turns::default(),
         }
-    }
-
-    /// None while another capture of the kind runs.
-    fn enter(&self, kind: Kind) -> Option<Running> {
-        let place = match kind {
-            Kind::OnCpu => 0,
-            Kind::OffCpu => 1,
-            Kind::Heap => 2,
-        };
-        let taken = self.running.get(place)?.swap(true, Ordering::Acquire);
-        (!taken).then(|| Running(self.running.clone(), place))
     }
 }
 
-/// A capture that runs.
-struct Running(Arc<[AtomicBool; 3]>, usize);
+/// What takes much time or memory.
+#[derive(Clone, Copy)]
+enum Work {
+    Capture(Kind),
+    /// Of what was kept.
+    Reading,
+}
+
+/// Which work is being done: one of each at a time.
+#[derive(Clone, Default)]
+struct Turns(Arc<[AtomicBool; 4]>);
+
+impl Turns {
+    /// Begins work. `what` is what it is called.
+    ///
+    /// # Errors
+    /// 429 while another one of the kind is done.
+    fn enter(&self, work: Work, what: &str) -> Result<Running, Refusal> {
+        let place = match work {
+            Work::Capture(Kind::OnCpu) => 0,
+            Work::Capture(Kind::OffCpu) => 1,
+            Work::Capture(Kind::Heap) => 2,
+            Work::Reading => 3,
+        };
+        let taken = self.0.get(place);
+        if taken.is_none_or(|taken| taken.swap(true, Ordering::Acquire)) {
+            return Err(refusal(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rejected_execution_exception",
+                format!("{what} is running: one at a time"),
+            ));
+        }
+        Ok(Running(self.0.clone(), place))
+    }
+}
+
+/// Work that is being done.
+struct Running(Arc<[AtomicBool; 4]>, usize);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -153,14 +177,8 @@ async fn answer(
     if let Some(time) = asked.kept {
         return kept(endpoints, asked, time).await;
     }
-    let running = endpoints.enter(asked.kind).ok_or_else(|| {
-        let reason = format!("a capture of [{name}] is running: one at a time");
-        refusal(
-            StatusCode::TOO_MANY_REQUESTS,
-            "rejected_execution_exception",
-            reason,
-        )
-    })?;
+    let what = format!("a capture of [{name}]");
+    let running = endpoints.turns.enter(Work::Capture(asked.kind), &what)?;
     // The symbols are read when the capture is over, and that must not be where it fails.
     let account = endpoints.engine.memory();
     let symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes());
@@ -286,9 +304,12 @@ async fn kept(
     };
     let kept = endpoints.kept.clone();
     let kept = kept.ok_or_else(|| missing("no profiles are kept: [profile.continuous] is off"))?;
+    let what = "a reading of what was kept";
+    let running = endpoints.turns.enter(Work::Reading, what)?;
     let gone = Arc::new(AtomicBool::new(false));
     let _told_when_gone = Gone(gone.clone());
     let read = tokio::task::spawn_blocking(move || {
+        let _running = running;
         let is_gone = || gone.load(Ordering::Relaxed);
         let Some(profile) = kept.read((from, to), &is_gone)? else {
             return Ok(None);
@@ -347,6 +368,22 @@ fn capture(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_done_at_a_time() {
+        let turns = Turns::default();
+        let all = [
+            Work::Capture(Kind::OnCpu),
+            Work::Capture(Kind::OffCpu),
+            Work::Capture(Kind::Heap),
+            Work::Reading,
+        ];
+        for _ in 0..2 {
+            let running: Vec<_> = all.iter().map(|work| turns.enter(*work, "it")).collect();
+            assert!(running.iter().all(Result::is_ok));
+            assert!(all.iter().all(|work| turns.enter(*work, "it").is_err()));
+        }
+    }
 
     #[test]
     fn nothing_is_named_for_nobody() {
