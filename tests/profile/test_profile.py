@@ -2,12 +2,14 @@
 
 import datetime
 import gzip
+import http.server
 import json
 import os
 import pathlib
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -324,6 +326,62 @@ class ProfileTest(ClewTest):
                 ended = True
             except urllib.error.HTTPError as error:
                 self.assertEqual(error.code, 429)
+
+    def end(self, kind):
+        request = urllib.request.Request(f"{self.server.url}/debug/pprof/{kind}", method="DELETE")
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def test_a_capture_ends_early_with_what_was_seen(self):
+        self.assertEqual(self.end("offcpu"), 404)
+        self.assertEqual(self.end("goroutine"), 404)
+        answers = []
+        ask = threading.Thread(target=lambda: answers.append(self.stacks("/offcpu?seconds=300&format=collapsed")))
+        ask.start()
+        until = time.monotonic() + 60
+        while self.end("offcpu") != 200:
+            self.assertLess(time.monotonic(), until)
+        # Whoever asks gives up long before five minutes are over.
+        ask.join()
+        self.assertEqual(len(answers), 1)
+
+    def test_the_command_writes_what_was_seen_when_it_is_told_to_stop(self):
+        begun, ended = threading.Event(), threading.Event()
+
+        class Captures(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                begun.set()
+                ended.wait(60)
+                self.answer(b"main;work 3\n")
+
+            def do_DELETE(self):
+                ended.set()
+                self.answer(b"{}")
+
+            def answer(self, body):
+                self.send_response(200)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Captures)
+        threading.Thread(target=server.serve_forever).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        seen = self.folder / "seen.folded"
+        command = [os.environ["CLEW_BIN"], "profile", "--seconds", "300", "--url", f"http://127.0.0.1:{server.server_port}", "-o", seen]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(begun.wait(60))
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(seen.read_text(), "main;work 3\n")
 
     def test_nothing_is_captured_for_who_asks_for_headers_alone(self):
         for kind, params, status in [("profile", "seconds=300", 200), ("offcpu", "seconds=300&mode=sampled", 200), ("heap", "", 200),

@@ -1,24 +1,18 @@
 //! What a benchmark has begun, its folders and the rows that it has measured, for whoever ends it before it ends by itself.
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use parking_lot::Mutex;
-use tokio::runtime;
-use tokio::sync::oneshot;
 
 use super::results::{Results, Row};
-use crate::signals::stop_signal;
+use crate::signals::Beside;
 
 /// Why a run ends that is told to.
 pub(super) const STOPPED: &str =
     "stopped before the end: only what was measured until then is told";
-/// Of the thread that measures: what the first thread of a process has.
-const STACK_BYTES: usize = 8 << 20;
 /// Who measures may leave off by itself for so long, which it does with the next thing that it begins.
 const LEFT_OFF_WITHIN: Duration = Duration::from_secs(1);
 /// How often a folder is removed that somebody still writes to.
@@ -120,44 +114,16 @@ impl Begun {
 pub(super) fn until_stopped(
     measure: impl FnOnce(&Begun) -> anyhow::Result<()> + Send + 'static,
 ) -> anyhow::Result<()> {
-    let runtime = runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let entered = runtime.enter();
-    let stop = stop_signal().context("cannot listen for signals")?;
-    drop(entered);
     let begun = Begun::default();
-    let (tell, mut told) = oneshot::channel();
     let own = begun.clone();
-    let worker = thread::Builder::new()
-        .name("clew-bench".into())
-        .stack_size(STACK_BYTES)
-        .spawn(move || {
-            // Nobody may be there any more to hear it.
-            let _ = tell.send(measure(&own));
-        })?;
-    let ended = runtime.block_on(async {
-        tokio::select! {
-            biased;
-            outcome = &mut told => Some(outcome),
-            () = stop => None,
-        }
-    });
-    match ended {
-        Some(Ok(outcome)) => outcome,
-        None => {
-            begun.stop();
-            let left_off = async { tokio::time::timeout(LEFT_OFF_WITHIN, told).await };
-            let _ = runtime.block_on(left_off);
-            begun.end()?;
-            bail!("{STOPPED}")
-        }
-        // It says nothing where it breaks down.
-        Some(Err(silent)) => match worker.join() {
-            Err(panic) => resume_unwind(panic),
-            Ok(()) => Err(silent.into()),
-        },
+    let mut work = Beside::begin("clew-bench", move || measure(&own))?;
+    if let Some(outcome) = work.wait()? {
+        return outcome;
     }
+    begun.stop();
+    let _ = work.wait_for(LEFT_OFF_WITHIN);
+    begun.end()?;
+    bail!("{STOPPED}")
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ const INDEX: &str = "\
 /debug/pprof/offcpu?seconds=10   time off them: blocked, or waiting for one; mode=exact sees every context switch
 /debug/pprof/heap                memory, in use and allocated; looks once
 /debug/pprof/allocs              the same, which shows what was allocated since the start
+DELETE /debug/pprof/profile      ends a capture early: whoever waits for it gets what was seen (offcpu likewise)
 /debug/pprof/training            what a build that counts has counted, for the compiler (make pgo-server)
 /debug/pprof/profile?from=2026-11-25T14:00:00Z&to=2026-11-25T14:05:00Z  what was kept, with profile.continuous
 
@@ -73,40 +74,65 @@ enum Work {
 
 /// Which work is being done: one of each at a time.
 #[derive(Clone, Default)]
-struct Turns(Arc<[AtomicBool; 4]>);
+struct Turns(Arc<[Turn; 4]>);
+
+#[derive(Default)]
+struct Turn {
+    is_taken: AtomicBool,
+    /// What was seen until now is enough.
+    is_cut_short: AtomicBool,
+}
 
 impl Turns {
+    fn of(&self, work: Work) -> &Turn {
+        let [on_cpu, off_cpu, heap, reading] = &*self.0;
+        match work {
+            Work::Capture(Kind::OnCpu) => on_cpu,
+            Work::Capture(Kind::OffCpu) => off_cpu,
+            Work::Capture(Kind::Heap) => heap,
+            Work::Reading => reading,
+        }
+    }
+
     /// Begins work. `what` is what it is called.
     ///
     /// # Errors
     /// 429 while another one of the kind is done.
     fn enter(&self, work: Work, what: &str) -> Result<Running, Refusal> {
-        let place = match work {
-            Work::Capture(Kind::OnCpu) => 0,
-            Work::Capture(Kind::OffCpu) => 1,
-            Work::Capture(Kind::Heap) => 2,
-            Work::Reading => 3,
-        };
-        let taken = self.0.get(place);
-        if taken.is_none_or(|taken| taken.swap(true, Ordering::Acquire)) {
+        let turn = self.of(work);
+        if turn.is_taken.swap(true, Ordering::Acquire) {
             return Err(refusal(
                 StatusCode::TOO_MANY_REQUESTS,
                 "rejected_execution_exception",
                 format!("{what} is running: one at a time"),
             ));
         }
-        Ok(Running(self.0.clone(), place))
+        turn.is_cut_short.store(false, Ordering::Relaxed);
+        Ok(Running(self.clone(), work))
+    }
+
+    /// Has the work of a kind end early; whether any is done.
+    fn cut_short(&self, work: Work) -> bool {
+        let turn = self.of(work);
+        turn.is_cut_short.store(true, Ordering::Relaxed);
+        turn.is_taken.load(Ordering::Acquire)
     }
 }
 
 /// Work that is being done.
-struct Running(Arc<[AtomicBool; 4]>, usize);
+struct Running(Turns, Work);
+
+impl Running {
+    fn is_cut_short(&self) -> bool {
+        let Running(turns, work) = self;
+        turns.of(*work).is_cut_short.load(Ordering::Relaxed)
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(place) = self.0.get(self.1) {
-            place.store(false, Ordering::Release);
-        }
+        let Running(turns, work) = self;
+        turns.of(*work).is_taken.store(false, Ordering::Release);
     }
 }
 
@@ -127,7 +153,10 @@ pub(crate) fn routes(endpoints: ProfileEndpoints) -> Router {
             "/debug/pprof/training",
             get(training).head(training_headers),
         )
-        .route("/debug/pprof/{kind}", get(profile).head(headers))
+        .route(
+            "/debug/pprof/{kind}",
+            get(profile).head(headers).delete(cut_short),
+        )
         .with_state(endpoints)
 }
 
@@ -155,6 +184,26 @@ async fn headers(
         Ok(asked) => shown(&asked, &kind, nothing),
         Err(refusal) => refusal.response().into_response(),
     }
+}
+
+/// Ends a capture early: whoever waits for it gets what was seen until then.
+async fn cut_short(
+    State(endpoints): State<ProfileEndpoints>,
+    Path(name): Path<String>,
+) -> Response {
+    let not_there = |kind, reason| refusal(StatusCode::NOT_FOUND, kind, reason);
+    let refused = match kind_of(&name) {
+        Ok((kind, _)) if endpoints.turns.cut_short(Work::Capture(kind)) => {
+            let json = [(CONTENT_TYPE, "application/json; charset=UTF-8")];
+            return (json, r#"{"acknowledged":true}"#).into_response();
+        }
+        Ok(_) => not_there(
+            "resource_not_found_exception",
+            format!("no capture of [{name}] is running"),
+        ),
+        Err(reason) => not_there("illegal_argument_exception", reason),
+    };
+    refused.response().into_response()
 }
 
 /// What a request asks for.
@@ -194,9 +243,9 @@ async fn answer(
     let _told_when_gone = Gone(gone.clone());
     let stopped = endpoints.stopped.clone();
     let captured = tokio::task::spawn_blocking(move || {
-        let (_running, _symbols) = (running, symbols);
+        let (running, _symbols) = (running, symbols);
         let is_gone = || gone.load(Ordering::Relaxed);
-        let stop = || is_gone() || *stopped.borrow();
+        let stop = || is_gone() || running.is_cut_short() || *stopped.borrow();
         let profile = capture(&asked, &stop, &is_gone)?;
         profile
             .map(|profile| Written::of(&profile, &asked))
@@ -383,6 +432,16 @@ mod tests {
             assert!(running.iter().all(Result::is_ok));
             assert!(all.iter().all(|work| turns.enter(*work, "it").is_err()));
         }
+    }
+
+    #[test]
+    fn what_is_done_is_cut_short_and_not_what_comes_after() {
+        let (turns, work) = (Turns::default(), Work::Capture(Kind::OffCpu));
+        assert!(!turns.cut_short(work));
+        let first = turns.enter(work, "it").ok().unwrap();
+        assert!(!first.is_cut_short() && turns.cut_short(work) && first.is_cut_short());
+        drop(first);
+        assert!(!turns.enter(work, "it").ok().unwrap().is_cut_short());
     }
 
     #[test]

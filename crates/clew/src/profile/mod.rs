@@ -51,7 +51,7 @@ struct CaptureArguments {
     /// What to watch.
     #[arg(long, value_enum, default_value = "on")]
     mode: Mode,
-    /// How long to watch, 1 to 300 seconds; `heap` looks once.
+    /// How long to watch, 1 to 300 seconds; `heap` looks once. Ctrl-C ends it early, with what was seen until then.
     #[arg(long, value_name = "N", default_value_t = asked::SECONDS_DEFAULT)]
     seconds: u64,
     /// Looks a second at each thread, 1 to 1000.

@@ -14,9 +14,12 @@ use super::asked::SECONDS_MAX;
 use super::endpoints::HOW_TAKEN;
 use super::{CaptureArguments, Mode};
 use crate::login;
+use crate::signals::Beside;
 
 /// What a server may take for names and pictures after the capture.
 const GRACE: Duration = Duration::from_secs(60);
+/// What it may take to end a capture.
+const CUT_WITHIN: Duration = Duration::from_secs(10);
 /// The longest answer that is taken.
 const ANSWER_MAX: u64 = 256 << 20;
 
@@ -61,7 +64,10 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
         request = request.query("value", value);
     }
     let bar = bar(length);
-    let answered = request.send();
+    let answered = match length {
+        0 => request.send(),
+        _ => request.send_or_cut_short(),
+    };
     bar.finish_and_clear();
     answered
 }
@@ -101,6 +107,21 @@ impl Request {
         self
     }
 
+    /// Sends it. Once this process is told to stop the server is asked for what it has seen until then; told again, it waits no
+    /// longer.
+    fn send_or_cut_short(self) -> anyhow::Result<Answer> {
+        let url = self.url.clone();
+        let mut asked = Beside::begin("clew-profile", move || self.send())?;
+        if let Some(answer) = asked.wait()? {
+            return answer;
+        }
+        cut_short(&url)?;
+        match asked.wait()? {
+            Some(answer) => answer,
+            None => bail!("stopped: nothing is written"),
+        }
+    }
+
     fn send(self) -> anyhow::Result<Answer> {
         let Request { url, mut request } = self;
         if let Some(login) = login::from_environment()? {
@@ -130,6 +151,27 @@ impl Request {
             None => Err(anyhow!("the server at {url} answers {status}: is it clew?")),
         }
     }
+}
+
+/// Has a server end the capture at an address; one that has just ended is none.
+fn cut_short(url: &str) -> anyhow::Result<()> {
+    let agent = ureq::Agent::config_builder()
+        .timeout_global(Some(CUT_WITHIN))
+        .http_status_as_error(false)
+        .build();
+    let mut request = ureq::Agent::from(agent).delete(url);
+    if let Some(login) = login::from_environment()? {
+        request = request.header("authorization", login.base64());
+    }
+    let answer = request
+        .call()
+        .with_context(|| format!("cannot end what {url} captures"))?;
+    let status = answer.status();
+    ensure!(
+        status.is_success() || status.as_u16() == 404,
+        "the server at {url} ends no capture early, it answers {status}: nothing is written"
+    );
+    Ok(())
 }
 
 /// A moment, or a date with a time or the last time that it was so late, by this machine's clock.
