@@ -126,8 +126,11 @@ pub(crate) fn first_that_takes(
     })
 }
 
+/// Whether a parser found more than syslog's in a line.
+type FoundMore = fn(&Record) -> bool;
+
 /// The parsers that take all lines of syslog, and how one knows that they find more in one.
-const OF_SYSLOG: [(ParserName, fn(&Record) -> bool); 2] = [
+const OF_SYSLOG: [(ParserName, FoundMore); 2] = [
     (ParserName::Auth, |record| {
         memchr::memmem::find(record.event.bytes(), b"\"action\":").is_some()
     }),

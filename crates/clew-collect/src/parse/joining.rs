@@ -102,7 +102,7 @@ impl Joining {
 
 /// Whether no quote is open behind a line that began with none: those that stand for themselves are doubled.
 fn closes_quotes(line: &[u8]) -> bool {
-    memchr::memchr_iter(b'"', line).count() % 2 == 0
+    memchr::memchr_iter(b'"', line).count().is_multiple_of(2)
 }
 
 #[cfg(test)]
