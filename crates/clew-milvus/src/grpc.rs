@@ -106,6 +106,10 @@ pub(crate) fn function_name(call: &str) -> String {
     name
 }
 
+/// What answers a call, from the message that came.
+type Running<'a> =
+    dyn FnOnce(Box<dyn Any + Send>) -> Coming<'a, Result<Box<dyn Encoded>>> + Send + 'a;
+
 /// What a call takes and gives, with its kinds of messages known no more: what serves the calls is compiled once, not for
 /// each of a hundred.
 struct Erased<'a> {
@@ -113,7 +117,7 @@ struct Erased<'a> {
     name: &'static str,
     decode: fn(Bytes) -> std::result::Result<Box<dyn Any + Send>, DecodeError>,
     /// Takes what was decoded.
-    run: Box<dyn FnOnce(Box<dyn Any + Send>) -> Coming<'a, Result<Box<dyn Encoded>>> + Send + 'a>,
+    run: Box<Running<'a>>,
     refuse: fn(MilvusError) -> Box<dyn Encoded>,
 }
 
