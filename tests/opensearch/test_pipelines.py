@@ -342,6 +342,33 @@ class PipelineTest(ClewTest):
         self.assertFalse(self.client.bulk(body=lines)["errors"])
         self.assertEqual(self.source("u", "3"), {"c": 3, "first": 1})
 
+    def test_what_an_update_alone_writes_goes_through_pipelines(self):
+        self.client.ingest.put_pipeline(id="count", body={"processors": [{"script": {"source": "ctx.sum = ctx.a + ctx.b"}}]})
+        self.client.index(index="u", id="1", body={"a": 1, "b": 2})
+        self.client.indices.put_settings(index="u", body={"index.default_pipeline": "count"})
+        for body, want in (
+            ({"doc": {"b": 3}}, {"a": 1, "b": 3, "sum": 4}),
+            ({"script": "ctx._source.a = 5"}, {"a": 5, "b": 3, "sum": 8}),
+        ):
+            self.assertEqual(self.client.update(index="u", id="1", body=body)["result"], "updated")
+            self.assertEqual(self.source("u", "1"), want)
+        reply = self.client.update(index="u", id="1", body={"doc": {"b": 3}})
+        self.assertEqual((reply["result"], reply["_version"]), ("noop", 3))
+        body = {"script": "ctx._source.a = 1; ctx._source.b = 2", "upsert": {}, "scripted_upsert": True}
+        self.assertEqual(self.client.update(index="u", id="2", body=body)["result"], "created")
+        self.assertEqual(self.source("u", "2"), {"a": 1, "b": 2, "sum": 3})
+        # In a bulk only what is written where there is no document.
+        self.client.bulk(body=[{"update": {"_index": "u", "_id": "2"}}, {"doc": {"a": 9}}])
+        self.assertEqual(self.source("u", "2"), {"a": 9, "b": 2, "sum": 3})
+        self.assertEqual(self.client.update(index="u", id="2", body={"script": "ctx.op = 'delete'"})["result"], "deleted")
+        with self.refused(404, "document_missing_exception"):
+            self.client.update(index="u", id="2", body={"doc": {"a": 1}})
+        params = {"if_seq_no": 0, "if_primary_term": 1}
+        with self.refused(409, "version_conflict_engine_exception"):
+            self.client.update(index="u", id="1", body={"doc": {"a": 1}}, params=params)
+        with self.refused(400, "action_request_validation_exception", "compare and write operations can not be retried"):
+            self.client.update(index="u", id="1", body={"doc": {"a": 1}}, params={**params, "retry_on_conflict": 2})
+
     def test_documents_that_are_written_again_go_through_pipelines(self):
         self.mark("first", first=1)
         self.mark("named", named=1)

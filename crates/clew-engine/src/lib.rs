@@ -99,6 +99,7 @@ pub use node::snapshot::{
 pub use node::verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use search::columns::{FieldColumns, FieldValues, WantedField};
 pub use search::completions::{Completion, Completions};
+pub use search::foreseen::Foreseen;
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use search::inspect::Explanation;
 pub use search::nearest::{

@@ -35,7 +35,8 @@ impl Engine {
         Ok(found)
     }
 
-    fn find(
+    /// The same whatever the index was opened for, and not counted.
+    pub(crate) fn find(
         &self,
         index: &Index,
         id: &str,

@@ -78,6 +78,7 @@ pub(crate) mod columns;
 pub(crate) mod completions;
 pub(crate) mod depth;
 pub(crate) mod fetch;
+pub(crate) mod foreseen;
 pub(crate) mod fusion;
 pub(crate) mod get;
 pub(crate) mod inspect;

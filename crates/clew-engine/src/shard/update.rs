@@ -28,33 +28,8 @@ pub(crate) fn merge_source(
     existing: Option<&[u8]>,
     mapping: &Mapping,
 ) -> Result<Merged, EngineError> {
-    let parse = |bytes: &[u8]| -> Result<Value, EngineError> {
-        let value: Value =
-            serde_json::from_slice(bytes).map_err(|error| EngineError::InvalidRequest {
-                reason: error.to_string(),
-            })?;
-        match value {
-            Value::Object(_) => Ok(value),
-            _ => Err(EngineError::InvalidRequest {
-                reason: "doc must be an object".into(),
-            }),
-        }
-    };
     let Some(existing) = existing else {
-        if let Some(upsert) = &spec.upsert {
-            return Ok(Merged::Document(upsert.to_vec(), Vec::new()));
-        }
-        let Some(source) = spec.doc.as_ref().filter(|_| spec.doc_as_upsert) else {
-            return Ok(Merged::Missing);
-        };
-        let mut source = source.to_vec();
-        if !spec.lists.is_empty() {
-            // What lists become where there are none yet.
-            let mut new = Value::Object(Map::new());
-            join_into(&mut new, parse(&source)?, (&[], &spec.lists))?;
-            source = new.to_string().into_bytes();
-        }
-        return Ok(Merged::Document(source, spec.vectors.clone()));
+        return where_absent(spec);
     };
     let Some(doc) = &spec.doc else {
         // With an upsert alone, an existing document is left as it is.
@@ -76,6 +51,41 @@ pub(crate) fn merge_source(
     }
     let source = after.to_string().into_bytes();
     Ok(Merged::Document(source, spec.vectors.clone()))
+}
+
+/// What an update writes where there is no document.
+///
+/// # Errors
+/// As [`merge_source`].
+pub(crate) fn where_absent(spec: &UpdateSpec) -> Result<Merged, EngineError> {
+    if let Some(upsert) = &spec.upsert {
+        return Ok(Merged::Document(upsert.to_vec(), Vec::new()));
+    }
+    let Some(source) = spec.doc.as_ref().filter(|_| spec.doc_as_upsert) else {
+        return Ok(Merged::Missing);
+    };
+    let mut source = source.to_vec();
+    if !spec.lists.is_empty() {
+        // What lists become where there are none yet.
+        let mut new = Value::Object(Map::new());
+        join_into(&mut new, parse(&source)?, (&[], &spec.lists))?;
+        source = new.to_string().into_bytes();
+    }
+    Ok(Merged::Document(source, spec.vectors.clone()))
+}
+
+/// Reads a JSON object.
+fn parse(bytes: &[u8]) -> Result<Value, EngineError> {
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|error| EngineError::InvalidRequest {
+            reason: error.to_string(),
+        })?;
+    match value {
+        Value::Object(_) => Ok(value),
+        _ => Err(EngineError::InvalidRequest {
+            reason: "doc must be an object".into(),
+        }),
+    }
 }
 
 /// Takes away what stands at a dotted path, whichever way it is written.

@@ -12,7 +12,7 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::ingest::{Ingest, Prepared, written_source};
+use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
 use crate::state::replicas::WantedCopies;
 use crate::state::stored_scripts::StoredScripts;
@@ -119,14 +119,19 @@ async fn write_one(
 /// The write as its pipelines leave it; `None` when one dropped it.
 async fn prepared(
     call: &Call,
-    mut operation: WriteOperation,
+    operation: WriteOperation,
 ) -> Result<Option<WriteOperation>, ApiError> {
-    if written_source(&mut operation.action).is_none() {
+    if matches!(operation.action, Action::Delete) {
         return Ok(Some(operation));
     }
     let named = call.params.get("pipeline").map(String::from);
+    let access = call.access.clone();
     let prepare = move |engine: &clew_engine::Engine| {
-        Ok(Ingest::new(engine).prepare(named.as_deref(), operation))
+        let mut ingest = Ingest::new(engine);
+        Ok(match matches!(operation.action, Action::Update(_)) {
+            true => ingest.prepare_update(&access, operation),
+            false => ingest.prepare(named.as_deref(), operation),
+        })
     };
     match call.blocking(prepare).await?? {
         Prepared::Write(operation) => Ok(Some(operation)),
@@ -154,7 +159,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         memory: &call.memory,
     };
     let update = update_body::parse(&call.body, &around)?;
-    call.params.integer("retry_on_conflict")?;
+    let mut tries_left = call.params.integer("retry_on_conflict")?.unwrap_or(0);
     let condition = condition_of(&call)?.or(update.condition);
     update_body::check_condition(&update.spec, condition.as_ref())?;
     if let Some(Condition::External { .. }) = condition {
@@ -163,12 +168,26 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
              `if_seq_no` and `if_primary_term` instead",
         ));
     }
+    if condition.is_some() && tries_left > 0 {
+        return Err(ApiError::validation(
+            "compare and write operations can not be retried",
+        ));
+    }
     let filter = match &update.source {
         Some(filter) => Some(SourceFilter::from_json(filter)?),
         None => SourceFilter::from_params(&call.params)?,
     };
-    let action = Action::Update(update.spec);
-    let Some((written, refresh)) = write_one(&call, action, condition).await? else {
+    let written = loop {
+        let action = Action::Update(update.spec.clone());
+        match write_one(&call, action, condition).await {
+            // Only what goes through pipelines comes too late.
+            Err(error) if tries_left > 0 && error.status() == axum::http::StatusCode::CONFLICT => {
+                tries_left -= 1;
+            }
+            other => break other?,
+        }
+    };
+    let Some((written, refresh)) = written else {
         return Ok(dropped(&call));
     };
     let mut json = JsonWriter::with_capacity(512);

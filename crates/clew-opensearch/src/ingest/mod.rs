@@ -10,6 +10,6 @@ mod store;
 
 pub use beside::{Passed, through_pipelines};
 pub(crate) use figures::{by_kind, processors, stats};
-pub(crate) use prepare::{Ingest, Prepared, written_source};
+pub(crate) use prepare::{Ingest, Prepared};
 pub(crate) use simulate::simulate;
 pub(crate) use store::{count, delete, get, patterns, put};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use clew_engine::{Action, Engine, WriteOperation};
+use clew_engine::{
+    Access, Action, Changed, Condition, Engine, OpType, PRIMARY_TERM, WriteOperation,
+};
 use clew_ingest::{Document, Failure, Flow, Pipeline, Surroundings, run_named};
 use clew_platform::MemoryPurpose;
 use serde_json::Value;
@@ -54,7 +56,7 @@ struct IndexPipelines {
 }
 
 /// The source that a write brings, which pipelines may change; `None` where it brings no whole one.
-pub(crate) fn written_source(action: &mut Action) -> Option<&mut Bytes> {
+fn written_source(action: &mut Action) -> Option<&mut Bytes> {
     match action {
         Action::Index { source, .. } => Some(source),
         Action::Update(spec) => match spec.doc_as_upsert {
@@ -100,6 +102,38 @@ impl<'a> Ingest<'a> {
         let prepared = self.through(first, own.clone(), operation);
         self.took = Some(self.took.unwrap_or_default() + began.elapsed());
         prepared
+    }
+
+    /// Sends what an update alone in its request would write through the pipelines of its index: it becomes the write of
+    /// that document, which is refused where somebody was faster. It stays an update where there is nothing to write, or
+    /// no pipeline.
+    pub(crate) fn prepare_update(
+        &mut self,
+        access: &Access,
+        mut operation: WriteOperation,
+    ) -> Result<Prepared, ApiError> {
+        let own = self.pipelines_of(&operation.index);
+        if own.first.is_none() && own.last.is_none() {
+            return Ok(Prepared::Write(operation));
+        }
+        let foreseen = self.engine.foresee_update(access, &operation)?;
+        let Changed::Document(source) = foreseen.changed else {
+            return Ok(Prepared::Write(operation));
+        };
+        let (op_type, as_it_is) = match foreseen.seq_no {
+            Some(seq_no) => {
+                let primary_term = PRIMARY_TERM;
+                let here = Condition::At {
+                    seq_no,
+                    primary_term,
+                };
+                (OpType::Index, Some(here))
+            }
+            None => (OpType::Create, None),
+        };
+        operation.condition = operation.condition.or(as_it_is);
+        operation.action = Action::index(source, op_type);
+        self.prepare(None, operation)
     }
 
     /// Sends a write through its first pipeline, and the last one of the index that takes it.
