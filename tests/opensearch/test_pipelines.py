@@ -369,6 +369,30 @@ class PipelineTest(ClewTest):
         with self.refused(400, "action_request_validation_exception", "compare and write operations can not be retried"):
             self.client.update(index="u", id="1", body={"doc": {"a": 1}}, params={**params, "retry_on_conflict": 2})
 
+    def test_pipelines_say_which_version_a_document_has_or_is_to_have(self):
+        write = lambda id: self.client.index(index="v", id=id, body={}, params={"pipeline": "version"})
+        self.mark("version", _version=1, _version_type="internal")
+        with self.refused(409, "version_conflict_engine_exception", "document does not exist (expected version [1])"):
+            write("1")
+        self.client.index(index="v", id="1", body={})
+        self.assertEqual(write("1")["_version"], 2)
+        with self.refused(409, "version_conflict_engine_exception", "current version [2] is different than the one provided [1]"):
+            write("1")
+        self.mark("version", _version=7, _version_type="external", seen="{{_version}}")
+        self.assertEqual(write("2")["_version"], 7)
+        self.assertEqual(self.source("v", "2"), {"seen": "7"})
+        with self.refused(409, "version_conflict_engine_exception", "is higher or equal to the one provided [7]"):
+            write("2")
+        self.mark("version", _if_seq_no=100, _if_primary_term=1)
+        with self.refused(409, "version_conflict_engine_exception", "required seqNo [100]"):
+            write("2")
+        self.mark("version", _version_type="foo")
+        with self.refused(400, "illegal_argument_exception", "No version type match [foo]"):
+            write("2")
+        self.client.ingest.put_pipeline(id="version", body={"processors": [{"script": {"source": "ctx.is = [ctx._version, ctx._version_type]"}}]})
+        write("3")
+        self.assertEqual(self.source("v", "3"), {"is": [-3, "internal"]})
+
     def test_documents_that_are_written_again_go_through_pipelines(self):
         self.mark("first", first=1)
         self.mark("named", named=1)

@@ -18,6 +18,14 @@ const OBJECT_BYTES: usize = 256;
 /// What a member takes beside its name and its value.
 const MEMBER_BYTES: usize = 64;
 
+/// What a document may say of the state that the one in its place must be in.
+pub const CONDITIONS: [&str; 4] = [
+    "_version",
+    "_version_type",
+    "_if_seq_no",
+    "_if_primary_term",
+];
+
 /// A document.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -27,6 +35,8 @@ pub struct Document {
     pub id: Option<String>,
     /// What it is routed by, unless that is its id.
     pub routing: Option<String>,
+    /// Those of [`CONDITIONS`] that are known; none of them is null.
+    pub conditions: Map<String, Value>,
     /// What it says.
     pub source: Value,
     /// `_ingest`: when it came in, and what failed.
@@ -45,6 +55,7 @@ impl Document {
             index: index.into(),
             id: None,
             routing: None,
+            conditions: Map::new(),
             source,
             ingest,
             set_bytes: 0,
@@ -72,6 +83,7 @@ impl Document {
             "_index" => return Some(self.index.clone().into()),
             "_id" => return self.id.clone().map(Value::from),
             "_routing" => return self.routing.clone().map(Value::from),
+            name if CONDITIONS.contains(&name) => return self.conditions.get(name).cloned(),
             _ => {}
         }
         if let Some(rest) = path.strip_prefix("_ingest.") {
@@ -91,6 +103,7 @@ impl Document {
             "_index" => true,
             "_id" => self.id.is_some(),
             "_routing" => self.routing.is_some(),
+            name if CONDITIONS.contains(&name) => self.conditions.contains_key(name),
             _ if path.starts_with("_ingest.") => self.get(path).is_some(),
             _ => {
                 let path = path.strip_prefix("_source.").unwrap_or(path);
@@ -174,7 +187,8 @@ impl Document {
 
     /// What is at a path of the source, where putting a value there would replace it.
     pub(crate) fn source_at(&mut self, path: &str) -> Option<&mut Value> {
-        if matches!(path, "_index" | "_id" | "_routing") || path.starts_with("_ingest.") {
+        let is_beside = matches!(path, "_index" | "_id" | "_routing") || CONDITIONS.contains(&path);
+        if is_beside || path.starts_with("_ingest.") {
             return None;
         }
         let path = path.strip_prefix("_source.").unwrap_or(path);
@@ -203,6 +217,7 @@ impl Document {
             "_index" => self.index = text().unwrap_or_default(),
             "_id" => self.id = text(),
             "_routing" => self.routing = text(),
+            name if CONDITIONS.contains(&name) => self.set_condition(name, value),
             _ => {
                 if let Some(rest) = path.strip_prefix("_ingest.") {
                     let mut all = Value::Object(std::mem::take(&mut self.ingest));
@@ -222,11 +237,20 @@ impl Document {
         Ok(())
     }
 
+    /// Says one of [`CONDITIONS`]; null takes it away.
+    pub fn set_condition(&mut self, name: &str, value: Value) {
+        match value {
+            Value::Null => drop(self.conditions.shift_remove(name)),
+            value => drop(self.conditions.insert(name.to_string(), value)),
+        }
+    }
+
     /// Takes the value at a path away.
     pub(crate) fn remove(&mut self, path: &str) -> Option<Value> {
         match path {
             "_routing" => return self.routing.take().map(Value::from),
             "_id" => return self.id.take().map(Value::from),
+            name if CONDITIONS.contains(&name) => return self.conditions.shift_remove(name),
             _ => {}
         }
         if let Some(rest) = path.strip_prefix("_ingest.") {
@@ -248,12 +272,15 @@ impl Document {
                 .render(&Value::Null, Escape::Plain)
                 .map_err(Failure::unfit);
         }
-        let beside = json!({
+        let mut beside = json!({
             "_ingest": self.ingest,
             "_index": self.index,
             "_id": self.id,
             "_routing": self.routing,
         });
+        if let Value::Object(members) = &mut beside {
+            members.extend(self.conditions.clone());
+        }
         template
             .render_beside(&self.source, &beside)
             .map_err(Failure::unfit)
@@ -432,6 +459,19 @@ mod tests {
             document.set(&format!("o.c{copy}"), before).is_ok()
         });
         assert!(copies.count() < 20);
+    }
+
+    #[test]
+    fn conditions_stand_beside_the_source() {
+        let mut document = document(json!({"a": 1}));
+        document.set("_version", 3.into()).unwrap();
+        document.set("_version_type", "external".into()).unwrap();
+        assert_eq!(document.source, json!({"a": 1}));
+        assert_eq!(document.get("_version"), Some(3.into()));
+        let template = Template::parse("{{_version}} {{_version_type}}").unwrap();
+        assert_eq!(document.fill(&template).unwrap(), "3 external");
+        assert_eq!(document.remove("_version"), Some(3.into()));
+        assert!(!document.has("_version") && document.has("_version_type"));
     }
 
     #[test]

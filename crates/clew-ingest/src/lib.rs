@@ -51,7 +51,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use document::Document;
+pub use document::{CONDITIONS, Document};
 pub use error::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 pub use event::{Event, NAMES_MAX, Reason, Slot, Value};
 pub use patterns::KeptPattern;

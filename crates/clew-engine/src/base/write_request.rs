@@ -145,6 +145,11 @@ pub enum Condition {
         /// `if_primary_term`.
         primary_term: u64,
     },
+    /// Its version is this one.
+    Version {
+        /// The version.
+        version: u64,
+    },
     /// Its version is lower than this one, which it gets: versions come from elsewhere.
     External {
         /// The new version.

@@ -454,6 +454,14 @@ fn check_condition(
                 None => format!("{required} but no document was found"),
             }
         }
+        (Some(Condition::Version { version }), current) => match current {
+            Some(current) if current.version == version => return Ok(()),
+            Some(current) => format!(
+                "current version [{}] is different than the one provided [{version}]",
+                current.version
+            ),
+            None => format!("document does not exist (expected version [{version}])"),
+        },
         (Some(Condition::External { version, or_equal }), _) => match last {
             Some(last) if or_equal && last > version => {
                 format!("current version [{last}] is higher than the one provided [{version}]")

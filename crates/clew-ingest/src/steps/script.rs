@@ -5,7 +5,7 @@ use clew_query::{Script, ScriptError, ScriptLanguage, ScriptPurpose};
 use clew_schema::DateFormat;
 use serde_json::{Map, Value, json};
 
-use crate::document::Document;
+use crate::document::{CONDITIONS, Document};
 use crate::error::{Because, DefinitionError, Failure, FailureKind};
 use crate::members::optional;
 
@@ -92,6 +92,10 @@ impl Program {
         document.index = text("_index").unwrap_or_default();
         document.id = text("_id");
         document.routing = text("_routing");
+        for name in CONDITIONS {
+            let said = left.shift_remove(name).unwrap_or_default();
+            document.set_condition(name, said);
+        }
         if let Some(Value::Object(about)) = left.shift_remove("_ingest") {
             document.ingest = about;
         }
@@ -134,15 +138,18 @@ fn seen<T>(document: &mut Document, show: impl FnOnce(&Value) -> T) -> T {
         json!(document.routing),
         Value::Object(document.ingest.clone()),
     ];
+    let beside = BESIDE.into_iter().map(str::to_string).zip(values);
+    let beside = beside.chain(document.conditions.clone());
     if let Value::Object(members) = &mut document.source {
-        for (name, value) in BESIDE.into_iter().zip(values) {
-            let before = members.insert(name.to_string(), value);
-            displaced.extend(before.map(|value| (name.to_string(), value)));
+        for (name, value) in beside {
+            let before = members.insert(name.clone(), value);
+            displaced.extend(before.map(|value| (name, value)));
         }
     }
     let shown = show(&document.source);
     if let Value::Object(members) = &mut document.source {
-        for name in BESIDE {
+        let conditions = document.conditions.keys().map(String::as_str);
+        for name in BESIDE.into_iter().chain(conditions) {
             members.shift_remove(name);
         }
         members.extend(displaced);
@@ -163,6 +170,20 @@ mod tests {
         document.id = Some("7".to_string());
         program.apply(&mut document).unwrap();
         document
+    }
+
+    #[test]
+    fn scripts_see_and_say_the_version() {
+        let mut config = Map::new();
+        let source = "ctx.seen = ctx._version; ctx._version = 5; ctx.remove('_version_type')";
+        config.insert("source".to_string(), source.into());
+        let program = Program::parse(&mut config).unwrap();
+        let mut document = Document::new("i", json!({}), 0);
+        document.set_condition("_version", (-3).into());
+        document.set_condition("_version_type", "internal".into());
+        program.apply(&mut document).unwrap();
+        assert_eq!(document.source, json!({"seen": -3}));
+        assert_eq!(Value::Object(document.conditions), json!({"_version": 5}));
     }
 
     #[test]

@@ -340,7 +340,7 @@ pub(crate) fn check_create(condition: Option<Condition>) -> Result<(), ApiError>
         Some(Condition::At { .. }) => Err(ApiError::validation(
             "create operations do not support compare and set. use index instead",
         )),
-        Some(Condition::External { .. }) => Err(ApiError::validation(
+        Some(Condition::Version { .. } | Condition::External { .. }) => Err(ApiError::validation(
             "create operations only support internal versioning. use index instead",
         )),
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use clew_engine::{
     Access, Action, Changed, Condition, Engine, OpType, PRIMARY_TERM, WriteOperation,
 };
+use clew_ingest::template::plain;
 use clew_ingest::{Document, Failure, Flow, Pipeline, Surroundings, run_named};
 use clew_platform::MemoryPurpose;
 use serde_json::Value;
@@ -21,6 +22,8 @@ use crate::state::stored_scripts;
 /// The settings of an index that name its pipelines.
 const DEFAULT_SETTING: &str = "index.default_pipeline";
 const FINAL_SETTING: &str = "index.final_pipeline";
+/// The version of whoever does not care.
+const ANY_VERSION: i64 = -3;
 /// The name that stands for no pipeline.
 const NONE: &str = "_none";
 
@@ -155,6 +158,7 @@ impl<'a> Ingest<'a> {
         let mut document = Document::new(operation.index.clone(), value, self.engine.now_ms());
         document.id = operation.id.clone();
         document.routing = operation.routing.clone();
+        tell_version(&mut document, operation.condition);
         if let Some(name) = first
             && run_named(name, &mut document, self)? == Flow::Dropped
         {
@@ -171,6 +175,9 @@ impl<'a> Ingest<'a> {
             return Ok(Prepared::Dropped);
         }
         *source = Bytes::from(document.source.to_string());
+        if let Action::Index { .. } = operation.action {
+            operation.condition = condition_of(&document)?.or(operation.condition);
+        }
         operation.index = document.index;
         operation.id = document.id;
         operation.routing = document.routing;
@@ -229,6 +236,63 @@ impl Surroundings for Ingest<'_> {
     fn data_dir(&self) -> Option<&Path> {
         Some(self.engine.data_dir())
     }
+}
+
+/// Lets a document say which version it is to have, or that this is open: -3.
+fn tell_version(document: &mut Document, condition: Option<Condition>) {
+    let (version, kind) = match condition {
+        Some(Condition::External { version, or_equal }) => {
+            let kind = ["external", "external_gte"][usize::from(or_equal)];
+            (version.into(), kind)
+        }
+        _ => (ANY_VERSION.into(), "internal"),
+    };
+    document.set_condition("_version", version);
+    document.set_condition("_version_type", kind.into());
+}
+
+/// The state that a document says the one in its place must be in.
+fn condition_of(document: &Document) -> Result<Option<Condition>, ApiError> {
+    let whole = |name: &str| {
+        let Some(said) = document.conditions.get(name) else {
+            return Ok(None);
+        };
+        let number = said.as_i64().ok_or_else(|| {
+            ApiError::illegal_argument(format!("[{name}] is a whole number, not [{said}]"))
+        })?;
+        Ok::<_, ApiError>((number != ANY_VERSION).then_some(number))
+    };
+    let (seq_no, primary_term) = (whole("_if_seq_no")?, whole("_if_primary_term")?);
+    if let (Some(seq_no), Some(primary_term)) = (seq_no, primary_term)
+        && let (Ok(seq_no), Ok(primary_term)) = (seq_no.try_into(), primary_term.try_into())
+    {
+        return Ok(Some(Condition::At {
+            seq_no,
+            primary_term,
+        }));
+    }
+    let version = whole("_version")?;
+    let kind = document.conditions.get("_version_type");
+    let kind = kind.map_or_else(|| "internal".to_string(), plain);
+    let or_equal = match kind.as_str() {
+        "internal" if version.is_none() => return Ok(None),
+        "internal" | "external" | "external_gt" => false,
+        "external_gte" => true,
+        _ => {
+            let reason = format!("No version type match [{kind}]");
+            return Err(ApiError::illegal_argument(reason));
+        }
+    };
+    let version = version.unwrap_or(ANY_VERSION);
+    let Ok(version) = u64::try_from(version) else {
+        let kind = kind.to_uppercase();
+        let reason = format!("illegal version value [{version}] for version type [{kind}]");
+        return Err(ApiError::validation(&reason));
+    };
+    Ok(Some(match kind.as_str() {
+        "internal" => Condition::Version { version },
+        _ => Condition::External { version, or_equal },
+    }))
 }
 
 /// A pipeline that is kept and cannot be read, such as one whose stored script is gone.

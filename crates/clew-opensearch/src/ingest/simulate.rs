@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use clew_ingest::template::plain;
-use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay};
+use clew_ingest::{
+    CONDITIONS, DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay,
+};
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
@@ -80,6 +82,10 @@ fn document_of(doc: &Value, now_ms: i64) -> Document {
     );
     document.id = Some(text("_id").unwrap_or_else(|| "_id".to_string()));
     document.routing = text("routing").or_else(|| text("_routing"));
+    for name in CONDITIONS {
+        let said = doc.get(name).cloned().unwrap_or_default();
+        document.set_condition(name, said);
+    }
     document
 }
 
@@ -108,6 +114,9 @@ fn shown(document: &Document, about: Value) -> Value {
     let mut shown = json!({"_index": document.index});
     if let Some(id) = &document.id {
         shown["_id"] = id.as_str().into();
+    }
+    for (name, said) in &document.conditions {
+        shown[name.as_str()] = plain(said).into();
     }
     shown["_source"] = document.source.clone();
     shown["_ingest"] = about;
