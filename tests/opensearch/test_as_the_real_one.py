@@ -131,3 +131,29 @@ class Same(ClewTest):
         aggs = {"all": {"value_count": {"field": "_id"}}, "none": {"missing": {"field": "_id"}}}
         found = self.client.search(index="real", body={"size": 0, "aggs": aggs})["aggregations"]
         self.assertEqual((found["all"]["value"], found["none"]["doc_count"]), (3, 0))
+
+    def test_one_value_stands_for_a_list_of_one(self):
+        self.client.indices.create(index="one", body={"mappings": {"properties": {"ip": {"type": "ip"}, "t": {"type": "text"}}}})
+        self.client.index(index="one", id="1", body={"n": 1, "ip": "10.0.0.1", "t": "a"}, refresh=True)
+        for kind, body, want in (
+            ("range", {"field": "n", "ranges": {"to": 5}}, [1]),
+            ("ip_range", {"field": "ip", "ranges": {"to": "10.0.0.6"}}, [1]),
+        ):
+            found = self.client.search(index="one", body={"size": 0, "aggs": {"x": {kind: body}}})
+            self.assertEqual([bucket["doc_count"] for bucket in found["aggregations"]["x"]["buckets"]], want, kind)
+        for kind, key, value, want in (
+            ("percentiles", "percents", 50, {"50.0": 1.0}),
+            ("percentiles", "percents", "50", {"50.0": 1.0}),
+            ("percentile_ranks", "values", 1, {"1.0": 100.0}),
+        ):
+            found = self.client.search(index="one", body={"size": 0, "aggs": {"x": {kind: {"field": "n", key: value}}}})
+            self.assertEqual(found["aggregations"]["x"]["values"], want, kind)
+        for kind in ("any_of", "all_of"):
+            query = {"intervals": {"t": {kind: {"intervals": {"match": {"query": "a"}}}}}}
+            self.assertEqual(self.client.count(index="one", body={"query": query})["count"], 1, kind)
+
+    def test_commas_behind_the_last_name_mean_nothing(self):
+        self.client.index(index="named", id="1", body={}, refresh=True)
+        for path in ("/named,/_count", "/named,,/_count"):
+            self.assertEqual(self.raw("GET", path)["count"], 1, path)
+        self.assertEqual(list(self.raw("GET", "/named,/_mapping")), ["named"])

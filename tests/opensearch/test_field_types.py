@@ -39,6 +39,12 @@ class FieldTypes(ClewTest):
             single={"type": "float"},
         )
         self.index_all("t", {"a": {"half": 300.33, "scaled": 1.239, "single": 0.1}})
+        # Columns, and the scripts that read them, have all digits; fields the fewest that mean the number.
+        body = {"fields": ["single"], "script_fields": {"made": {"script": "doc['single'].value + 1"}}}
+        fields = self.client.search(index="t", body=body)["hits"]["hits"][0]["fields"]
+        self.assertEqual(fields, {"single": [0.1], "made": [1.1000000014901161]})
+        shown = self.client.search(index="t", body={"docvalue_fields": ["single", "half", "scaled"]})["hits"]["hits"][0]["fields"]
+        self.assertEqual(shown, {"single": [0.10000000149011612], "half": [300.25], "scaled": [1.24]})
         for field, value in [("half", 300.25), ("scaled", 1.24), ("single", 0.1)]:
             hits = self.client.search(index="t", body={"sort": [field]})["hits"]["hits"]
             self.assertEqual(hits[0]["sort"], [value])

@@ -306,7 +306,7 @@ mod tests {
             ("bulgarian", "градовете и книгите", vec!["град", "книг"]),
             ("hindi", "लड़कियों और पढ़ाई", vec!["लडक", "पढाइ"]),
             ("latvian", "grāmatām un brāļu", vec!["grāmat", "brāl"]),
-            ("persian", "کتاب‌ها ۱۲", vec!["كتاب", "12"]),
+            ("persian", "کتاب‌ها می‌خورد ۱۲", vec!["كتاب", "خورد", "12"]),
             ("romanian", "și nu casele", vec!["și", "cas"]),
             (
                 "bengali",

@@ -119,8 +119,8 @@ impl ResolveOptions {
 
 impl Engine {
     /// Opens the indexes that an expression names, in order of their names: names, aliases and patterns with `*`,
-    /// separated by commas, a leading `-` after a pattern taking away; empty, `*` and `_all` mean
-    /// all. Patterns mean only what may be opened for the purpose.
+    /// separated by commas, of which those behind the last one mean nothing, a leading `-` after a pattern taking away;
+    /// empty, `*` and `_all` mean all. Patterns mean only what may be opened for the purpose.
     ///
     /// # Errors
     /// [`EngineError::IndexNotFound`] and [`EngineError::IndexClosed`] as the options say; [`EngineError::AccessDenied`] for
@@ -141,8 +141,12 @@ impl Engine {
             purpose,
             found: BTreeMap::new(),
         };
-        let all = expression.is_empty();
-        let expression = if all { "_all" } else { expression };
+        // As Java's lists between commas do, an expression ends with its last name.
+        let expression = match (expression, expression.trim_end_matches(',')) {
+            ("", _) => "_all",
+            (commas, "") => commas,
+            (_, names) => names,
+        };
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim) {
             let part = resolve_date(part, self.inner.now_ms())?;

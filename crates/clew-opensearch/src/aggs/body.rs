@@ -60,13 +60,24 @@ impl<'a> Body<'a> {
 
     /// A list of numbers, which must not be empty where it is given.
     pub(super) fn numbers(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
+        let found = self.settings.iter().find(|(name, _)| *name == key);
+        match found.map(|(_, value)| *value) {
+            Some(Value::Array(_)) | None => self.numbers_or_one(key),
+            Some(other) => Err(self.wrong(key, other)),
+        }
+    }
+
+    /// The same, or a number that stands alone.
+    pub(super) fn numbers_or_one(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
         let found = self.settings.iter().position(|(name, _)| *name == key);
         let Some(found) = found else {
             return Ok(None);
         };
         let (_, value) = self.settings.swap_remove(found);
-        let Value::Array(list) = value else {
-            return Err(self.wrong(key, value));
+        let list = match value {
+            Value::Array(list) => list.as_slice(),
+            Value::Number(_) | Value::String(_) => std::slice::from_ref(value),
+            other => return Err(self.wrong(key, other)),
         };
         let number = |value: &Value| {
             let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());

@@ -166,7 +166,7 @@ fn all_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
 fn rules(parameters: &mut Parameters<'_>, depth: usize) -> Result<Vec<IntervalRule>, DslError> {
     match parameters.take("intervals") {
         Some(Value::Array(values)) => values.iter().map(|value| rule(value, depth + 1)).collect(),
-        Some(_) => Err(DslError::parsing("Expected an array of interval rules")),
+        Some(alone) => Ok(vec![rule(alone, depth + 1)?]),
         None => Err(DslError::illegal("Required [intervals]")),
     }
 }

@@ -29,7 +29,7 @@ fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
             .iter()
             .map(|value| range_item(body, value))
             .collect::<Result<Vec<_>, _>>()?,
-        Some(other) => return Err(body.wrong("ranges", other)),
+        Some(alone) => vec![range_item(body, alone)?],
         None => Vec::new(),
     };
     if ranges.is_empty() {

@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
-    let points = body.numbers("percents")?;
+    let points = body.numbers_or_one("percents")?;
     let points = points.unwrap_or_else(|| PERCENTS.to_vec());
     let beyond = points.iter().find(|point| !(0.0..=100.0).contains(*point));
     if let Some(point) = beyond {
@@ -46,7 +46,7 @@ fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
 }
 
 fn ranks(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
-    let points = body.numbers("values")?.ok_or_else(|| {
+    let points = body.numbers_or_one("values")?.ok_or_else(|| {
         AggDslError::illegal(format!("[values] must not be null: [{}]", body.name))
     })?;
     Ok(PercentilesSpec {
