@@ -181,6 +181,11 @@ class Cluster(ClewTest):
         self.assertIn("green", self.client.cat.health())
         self.assertEqual(len(self.client.cat.shards(format="json")), 2)
         self.assertEqual(len(self.client.cat.nodes(format="json")), 1)
+        self.assertIn("pri.search.query_total", self.client.cat.indices(help=True))
+        self.assertNotIn("pri.search.throttled", self.client.cat.indices(help=True))
+        (node,) = self.client.cat.nodes(format="json", h="type,build,iito,segments.count,qchc,suggest.total,scrcc")
+        self.assertEqual((node["type"], node["suggest.total"], node["scrcc"]), ("tar", "0", None))
+        self.assertGreaterEqual(int(node["iito"]), 13)
         self.assertEqual(self.client.cat.aliases(), "")
 
     def test_what_benchmark_tools_read_without_asking(self):

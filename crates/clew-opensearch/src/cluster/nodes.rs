@@ -16,6 +16,10 @@ use crate::ingest;
 use crate::state::api::{Api, RestOptions};
 use crate::state::call::Call;
 
+/// How this build is said to have come about; clients want to read something.
+pub(crate) const BUILD_TYPE: &str = "tar";
+pub(crate) const BUILD_HASH: &str = "unknown";
+
 pub(crate) const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 
 /// What clients look for among the plugins, and is built in: names and what they do.
@@ -60,8 +64,8 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "host": host,
         "ip": host,
         "version": options.version_number,
-        "build_type": "tar",
-        "build_hash": "unknown",
+        "build_type": BUILD_TYPE,
+        "build_hash": BUILD_HASH,
         "total_indexing_buffer": 0,
         "roles": ROLES,
         "attributes": {},

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::cluster::nodes::{BUILD_HASH, BUILD_TYPE};
 use crate::http::client::{Client, Version};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -17,8 +18,8 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "cluster_uuid": stable_id(&[&options.cluster_name]),
         "version": {
             "number": options.version_number,
-            "build_type": "tar",
-            "build_hash": "unknown",
+            "build_type": BUILD_TYPE,
+            "build_hash": BUILD_HASH,
             "build_date": "unknown",
             "build_snapshot": false,
             "lucene_version": LUCENE_VERSION,

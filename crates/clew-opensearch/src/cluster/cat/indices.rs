@@ -108,7 +108,7 @@ const OF_INDEX: &[Figure] = &[
 ];
 
 /// What an index holds and has done, which is shown where it is asked for.
-fn figures() -> impl Iterator<Item = &'static Figure> {
+pub(super) fn figures() -> impl Iterator<Item = &'static Figure> {
     let of_shards = FIGURES.iter().filter(|figure| figure.is_of_index());
     of_shards.chain(OF_INDEX)
 }
@@ -116,7 +116,7 @@ fn figures() -> impl Iterator<Item = &'static Figure> {
 /// What is told of an index.
 pub(super) fn index_columns() -> Vec<Column> {
     let figures = figures().map(|figure| Column {
-        of_copies: true,
+        of_copies: figure.column.name != "search.throttled",
         ..figure.column
     });
     INDICES.iter().copied().chain(figures).collect()

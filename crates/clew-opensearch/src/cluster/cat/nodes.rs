@@ -1,9 +1,13 @@
 //! `_cat/nodes`, `_cat/nodeattrs`, `_cat/plugins`, `_cat/allocation` and `_cat/tasks`: this node.
 
+use clew_engine::IndexStats;
+
+use super::indices::figures as of_indices;
+use super::shards::{Figure, figure};
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use super::{shown_time, time_of_day};
 use crate::cluster::machine::{DiskSpace, Machine};
-use crate::cluster::nodes::{PLUGINS, names_this_node};
+use crate::cluster::nodes::{BUILD_HASH, BUILD_TYPE, PLUGINS, names_this_node};
 use crate::cluster::task_endpoints::Wanted;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -18,6 +22,9 @@ const NODES: &[Column] = &[
     hidden("port", &["po"], "bound transport port"),
     hidden_text("http_address", &["http"], "bound http address"),
     hidden_text("version", &["v"], "version"),
+    hidden_text("type", &["t"], "os distribution type"),
+    hidden_text("build", &["b"], "os build hash"),
+    hidden_text("jdk", &["j"], "jdk version"),
     hidden("disk.total", &["dt", "diskTotal"], "total disk space"),
     hidden("disk.used", &["du", "diskUsed"], "used disk space"),
     hidden(
@@ -98,13 +105,16 @@ pub(crate) async fn nodes(call: Call) -> Result<Reply, ApiError> {
     let percent = disk.used_basis_points();
     let files_max = machine.open_files_max.max(1);
     let [load_1m, load_5m, load_15m] = machine.load.clone();
-    let row = vec![
+    let mut row = vec![
         id,
         std::process::id().to_string(),
         call.api.options.publish_host().to_string(),
         address.rsplit(':').next().unwrap_or_default().to_string(),
         address.clone(),
         api.options.version_number.clone(),
+        BUILD_TYPE.to_string(),
+        BUILD_HASH.to_string(),
+        String::new(),
         size_in_words(disk.total, unit),
         size_in_words(disk.used(), unit),
         size_in_words(disk.available, unit),
@@ -128,11 +138,61 @@ pub(crate) async fn nodes(call: Call) -> Result<Reply, ApiError> {
         "*".to_string(),
         api.options.node_name.clone(),
     ];
+    let mut stats = IndexStats::default();
+    for index in call.shown_indices() {
+        stats.add(&index.stats());
+    }
+    row.extend(figures().map(|figure| (figure.cell)(&stats, unit)));
+    let figures = figures().map(|figure| figure.column);
+    let columns: Vec<Column> = NODES.iter().copied().chain(figures).collect();
     Table {
-        columns: NODES,
+        columns: &columns,
         rows: vec![row],
     }
     .reply(&call)
+}
+
+/// What is told of a node alone, beside what is told of all its indexes. Nobody counts what becomes of scripts.
+const OF_NODE: &[Figure] = &[
+    figure(
+        "query_cache.hit_count",
+        &["qchc", "queryCacheHitCount"],
+        "query cache hit counts",
+        |stats, _| stats.filters.hits.to_string(),
+    ),
+    figure(
+        "query_cache.miss_count",
+        &["qcmc", "queryCacheMissCount"],
+        "query cache miss counts",
+        |stats, _| stats.filters.misses.to_string(),
+    ),
+    figure(
+        "script.compilations",
+        &["scrcc", "scriptCompilations"],
+        "script compilations",
+        |_, _| String::new(),
+    ),
+    figure(
+        "script.cache_evictions",
+        &["scrce", "scriptCacheEvictions"],
+        "script cache evictions",
+        |_, _| String::new(),
+    ),
+    figure(
+        "script.compilation_limit_triggered",
+        &["scrclt", "scriptCacheCompilationLimitTriggered"],
+        "script cache compilation limit triggered",
+        |_, _| String::new(),
+    ),
+];
+
+/// What a node's indexes hold and have done, which is shown where it is asked for.
+fn figures() -> impl Iterator<Item = &'static Figure> {
+    let of_nodes = |figure: &&Figure| {
+        let name = figure.column.name;
+        !name.starts_with("warmer.") && !matches!(name, "memory.total" | "search.throttled")
+    };
+    of_indices().filter(of_nodes).chain(OF_NODE)
 }
 
 const ATTRIBUTES: &[Column] = &[

@@ -50,6 +50,7 @@ impl Figure {
             "seq_no.",
             "path.",
             "docs.deleted",
+            "search.search_idle_",
         ];
         !of_shard
             .iter()

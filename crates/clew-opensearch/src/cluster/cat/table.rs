@@ -134,17 +134,18 @@ impl Table<'_> {
     }
 
     fn help(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let aliases: Vec<String> = self
-            .columns
-            .iter()
-            .map(|column| column.aliases.join(","))
-            .collect();
-        let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-        let name_width = width(&mut names.iter().map(|name| name.len()));
-        let alias_width = width(&mut aliases.iter().map(String::len));
-        let lines = self.columns.iter().zip(&aliases).map(|(column, aliases)| {
+        let mut lines = Vec::new();
+        for column in self.columns {
             let (name, about) = (column.name, column.about);
+            lines.push((name.to_string(), column.aliases.join(","), about));
+            if column.of_copies {
+                lines.push((format!("pri.{name}"), String::new(), about));
+            }
+        }
+        let name_width = lines.iter().map(|(name, ..)| name.len()).max();
+        let alias_width = lines.iter().map(|(_, aliases, _)| aliases.len()).max();
+        let (name_width, alias_width) = (name_width.unwrap_or(0), alias_width.unwrap_or(0));
+        let lines = lines.iter().map(|(name, aliases, about)| {
             format!("{name:<name_width$} | {aliases:<alias_width$} | {about}\n")
         });
         lines.collect()
