@@ -157,3 +157,29 @@ class Same(ClewTest):
         for path in ("/named,/_count", "/named,,/_count"):
             self.assertEqual(self.raw("GET", path)["count"], 1, path)
         self.assertEqual(list(self.raw("GET", "/named,/_mapping")), ["named"])
+
+    def test_what_a_template_is_searched_with_is_said_beside_it(self):
+        search = {"query": {"match_all": {}}, "size": 1, "explain": True, "profile": True}
+        found = self.client.search_template(index="real", body={"source": search})
+        self.assertNotIn("_explanation", found["hits"]["hits"][0])
+        self.assertNotIn("profile", found)
+        found = self.client.search_template(index="real", body={"source": search, "explain": True})
+        self.assertIn("_explanation", found["hits"]["hits"][0])
+        for body in ({"source": ""}, {"params": {}}):
+            with self.refused(400, "action_request_validation_exception", "template is missing"):
+                self.client.search_template(index="real", body=body)
+            with self.refused(400, "action_request_validation_exception", "template is missing"):
+                self.client.msearch_template(body=[{"index": "real"}, {"source": search}, {}, body])
+
+    def test_scripts_are_kept_for_what_there_is(self):
+        script = {"script": {"lang": "painless", "source": "ctx._source.a = 1"}}
+        self.raw("PUT", "/_scripts/kept/update", body=script)
+        with self.refused(400, "illegal_argument_exception", "failed to parse/compile stored script [kept]"):
+            self.raw("PUT", "/_scripts/kept/nonsense", body=script)
+        self.raw("DELETE", "/_scripts/kept")
+
+    def test_filters_without_a_tokenizer_change_letters_alone(self):
+        with self.refused(400, "illegal_argument_exception", "Custom normalizer may not use filter [stop]"):
+            self.client.indices.analyze(body={"text": "ABc", "filter": ["lowercase", "stop"]})
+        tokens = self.client.indices.analyze(body={"text": "ABc", "filter": ["lowercase"]})["tokens"]
+        self.assertEqual([token["token"] for token in tokens], ["abc"])

@@ -151,7 +151,7 @@ impl Analysis {
     }
 
     /// The name of an analyzer that a request puts together from parts: `tokenizer`, `filter` and
-    /// `char_filter`, each a name or a definition.
+    /// `char_filter`, each a name or a definition. Without a tokenizer it is a normalizer.
     ///
     /// # Errors
     /// A reason in OpenSearch's words, when a part is unknown or its parameters make no sense.
@@ -199,7 +199,30 @@ impl Analysis {
             };
         }
         Chain::compile(&parts)?;
+        if wanted.get("tokenizer").is_none()
+            && let Some(name) = self.beyond_letters(wanted.get("filter"))
+        {
+            return Err(format!("Custom normalizer may not use filter [{name}]"));
+        }
         Ok(full_name("_anonymous_", &parts))
+    }
+
+    /// The name of the first of these filters that does more than change letters, which normalizers have none of.
+    fn beyond_letters(&self, filters: Option<&Value>) -> Option<String> {
+        let filters = match filters? {
+            Value::Array(filters) => filters.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        filters.iter().find_map(|filter| {
+            let (name, defined) = match filter {
+                Value::String(name) => (name.clone(), defined(&self.source, "filter", name)),
+                definition => {
+                    let kind = Part::new(definition).type_name();
+                    (format!("__anonymous__{kind}"), definition.clone())
+                }
+            };
+            (!required::is_of_letters("filter", &defined)).then_some(name)
+        })
     }
 
     /// The analyzer of text fields that name none.

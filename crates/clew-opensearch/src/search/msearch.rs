@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::request::Spec;
 use super::run;
-use super::template::render;
+use super::template;
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
@@ -56,6 +56,11 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     Spent::is_of_kind(|| "msearch");
     let items = parse(&call, form)?;
+    if form == Form::Templates {
+        items
+            .iter()
+            .try_for_each(|item| template::check(&item.body))?;
+    }
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
             return Err(ApiError::illegal_argument(
@@ -91,7 +96,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             }
             let body = match form {
                 Form::Searches => body,
-                Form::Templates => render(&call, &body).await?,
+                Form::Templates => template::render(&call, &body).await?,
             };
             let search = run(&call, &expression, options, body);
             match account {

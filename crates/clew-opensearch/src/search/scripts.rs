@@ -7,7 +7,7 @@ use clew_query::{ScriptLanguage, ScriptPurpose};
 use serde_json::{Value, json};
 
 use crate::dsl::WrittenScript;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 use crate::state::stored_scripts::{KIND, find, missing};
@@ -50,6 +50,23 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
              for script [{id}]",
             source.len()
         )));
+    }
+    if let Some(context) = call.path("context")
+        && !OF_PAINLESS.contains(&context)
+        && !OF_OTHERS.contains(&context)
+    {
+        let cause = Cause::new(
+            "illegal_argument_exception",
+            format!("Unknown context [{context}]"),
+        );
+        let told = Cause::new(
+            "illegal_argument_exception",
+            format!("failed to parse/compile stored script [{id}]"),
+        );
+        return Err(ApiError::new(
+            StatusCode::BAD_REQUEST,
+            told.caused_by(cause),
+        ));
     }
     if lang == LANG {
         Template::parse(&source).map_err(|reason| not_a_template(&id, &reason))?;
@@ -179,6 +196,22 @@ const OF_PAINLESS: [&str; 14] = [
     "score",
     "terms_set",
     "update",
+];
+
+/// What else OpenSearch knows that scripts are for; here they are not held to it when they are kept.
+const OF_OTHERS: [&str; 12] = [
+    "aggregation_selector",
+    "analysis",
+    "bucket_aggregation",
+    "derived_field",
+    "interval",
+    "moving-function",
+    "script_heuristic",
+    "search",
+    "similarity",
+    "similarity_weight",
+    "string_sort",
+    "template",
 ];
 
 /// `GET /_script_language`: what scripts may be written in.

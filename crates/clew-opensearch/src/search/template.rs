@@ -13,11 +13,13 @@ use crate::state::call::Call;
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let search = render(&call, &body).await?;
+    check(&body)?;
     let options = call.resolve_options()?;
     if body.get("simulate") == Some(&Value::Bool(true)) {
+        let search = rendered(&call, &body).await?;
         return Ok(Reply::json(&json!({"template_output": search})));
     }
+    let search = render(&call, &body).await?;
     let mut bytes = run(&call, call.index_expression(), options, search).await?;
     add_status(&mut bytes);
     Ok(Reply::raw_json(bytes))
@@ -31,12 +33,28 @@ pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
     ))
 }
 
-/// The search that a template of one of several searches becomes.
+/// Refuses a request that says of no template what it is.
+pub(super) fn check(body: &Value) -> Result<(), ApiError> {
+    let is_there = |key: &str| {
+        body.get(key)
+            .is_some_and(|said| !said.is_null() && said != "")
+    };
+    match is_there("source") || is_there("id") {
+        true => Ok(()),
+        false => Err(ApiError::validation("template is missing")),
+    }
+}
+
+/// The search that a template becomes that is searched with. Whether it is explained and profiled is said beside the
+/// template, never in it.
 pub(super) async fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
     let mut search = rendered(call, body).await?;
-    for key in ["explain", "profile"] {
-        if let (Some(flag), Value::Object(search)) = (body.get(key), &mut search) {
-            search.insert(key.to_string(), flag.clone());
+    if let Value::Object(search) = &mut search {
+        for key in ["explain", "profile"] {
+            match body.get(key) {
+                Some(flag) => search.insert(key.to_string(), flag.clone()),
+                None => search.shift_remove(key),
+            };
         }
     }
     Ok(search)

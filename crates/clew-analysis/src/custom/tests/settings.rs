@@ -105,6 +105,14 @@ fn parts_of_a_request_that_there_are_not_are_told_by_their_types() {
             json!({"char_filter": [{"x": 1}]}),
             "Missing [type] setting for anonymous char_filter: {\"x\":\"1\"}",
         ),
+        (
+            json!({"filter": ["lowercase", "stop"]}),
+            "Custom normalizer may not use filter [stop]",
+        ),
+        (
+            json!({"filter": [{"type": "stemmer"}]}),
+            "Custom normalizer may not use filter [__anonymous__stemmer]",
+        ),
     ] {
         let refused = analysis.assembled(&wanted, PartLimits::default());
         assert_eq!(refused.unwrap_err(), reason);
