@@ -183,3 +183,9 @@ class Same(ClewTest):
             self.client.indices.analyze(body={"text": "ABc", "filter": ["lowercase", "stop"]})
         tokens = self.client.indices.analyze(body={"text": "ABc", "filter": ["lowercase"]})["tokens"]
         self.assertEqual([token["token"] for token in tokens], ["abc"])
+
+    def test_scripts_of_filters_know_where_a_token_stands_in_the_text(self):
+        near = {"type": "predicate_token_filter", "script": {"source": "token.startOffset > 1 && token.endOffset < 12"}}
+        body = {"tokenizer": "whitespace", "char_filter": ["html_strip"], "filter": [near], "text": "😀 <b>a</b> b c"}
+        tokens = self.client.indices.analyze(body=body)["tokens"]
+        self.assertEqual([(token["token"], token["start_offset"]) for token in tokens], [("a", 6)])

@@ -9,6 +9,7 @@ use super::room::{MADE_BYTES_MAX, leave_out};
 use crate::java_pattern::{JavaPattern, Replacement, each_match};
 
 /// A text that filters have changed.
+#[derive(Debug)]
 pub(super) struct Filtered {
     pub(super) text: String,
     /// Places of the text from which on others of the original follow, in order.

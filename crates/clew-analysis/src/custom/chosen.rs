@@ -1,10 +1,11 @@
 //! Terms that a script chooses: `predicate_token_filter` keeps them alone, `condition` sends them alone through more
 //! filters.
 
+use super::char_filter::Filtered;
 use super::filter::Filter;
 use super::part::Part;
 use super::shingle::Behind;
-use super::token_script::TokenScript;
+use super::token_script::{Standing, TokenScript};
 use super::{Chain, Term};
 
 /// Most filters of a `condition`.
@@ -61,15 +62,15 @@ impl Chosen {
         }))
     }
 
-    pub(super) fn apply(&self, mut terms: Vec<Term>) -> Vec<Term> {
+    pub(super) fn apply(&self, mut terms: Vec<Term>, behind: Behind<'_>) -> Vec<Term> {
         match self {
             Chosen::Alone(script) => {
-                let mut fits = fitting(script, &terms).into_iter();
+                let mut fits = fitting(script, &terms, behind).into_iter();
                 terms.retain(|_| fits.next() == Some(true));
                 terms
             }
             Chosen::Changed { script, filters } => {
-                let fits = fitting(script, &terms);
+                let fits = fitting(script, &terms, behind);
                 let mut out = Vec::with_capacity(terms.len());
                 // Neighbours that are chosen go through the filters together.
                 let mut run = Vec::new();
@@ -78,10 +79,10 @@ impl Chosen {
                         run.push(term);
                         continue;
                     }
-                    out.extend(through(filters, std::mem::take(&mut run)));
+                    out.extend(through(filters, std::mem::take(&mut run), behind));
                     out.push(term);
                 }
-                out.extend(through(filters, run));
+                out.extend(through(filters, run, behind));
                 out
             }
         }
@@ -89,21 +90,81 @@ impl Chosen {
 }
 
 /// Which of the terms a script chooses.
-fn fitting(script: &TokenScript, terms: &[Term]) -> Vec<bool> {
+fn fitting(script: &TokenScript, terms: &[Term], behind: Behind<'_>) -> Vec<bool> {
     let mut before: Option<usize> = None;
+    let mut units = Units {
+        text: behind.text,
+        byte: 0,
+        units: 0,
+    };
     let fits = terms.iter().map(|term| {
         let place = term.token.position;
         let step = before.map_or(place + 1, |before| place.saturating_sub(before));
         before = Some(place);
-        script.fits(term, step)
+        let standing = Standing {
+            step,
+            start: units.at(term.token.offset_from),
+            end: units.at(term.token.offset_to),
+        };
+        script.fits(term, standing)
     });
     fits.collect()
 }
 
-fn through(filters: &[Filter], run: Vec<Term>) -> Vec<Term> {
+/// Counts a text's letters as Java does, in units of UTF-16, up to places that lie close to each other mostly: each costs
+/// the way from the one before.
+struct Units<'t> {
+    text: Option<(&'t str, &'t Filtered)>,
+    byte: usize,
+    /// Those before the byte.
+    units: usize,
+}
+
+impl Units<'_> {
+    /// How many there are before a place of what terms were cut from; the place itself where there is no text.
+    fn at(&mut self, place: usize) -> usize {
+        let Some((text, filtered)) = self.text else {
+            return place;
+        };
+        let byte = text.floor_char_boundary(filtered.origin(place));
+        let (first, last) = (byte.min(self.byte), byte.max(self.byte));
+        let between = text[first..last].encode_utf16().count();
+        self.units = match byte >= self.byte {
+            true => self.units + between,
+            false => self.units - between,
+        };
+        self.byte = byte;
+        self.units
+    }
+}
+
+/// What filters make of terms that follow each other.
+fn through(filters: &[Filter], run: Vec<Term>, behind: Behind<'_>) -> Vec<Term> {
     if run.is_empty() {
         return run;
     }
     let each = filters.iter();
-    each.fold(run, |terms, filter| filter.apply(terms, Behind::default()))
+    let alone = Behind {
+        text: behind.text,
+        ..Behind::default()
+    };
+    each.fold(run, |terms, filter| filter.apply(terms, alone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_counted_as_java_does_and_from_place_to_place() {
+        let text = "aé😀b";
+        let filtered = Filtered::new(text);
+        let mut units = Units {
+            text: Some((text, &filtered)),
+            byte: 0,
+            units: 0,
+        };
+        let counted = [0, 1, 3, 7, 8, 3, 1, 7].map(|place| units.at(place));
+        assert_eq!(counted, [0, 1, 2, 4, 5, 2, 1, 4]);
+    }
 }

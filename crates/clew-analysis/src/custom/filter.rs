@@ -264,7 +264,7 @@ impl Filter {
     }
 
     /// The terms that it makes of these, behind which the text may have places without terms.
-    pub(super) fn apply(&self, mut terms: Vec<Term>, behind: Behind) -> Vec<Term> {
+    pub(super) fn apply(&self, mut terms: Vec<Term>, behind: Behind<'_>) -> Vec<Term> {
         match self {
             Filter::Nothing => terms,
             Filter::Synonyms(synonyms) => synonyms.apply(terms),
@@ -273,7 +273,7 @@ impl Filter {
             Filter::Pairs(pairs) => pairs.apply(terms),
             Filter::Kept(kept) => kept.apply(terms),
             Filter::Beside(beside) => beside.apply(terms),
-            Filter::Chosen(chosen) => chosen.apply(terms),
+            Filter::Chosen(chosen) => chosen.apply(terms, behind),
             Filter::Hashes(hashing) => hashing.apply(&terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);

@@ -141,6 +141,7 @@ impl Chain {
         let mut behind = Behind {
             places: 0,
             end: filtered.text.len(),
+            text: Some((text, &filtered)),
         };
         for filter in &self.filters {
             let last = last_place(&terms);

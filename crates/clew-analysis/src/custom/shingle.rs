@@ -41,7 +41,7 @@ impl Shingle {
 
     /// Each place begins shingles of all sizes, also one that another filter has left empty: there the filler stands.
     /// So do those behind the last term, of which the text may have some.
-    pub(super) fn apply(&self, terms: &[Term], behind: Behind) -> Vec<Term> {
+    pub(super) fn apply(&self, terms: &[Term], behind: Behind<'_>) -> Vec<Term> {
         let places = self.places(terms, behind);
         let is_lone = self.keeps_lone_words && places.len() < self.sizes.start;
         let mut out = Vec::new();
@@ -70,7 +70,7 @@ impl Shingle {
 
     /// The terms with what stands for those that are missing before each of them and behind the last, fewer than the longest
     /// shingle has.
-    fn places(&self, terms: &[Term], behind: Behind) -> Vec<Place> {
+    fn places(&self, terms: &[Term], behind: Behind<'_>) -> Vec<Place> {
         let most = self.sizes.end.saturating_sub(2);
         let mut places = Vec::with_capacity(terms.len());
         let mut next = 0;
@@ -132,11 +132,13 @@ impl Shingle {
 
 /// What a text has behind its last term.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Behind {
+pub(super) struct Behind<'t> {
     /// Places of terms that filters took out.
     pub(super) places: usize,
     /// Where the text ends, in bytes.
     pub(super) end: usize,
+    /// The text as it came, and what it was cut from; not where terms are looked at one by one.
+    pub(super) text: Option<(&'t str, &'t Filtered)>,
 }
 
 /// A place in a text: a term, or what stands for one that was left out.

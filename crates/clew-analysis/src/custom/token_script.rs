@@ -1,9 +1,9 @@
 //! Scripts that choose terms, as `condition` and `predicate_token_filter` have them: an expression of Painless over one
 //! `token`, read into a tree when the analyzer is made.
 //!
-//! What is understood are the token's `term`, `type`, `position`, `positionIncrement`, `positionLength` and `keyword`,
-//! methods of texts, `Character`'s questions about one letter (`Character.isDigit(token.term.charAt(0))`), comparisons, sums
-//! and logic. Statements, variables, offsets and regular expressions are refused, and
+//! What is understood are the token's `term`, `type`, `position`, `positionIncrement`, `positionLength`, `startOffset`,
+//! `endOffset` and `keyword`, methods of texts, `Character`'s questions about one letter (`Character.isDigit(token.term.charAt(0))`), comparisons, sums
+//! and logic. Statements, variables and regular expressions are refused, and
 //! so is what mixes kinds of values. A division by nothing, or a number beyond what Java's `long` holds, chooses nothing.
 
 use super::Term;
@@ -43,10 +43,21 @@ impl TokenScript {
         }
     }
 
-    /// Whether it is true of a term that lies so many places behind the one before it.
-    pub(super) fn fits(&self, term: &Term, step: usize) -> bool {
-        matches!(self.0.value(term, step), Some(Value::Flag(true)))
+    /// Whether it is true of a term that stands there.
+    pub(super) fn fits(&self, term: &Term, standing: Standing) -> bool {
+        matches!(self.0.value(term, standing), Some(Value::Flag(true)))
     }
+}
+
+/// Where a term stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// Places from the term before it.
+    pub(super) step: usize,
+    /// Where it begins in the text as that came, in units of UTF-16.
+    pub(super) start: usize,
+    /// Where it ends there.
+    pub(super) end: usize,
 }
 
 /// What a part of a script is.
@@ -71,6 +82,8 @@ enum Member {
     Type,
     Position,
     Increment,
+    Start,
+    End,
     Length,
     Keyword,
 }
@@ -220,7 +233,9 @@ impl Node {
             Node::Given(Value::Flag(_)) | Node::Token(Member::Keyword) | Node::Not(_) => Kind::Flag,
             Node::Given(Value::Text(_)) | Node::Token(Member::Term | Member::Type) => Kind::Text,
             Node::Given(Value::Number(_))
-            | Node::Token(Member::Position | Member::Increment | Member::Length)
+            | Node::Token(
+                Member::Position | Member::Increment | Member::Length | Member::Start | Member::End,
+            )
             | Node::Negative(_) => Kind::Number,
             Node::Pair(_, operator) => operator.kinds(Kind::Number).1,
             Node::Call(_, method) => method.kind(),
@@ -229,38 +244,40 @@ impl Node {
     }
 
     /// Its value for a term; none where a number cannot be told.
-    fn value(&self, term: &Term, step: usize) -> Option<Value> {
+    fn value(&self, term: &Term, standing: Standing) -> Option<Value> {
         Some(match self {
             Node::Given(value) => value.clone(),
             Node::Token(member) => match member {
                 Member::Term => Value::Text(term.token.text.clone()),
                 Member::Type => Value::Text(term.kind.to_string()),
                 Member::Position => Value::Number(number(term.token.position)),
-                Member::Increment => Value::Number(number(step)),
+                Member::Increment => Value::Number(number(standing.step)),
+                Member::Start => Value::Number(number(standing.start)),
+                Member::End => Value::Number(number(standing.end)),
                 Member::Length => Value::Number(number(term.token.position_length)),
                 Member::Keyword => Value::Flag(term.is_keyword),
             },
-            Node::Not(inner) => Value::Flag(inner.value(term, step)? == Value::Flag(false)),
-            Node::Negative(inner) => match inner.value(term, step)? {
+            Node::Not(inner) => Value::Flag(inner.value(term, standing)? == Value::Flag(false)),
+            Node::Negative(inner) => match inner.value(term, standing)? {
                 Value::Number(number) => Value::Number(number.checked_neg()?),
                 other => other,
             },
             Node::Pair(both, operator) => {
-                let left = both.0.value(term, step)?;
+                let left = both.0.value(term, standing)?;
                 // What is decided already asks for no more.
                 match (operator, &left) {
                     (Operator::Or, Value::Flag(true)) | (Operator::And, Value::Flag(false)) => left,
-                    _ => paired(*operator, &left, &both.1.value(term, step)?)?,
+                    _ => paired(*operator, &left, &both.1.value(term, standing)?)?,
                 }
             }
             Node::Call(both, method) => {
-                match (both.0.value(term, step)?, both.1.value(term, step)?) {
+                match (both.0.value(term, standing)?, both.1.value(term, standing)?) {
                     (Value::Text(text), Value::Text(other)) => method.of(&text, &other),
                     _ => return None,
                 }
             }
             Node::Letter(both, test) => {
-                match (both.0.value(term, step)?, both.1.value(term, step)?) {
+                match (both.0.value(term, standing)?, both.1.value(term, standing)?) {
                     (Value::Text(text), Value::Number(at)) => Value::Flag(test.fits(&text, at)?),
                     _ => return None,
                 }
@@ -406,6 +423,10 @@ impl Reader {
             "getPosition" => (Member::Position, true),
             "positionIncrement" => (Member::Increment, false),
             "getPositionIncrement" => (Member::Increment, true),
+            "startOffset" => (Member::Start, false),
+            "getStartOffset" => (Member::Start, true),
+            "endOffset" => (Member::End, false),
+            "getEndOffset" => (Member::End, true),
             "positionLength" => (Member::Length, false),
             "getPositionLength" => (Member::Length, true),
             "keyword" => (Member::Keyword, false),
@@ -489,6 +510,11 @@ mod tests {
     #[test]
     fn scripts_are_true_or_false_of_terms() {
         let term = term("Fußball", 3, false);
+        let standing = Standing {
+            step: 2,
+            start: 4,
+            end: 11,
+        };
         for (source, fits) in [
             ("token.getTerm().length() < 5", false),
             ("return token.term.length() >= 7;", true),
@@ -500,6 +526,7 @@ mod tests {
             ("!token.isKeyword() && token.position % 2 == 1", true),
             ("token.keyword == true", false),
             ("token.positionIncrement > 1", true),
+            ("token.startOffset == 4 && token.getEndOffset() == 11", true),
             ("(token.term.length() + 1) / 2 == 4", true),
             ("token.term.toLowerCase().equals('fußball')", true),
             ("token.term.indexOf('b') == 3 && -1 < 0", true),
@@ -520,7 +547,7 @@ mod tests {
             ("1 + 2 * 3 == 7 && 10 - 2 - 3 == 5", true),
         ] {
             let script = TokenScript::read(source).unwrap();
-            assert_eq!(script.fits(&term, 2), fits, "{source}");
+            assert_eq!(script.fits(&term, standing), fits, "{source}");
         }
     }
 
@@ -533,7 +560,6 @@ mod tests {
             "token",
             "token.term",
             "token.term.length()",
-            "token.startOffset < 5",
             "token.term.length( < 5",
             "token.term.length() < 5 token",
             "token.term + 1 == 2",
@@ -558,6 +584,11 @@ mod tests {
     fn the_longest_script_can_be_walked() {
         let source = format!("0{} == 0", "+0".repeat(990));
         let script = TokenScript::read(&source).unwrap();
-        assert!(script.fits(&term("a", 0, false), 1));
+        let standing = Standing {
+            step: 1,
+            start: 0,
+            end: 1,
+        };
+        assert!(script.fits(&term("a", 0, false), standing));
     }
 }
