@@ -28,6 +28,8 @@ mod error;
 
 mod forms;
 
+pub mod processors;
+
 mod query;
 
 mod sort;

@@ -14,6 +14,5 @@ pub(crate) mod index_name;
 pub(crate) mod json;
 pub(crate) mod script;
 pub(crate) mod structured;
-mod url;
 pub(crate) mod user_agent;
 pub(crate) mod values;

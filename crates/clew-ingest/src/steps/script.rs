@@ -173,6 +173,61 @@ mod tests {
     }
 
     #[test]
+    fn scripts_do_what_processors_do() {
+        let apply = |source: &str| {
+            let mut config = Map::new();
+            config.insert("source".to_string(), source.into());
+            let program = Program::parse(&mut config).unwrap();
+            let given =
+                json!({"s": "1kb", "d": "a%20b+c", "j": "{\"x\": [1, {\"y\": null}]}", "n": 5});
+            let mut document = Document::new("i", given, 0);
+            program.apply(&mut document).map(|()| document.source)
+        };
+        for (source, name, want) in [
+            ("ctx.made = Processors.bytes(ctx.s)", "made", json!(1024)),
+            (
+                "ctx.made = Processors.urlDecode(ctx.d)",
+                "made",
+                json!("a b c"),
+            ),
+            (
+                "ctx.made = Processors.uppercase(ctx.s)",
+                "made",
+                json!("1KB"),
+            ),
+            (
+                "ctx.made = Processors.json(ctx.j).x[1]",
+                "made",
+                json!({"y": null}),
+            ),
+            (
+                "Processors.json(ctx, 'j'); ctx.x.add(2)",
+                "x",
+                json!([1, {"y": null}, 2]),
+            ),
+        ] {
+            let source = apply(source).unwrap();
+            assert_eq!(source[name], want, "{name}");
+        }
+        for (source, reason) in [
+            (
+                "Processors.bytes(ctx.d)",
+                "as a size in bytes: unit is missing or unrecognized",
+            ),
+            ("Processors.bytes(ctx.n)", "java.lang.String"),
+            ("Processors.urlDecode('%zz')", "Illegal hex characters"),
+            ("Processors.json(ctx.d)", "expected value"),
+            (
+                "Processors.json(ctx, 'n')",
+                "cannot add non-map fields to root of document",
+            ),
+        ] {
+            let told = apply(source).unwrap_err().to_string();
+            assert!(told.contains(reason), "{source}: {told}");
+        }
+    }
+
+    #[test]
     fn scripts_see_and_say_the_version() {
         let mut config = Map::new();
         let source = "ctx.seen = ctx._version; ctx._version = 5; ctx.remove('_version_type')";

@@ -1,9 +1,9 @@
 //! Changes of single values.
 
 use clew_analysis::{JavaPattern, NotReplaced, Replacement, TooManySteps};
+use clew_query::processors::{NoSize, byte_size, url_decoded};
 use serde_json::Value;
 
-use super::url::decoded;
 use crate::error::{Failure, FailureKind, wrong_type};
 use crate::java::{self, class, java_text};
 
@@ -83,8 +83,8 @@ impl Change {
             // Without a sign of each kind there is no element, and references stay.
             Change::StripHtml if !text.contains('<') || !text.contains('>') => text.into(),
             Change::StripHtml => clew_analysis::strip_html(text).into(),
-            Change::UrlDecode => decoded(text).map_err(Failure::unfit)?.into(),
-            Change::Bytes => bytes(text)?.into(),
+            Change::UrlDecode => url_decoded(text).map_err(Failure::unfit)?.into(),
+            Change::Bytes => byte_size(text).map_err(no_size)?.into(),
             Change::Replace { pattern, with } => match with {
                 Ok(with) => replaced(pattern, text, with)?.into(),
                 // What is wrong with it matters only where there is something to replace.
@@ -160,50 +160,14 @@ pub fn split<'t>(
     Ok(parts)
 }
 
-fn bytes(text: &str) -> Result<i64, Failure> {
-    let lower = text.trim().to_lowercase();
-    let units = [
-        ("k", 10),
-        ("kb", 10),
-        ("m", 20),
-        ("mb", 20),
-        ("g", 30),
-        ("gb", 30),
-        ("t", 40),
-        ("tb", 40),
-        ("p", 50),
-        ("pb", 50),
-    ];
-    let refused = |reason: String| Failure {
-        kind: FailureKind::Unreadable,
-        ..Failure::unfit(reason)
+fn no_size(refused: NoSize) -> Failure {
+    let (kind, reason) = match refused {
+        NoSize::Unreadable(reason) => (FailureKind::Unreadable, reason),
+        NoSize::NotANumber(reason) => (FailureKind::NotANumber, reason),
     };
-    let setting = format!("failed to parse setting [Ingest Field] with value [{text}]");
-    for (unit, power) in units {
-        let Some(digits) = lower.strip_suffix(unit).map(str::trim) else {
-            continue;
-        };
-        return match digits.parse::<i64>() {
-            Ok(number) => number
-                .checked_mul(1 << power)
-                .ok_or_else(|| refused(format!("{setting}: too large"))),
-            Err(_) if digits.parse::<f64>().is_ok() => Err(refused(format!(
-                "Failed to parse bytes value [{text}]. Fractional bytes values have been deprecated \
-                 since Legacy 6.2. Use non-fractional bytes values instead: found for setting \
-                 [Ingest Field]"
-            ))),
-            Err(_) => Err(refused(setting)),
-        };
-    }
-    match (lower.as_str(), lower.strip_suffix('b').map(str::trim)) {
-        ("-1" | "0", _) => Ok(if lower == "0" { 0 } else { -1 }),
-        (_, Some(digits)) => digits.parse().map_err(|_| Failure {
-            kind: FailureKind::NotANumber,
-            ..Failure::unfit(format!("For input string: \"{digits}\""))
-        }),
-        (_, None) => Err(refused(format!(
-            "{setting} as a size in bytes: unit is missing or unrecognized"
-        ))),
+    Failure {
+        kind,
+        ..Failure::unfit(reason)
     }
 }
 

@@ -38,6 +38,7 @@ mod operators;
 mod own;
 mod parser;
 mod pattern;
+mod processed;
 mod run;
 mod statements;
 mod statics;

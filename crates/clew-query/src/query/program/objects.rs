@@ -143,6 +143,9 @@ impl<'a> Machine<'a, '_> {
         if let Some(found) = self.of_collections(name, values)? {
             return Ok(found);
         }
+        if let Some(found) = self.of_processors(name, values)? {
+            return Ok(found);
+        }
         match (name, values) {
             ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) => {
                 self.hold(of)?;

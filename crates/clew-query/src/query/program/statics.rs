@@ -5,6 +5,7 @@ use super::collections;
 use super::date_functions;
 use super::list_functions;
 use super::operators::is_same;
+use super::processed;
 use super::value::ScriptValue;
 use super::written;
 use crate::error::ScriptError;
@@ -121,6 +122,7 @@ pub(super) fn known(class: &str, name: &str, arguments: usize) -> Option<&'stati
         .or_else(|| bits::known(class, name, arguments))
         .or_else(|| date_functions::known(class, name, arguments))
         .or_else(|| list_functions::known(class, name, arguments))
+        .or_else(|| processed::known(class, name, arguments))
 }
 
 /// The function of a class in a table of such, by `Class.name` and how many arguments they take.
