@@ -263,10 +263,32 @@ class SearchCorners(ClewTest):
         self.restart()
         self.client.index(index="lenient", id="4", body={"made": "words"}, refresh=True)
         self.assertEqual(self.ids("lenient", query={"term": {"_ignored": "made"}}), ["4"])
-        with self.refused(400, "mapper_parsing_exception"):
-            self.client.index(index="lenient", id="5", body={"flag": "perhaps"})
         with self.refused(400, "illegal_argument_exception"):
             self.client.indices.put_settings(index="lenient", body={"index.mapping.ignore_malformed": False})
+
+    def test_what_an_index_leaves_out_is_of_nearly_all_types(self):
+        fields = {
+            "word": {"type": "keyword"}, "text": {"type": "text"}, "flag": {"type": "boolean"}, "span": {"type": "integer_range"},
+            "bytes": {"type": "binary"}, "rank": {"type": "rank_feature"}, "same": {"type": "constant_keyword", "value": "a"},
+            "flat": {"type": "flat_object"}, "wild": {"type": "wildcard"},
+        }
+        bad = [
+            {"word": {"a": 1}}, {"word": [["b"], {"a": 1}]}, {"text": ["one", {"a": {"b": [1]}}, "two"]}, {"flag": [True, "perhaps"]},
+            {"span": {"gte": "x"}}, {"span": 7}, {"bytes": "%%"}, {"rank": -1}, {"rank": [1, 2]}, {"same": "b"}, {"flat": "x"},
+            {"wild": {"a": 1}},
+        ]
+        documents = {f"{n:02}": {**body, "n": n} for n, body in enumerate(bad)}
+        self.make("lenient", fields, documents, {"index.mapping.ignore_malformed": True})
+        self.assertEqual(len(self.ids("lenient", query={"exists": {"field": "n"}}, size=20)), len(bad))
+        self.assertEqual(self.ids("lenient", query={"exists": {"field": "_ignored"}}), ["04", "05"])
+        for query, want in (
+            ({"term": {"word": "b"}}, ["01"]), ({"match": {"text": "two"}}, ["02"]), ({"term": {"flag": True}}, ["03"]),
+            ({"exists": {"field": "rank"}}, ["08"]), ({"exists": {"field": "word"}}, ["01"]),
+        ):
+            self.assertEqual(self.ids("lenient", query=query), want, query)
+        self.make("strict", {"word": {"type": "keyword"}}, {})
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="strict", body={"word": {"a": 1}})
 
     def test_the_column_of_a_join_has_the_names_of_relations(self):
         self.client.indices.create(index="joined", body={"mappings": {"properties": {"join": {"type": "join", "relations": {"question": "answer"}}}}})

@@ -105,6 +105,15 @@ impl<'m> Walk<'m, '_> {
         Ok(())
     }
 
+    /// A value alone where an object of leaves is wanted.
+    pub(super) fn lone_value(&mut self, field: &'m MappedField) -> Result<()> {
+        if self.leaves_out_by_index(field) {
+            return Ok(self.reader.skip_value()?);
+        }
+        let field = field.path.clone();
+        Err(DocumentError::NotFlat { field }.into())
+    }
+
     /// An object of features and their weights.
     pub(super) fn features_value(&mut self, field: &'m MappedField) -> Result<()> {
         let (object, written) = self.tree()?;

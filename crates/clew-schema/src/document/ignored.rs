@@ -4,7 +4,7 @@ use tantivy::schema::OwnedValue;
 
 use super::Parsed;
 use super::walk::Walk;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping};
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, KeywordStyle, MappedField, Mapping};
 
 impl Mapping {
     /// The names of the fields that left a value of a document out. Costs taking the document apart once more, where the
@@ -40,8 +40,8 @@ impl<'m> Walk<'m, '_> {
         }
     }
 
-    fn leaves_out_by_index(&self, field: &MappedField) -> bool {
-        self.mapping.limits.ignores_malformed && can_be_malformed(&field.kind)
+    pub(super) fn leaves_out_by_index(&self, field: &MappedField) -> bool {
+        self.mapping.limits.ignores_malformed && can_be_left_out(&field.kind)
     }
 
     /// Whether a field's numbers are read from text and cut off, by its own word or else by that of the index.
@@ -50,9 +50,11 @@ impl<'m> Walk<'m, '_> {
         field.settings.coerce && (!self.mapping.limits.coerces_nothing || said())
     }
 
-    /// Notes that a field left a value out.
+    /// Notes that a field left a value out, if that is told of its kind.
     pub(super) fn ignore(&mut self, field: &'m MappedField) {
-        self.ignored.insert(&field.path);
+        if is_told(&field.kind) {
+            self.ignored.insert(&field.path);
+        }
     }
 
     /// Gives the document the names of the fields that left a value out.
@@ -73,8 +75,26 @@ impl<'m> Walk<'m, '_> {
     }
 }
 
-/// Whether an index can say of all fields of a kind that they leave out what does not fit.
-fn can_be_malformed(kind: &FieldKind) -> bool {
+/// Whether an index can say of all fields of a kind that they leave out what does not fit: not of what has no value of its
+/// own beside the document.
+fn can_be_left_out(kind: &FieldKind) -> bool {
+    !matches!(
+        kind,
+        FieldKind::Vector(_)
+            | FieldKind::SparseVector
+            | FieldKind::Completion(_)
+            | FieldKind::Percolator
+            | FieldKind::RankFeatures
+            | FieldKind::Integer(IntegerKind::DocumentCount)
+            | FieldKind::Keyword {
+                style: KeywordStyle::Join,
+                ..
+            }
+    )
+}
+
+/// Whether documents name fields of a kind that left something out.
+fn is_told(kind: &FieldKind) -> bool {
     match kind {
         FieldKind::Integer(kind) => !matches!(
             kind,
@@ -85,6 +105,7 @@ fn can_be_malformed(kind: &FieldKind) -> bool {
         | FieldKind::Date { .. }
         | FieldKind::DateNanos { .. }
         | FieldKind::Ip
+        | FieldKind::Range { .. }
         | FieldKind::GeoPoint
         | FieldKind::GeoShape => true,
         _ => false,

@@ -304,10 +304,7 @@ impl<'m, 'a> Walk<'m, 'a> {
                 FieldKind::RankFeatures => self.features_value(field),
                 _ => self.object_at_leaf(field),
             },
-            _ if field.kind == FieldKind::Flat && kind != Kind::Null => {
-                let field = field.path.clone();
-                Err(DocumentError::NotFlat { field }.into())
-            }
+            _ if field.kind == FieldKind::Flat && kind != Kind::Null => self.lone_value(field),
             Kind::Null => {
                 self.reader.null()?;
                 match &field.settings.null_value {
@@ -411,10 +408,13 @@ impl<'m, 'a> Walk<'m, 'a> {
     ) -> Result<()> {
         match converted {
             // A copy may belong to a document further out.
-            Ok(Some(value)) => {
-                self.check_single(field, written)?;
-                self.values_for(&field.path).push(field, value);
-            }
+            Ok(Some(value)) => match self.check_single(field, written) {
+                Err(_) if self.leaves_out(field) => self.ignore(field),
+                checked => {
+                    checked?;
+                    self.values_for(&field.path).push(field, value);
+                }
+            },
             Ok(None) => {}
             Err(Misfit::Value(_)) if self.leaves_out(field) => self.ignore(field),
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),

@@ -22,7 +22,7 @@ pub struct MappingLimits {
     pub nested_objects_max: usize,
     /// Characters of the name of a field or object, those around it left out.
     pub name_chars_max: usize,
-    /// Whether every number, date, address and point that does not fit is left out instead of refusing its document.
+    /// Whether a value that does not fit its field is left out instead of refusing its document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignores_malformed: bool,
     /// Whether numbers that do not say for themselves whether they coerce take neither text nor fractions of whole
