@@ -72,3 +72,18 @@ class RankEvalTest(ClewTest):
         ids = [hit["_id"] for answer in found[:2] for hit in answer["hits"]["hits"]]
         self.assertEqual(ids, ["1", "4"])
         self.assertIn("error", found[2])
+
+    def test_rated_requests_are_searches_alone(self):
+        self.client.index(index="rated", id="1", body={"t": "a"}, refresh=True)
+        search = {"query": {"match_all": {}}}
+        for part, words in (
+            ({"aggs": {"x": {"avg": {"field": "n"}}}}, "not contain aggregations"),
+            ({"highlight": {"fields": {"t": {}}}}, "not contain a highlighter section"),
+            ({"suggest": {"x": {"text": "a", "term": {"field": "t"}}}}, "not contain a suggest section"),
+            ({"explain": True}, "not use explain"),
+            ({"profile": True}, "not use profile"),
+        ):
+            request = {"id": "q", "request": {**search, **part}, "ratings": []}
+            body = {"requests": [request], "metric": {"precision": {}}}
+            with self.refused(400, reason=f"Query in rated requests should {words}."):
+                self.raw("POST", "/rated/_rank_eval", body=body)

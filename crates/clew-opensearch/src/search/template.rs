@@ -61,7 +61,7 @@ pub(super) async fn render(call: &Call, body: &Value) -> Result<Value, ApiError>
 }
 
 /// The search that a template becomes.
-async fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
+pub(super) async fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
     let mut source = None;
     let mut id = call.path("id").map(String::from);
     let mut params = json!({});

@@ -8,7 +8,7 @@ use metric::Metric;
 use serde_json::{Map, Value, json};
 
 use super::run;
-use super::template::render;
+use super::template::rendered;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
@@ -194,7 +194,7 @@ async fn rated_request(
             if let (Value::Object(body), Some(params)) = (&mut body, request.get("params")) {
                 body.insert("params".to_string(), params.clone());
             }
-            render(call, &body).await?
+            rendered(call, &body).await?
         }
         _ => {
             return Err(ApiError::illegal_argument(
@@ -202,17 +202,17 @@ async fn rated_request(
             ));
         }
     };
-    for part in [
-        "aggs",
-        "aggregations",
-        "suggest",
-        "highlight",
-        "explain",
-        "profile",
+    for (part, refused) in [
+        ("aggs", "contain aggregations"),
+        ("aggregations", "contain aggregations"),
+        ("suggest", "contain a suggest section"),
+        ("highlight", "contain a highlighter section"),
+        ("explain", "use explain"),
+        ("profile", "use profile"),
     ] {
         if search.get(part).is_some() {
             return Err(ApiError::illegal_argument(format!(
-                "Query in rated requests should not contain {part}."
+                "Query in rated requests should not {refused}."
             )));
         }
     }
