@@ -189,3 +189,13 @@ class Same(ClewTest):
         body = {"tokenizer": "whitespace", "char_filter": ["html_strip"], "filter": [near], "text": "😀 <b>a</b> b c"}
         tokens = self.client.indices.analyze(body=body)["tokens"]
         self.assertEqual([(token["token"], token["start_offset"]) for token in tokens], [("a", 6)])
+
+    def test_ways_side_by_side_become_one_row(self):
+        synonyms = {"type": "synonym_graph", "synonyms": ["automatic teller machine,atm,cash point"]}
+        body = {"tokenizer": "whitespace", "filter": [synonyms, "flatten_graph"], "text": "this automatic teller machine is"}
+        tokens = self.client.indices.analyze(body=body)["tokens"]
+        shown = [(one["token"], one["position"], one.get("positionLength", 1), one["start_offset"], one["end_offset"]) for one in tokens]
+        self.assertEqual(shown, [
+            ("this", 0, 1, 0, 4), ("atm", 1, 3, 5, 29), ("cash", 1, 1, 5, 14), ("automatic", 1, 1, 5, 14), ("point", 2, 2, 15, 29),
+            ("teller", 2, 1, 15, 21), ("machine", 3, 1, 22, 29), ("is", 4, 1, 30, 32),
+        ])

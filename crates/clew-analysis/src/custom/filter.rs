@@ -8,6 +8,7 @@ use icu_casemap::CaseMapper;
 use super::beside::{Beside, folded_beside};
 use super::chosen::Chosen;
 use super::cjk::{Pairs, usual_width};
+use super::flat_graph::flattened;
 use super::kept::{Kept, fingerprint, unique};
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
@@ -99,6 +100,7 @@ pub(super) enum Filter {
     Beside(Beside),
     Chosen(Chosen),
     Hashes(MinHash),
+    FlattenGraph,
     Nothing,
 }
 
@@ -207,8 +209,9 @@ impl Filter {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
             },
+            "flatten_graph" => Filter::FlattenGraph,
             // Payloads are not kept.
-            "flatten_graph" | "type_as_payload" => Filter::Nothing,
+            "type_as_payload" => Filter::Nothing,
             "delimited_payload" => {
                 let sign = part.text("delimiter");
                 Filter::UpTo(sign.and_then(|sign| sign.chars().next()).unwrap_or('|'))
@@ -267,6 +270,7 @@ impl Filter {
     pub(super) fn apply(&self, mut terms: Vec<Term>, behind: Behind<'_>) -> Vec<Term> {
         match self {
             Filter::Nothing => terms,
+            Filter::FlattenGraph => flattened(terms),
             Filter::Synonyms(synonyms) => synonyms.apply(terms),
             Filter::Shingle(shingle) => shingle.apply(&terms, behind),
             Filter::Delimiter(delimiter) => delimiter.apply(terms),

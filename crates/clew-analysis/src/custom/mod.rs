@@ -13,6 +13,7 @@ mod classes;
 mod classic;
 mod entities;
 mod filter;
+mod flat_graph;
 mod html;
 mod kept;
 mod language;
