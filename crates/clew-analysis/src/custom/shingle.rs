@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Term;
+use super::char_filter::Filtered;
 use super::part::Part;
 use super::room::Room;
 

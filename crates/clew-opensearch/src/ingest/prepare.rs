@@ -264,7 +264,7 @@ fn condition_of(document: &Document) -> Result<Option<Condition>, ApiError> {
     };
     let (seq_no, primary_term) = (whole("_if_seq_no")?, whole("_if_primary_term")?);
     if let (Some(seq_no), Some(primary_term)) = (seq_no, primary_term)
-        && let (Ok(seq_no), Ok(primary_term)) = (seq_no.try_into(), primary_term.try_into())
+        && let (Ok(seq_no), Ok(primary_term)) = (u64::try_from(seq_no), u64::try_from(primary_term))
     {
         return Ok(Some(Condition::At {
             seq_no,
