@@ -89,6 +89,24 @@ impl MappedField {
         }
     }
 
+    /// Gives a number that was fetched all the digits that the field's column has of it, where that has 32 bits.
+    pub fn widen(&self, value: &mut Value) {
+        if !matches!(
+            self.kind,
+            FieldKind::Float(FloatKind::Float | FloatKind::Half)
+        ) {
+            return;
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the field's numbers were rounded to this precision"
+        )]
+        let wide = value.as_f64().map(|number| f64::from(number as f32));
+        if let Some(number) = wide.and_then(Number::from_f64) {
+            *value = Value::Number(number);
+        }
+    }
+
     /// What the mapping's `meta` says of it.
     pub fn meta(&self) -> Option<&Value> {
         self.settings.meta.as_ref()

@@ -10,10 +10,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
 use clew_schema::{
-    DateFormat, FieldKind, FloatKind, KeywordStyle, MappedField, Mapping, geo::GeoPoint,
-    glob::matches as glob,
+    DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
 };
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 
@@ -256,9 +255,7 @@ impl Wanted {
             {
                 only_names(&mut found);
             }
-            if let FieldKind::Float(FloatKind::Float | FloatKind::Half) = field.kind {
-                found.iter_mut().for_each(widen);
-            }
+            found.iter_mut().for_each(|value| field.widen(value));
             match field.kind {
                 FieldKind::GeoPoint => return points(&found),
                 FieldKind::Ip => found.sort_by_key(address),
@@ -331,18 +328,6 @@ fn address(value: &Value) -> Option<Ipv6Addr> {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
         IpAddr::V6(address) => address,
     })
-}
-
-/// Gives a number of 32 bits all the digits that columns have of it.
-fn widen(value: &mut Value) {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the field's numbers were rounded to this precision"
-    )]
-    let wide = value.as_f64().map(|number| f64::from(number as f32));
-    if let Some(number) = wide.and_then(Number::from_f64) {
-        *value = Value::Number(number);
-    }
 }
 
 /// Counts of tokens are not in the source: without a column they are nowhere.
