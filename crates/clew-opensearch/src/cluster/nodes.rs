@@ -13,12 +13,8 @@ use crate::http::memory_stats;
 use crate::http::reply::Reply;
 use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
 use crate::ingest;
-use crate::state::api::{Api, RestOptions};
+use crate::state::api::{Api, BUILD_HASH, BUILD_TYPE, RestOptions};
 use crate::state::call::Call;
-
-/// How this build is said to have come about; clients want to read something.
-pub(crate) const BUILD_TYPE: &str = "tar";
-pub(crate) const BUILD_HASH: &str = "unknown";
 
 pub(crate) const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 

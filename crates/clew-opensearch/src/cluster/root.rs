@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use crate::cluster::nodes::{BUILD_HASH, BUILD_TYPE};
 use crate::http::client::{Client, Version};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::state::api::{LUCENE_VERSION, stable_id};
+use crate::state::api::{BUILD_HASH, BUILD_TYPE, LUCENE_VERSION, stable_id};
 use crate::state::call::Call;
 
 /// `GET /`.

@@ -84,6 +84,9 @@ impl RestOptions {
 
 /// The version of Lucene that clients of this version of OpenSearch expect to be told.
 pub(crate) const LUCENE_VERSION: &str = "9.12.1";
+/// How this build is said to have come about; clients want to read something.
+pub(crate) const BUILD_TYPE: &str = "tar";
+pub(crate) const BUILD_HASH: &str = "unknown";
 
 /// What every endpoint shares.
 pub struct Api {

@@ -7,12 +7,13 @@ use super::shards::{Figure, figure};
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use super::{shown_time, time_of_day};
 use crate::cluster::machine::{DiskSpace, Machine};
-use crate::cluster::nodes::{BUILD_HASH, BUILD_TYPE, PLUGINS, names_this_node};
+use crate::cluster::nodes::{PLUGINS, names_this_node};
 use crate::cluster::task_endpoints::Wanted;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::size_in_words;
 use crate::indices::copies::ShardHealth;
+use crate::state::api::{BUILD_HASH, BUILD_TYPE};
 use crate::state::call::Call;
 
 const NODES: &[Column] = &[
