@@ -54,7 +54,7 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let arguments = on_a_line(folder.path());
-    run(&arguments).unwrap();
+    run(&arguments, &Begun::default()).unwrap();
     let report = std::fs::read(path("json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
     let rows = report["rows"].as_array().unwrap();
@@ -76,14 +76,15 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
         probes: vec![1, 2, 3],
         ..arguments
     };
-    run(&lists).unwrap();
+    run(&lists, &Begun::default()).unwrap();
     let report = std::fs::read(path("json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[3]["params"]["probes"], 3);
     let few = VectorsArguments { k: 4, ..lists };
-    let refused = |arguments: &VectorsArguments| run(arguments).unwrap_err().to_string();
+    let refused =
+        |arguments: &VectorsArguments| run(arguments, &Begun::default()).unwrap_err().to_string();
     assert!(refused(&few).contains("truth is 2 x 3"));
     // Neighbours of other vectors are no truth; where a query has fewer, there is none.
     let truth = |last| write_truth(folder.path(), [2, 3, 1, 2, 3, last]);
@@ -91,5 +92,5 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     truth(50);
     assert!(refused(&other).contains("truth names the vector 50, and there are 50"));
     truth(-1);
-    run(&other).unwrap();
+    run(&other, &Begun::default()).unwrap();
 }
