@@ -284,12 +284,14 @@ impl Writer {
     /// What whoever has the writer does for the present group when the lock is given back.
     pub(crate) fn take_turn(&mut self) -> Pending {
         let turn = self.turn.take();
-        let own_bytes = turn.as_ref().map_or(0, |turn| turn.contents.seen_bytes());
+        let others = self.buffers.iter().enumerate();
+        let others = others.filter(|(at, _)| turn.as_ref().is_none_or(|turn| turn.at != *at));
+        let others_bytes = others.map(|(_, buffer)| buffer.contents.seen_bytes()).sum();
         Pending {
             turn,
             left_out: mem::take(&mut self.left_out),
             buffers: self.buffers.len(),
-            others_bytes: self.seen_bytes() - own_bytes,
+            others_bytes,
             buffer_bytes_max: self.limits.buffer_bytes_max,
         }
     }
