@@ -259,17 +259,8 @@ fn prepare_logged(
         id: id.to_string(),
         source,
     };
-    let mut parsed = mapping
-        .parse_stripped(source, vectors.clone())
-        .map_err(document_error);
-    // Freezing clones the mapping: only for the few documents that do not fit as it is.
-    if !matches!(parsed, Ok(Parsed::Document(_))) {
-        parsed = mapping
-            .frozen()
-            .parse_stripped(source, vectors)
-            .map_err(document_error);
-    }
-    match parsed? {
+    let parsed = mapping.parse_accepted(source, vectors);
+    match parsed.map_err(document_error)? {
         Parsed::Document(document) => Ok(Prepared::of(mapping.clone(), document)),
         Parsed::NeedsMapping(_) => Err(EngineError::InvalidRequest {
             reason: format!("logged document [{id}] does not fit its mapping"),

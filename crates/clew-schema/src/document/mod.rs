@@ -89,6 +89,23 @@ impl Mapping {
         self.parse_stripped(source, Vec::new())
     }
 
+    /// Takes a document apart that was accepted once: where the mapping has become stricter since, or fields are not made any
+    /// more for what it brings, as it was then.
+    ///
+    /// # Errors
+    /// [`DocumentError`] where it never was one of this mapping.
+    pub fn parse_accepted<'a>(
+        &self,
+        source: &'a [u8],
+        vectors: Vec<(FieldId, VectorValue)>,
+    ) -> Result<Parsed<'a>, DocumentError> {
+        match self.parse_stripped(source, vectors.clone()) {
+            Ok(Parsed::Document(document)) => Ok(Parsed::Document(document)),
+            // Freezing clones the mapping: only for the few documents that do not fit as it is.
+            _ => self.frozen().parse_stripped(source, vectors),
+        }
+    }
+
     /// Takes a document apart whose vectors come beside its text; those of a field in nested objects one after the
     /// other, one for each object.
     ///

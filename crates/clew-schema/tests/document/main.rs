@@ -217,6 +217,18 @@ fn a_frozen_mapping_leaves_out_what_it_cannot_name() {
     assert_eq!(found, [("from".to_string(), text("y"))]);
 }
 
+#[test]
+fn what_was_left_out_is_told_of_documents_that_would_be_refused_today() {
+    let mut mapping = mapping(&json!({
+        "m": { "type": "integer", "ignore_malformed": true },
+        "r": { "type": "rank_feature" },
+    }));
+    grow(&mut mapping, r#"{"m":"x"}"#);
+    let source = br#"{"m":"x","r":[1,2]}"#;
+    assert!(mapping.parse_document(source).is_err());
+    assert_eq!(mapping.ignored_of(source), ["m"]);
+}
+
 /// Adds to a mapping what a document needs.
 fn grow(mapping: &mut Mapping, source: &str) {
     if let Parsed::NeedsMapping(fields) = mapping.parse_document(source.as_bytes()).unwrap() {
