@@ -17,7 +17,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
-use crate::state::replicas::WantedCopies;
+use crate::state::replicas::{CopiesCheck, WantedCopies};
 use crate::state::stored_scripts::StoredScripts;
 use crate::state::tasks::ended_by_somebody;
 
@@ -91,6 +91,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let (mut asked, mut shown) = (Vec::with_capacity(actions.len()), Vec::<Shown>::new());
         let mut operations = Vec::with_capacity(actions.len());
         let mut ingest = Ingest::new(&engine);
+        let mut copies = CopiesCheck::new(copies, (&engine, &access));
         for action in actions {
             // Pipelines may take long, and nothing is written yet.
             if stopped() {
@@ -109,8 +110,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
                 condition: action.condition,
             };
             let named = action.pipeline.as_deref().or(default_pipeline.as_deref());
-            let around = (&engine, &access);
-            let enough = WantedCopies::check(copies.as_ref(), around, &operation);
+            let enough = copies.check(&operation);
             match enough.and_then(|()| ingest.prepare(named, operation)) {
                 Ok(Prepared::Write(operation)) => {
                     memory.grow(new_bytes(&body, &operation.action))?;

@@ -14,7 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
-use crate::state::replicas::WantedCopies;
+use crate::state::replicas::{CopiesCheck, WantedCopies};
 use crate::state::stored_scripts::StoredScripts;
 
 /// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
@@ -101,7 +101,7 @@ async fn write_one(
     };
     let copies = WantedCopies::of(&call.params)?;
     let around = (&call.api.engine, &call.access);
-    WantedCopies::check(copies.as_ref(), around, &operation)?;
+    CopiesCheck::new(copies, around).check(&operation)?;
     let Some(operation) = prepared(call, operation).await? else {
         return Ok(None);
     };

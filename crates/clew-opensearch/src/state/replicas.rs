@@ -1,7 +1,9 @@
 //! Copies of shards that indexes ask for, and writes that want so many of them. On one node there is the first alone.
 
+use std::collections::HashMap;
+
 use axum::http::StatusCode;
-use clew_engine::{Access, Engine, Index, IndexSettings, Purpose, WriteOperation};
+use clew_engine::{Access, Engine, Index, IndexHandle, IndexSettings, Purpose, WriteOperation};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::params::Params;
@@ -62,26 +64,9 @@ impl WantedCopies {
         Ok(Some(WantedCopies { copies, timeout }))
     }
 
-    /// Refuses a write whose shard has fewer copies, if any are wanted. An index that is not there yet has one.
-    ///
-    /// # Errors
-    /// Too few copies.
-    pub(crate) fn check(
-        wanted: Option<&Self>,
-        around: (&Engine, &Access),
-        operation: &WriteOperation,
-    ) -> Result<(), ApiError> {
-        wanted.map_or(Ok(()), |wanted| wanted.check_one(around, operation))
-    }
-
-    fn check_one(
-        &self,
-        (engine, access): (&Engine, &Access),
-        operation: &WriteOperation,
-    ) -> Result<(), ApiError> {
-        let whose = (operation.index.as_str(), operation.routing.as_deref());
-        let opened = engine.open_one(whose, access, Purpose::Watch).ok();
-        let (wanted, told) = match (self.copies, &opened) {
+    /// Refuses a write whose shard has fewer copies. An index that is not there yet has one.
+    fn check(&self, opened: Option<&Opened>, operation: &WriteOperation) -> Result<(), ApiError> {
+        let (wanted, told) = match (self.copies, opened) {
             (Copies::AtLeast(copies), _) => (copies, copies.to_string()),
             (Copies::All, Some((index, _))) => {
                 (replicas(index).saturating_add(1), "ALL".to_string())
@@ -91,10 +76,11 @@ impl WantedCopies {
         if wanted <= 1 {
             return Ok(());
         }
-        let (name, shard) = match &opened {
+        let (name, shard) = match opened {
             None => (operation.index.as_str(), 0),
-            Some((index, routing)) => {
-                let key = routing.as_deref().or(operation.id.as_deref());
+            Some((index, of_alias)) => {
+                let key = operation.routing.as_deref().or(of_alias.as_deref());
+                let key = key.or(operation.id.as_deref());
                 (index.name(), key.map_or(0, |key| index.shard_number(key)))
             }
         };
@@ -105,6 +91,48 @@ impl WantedCopies {
         );
         let cause = Cause::new("unavailable_shards_exception", reason);
         Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause))
+    }
+}
+
+/// An index that a write goes to, with the routing key of the alias that it was named by.
+type Opened = (IndexHandle, Option<String>);
+
+/// The writes of a request, before they are begun. Each index is opened once.
+pub(crate) struct CopiesCheck<'e> {
+    wanted: Option<WantedCopies>,
+    around: (&'e Engine, &'e Access),
+    /// By the names that writes have for them; none where there is no such index yet.
+    opened: HashMap<String, Option<Opened>>,
+}
+
+impl<'e> CopiesCheck<'e> {
+    /// Without copies that are wanted every write is begun.
+    pub(crate) fn new(wanted: Option<WantedCopies>, around: (&'e Engine, &'e Access)) -> Self {
+        CopiesCheck {
+            wanted,
+            around,
+            opened: HashMap::new(),
+        }
+    }
+
+    /// Refuses a write whose shard has fewer copies than are wanted. An index that is not there yet has one.
+    ///
+    /// # Errors
+    /// Too few copies.
+    pub(crate) fn check(&mut self, operation: &WriteOperation) -> Result<(), ApiError> {
+        let Some(wanted) = &self.wanted else {
+            return Ok(());
+        };
+        let (engine, access) = self.around;
+        let open = || {
+            let whose = (operation.index.as_str(), None);
+            engine.open_one(whose, access, Purpose::Watch).ok()
+        };
+        let opened = match self.opened.get(&operation.index) {
+            Some(opened) => opened,
+            None => (self.opened.entry(operation.index.clone())).or_insert_with(open),
+        };
+        wanted.check(opened.as_ref(), operation)
     }
 }
 

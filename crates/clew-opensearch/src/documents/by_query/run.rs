@@ -24,7 +24,7 @@ use crate::http::json_writer::JsonWriter;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
-use crate::state::replicas::WantedCopies;
+use crate::state::replicas::{CopiesCheck, WantedCopies};
 
 /// What is written at a time: some ten milliseconds' worth.
 const PART_DOCUMENTS: usize = 200;
@@ -209,6 +209,7 @@ async fn write_part<'h>(
     let copies = WantedCopies::of(&call.params)?;
     let prepare = move |engine: &Engine| {
         let mut ingest = Ingest::new(engine);
+        let mut copies = CopiesCheck::new(copies, (engine, &access));
         let mut prepared = Vec::with_capacity(asked.len());
         for (original, operation) in asked {
             // A pipeline or a script may take long for each: what is behind the end is not written.
@@ -229,8 +230,8 @@ async fn write_part<'h>(
             prepared.push(match operation {
                 None => Ok(Prepared::Dropped),
                 Some(operation) => {
-                    WantedCopies::check(copies.as_ref(), (engine, &access), &operation)
-                        .and_then(|()| ingest.prepare(named.as_deref(), operation))
+                    let enough = copies.check(&operation);
+                    enough.and_then(|()| ingest.prepare(named.as_deref(), operation))
                 }
             });
         }
