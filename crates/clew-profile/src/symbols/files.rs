@@ -9,26 +9,29 @@ use std::path::{Path, PathBuf};
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection, ObjectSymbol};
 
-/// How much memory naming a capture's addresses takes for a while: that of symbols which are compressed beside the program,
-/// and a little for those that are in it.
+/// How much memory naming a capture's addresses takes for a while: about what the units of debugging information become in which
+/// it looks, the whole of the file beside the program and what its sections are when they are inflated.
 pub fn symbol_bytes() -> usize {
-    const INDEXES: usize = 32 << 20;
-    /// How much longer they are, inflated.
-    const INFLATED: usize = 5;
-    let beside = || {
+    /// The tables of symbols, of the program and of libraries.
+    const TABLES: usize = 32 << 20;
+    /// How much a file beside the program takes with all that it becomes, by its own length: 6.5 times with its own bytes
+    /// beside, which are let go of before the last of it is there.
+    const INFLATED: usize = 6;
+    let of_units = || {
         let program = Program::open().ok()?;
         let file = parsed(&program.bytes).ok()?;
-        let is_inside = file
-            .section_by_name(gimli::SectionId::DebugInfo.name())
-            .is_some();
-        let length = std::fs::metadata(program.path_beside(&file)?.0).ok()?.len();
-        (!is_inside).then(|| {
-            usize::try_from(length)
-                .unwrap_or_default()
-                .saturating_mul(INFLATED)
-        })
+        let info = file.section_by_name(gimli::SectionId::DebugInfo.name());
+        let (length, times) = match info {
+            Some(info) => (info.compressed_data().ok()?.uncompressed_size, 1),
+            None => {
+                let beside = program.path_beside(&file)?.0;
+                (std::fs::metadata(beside).ok()?.len(), INFLATED)
+            }
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        Some(length.saturating_mul(times))
     };
-    INDEXES + beside().unwrap_or_default()
+    TABLES.saturating_add(of_units().unwrap_or_default())
 }
 
 type Reader<'s> = EndianSlice<'s, RunTimeEndian>;
@@ -66,6 +69,18 @@ impl<'f> Symbols<'f> {
             table: Table::of(file),
             endian,
         }))
+    }
+
+    /// The same without the file's bytes.
+    pub(super) fn owned(self) -> Symbols<'static> {
+        let sections = self.sections.into_iter();
+        Symbols {
+            sections: sections
+                .map(|(name, bytes)| (name, Cow::Owned(bytes.into_owned())))
+                .collect(),
+            table: self.table,
+            endian: self.endian,
+        }
     }
 
     pub(super) fn context(&self) -> Result<addr2line::Context<Reader<'_>>, String> {

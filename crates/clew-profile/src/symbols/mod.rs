@@ -2,7 +2,7 @@
 //!
 //! The program's own come from its debugging information, in the program or in the file that its debug link names, where
 //! they may be compressed; those of the system's libraries from their tables of exported symbols. All of it is read when a
-//! capture has ended and let go afterwards: a quarter of a gigabyte for a second, where the symbols are compressed.
+//! capture has ended and let go afterwards: four hundred megabytes for some seconds, where the symbols are compressed.
 
 mod files;
 
@@ -150,6 +150,8 @@ impl<'m> Names<'m> {
         let bytes = program.beside(&file)?;
         let symbols = Symbols::of(&parsed(&bytes)?)?;
         let symbols = symbols.ok_or("the file beside it has no debugging information")?;
+        let symbols = symbols.owned();
+        drop(bytes);
         self.resolve_by(&symbols, loaded, wanted)
     }
 
