@@ -197,6 +197,43 @@ class TestSnapshots(ClewTest):
         before = every_document(self, "composed")
         self.assertEqual(every_document(self, "back-composed"), before)
 
+    def test_a_snapshot_that_cannot_be_read_is_not_told_to_be_missing(self):
+        self.take()
+        self.take("s2")
+        uuid = self.client.snapshot.get(repository="repo", snapshot="s1")["snapshots"][0]["uuid"]
+        path = next(pathlib.Path(self.server.data).glob(f"**/{uuid}/manifest.json"))
+        content = bytearray(path.read_bytes())
+        content[100] ^= 1
+        path.write_bytes(content)
+        client = self.client.snapshot
+        named = {"repository": "repo", "snapshot": "s1"}
+        for ask in (
+            lambda: client.get(**named),
+            lambda: client.get(repository="repo", snapshot="_all"),
+            lambda: client.get(repository="repo", snapshot="s*"),
+            lambda: client.status(**named),
+            lambda: client.delete(**named),
+            lambda: client.restore(**named, wait_for_completion=True),
+            lambda: client.clone(**named, target_snapshot="s3", body={"indices": "docs"}),
+            lambda: self.client.cat.snapshots(repository="repo"),
+        ):
+            with self.refused(500, "corrupt_index_exception", f"{uuid}/manifest.json is corrupt"):
+                ask()
+        # The others are well, and one can ask for them alone.
+        for shown in (
+            client.get(repository="repo", snapshot="s2"),
+            client.get(repository="repo", snapshot="_all", ignore_unavailable=True),
+        ):
+            self.assertEqual([one["snapshot"] for one in shown["snapshots"]], ["s2"])
+        listed = self.client.cat.snapshots(repository="repo", ignore_unavailable=True, format="json")
+        self.assertEqual([one["id"] for one in listed], ["s2"])
+        # A manifest of somebody else's in the same folder says nothing of snapshots.
+        path.rename(path.parent.parent / "else.json")
+        other = path.parent.parent / "other"
+        other.mkdir()
+        (path.parent.parent / "else.json").rename(other / "manifest.json")
+        self.assertEqual(client.get(repository="repo", snapshot="_all"), client.get(repository="repo", snapshot="s2"))
+
     def test_an_open_index_is_never_replaced_and_a_closed_one_is(self):
         self.take()
         self.index_all("docs", {"later": {"n": 99}})

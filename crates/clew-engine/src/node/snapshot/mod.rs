@@ -56,6 +56,16 @@ pub struct SnapshotManifest {
     pub content: Value,
 }
 
+/// What snapshots a repository has.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Snapshots {
+    /// Those that are complete, by id. Ids rise, so the oldest comes first.
+    pub complete: Vec<SnapshotManifest>,
+    /// What is wrong with the first one that cannot be read: what is not among the others may be this one.
+    pub unread: Option<EngineError>,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ManifestFile {
@@ -137,33 +147,27 @@ impl SnapshotRepository {
         Ok(())
     }
 
-    /// Every complete snapshot, by id. Ids rise, so the oldest comes first.
+    /// Every complete snapshot.
     ///
     /// # Errors
-    /// When the folder cannot be read. A damaged manifest is left out, with a warning.
-    pub fn snapshots(&self) -> Result<Vec<SnapshotManifest>, EngineError> {
-        let mut found = Vec::new();
+    /// When the folder cannot be read. A damaged manifest is none: the other snapshots are well.
+    pub fn snapshots(&self) -> Result<Snapshots, EngineError> {
+        let mut found = Snapshots::default();
         for dir in self.folders()? {
-            if !self.disk.exists(&dir.join(MANIFEST)) {
+            let id = dir.file_name().and_then(|name| name.to_str());
+            if !id.is_some_and(is_id) || !self.disk.exists(&dir.join(MANIFEST)) {
                 continue;
             }
             match read_manifest(&*self.disk, &dir) {
-                Ok(manifest) => found.push(manifest),
-                Err(error) => tracing::warn!(%error, "a snapshot's manifest cannot be read"),
+                Ok(manifest) => found.complete.push(manifest),
+                Err(error) => {
+                    tracing::warn!(%error, "a snapshot's manifest cannot be read");
+                    found.unread.get_or_insert(error);
+                }
             }
         }
-        found.sort_by(|a, b| a.id.cmp(&b.id));
+        found.complete.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(found)
-    }
-
-    /// Refuses when a snapshot's manifest is damaged: which snapshots there are cannot be told then.
-    ///
-    /// # Errors
-    /// What is wrong with the first one that cannot be read.
-    pub fn check_manifests(&self) -> Result<(), EngineError> {
-        let dirs = self.folders()?.into_iter();
-        let mut complete = dirs.filter(|dir| self.disk.exists(&dir.join(MANIFEST)));
-        complete.try_for_each(|dir| read_manifest(&*self.disk, &dir).map(drop))
     }
 
     fn folders(&self) -> Result<Vec<PathBuf>, EngineError> {

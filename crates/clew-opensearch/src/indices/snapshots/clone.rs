@@ -55,14 +55,17 @@ fn carry_out(
     (source, target): (&str, &str),
     patterns: &str,
 ) -> Result<(), ApiError> {
-    let all = stored(&repository.folder)?;
-    if all.iter().any(|taken| taken.content.name == target) {
+    let mut known = stored(&repository.folder)?;
+    if known.has(target) {
         let reason = "snapshot with the same name already exists";
         return Err(invalid_snapshot_name(&repository.name, target, reason));
     }
-    let mut found = all.into_iter().filter(|found| found.content.name == source);
+    if !known.has(source) {
+        known.check_all_read()?;
+    }
+    let mut found = known.all.into_iter();
     let found = found
-        .next()
+        .find(|found| found.content.name == source)
         .ok_or_else(|| snapshot_missing(&repository.name, source))?;
     let mut content = found.content.clone();
     for name in patterns.split(',').filter(|part| !is_pattern(part)) {

@@ -102,23 +102,50 @@ impl Stored {
     }
 }
 
-/// Every snapshot of a repository, oldest first.
-pub(super) fn stored(repository: &SnapshotRepository) -> Result<Vec<Stored>, ApiError> {
+/// What snapshots a repository has.
+pub(super) struct StoredSnapshots {
+    /// The complete ones, the oldest first.
+    pub(super) all: Vec<Stored>,
+    unread: Option<ApiError>,
+}
+
+impl StoredSnapshots {
+    /// Refuses when one cannot be read: nobody is told then that one is not there, or that these are all.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check_all_read(&mut self) -> Result<(), ApiError> {
+        self.unread.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether one of this name is known.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|stored| stored.content.name == name)
+    }
+}
+
+/// Reads what snapshots a repository has.
+///
+/// # Errors
+/// When its folder cannot be read.
+pub(super) fn stored(repository: &SnapshotRepository) -> Result<StoredSnapshots, ApiError> {
+    let found = repository.snapshots()?;
+    let mut unread = found.unread.map(ApiError::from);
     let read = |manifest: SnapshotManifest| {
         let SnapshotManifest { id, content } = manifest;
         match serde_json::from_value(content) {
             Ok(content) => Some(Stored { id, content }),
             Err(error) => {
-                tracing::warn!(%error, id, "a snapshot's manifest says something unknown");
+                let reason =
+                    format!("the manifest of snapshot [{id}] says something unknown: {error}");
+                tracing::warn!(reason);
+                unread.get_or_insert_with(|| ApiError::internal(reason));
                 None
             }
         }
     };
-    Ok(repository
-        .snapshots()?
-        .into_iter()
-        .filter_map(read)
-        .collect())
+    let all = found.complete.into_iter().filter_map(read).collect();
+    Ok(StoredSnapshots { all, unread })
 }
 
 /// A time as clients are shown it.

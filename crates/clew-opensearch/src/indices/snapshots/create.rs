@@ -139,8 +139,7 @@ pub fn prepare_of(
 /// No such repository, or one that cannot be read.
 pub fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
     let repository = Repository::find(api, repository)?;
-    let taken = stored(&repository.folder)?;
-    Ok(taken.iter().any(|taken| taken.content.name == name))
+    Ok(stored(&repository.folder)?.has(name))
 }
 
 impl Default for Asked {
@@ -223,8 +222,7 @@ fn take(
     mut snapshot: Stored,
 ) -> Result<Stored, ApiError> {
     let name = &snapshot.content.name;
-    let taken = stored(&repository.folder)?;
-    if taken.iter().any(|taken| taken.content.name == *name) {
+    if stored(&repository.folder)?.has(name) {
         let reason = "snapshot with the same name already exists";
         return Err(invalid_snapshot_name(&repository.name, name, reason));
     }

@@ -34,12 +34,12 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let (plan, api, repository) = tokio::task::spawn_blocking(move || {
         filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
-        let all = stored(&repository.folder)?;
-        let found = all.into_iter().find(|found| found.content.name == name);
-        if found.is_none() {
-            // The one that cannot be read may be the one that is asked for.
-            repository.folder.check_manifests()?;
+        let mut known = stored(&repository.folder)?;
+        if !known.has(&name) {
+            known.check_all_read()?;
         }
+        let mut found = known.all.into_iter();
+        let found = found.find(|found| found.content.name == name);
         let found = found.ok_or_else(|| {
             restore_refused(
                 &format!("{}:{name}", repository.name),

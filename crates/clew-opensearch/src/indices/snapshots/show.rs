@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::content::{Stored, iso, stored};
+use super::content::{StoredSnapshots, iso, stored};
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::RunningSnapshot;
@@ -20,18 +20,23 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let verbose = call.params.flag("verbose", true)?;
     let running: Vec<RunningSnapshot> = running_in(&call.api, &repository.name);
     let name = repository.name.clone();
-    let all = read_all(repository).await?;
+    let mut known = read_all(repository).await?;
     if expression == "_current" {
         let shown: Vec<Value> = running.iter().map(show_running).collect();
         return Ok(Reply::json(&json!({"snapshots": shown})));
     }
-    for part in expression.split(',').filter(|part| !is_pattern(part)) {
-        let known = all.iter().any(|snapshot| snapshot.content.name == part)
-            || running.iter().any(|running| running.name == part);
-        if !known && !ignore {
-            return Err(snapshot_missing(&name, part));
+    if !ignore {
+        for part in expression.split(',') {
+            let is_known = known.has(part) || running.iter().any(|running| running.name == part);
+            if !is_known {
+                known.check_all_read()?;
+            }
+            if !is_known && !is_pattern(part) {
+                return Err(snapshot_missing(&name, part));
+            }
         }
     }
+    let all = known.all;
     let wanted = |name: &str| expression.split(',').any(|part| selects(part, name));
     let any = all.iter().any(|snapshot| wanted(&snapshot.content.name))
         || running.iter().any(|running| wanted(&running.name));
@@ -78,8 +83,8 @@ fn show_running(running: &RunningSnapshot) -> Value {
     })
 }
 
-/// The complete snapshots of a repository.
-pub(super) async fn read_all(repository: Repository) -> Result<Vec<Stored>, ApiError> {
+/// The snapshots of a repository.
+pub(super) async fn read_all(repository: Repository) -> Result<StoredSnapshots, ApiError> {
     // Reading manifests blocks, and there may be many.
     tokio::task::spawn_blocking(move || stored(&repository.folder))
         .await
@@ -98,8 +103,11 @@ pub(crate) struct ListedSnapshot {
 /// The complete snapshots of a repository, as a list.
 pub(crate) async fn list(call: &Call, name: &str) -> Result<Vec<ListedSnapshot>, ApiError> {
     let repository = Repository::find(&call.api, name)?;
-    let all = read_all(repository).await?;
-    let listed = all.into_iter().map(|snapshot| ListedSnapshot {
+    let mut known = read_all(repository).await?;
+    if !call.params.flag("ignore_unavailable", false)? {
+        known.check_all_read()?;
+    }
+    let listed = known.all.into_iter().map(|snapshot| ListedSnapshot {
         indices: snapshot.content.indices.len(),
         shards: snapshot.content.files().count(),
         started_ms: snapshot.content.started_ms,
@@ -115,18 +123,18 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     repository.check_writable("delete snapshots")?;
     let expression = call.path_required("snapshot")?.to_string();
     let work = move || {
-        let all = stored(&repository.folder)?;
-        let mut gone: Vec<&Stored> = Vec::new();
-        for part in expression.split(',') {
-            let found = all
-                .iter()
-                .filter(|snapshot| selects(part, &snapshot.content.name));
-            let before = gone.len();
-            gone.extend(found);
-            if gone.len() == before && !is_pattern(part) {
+        let mut known = stored(&repository.folder)?;
+        for part in expression.split(',').filter(|part| !is_pattern(part)) {
+            if !known.has(part) {
+                known.check_all_read()?;
                 return Err(snapshot_missing(&repository.name, part));
             }
         }
+        let all = known.all.iter();
+        let gone = all.filter(|snapshot| {
+            let mut parts = expression.split(',');
+            parts.any(|part| selects(part, &snapshot.content.name))
+        });
         for snapshot in gone {
             repository.folder.delete(&snapshot.id)?;
         }

@@ -27,16 +27,22 @@ pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&json!({"snapshots": shown})));
     };
     let ignore = call.params.flag("ignore_unavailable", false)?;
-    let all = read_all(repository).await?;
+    let mut known = read_all(repository).await?;
     let mut shown = Vec::new();
     for part in expression.split(',') {
-        let done = all.iter().find(|snapshot| snapshot.content.name == part);
+        let done = known
+            .all
+            .iter()
+            .find(|snapshot| snapshot.content.name == part);
         let going = running.iter().find(|running| running.name == part);
         match (done, going) {
             (Some(snapshot), _) => shown.push(show(&name, snapshot)),
             (None, Some(running)) => shown.push(show_running(running)),
             (None, None) if ignore => {}
-            (None, None) => return Err(snapshot_missing(&name, part)),
+            (None, None) => {
+                known.check_all_read()?;
+                return Err(snapshot_missing(&name, part));
+            }
         }
     }
     Ok(Reply::json(&json!({"snapshots": shown})))
