@@ -126,6 +126,12 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
             line(damage)
         )?;
     }
+    if let Some(reason) = &report.incomplete {
+        writeln!(
+            out,
+            "{reason}: there is no repair for that: put the missing files back"
+        )?;
+    }
     if !report.log.damage.is_empty() {
         writeln!(out, "there is no repair for the log: see `clew log verify`")?;
     }
@@ -187,6 +193,9 @@ fn text(report: &FolderReport) -> String {
     let mut text = String::new();
     for damage in &report.log.damage {
         text += &format!("{damage}\n");
+    }
+    if let Some(reason) = &report.incomplete {
+        text += &format!("{reason}\n");
     }
     for damage in report.damage() {
         text += &format!("{}\n", line(damage));
@@ -268,6 +277,7 @@ fn object(report: &FolderReport) -> Value {
     json!({
         "sound": report.is_sound(), "files": report.files, "bytes": report.bytes,
         "catalog": report.catalog.as_ref().map(damage_object),
+        "incomplete": report.incomplete,
         "shards": shards.collect::<Vec<_>>(),
         "log": {"entries": report.log.entries, "bytes": report.log.bytes, "damage": log.collect::<Vec<_>>()},
         "foreign": report.foreign,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clew_log::{Llsn, Log, LogError, StreamId};
+use clew_log::{Glsn, Llsn, Log, LogError, StreamId};
 use clew_platform::Disk;
 
 use crate::base::error::{EngineError, io_error};
@@ -121,21 +121,27 @@ pub(crate) fn check_end_of_log(
             format!("the newest manifest in {dir}"),
         )
     });
-    let farthest = shards
-        .chain([catalog])
-        .max_by_key(|(position, _)| *position);
-    let (position, what) = farthest.unwrap_or_default();
-    let last = inner.log.last();
-    if position <= last {
-        return Ok(());
+    match beyond_the_log(data, inner.log.last(), shards.chain([catalog])) {
+        Some(reason) => Err(incomplete(data, &reason)),
+        None => Ok(()),
     }
-    let reason = format!(
-        "the log in {} ends at position {last}, but {what} covers it up to position {position}: \
-         the last [{}] entries are missing",
-        log_dir(data).display(),
-        position.get() - last.get()
-    );
-    Err(incomplete(data, &reason))
+}
+
+/// What to say of a log that ends before one of the positions up to which something of it is saved, each with where that is.
+pub(crate) fn beyond_the_log(
+    data: &Path,
+    last: Glsn,
+    saved: impl Iterator<Item = (Glsn, String)>,
+) -> Option<String> {
+    let (position, what) = saved.max_by_key(|(position, _)| *position)?;
+    (position > last).then(|| {
+        format!(
+            "the log in {} ends at position {last}, but {what} covers it up to position {position}: \
+             the last [{}] entries are missing",
+            log_dir(data).display(),
+            position.get() - last.get()
+        )
+    })
 }
 
 /// Stops a shard that lacks operations, as one does whose folder is gone after the log was trimmed. It gives its
@@ -152,22 +158,28 @@ pub(crate) fn check_operations(log: &Log, shard: &Shard) {
 
 /// What to say of a shard that lacks operations: those from the one number up to the other.
 pub(crate) fn lack_of_operations(log: &Log, shard: &Shard, (from, to): (u64, u64)) -> String {
-    let dir = shard.place.dir.display();
+    let reason = lack_in(&shard.place.dir, shard.commit(), (from, to));
+    let held = match has_all(log, shard.place.stream) {
+        Ok(true) if from <= to => "; the log still has every operation of the shard",
+        _ => "",
+    };
+    reason + held
+}
+
+/// The same of the newest manifest in a shard's folder, 0 where there is none.
+pub(crate) fn lack_in(dir: &Path, manifest: u64, (from, to): (u64, u64)) -> String {
+    let dir = dir.display();
     if from > to {
         return format!(
             "the segments in {dir} hold [{from}] operations, of which the log has ever seen only [{to}]"
         );
     }
-    let manifest = match shard.commit() {
+    let manifest = match manifest {
         0 => format!("there is no manifest in {dir}"),
         number => format!("manifest [{number}] is the newest in {dir}"),
     };
-    let held = match has_all(log, shard.place.stream) {
-        Ok(true) => "; the log still has every operation of the shard",
-        Ok(false) | Err(_) => "",
-    };
     format!(
-        "operations [{from}] to [{}] are missing: {manifest}{held}",
+        "operations [{from}] to [{}] are missing: {manifest}",
         to.saturating_sub(1)
     )
 }

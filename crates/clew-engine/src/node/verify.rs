@@ -1,13 +1,13 @@
 //! A data folder held against what was written, without an engine: every byte of every file, what damage of it costs,
 //! and what is there that nobody wrote.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_log::{Glsn, Log, Order, Range, Selection, StreamId, VerifyReport};
+use clew_log::{Glsn, Log, LogReader, Order, Range, Selection, StreamId, VerifyReport};
 use clew_platform::Disk;
 
 use crate::base::error::{EngineError, io_error};
@@ -15,6 +15,7 @@ use crate::base::operation::CATALOG_STREAM;
 use crate::base::signal::Signal;
 use crate::catalog::record::{Catalog, CatalogOperation};
 use crate::index::handle::Index;
+use crate::node::data_folder;
 use crate::node::engine::Engine;
 use crate::shard::{FileDamage, ShardFiles};
 
@@ -32,6 +33,8 @@ pub struct FolderReport {
     pub shards: Vec<ShardReport>,
     /// What the log's own check has found.
     pub log: VerifyReport,
+    /// Why the log cannot be the one that the rest was made of: it ends before that does.
+    pub incomplete: Option<String>,
     /// Files and folders that nobody here wrote. They do no harm.
     pub foreign: Vec<PathBuf>,
 }
@@ -61,15 +64,80 @@ pub struct ShardReport {
 }
 
 impl FolderReport {
+    fn new(log: VerifyReport) -> Self {
+        FolderReport {
+            files: 0,
+            bytes: 0,
+            catalog: None,
+            shards: Vec::new(),
+            log,
+            incomplete: None,
+            foreign: Vec::new(),
+        }
+    }
+
     /// Whether nothing is damaged.
     pub fn is_sound(&self) -> bool {
-        self.damage().next().is_none() && self.log.damage.is_empty()
+        self.damage().next().is_none() && self.log.damage.is_empty() && self.incomplete.is_none()
     }
 
     /// The damage of all files but the log's.
     pub fn damage(&self) -> impl Iterator<Item = &FileDamage> {
         let shards = self.shards.iter().flat_map(|shard| &shard.damage);
         self.catalog.iter().chain(shards)
+    }
+
+    /// Reads the saved catalog; an empty one where it is damaged.
+    fn read_catalog(&mut self, disk: &dyn Disk, path: &Path) -> Result<Catalog, EngineError> {
+        match Catalog::load(disk, path) {
+            // Before the first one was saved the log has all of it.
+            Ok(catalog) => Ok(catalog.unwrap_or_default()),
+            Err(EngineError::Corrupt { path, reason }) => {
+                self.catalog = Some(FileDamage::of(path, reason));
+                Ok(Catalog::default())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Finds what a start would miss: of the log, or of shards, whose operations are numbered without gaps and counted by
+    /// the log. `saved` is the position that the catalog covers, and where it lies.
+    fn hold_against(
+        &mut self,
+        log: &LogReader,
+        (data, saved): (&Path, (Glsn, PathBuf)),
+        counted: &mut [CountedShard],
+    ) -> Result<(), EngineError> {
+        let ends = self.shards.iter().map(|shard| {
+            let what = format!("the newest manifest in {}", shard.dir.display());
+            (shard.checkpoint.unwrap_or_default(), what)
+        });
+        let ends = ends.chain([(saved.0, saved.1.display().to_string())]);
+        self.incomplete = data_folder::beyond_the_log(data, log.last(), ends);
+        // What the log lacks is no lack of the shards.
+        if self.incomplete.is_some() {
+            return Ok(());
+        }
+        count_logged(log, counted)?;
+        for (one, shard) in counted.iter().zip(&mut self.shards) {
+            let (manifest, saved) = one.saved;
+            let ever = log.stream_info(one.stream);
+            let ever = ever.map_or(0, |info| info.last.get());
+            let has = saved + one.logged;
+            if !shard.damage.is_empty() || has == ever {
+                continue;
+            }
+            // What is logged behind a lack does not fill it.
+            let lack = match has < ever {
+                true => (saved, ever - one.logged),
+                false => (has, ever),
+            };
+            let reason = data_folder::lack_in(&shard.dir, manifest, lack);
+            let damage = FileDamage::of(shard.dir.clone(), reason);
+            shard.damage.push(damage);
+            shard.log_has_all &= has < ever;
+        }
+        Ok(())
     }
 }
 
@@ -90,27 +158,18 @@ pub fn verify_folder(
         progress(bytes);
     })?;
     let path = data.join("catalog.json");
-    let mut report = FolderReport {
-        files: 0,
-        bytes: 0,
-        catalog: None,
-        shards: Vec::new(),
-        log,
-        foreign: Vec::new(),
+    let mut report = FolderReport::new(log);
+    let mut catalog = report.read_catalog(&**disk, &path)?;
+    let saved = (catalog.applied().max(catalog.covered()), path);
+    let reader = match report.log.damage.is_empty() {
+        true => Some(Log::open_read_only(disk.clone(), &log_dir)?),
+        false => None,
     };
-    let mut catalog = match Catalog::load(&**disk, &path) {
-        // Before the first one was saved the log has all of it.
-        Ok(catalog) => catalog.unwrap_or_default(),
-        Err(EngineError::Corrupt { path, reason }) => {
-            report.catalog = Some(FileDamage::of(path, reason));
-            Catalog::default()
-        }
-        Err(error) => return Err(error),
+    let history = match &reader {
+        Some(log) => LogHistory::read(log, &mut catalog)?,
+        None => LogHistory::default(),
     };
-    let history = match report.log.damage.is_empty() {
-        true => LogHistory::read(disk, &log_dir, &mut catalog)?,
-        false => LogHistory::default(),
-    };
+    let mut counted_shards = Vec::new();
     for record in catalog.indices.values() {
         for number in 0..record.settings.shards {
             let dir = data
@@ -126,6 +185,14 @@ pub fn verify_folder(
                 false => ShardFiles::default(),
             };
             let (rows, rows_damaged) = files.rows(&**disk, &dir);
+            counted_shards.push(CountedShard {
+                stream: record.stream(number),
+                saved: files.operations(),
+                from: catalog
+                    .covered()
+                    .max(files.checkpoint().unwrap_or_default()),
+                logged: 0,
+            });
             report.files += files.files;
             report.bytes += files.bytes;
             report.foreign.extend(files.foreign.iter().cloned());
@@ -142,9 +209,44 @@ pub fn verify_folder(
             });
         }
     }
+    if let Some(log) = &reader {
+        report.hold_against(log, (data, saved), &mut counted_shards)?;
+    }
     let known = |uuid: &str| report.catalog.is_some() || catalog.indices.contains_key(uuid);
     report.foreign.extend(foreign_in(&**disk, data, &known)?);
     Ok(report)
+}
+
+/// How many operations of a shard there are.
+struct CountedShard {
+    stream: StreamId,
+    /// The number of the newest manifest, and the operations that it covers.
+    saved: (u64, u64),
+    /// The position behind which a start reads the log for it.
+    from: Glsn,
+    /// Operations that the log has there.
+    logged: u64,
+}
+
+/// Counts the operations that the log has behind what segments cover, reading it once for all shards.
+fn count_logged(log: &LogReader, counted: &mut [CountedShard]) -> Result<(), EngineError> {
+    let first = counted.iter().map(|one| one.from).min();
+    let Some(first) = first.filter(|first| *first < log.last()) else {
+        return Ok(());
+    };
+    let by_stream = counted.iter_mut().map(|one| (one.stream, one));
+    let mut by_stream: HashMap<StreamId, &mut CountedShard> = by_stream.collect();
+    let from = first.next().max(log.first());
+    let mut scan = log.scan(from)?;
+    while let Some(entry) = scan.next() {
+        let entry = entry?;
+        if let Some(one) = by_stream.get_mut(&entry.stream)
+            && entry.glsn > one.from
+        {
+            one.logged += 1;
+        }
+    }
+    Ok(())
 }
 
 /// What the log tells of indexes.
@@ -158,8 +260,7 @@ struct LogHistory {
 
 impl LogHistory {
     /// Follows the catalog's changes in a log, of which the catalog may lack the last.
-    fn read(disk: &Arc<dyn Disk>, dir: &Path, catalog: &mut Catalog) -> Result<Self, EngineError> {
-        let log = Log::open_read_only(disk.clone(), dir)?;
+    fn read(log: &LogReader, catalog: &mut Catalog) -> Result<Self, EngineError> {
         let mut history = LogHistory {
             from_the_start: log.first() <= Glsn::ZERO.next(),
             made: BTreeSet::new(),

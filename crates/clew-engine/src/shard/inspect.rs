@@ -151,6 +151,12 @@ impl ShardFiles {
         (all, in_damaged)
     }
 
+    /// The number of the newest manifest, 0 where there is none, and how many operations of the shard its segments cover.
+    pub(crate) fn operations(&self) -> (u64, u64) {
+        let manifest = self.manifest.as_ref();
+        manifest.map_or((0, 0), |manifest| (manifest.number, manifest.next_seq_no))
+    }
+
     /// The position that the segments cover.
     pub(crate) fn checkpoint(&self) -> Option<Glsn> {
         let manifest = self.manifest.as_ref();

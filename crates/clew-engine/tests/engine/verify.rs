@@ -220,3 +220,65 @@ fn files_of_the_first_format_are_read_and_checked_and_merges_give_them_sums() {
         "{text}"
     );
 }
+
+#[test]
+fn what_a_start_would_miss_of_a_shard_is_told_and_made_anew_from_the_log() {
+    let disk = written(1);
+    let wanted = sound_answers(&disk);
+    let node = Node::open(&disk).unwrap();
+    // Saves how far the log is covered: a start does not read it from its beginning any more.
+    node.engine.close().unwrap();
+    drop(node);
+    assert!(verified(&disk).is_sound());
+    let files = files(&disk);
+    let manifests = files.iter();
+    for path in manifests.filter(|path| path.to_str().unwrap().contains("manifest-")) {
+        replace(&disk, path, None);
+    }
+    let report = verified(&disk);
+    let damage: Vec<_> = report.damage().collect();
+    assert_eq!(damage.len(), 1, "{damage:?}");
+    assert_eq!(Some(&*damage[0].path), files[0].parent());
+    let told = &damage[0].reason;
+    assert!(told.starts_with("operations [0] to ["), "{told}");
+    assert!(
+        told.contains("are missing: there is no manifest in"),
+        "{told}"
+    );
+    let node = Node::open(&disk).unwrap();
+    let refused = node.run_all().unwrap_err().to_string();
+    assert!(refused.contains(told.as_str()), "{refused}");
+    drop(node);
+    let steps = plan_repair(&report, GiveUp::Nothing);
+    assert_eq!(
+        steps.iter().map(|step| step.cure).collect::<Vec<_>>(),
+        [Cure::FromTheLog]
+    );
+    repair(&disk, Path::new(DATA), &steps, Path::new("/data/aside/now")).unwrap();
+    assert!(verified(&disk).is_sound());
+    let node = Node::open(&disk).unwrap();
+    node.refresh();
+    assert_eq!(questions(&node)[..15], wanted[..15]);
+}
+
+#[test]
+fn a_log_that_ends_before_what_is_saved_of_it_is_told_and_no_repair_undoes_the_rest() {
+    let disk = written(1);
+    let node = Node::open(&disk).unwrap();
+    node.engine.close().unwrap();
+    drop(node);
+    let log = disk.list(&Path::new(DATA).join("log")).unwrap();
+    let log = log.into_iter().find(|path| ending(path) == "log").unwrap();
+    let bytes = disk.read(&log).unwrap();
+    replace(&disk, &log, Some(&bytes[..bytes.len() / 2]));
+    let report = verified(&disk);
+    assert!(!report.is_sound());
+    let told = report.incomplete.as_deref().unwrap();
+    assert!(
+        told.starts_with("the log in /data/log ends at position "),
+        "{told}"
+    );
+    let refused = Node::open(&disk).err().unwrap().to_string();
+    assert!(refused.contains(told), "{refused}");
+    assert!(plan_repair(&report, GiveUp::Segments).is_empty());
+}
