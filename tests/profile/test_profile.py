@@ -462,6 +462,32 @@ class ContinuousTest(ClewTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("clew_", path.read_text())
 
+    def test_what_becomes_of_the_profiles_is_no_matter_of_the_data(self):
+        put = urllib.request.Request(f"{self.server.url}/kept/_doc/1", data=b"{}", method="PUT", headers={"content-type": "application/json"})
+        urllib.request.urlopen(put, timeout=60).read()
+        self.server.stop()
+        folder = pathlib.Path(self.server.data) / "profiles"
+        log = next(folder.glob("*.log"))
+        content = bytearray(log.read_bytes())
+        content[20] ^= 1
+        log.write_bytes(content)
+        verify = [os.environ["CLEW_BIN"], "verify", str(self.server.data)]
+        done = subprocess.run(verify, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{log} is corrupt", done.stdout)
+        # Not even a folder.
+        shutil.rmtree(folder)
+        folder.write_text("in the way")
+        self.server.start()
+        with urllib.request.urlopen(f"{self.server.url}/kept/_doc/1", timeout=60) as answer:
+            self.assertTrue(json.load(answer)["found"])
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?from=2020-01-01T00:00:00Z", timeout=60)
+        self.assertEqual(caught.exception.code, 404)
+        self.server.stop()
+        folder.unlink()
+        self.server.start()
+
 
 class StopTest(ClewTest):
     def test_a_stop_does_not_wait_for_who_watches_threads(self):

@@ -169,7 +169,7 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
     let door = config.access.authentication.then_some(&access);
-    let kept = kept_profiles(&config)?;
+    let kept = kept_profiles(&config);
     let watcher = kept
         .clone()
         .map(|kept| watch_itself(kept, &engine, stopped.clone()));
@@ -229,8 +229,8 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
     ended
 }
 
-/// Where the profile that is always on is kept, if it is.
-fn kept_profiles(config: &Config) -> anyhow::Result<Option<KeptProfiles>> {
+/// Where the profile that is always on is kept, if it is. Where it cannot be, the data is served all the same.
+fn kept_profiles(config: &Config) -> Option<KeptProfiles> {
     let ProfileConfig {
         continuous,
         retention_s,
@@ -239,7 +239,14 @@ fn kept_profiles(config: &Config) -> anyhow::Result<Option<KeptProfiles>> {
     } = config.profile;
     let retention = Duration::from_secs(retention_s);
     let open = || KeptProfiles::open(&config.data, retention, retention_bytes);
-    continuous.then(open).transpose()
+    match continuous.then(open)? {
+        Ok(kept) => Some(kept),
+        Err(error) => {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "no profiles are kept until the next start");
+            None
+        }
+    }
 }
 
 fn watch_itself(

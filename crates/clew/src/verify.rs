@@ -52,13 +52,20 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<()> {
         return verify_snapshots(arguments);
     }
     let report = report_of(&arguments.dir)?;
+    let profiles = crate::profile::damage_of_kept(dir)?;
+    let profiles: Vec<String> = profiles.iter().map(ToString::to_string).collect();
     let mut out = std::io::stdout().lock();
     match arguments.format {
-        SummaryFormat::Json => writeln!(out, "{}", object(&report))?,
-        SummaryFormat::Text => write!(out, "{}", text(&report))?,
+        SummaryFormat::Json => writeln!(out, "{}", object(&report, &profiles))?,
+        SummaryFormat::Text => {
+            for damage in &profiles {
+                writeln!(out, "{damage}: the profiles that were kept begin anew")?;
+            }
+            write!(out, "{}", text(&report))?;
+        }
     }
     crate::login::verify(dir)?;
-    if report.is_sound() {
+    if report.is_sound() && profiles.is_empty() {
         return Ok(());
     }
     bail!("{} is damaged", arguments.dir.display())
@@ -259,7 +266,7 @@ fn words(step: &RepairStep) -> String {
     }
 }
 
-fn object(report: &FolderReport) -> Value {
+fn object(report: &FolderReport, profiles: &[String]) -> Value {
     let shards = report.shards.iter().map(|shard| {
         json!({
             "index": shard.index, "uuid": shard.uuid, "shard": shard.number,
@@ -275,7 +282,8 @@ fn object(report: &FolderReport) -> Value {
         .iter()
         .map(|damage| json!({"reason": damage.to_string()}));
     json!({
-        "sound": report.is_sound(), "files": report.files, "bytes": report.bytes,
+        "sound": report.is_sound() && profiles.is_empty(),
+        "files": report.files, "bytes": report.bytes, "profiles": profiles,
         "catalog": report.catalog.as_ref().map(damage_object),
         "incomplete": report.incomplete,
         "shards": shards.collect::<Vec<_>>(),

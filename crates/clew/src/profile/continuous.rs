@@ -220,6 +220,20 @@ impl KeptProfiles {
     }
 }
 
+/// What is damaged of the log of profiles in a data folder that no server uses. A start puts it aside and begins anew.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn damage_of_kept(data: &Path) -> anyhow::Result<Vec<LogError>> {
+    let folder = data.join(FOLDER);
+    if !RealDisk.exists(&folder) {
+        return Ok(Vec::new());
+    }
+    let report = clew_log::verify(&RealDisk, &folder, &mut |_| {});
+    let report = report.with_context(|| format!("cannot verify {}", folder.display()))?;
+    Ok(report.damage)
+}
+
 /// Moves the log of profiles out of the way; where it is then.
 fn put_aside(data: &Path, folder: &Path) -> io::Result<PathBuf> {
     let aside = aside(data);

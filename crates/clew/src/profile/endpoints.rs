@@ -352,7 +352,10 @@ async fn kept(
         )
     };
     let kept = endpoints.kept.clone();
-    let kept = kept.ok_or_else(|| missing("no profiles are kept: [profile.continuous] is off"))?;
+    let none = || {
+        missing("no profiles are kept: [profile.continuous] is off, or there was no place for them")
+    };
+    let kept = kept.ok_or_else(none)?;
     let what = "a reading of what was kept";
     let running = endpoints.turns.enter(Work::Reading, what)?;
     let gone = Arc::new(AtomicBool::new(false));

@@ -16,7 +16,7 @@ use clew_profile::{Format, Profile};
 
 use crate::output_file;
 
-pub(crate) use self::continuous::{FOLDER as KEPT_FOLDER, KeptProfiles};
+pub(crate) use self::continuous::{FOLDER as KEPT_FOLDER, KeptProfiles, damage_of_kept};
 pub(crate) use self::endpoints::{ProfileEndpoints, routes};
 pub(crate) use self::itself::OwnProfile;
 use self::remote::Answer;
