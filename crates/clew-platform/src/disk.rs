@@ -40,7 +40,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
     /// The paths of the files and folders directly in a folder, sorted.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
-    /// Whether a file or folder exists.
+    /// Whether a file or folder exists. What cannot be looked at is taken to be there: whoever goes on to read it learns why, and
+    /// nothing is begun anew in its place.
     fn exists(&self, path: &Path) -> bool;
     /// A file's length in bytes.
     fn len(&self, path: &Path) -> io::Result<u64>;

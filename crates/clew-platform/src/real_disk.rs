@@ -70,7 +70,13 @@ impl Disk for RealDisk {
         Ok(paths)
     }
     fn exists(&self, path: &Path) -> bool {
-        path.exists()
+        match fs::metadata(path) {
+            Ok(_) => true,
+            Err(error) => !matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ),
+        }
     }
     fn len(&self, path: &Path) -> io::Result<u64> {
         Ok(fs::metadata(path)?.len())
@@ -146,5 +152,22 @@ impl DiskFile for RealFile {
     }
     fn len(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_looked_at_does_not_pass_for_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "x").unwrap();
+        std::os::unix::fs::symlink(path("loop"), path("loop")).unwrap();
+        assert!(RealDisk.exists(&path("file")) && RealDisk.exists(folder.path()));
+        assert!(!RealDisk.exists(&path("none")) && !RealDisk.exists(&path("file/below")));
+        assert!(RealDisk.exists(&path("loop")));
+        assert!(RealDisk.read(&path("loop")).is_err());
     }
 }
