@@ -74,6 +74,18 @@ class Booked(unittest.TestCase):
             items = b"[" + (item + b",") * 900_000 + item + b"]"
             self.asked("POST", "/q/_search", b'{"query":{"terms":{"n":' + items + b"}}}")
 
+    def test_searches_that_templates_become(self):
+        self.client.done("PUT", "/m/_doc/1?refresh=true", {"t": "a"})
+        text = "{{#a}}" * 4 + "xxxxxxxxxx " + "{{/a}}" * 4
+        template = {"source": '{"size":0,"query":{"match":{"t":"' + text + '"}}}', "params": {"a": [1] * 30}}
+        self.assertEqual(self.asked("POST", "/m/_search/template", template).status, 429)
+        items = self.asked("POST", "/m/_msearch/template", [{}, template] * 30).body["responses"]
+        self.assertEqual({item["status"] for item in items}, {429})
+        template["params"] = {"a": [1] * 3}
+        items = self.asked("POST", "/m/_msearch/template", [{}, template] * 30).body["responses"]
+        self.assertEqual({item["status"] for item in items}, {200})
+        self.asked("POST", "/_render/template", template)
+
     def test_answers_that_pipelines_change(self):
         document = {"f": [1.5] * 3_000}
         for _ in range(4):

@@ -94,9 +94,12 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             if stopped() {
                 return Err(ended());
             }
-            let body = match form {
-                Form::Searches => body,
-                Form::Templates => template::render(&call, &body).await?,
+            let (body, _memory) = match form {
+                Form::Searches => (body, None),
+                Form::Templates => {
+                    let (search, memory) = template::render(&call, &body).await?;
+                    (search, Some(memory))
+                }
             };
             let search = run(&call, &expression, options, body);
             match account {

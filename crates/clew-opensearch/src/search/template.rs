@@ -1,12 +1,14 @@
 //! Searches from templates: `_search/template`, `_render/template`.
 
 use clew_ingest::template::{Escape, Template};
+use clew_platform::Reservation;
 use serde_json::{Value, json};
 
 use super::msearch::add_status;
 use super::run;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::request_memory::{json_bytes, words_bytes};
 use crate::search::scripts;
 use crate::state::call::Call;
 
@@ -16,10 +18,10 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     check(&body)?;
     let options = call.resolve_options()?;
     if body.get("simulate") == Some(&Value::Bool(true)) {
-        let search = rendered(&call, &body).await?;
+        let (search, _memory) = rendered(&call, &body, |_| 0).await?;
         return Ok(Reply::json(&json!({"template_output": search})));
     }
-    let search = render(&call, &body).await?;
+    let (search, _memory) = render(&call, &body).await?;
     let mut bytes = run(&call, call.index_expression(), options, search).await?;
     add_status(&mut bytes);
     Ok(Reply::raw_json(bytes))
@@ -28,9 +30,8 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
 /// `GET|POST /_render/template/{id}`.
 pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
-    Ok(Reply::json(
-        &json!({"template_output": rendered(&call, &body).await?}),
-    ))
+    let (search, _memory) = rendered(&call, &body, |_| 0).await?;
+    Ok(Reply::json(&json!({"template_output": search})))
 }
 
 /// Refuses a request that says of no template what it is.
@@ -45,10 +46,10 @@ pub(super) fn check(body: &Value) -> Result<(), ApiError> {
     }
 }
 
-/// The search that a template becomes that is searched with. Whether it is explained and profiled is said beside the
-/// template, never in it.
-pub(super) async fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
-    let mut search = rendered(call, body).await?;
+/// The search that a template becomes that is searched with, and the memory that it takes until that is over: a few bytes of a
+/// request can become megabytes. Whether it is explained and profiled is said beside the template, never in it.
+pub(super) async fn render(call: &Call, body: &Value) -> Result<(Value, Reservation), ApiError> {
+    let (mut search, memory) = rendered(call, body, words_bytes).await?;
     if let Value::Object(search) = &mut search {
         for key in ["explain", "profile"] {
             match body.get(key) {
@@ -57,11 +58,16 @@ pub(super) async fn render(call: &Call, body: &Value) -> Result<Value, ApiError>
             };
         }
     }
-    Ok(search)
+    Ok((search, memory))
 }
 
-/// The search that a template becomes.
-pub(super) async fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
+/// The search that a template becomes, and its memory, with what else is taken by what is done with a text of so many bytes:
+/// `besides` tells it.
+pub(super) async fn rendered(
+    call: &Call,
+    body: &Value,
+    besides: impl FnOnce(usize) -> usize + Send + 'static,
+) -> Result<(Value, Reservation), ApiError> {
     let mut source = None;
     let mut id = call.path("id").map(String::from);
     let mut params = json!({});
@@ -86,11 +92,15 @@ pub(super) async fn rendered(call: &Call, body: &Value) -> Result<Value, ApiErro
         (None, None) => return Err(ApiError::validation("template is missing")),
     };
     let broken = |reason: String| ApiError::bad_request("general_script_exception", reason);
+    let memory = call.memory.clone();
     // Lists inside lists become long.
     let rendering = call.off_thread(move || {
         let template = Template::parse(&source).map_err(broken)?;
         let text = template.render(&params, Escape::Json).map_err(broken)?;
-        serde_json::from_str(&text).map_err(|error| ApiError::malformed_json(&error))
+        let held = memory.hold(json_bytes(text.as_bytes()) + besides(text.len()))?;
+        let search = serde_json::from_str::<Value>(&text);
+        let search = search.map_err(|error| ApiError::malformed_json(&error))?;
+        Ok::<_, ApiError>((search, held))
     });
     rendering.await?
 }

@@ -4,6 +4,7 @@ mod metric;
 
 use std::collections::BTreeMap;
 
+use clew_platform::Reservation;
 use metric::Metric;
 use serde_json::{Map, Value, json};
 
@@ -12,6 +13,7 @@ use super::template::rendered;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
+use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
 
 /// Searches in one request.
@@ -24,6 +26,8 @@ type Place = (String, String);
 struct Rated {
     id: String,
     search: Value,
+    /// What a search takes that was made by a template.
+    _memory: Option<Reservation>,
     ratings: BTreeMap<Place, u32>,
 }
 
@@ -183,8 +187,8 @@ async fn rated_request(
         return Err(malformed(format!("[request] unknown field [{other}]")));
     }
     let id = text(request, "id", "request")?;
-    let mut search = match (request.get("request"), request.get("template_id")) {
-        (Some(search), None) => search.clone(),
+    let (mut search, memory) = match (request.get("request"), request.get("template_id")) {
+        (Some(search), None) => (search.clone(), None),
         (None, Some(template)) => {
             let name = template.as_str().unwrap_or_default();
             let source = templates.get(name).ok_or_else(|| {
@@ -194,7 +198,8 @@ async fn rated_request(
             if let (Value::Object(body), Some(params)) = (&mut body, request.get("params")) {
                 body.insert("params".to_string(), params.clone());
             }
-            rendered(call, &body).await?
+            let (search, memory) = rendered(call, &body, words_bytes).await?;
+            (search, Some(memory))
         }
         _ => {
             return Err(ApiError::illegal_argument(
@@ -225,6 +230,7 @@ async fn rated_request(
     Ok(Rated {
         id,
         search,
+        _memory: memory,
         ratings: ratings(request)?,
     })
 }
