@@ -12,6 +12,7 @@ use super::processor::Processor;
 use crate::error::DefinitionError;
 use crate::java::class;
 use crate::members::{flag, not_a, optional};
+use crate::steps::grok::MachineRoom;
 use crate::steps::script::Program;
 
 /// Pipelines that are kept ready.
@@ -50,10 +51,13 @@ impl Pipeline {
     /// # Errors
     /// What is wrong with the definition.
     pub fn ready(name: &str, body: &Value) -> Result<Arc<Self>, DefinitionError> {
-        static READY: LazyLock<Mutex<BTreeMap<String, Arc<Pipeline>>>> =
+        /// By their names, each with what it was read from.
+        static READY: LazyLock<Mutex<BTreeMap<String, (String, Arc<Pipeline>)>>> =
             LazyLock::new(Mutex::default);
-        let definition = format!("{name}\n{body}");
-        if let Some(ready) = READY.lock().get(&definition) {
+        let definition = body.to_string();
+        if let Some((from, ready)) = READY.lock().get(name)
+            && *from == definition
+        {
             return Ok(ready.clone());
         }
         // Whoever writes wants it to be read to its end, also when nobody waits for the answer.
@@ -65,7 +69,7 @@ impl Pipeline {
         if ready.len() >= READY_MAX {
             ready.clear();
         }
-        ready.insert(definition, pipeline.clone());
+        ready.insert(name.to_string(), (definition, pipeline.clone()));
         Ok(pipeline)
     }
 
@@ -91,7 +95,10 @@ impl Pipeline {
         let Some(members) = body.as_object() else {
             return Err(DefinitionError::malformed("expected an object"));
         };
-        let mut reader = Reader { left: STEPS_MAX };
+        let mut reader = Reader {
+            left: STEPS_MAX,
+            room: MachineRoom::new(),
+        };
         let mut pipeline = Pipeline {
             steps: Vec::new(),
             on_failure: Vec::new(),
@@ -144,6 +151,8 @@ impl Step {
 /// Counts the steps while it reads them.
 struct Reader {
     left: usize,
+    /// For what their expressions become.
+    room: MachineRoom,
 }
 
 impl Reader {
@@ -241,7 +250,7 @@ impl Reader {
             },
             Some(other) => return Err(not_a("map", "processor", &other)),
         };
-        let (name, what) = Processor::parse(name, config, inner)?;
+        let (name, what) = Processor::parse(name, config, inner, &self.room)?;
         if !config.is_empty() {
             let mut others: Vec<&str> = config.keys().map(String::as_str).collect();
             others.sort_unstable();

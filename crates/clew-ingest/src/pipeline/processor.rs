@@ -14,7 +14,7 @@ use crate::steps::fields::{Copied, Removed, RemovedByPattern, Sorted};
 use crate::steps::fingerprint::Fingerprint;
 use crate::steps::geoip::GeoIp;
 use crate::steps::given::ValueSource;
-use crate::steps::grok::Grok;
+use crate::steps::grok::{Grok, MachineRoom};
 use crate::steps::index_name::IndexName;
 use crate::steps::json::Json;
 use crate::steps::script::Program;
@@ -138,6 +138,7 @@ impl Processor {
         name: &str,
         config: &mut Map<String, Value>,
         inner: Option<Box<Step>>,
+        room: &MachineRoom,
     ) -> Result<(&'static str, Self), DefinitionError> {
         let (name, what) = match name {
             "set" => ("set", set(config)?),
@@ -188,7 +189,7 @@ impl Processor {
                 };
                 ("pipeline", what)
             }
-            other => match structured(other, config)? {
+            other => match structured(other, config, room)? {
                 Some(what) => what,
                 None => match fields(other, config)? {
                     Some(what) => what,
@@ -254,13 +255,14 @@ fn fields(
 fn structured(
     name: &str,
     config: &mut Map<String, Value>,
+    room: &MachineRoom,
 ) -> Result<Option<(&'static str, Processor)>, DefinitionError> {
     Ok(Some(match name {
         "json" => ("json", Processor::Json(Json::parse(config)?)),
         "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
         "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
         "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
-        "grok" => ("grok", Processor::Grok(Grok::parse(config)?)),
+        "grok" => ("grok", Processor::Grok(Grok::parse(config, room)?)),
         "geoip" => ("geoip", Processor::GeoIp(GeoIp::parse(config)?)),
         "user_agent" => (
             "user_agent",

@@ -15,6 +15,7 @@ use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
 use crate::pipeline::Processor;
+use crate::steps::grok::MachineRoom;
 
 /// Steps of one definition, those that handle failures included, and inside each other.
 const STEPS_MAX: usize = 1000;
@@ -110,6 +111,8 @@ pub(super) struct Reader<'e> {
     event: &'e mut Event,
     formats: Option<&'e dyn Formats>,
     left: usize,
+    /// For what their expressions become.
+    room: MachineRoom,
 }
 
 impl<'e> Reader<'e> {
@@ -118,6 +121,7 @@ impl<'e> Reader<'e> {
             event,
             formats,
             left: STEPS_MAX,
+            room: MachineRoom::new(),
         }
     }
 
@@ -206,7 +210,7 @@ impl<'e> Reader<'e> {
             config.remove("timezone");
         }
         let more = More::take(name, config)?;
-        let processor = match Processor::parse(name, config, None)? {
+        let processor = match Processor::parse(name, config, None, &self.room)? {
             (name, Processor::Date(step)) if is_local => {
                 (name, Processor::Date(step.in_local_zone()))
             }

@@ -16,27 +16,32 @@ const DEPTH_MAX: usize = 128;
 /// What a reference becomes beside its pattern.
 const GROUP_BYTES: usize = 12;
 
-/// Refuses expressions that would become too long.
+/// How long each expression becomes.
+///
+/// # Errors
+/// When that is too long.
 pub(super) fn check(
     written: &[String],
     definitions: &BTreeMap<&str, &str>,
-) -> Result<(), DefinitionError> {
+) -> Result<Vec<usize>, DefinitionError> {
     let mut lengths = Lengths {
         definitions,
         known: HashMap::new(),
     };
     let mut all: usize = 0;
+    let mut each = Vec::with_capacity(written.len());
     for one in written {
         let bytes = lengths.of(one, 0)?;
         if bytes > EXPRESSION_BYTES_MAX {
             return Err(too_long("pattern", bytes, EXPRESSION_BYTES_MAX));
         }
         all = all.saturating_add(bytes);
+        each.push(bytes);
     }
     if all > STEP_BYTES_MAX {
         return Err(too_long("processor's patterns", all, STEP_BYTES_MAX));
     }
-    Ok(())
+    Ok(each)
 }
 
 fn too_long(what: &str, bytes: usize, max: usize) -> DefinitionError {

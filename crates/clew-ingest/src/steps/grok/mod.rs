@@ -1,13 +1,16 @@
 //! `grok`: named patterns over a text, their captures as fields.
 
 mod expansion;
+mod groups;
+mod machines;
 mod written;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clew_platform::stopped;
+use grok::Grok as Patterns;
 use grok::parser::{GrokComponent, grok_split};
-use grok::{Grok as Patterns, Pattern};
 use serde_json::{Map, Value, json};
 
 use super::convert::Typed;
@@ -16,6 +19,9 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure, FailureKind};
 use crate::members::{flag, names, text};
 use crate::text::{self, Decision, Machine, Span};
+use groups::{with_flags, with_groups};
+pub(crate) use machines::MachineRoom;
+use machines::{KEPT_BYTES_MAX, Machines};
 use written::{IN_OTHER_WORDS, with_references, without_doubles};
 
 /// Patterns of one step.
@@ -83,8 +89,8 @@ pub(crate) struct Capture {
 /// One expression, compiled.
 #[derive(Debug)]
 pub(crate) struct Expression {
-    pattern: Pattern,
-    /// The same, where it is made of what is fast.
+    machines: Machines,
+    /// The same, where it is made of what is fast. Else a machine is kept.
     fast: Option<text::Pattern>,
     /// In the order in which they are written.
     pub(crate) captures: Vec<Capture>,
@@ -105,9 +111,10 @@ pub(crate) struct Matching {
 impl Expression {
     /// Compiles an expression. Fields may have any name, which captures may not: they get others.
     fn compile(
-        written: &str,
-        patterns: &Patterns,
+        (written, bytes): (&str, usize),
+        patterns: &Arc<Patterns>,
         definitions: &BTreeMap<&str, &str>,
+        room: &MachineRoom,
     ) -> Result<Self, DefinitionError> {
         let refused = |reason: &str| {
             DefinitionError::refused(
@@ -120,13 +127,14 @@ impl Expression {
         let renamed = renamed(&marked, &mut captures);
         let renamed = renamed.map_err(|reason| refused(&reason))?;
         // `^` and `$` are the borders of lines, as in Ruby.
-        let pattern = patterns.compile(&format!("(?m){renamed}"), true);
-        let pattern = pattern.map_err(|error| refused(&error.to_string()))?;
+        let machines = Machines::new((format!("(?m){renamed}"), bytes), patterns, room);
+        let made = machines.make();
+        let made = made.map_err(|error| refused(&error.to_string()))?;
         // Groups that are named inside the patterns that it is made of, or that are referred to.
-        let names: Vec<&str> = pattern.capture_names().collect();
+        let names: Vec<&str> = made.capture_names().collect();
         for name in &names {
             if !captures.iter().any(|capture| capture.name == *name) {
-                let kind = Kind::named(pattern.get_extract(name).unwrap_or_default());
+                let kind = Kind::named(made.get_extract(name).unwrap_or_default());
                 captures.push(Capture {
                     name: (*name).to_string(),
                     field: path(without_count(name, &names)),
@@ -145,8 +153,13 @@ impl Expression {
                 group.is_some()
             })
         });
+        if fast.is_none() && !machines.keep(made) {
+            return Err(refused(&format!(
+                "The expressions of its kind in a pipeline may have [{KEPT_BYTES_MAX}] bytes together"
+            )));
+        }
         Ok(Expression {
-            pattern,
+            machines,
             fast,
             captures,
         })
@@ -168,16 +181,20 @@ impl Expression {
             }
         }
         matching.machine.spent += line.len() as u64 / BYTES_OF_A_STEP;
-        let Some(found) = self.pattern.match_against(line) else {
-            return false;
-        };
-        let place = |capture: &Capture| {
-            let part = found.get(&capture.name)?;
-            let start = part.as_ptr().addr() - line.as_ptr().addr();
-            Some(Span::new(start, start + part.len()))
-        };
-        matching.places.extend(self.captures.iter().map(place));
-        true
+        let Matching { machine, places } = matching;
+        let found = self.machines.ask(&mut machine.spent, |pattern| {
+            let Some(found) = pattern.match_against(line) else {
+                return false;
+            };
+            let place = |capture: &Capture| {
+                let part = found.get(&capture.name)?;
+                let start = part.as_ptr().addr() - line.as_ptr().addr();
+                Some(Span::new(start, start + part.len()))
+            };
+            places.extend(self.captures.iter().map(place));
+            true
+        });
+        found.unwrap_or(false)
     }
 }
 
@@ -288,66 +305,6 @@ fn with_letters(name: &str) -> String {
     out + rest
 }
 
-/// A regular expression whose named groups have other names.
-fn with_groups(expression: &str, mut named: impl FnMut(&str) -> String) -> String {
-    let mut out = String::new();
-    let mut rest = expression;
-    while let Some(at) = rest.find("(?") {
-        let (before, behind) = rest.split_at(at);
-        out.push_str(before);
-        match group_name(behind).filter(|_| !is_escaped(before)) {
-            Some((name, behind)) => {
-                out.push_str(&format!("(?<{}>", named(name)));
-                rest = behind;
-            }
-            None => {
-                out.push_str("(?");
-                rest = &behind[2..];
-            }
-        }
-    }
-    out + rest
-}
-
-/// The name of the group that a text begins with, and what is behind it.
-fn group_name(text: &str) -> Option<(&str, &str)> {
-    if let Some(name) = text.strip_prefix("(?'") {
-        return name.split_once('\'');
-    }
-    let name = text
-        .strip_prefix("(?<")
-        .or_else(|| text.strip_prefix("(?P<"))?;
-    if name.starts_with(['=', '!', '>']) {
-        return None;
-    }
-    name.split_once('>')
-}
-
-/// Whether what comes next is escaped.
-fn is_escaped(before: &str) -> bool {
-    let slashes = before.bytes().rev().take_while(|byte| *byte == b'\\');
-    slashes.count() % 2 == 1
-}
-
-/// A regular expression of Ruby, whose flag `m` lets a point be the end of a line, too, with the flag that says so here.
-fn with_flags(expression: &str) -> String {
-    let mut out = String::new();
-    let mut rest = expression;
-    while let Some(at) = rest.find("(?") {
-        let (before, behind) = rest.split_at(at + 2);
-        let is_flag = |letter: char| matches!(letter, 'i' | 'm' | 'x' | '-');
-        let end = behind.find(|letter: char| !is_flag(letter));
-        let (flags, behind) = behind.split_at(end.unwrap_or(behind.len()));
-        out.push_str(before);
-        match behind.starts_with([')', ':']) && !is_escaped(&before[..at]) {
-            true => out.push_str(&flags.replace('m', "s")),
-            false => out.push_str(flags),
-        }
-        rest = behind;
-    }
-    out + rest
-}
-
 /// The name of a capture without the number that the crate gives to the second of one name and to those that come later:
 /// `query[1]`. Such captures are for one field.
 fn without_count<'n>(name: &'n str, names: &[&str]) -> &'n str {
@@ -384,7 +341,11 @@ pub(crate) struct Grok {
 }
 
 impl Grok {
-    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    /// `room` is that of the pipeline.
+    pub(crate) fn parse(
+        config: &mut Map<String, Value>,
+        room: &MachineRoom,
+    ) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         let mut definitions: BTreeMap<&str, &str> = grok_patterns();
         for (name, definition) in IN_OTHER_WORDS.iter() {
@@ -411,13 +372,14 @@ impl Grok {
             ));
         }
         let marked: Vec<String> = written.iter().map(|one| with_references(one)).collect();
-        expansion::check(&marked, &definitions)?;
-        let expressions = written.iter().map(|one| {
+        let lengths = expansion::check(&marked, &definitions)?;
+        let patterns = Arc::new(patterns);
+        let expressions = written.iter().zip(lengths).map(|(one, bytes)| {
             // A pattern may take milliseconds.
             if stopped() {
                 return Err(DefinitionError::refused("patterns", "the request is over"));
             }
-            Expression::compile(one, &patterns, &definitions)
+            Expression::compile((one, bytes), &patterns, &definitions, room)
         });
         Ok(Grok {
             field: text(config, "field")?,

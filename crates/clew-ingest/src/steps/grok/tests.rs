@@ -3,7 +3,7 @@ use super::*;
 fn run(config: Value, line: &str) -> Result<Value, Failure> {
     let mut config = config.as_object().unwrap().clone();
     config.insert("field".to_string(), "message".into());
-    let step = Grok::parse(&mut config).unwrap();
+    let step = Grok::parse(&mut config, &MachineRoom::new()).unwrap();
     let mut document = Document::new("i", json!({ "message": line }), 0);
     step.apply(&mut document)?;
     document.source.as_object_mut().unwrap().remove("message");
@@ -127,7 +127,8 @@ fn expressions_that_give_up_do_so_together() {
     let slow = |digit: usize| format!("(?:a|aa|aaa)+(?:a|aa|aaa)+{digit}");
     let patterns: Vec<String> = (0..40).map(|number| slow(number % 10)).collect();
     let config = json!({"field": "m", "patterns": patterns});
-    let step = Grok::parse(&mut config.as_object().unwrap().clone()).unwrap();
+    let mut config = config.as_object().unwrap().clone();
+    let step = Grok::parse(&mut config, &MachineRoom::new()).unwrap();
     let line = format!("0123456789 0123456789{}", "a".repeat(500));
     let mut matching = Matching::default();
     assert_eq!(
@@ -187,7 +188,7 @@ fn wrong_expressions_and_texts_are_told() {
     let parse = |patterns: Value| {
         let mut config = json!({"field": "f", "patterns": patterns});
         let config = config.as_object_mut().unwrap();
-        Grok::parse(config).unwrap_err().reason
+        Grok::parse(config, &MachineRoom::new()).unwrap_err().reason
     };
     for (patterns, reason) in [
         (json!([]), "List of patterns must not be empty"),
@@ -200,4 +201,51 @@ fn wrong_expressions_and_texts_are_told() {
     }
     let failure = run(json!({"patterns": ["%{INT:n:int}$"]}), "none").unwrap_err();
     assert!(failure.reason.contains("do not match field value: [none]"));
+}
+
+#[test]
+fn machines_are_kept_where_there_is_room_and_made_for_a_text_elsewhere() {
+    let room = MachineRoom::new();
+    let parse = |count: usize| {
+        let patterns: Vec<String> = (0..count).map(|one| format!("%{{WORD:w}} {one}$")).collect();
+        let config = json!({"field": "m", "patterns": patterns});
+        Grok::parse(&mut config.as_object().unwrap().clone(), &room).unwrap()
+    };
+    let kept = |step: &Grok| {
+        let each = step.expressions.iter();
+        each.filter(|one| one.machines.is_kept()).count()
+    };
+    let mut matching = Matching::default();
+    let step = parse(2);
+    assert!(step.first("1.2.3.4 1", &mut matching).unwrap().is_some());
+    assert_eq!(kept(&step), 0, "what is fast needs none");
+    // What is no ASCII is asked elsewhere, unless it lacks a part of the expression.
+    let numbers: String = (0..20).map(|one| format!(" {one}")).collect();
+    let line = format!("é{numbers} 1.2.3.4 1");
+    assert!(step.first(&line, &mut matching).unwrap().is_some());
+    assert_eq!(kept(&step), 2);
+    while room.take(1) {}
+    let step = parse(20);
+    assert!(step.first(&line, &mut matching).unwrap().is_some());
+    assert_eq!(kept(&step), 0);
+    let line = format!("é{numbers} 1.2.3.4 no");
+    assert_eq!(step.first(&line, &mut matching).unwrap_err(), TookTooLong);
+}
+
+#[test]
+fn expressions_that_need_machines_of_their_own_have_a_limit_together() {
+    // References are what the fast engine does not know.
+    let config = json!({"field": "m", "patterns": ["(?<a>%{IP}) \\k<a>"]});
+    let room = MachineRoom::new();
+    let parse = || Grok::parse(&mut config.as_object().unwrap().clone(), &room);
+    let step = parse().unwrap();
+    let mut matching = Matching::default();
+    assert!(
+        step.first("1.2.3.4 1.2.3.4", &mut matching)
+            .unwrap()
+            .is_some()
+    );
+    while room.take(1) {}
+    let told = parse().unwrap_err().reason;
+    assert!(told.contains("may have [524288] bytes together"), "{told}");
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::{AT, is_escaped, with_flags};
+use super::AT;
+use super::groups::{is_escaped, with_flags};
 use crate::text;
 
 /// The patterns that are there for all and that the crate has in other words, as the engines take them.
