@@ -207,7 +207,9 @@ fn wrong_expressions_and_texts_are_told() {
 fn machines_are_kept_where_there_is_room_and_made_for_a_text_elsewhere() {
     let room = MachineRoom::new();
     let parse = |count: usize| {
-        let patterns: Vec<String> = (0..count).map(|one| format!("%{{WORD:w}} {one}$")).collect();
+        let patterns: Vec<String> = (0..count)
+            .map(|one| format!("%{{WORD:w}} {one}$"))
+            .collect();
         let config = json!({"field": "m", "patterns": patterns});
         Grok::parse(&mut config.as_object().unwrap().clone(), &room).unwrap()
     };
