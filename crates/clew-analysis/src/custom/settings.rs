@@ -11,6 +11,7 @@ use super::part::Part;
 use super::required::{self, PartLimits};
 use super::{Chain, full_name, usual};
 use crate::POSITION_GAP;
+use crate::java_pattern::in_one_definition;
 
 /// Most analyzers and normalizers of one index.
 const NAMES_MAX: usize = 1000;
@@ -34,6 +35,11 @@ impl Analysis {
     /// # Errors
     /// A reason in OpenSearch's words, when a part is unknown or missing.
     pub fn read(source: &Value) -> Result<Analysis, String> {
+        let _definition = in_one_definition();
+        Analysis::read_all(source)
+    }
+
+    fn read_all(source: &Value) -> Result<Analysis, String> {
         let mut analysis = Analysis {
             source: source.clone(),
             ..Analysis::default()
@@ -62,7 +68,7 @@ impl Analysis {
     /// The same of an index that is there already. What was taken when it was made and is not any more is left out, and a
     /// tokenizer is `standard` then, so that an index can be opened whatever it was made with.
     pub fn kept(source: &Value) -> Analysis {
-        if let Ok(analysis) = Analysis::read(source) {
+        if let Ok(analysis) = Analysis::read_all(source) {
             return analysis;
         }
         let mut analysis = Analysis {
@@ -156,6 +162,7 @@ impl Analysis {
     /// # Errors
     /// A reason in OpenSearch's words, when a part is unknown or its parameters make no sense.
     pub fn assembled(&self, wanted: &Value, limits: PartLimits) -> Result<String, String> {
+        let _definition = in_one_definition();
         let mut parts = json!({});
         for key in ["char_filter", "tokenizer", "filter"] {
             let each = |part: &Value| match part {

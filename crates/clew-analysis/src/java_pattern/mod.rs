@@ -10,6 +10,7 @@ mod flags;
 mod letters;
 mod patience;
 mod replacement;
+mod room;
 #[cfg(test)]
 mod tests;
 mod translate;
@@ -18,11 +19,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex::{CaptureLocations, Regex};
+use regex::{CaptureLocations, Regex, RegexBuilder};
 
 pub use patience::{InOneTurn, in_one_turn};
 pub(crate) use replacement::each_match;
 pub use replacement::{NotReplaced, Replacement};
+pub use room::{InOneDefinition, in_one_definition};
 
 use flags::Flags;
 use patience::{LONG_MAX, Patience, TIME_MAX};
@@ -131,8 +133,13 @@ impl JavaPattern {
             let text = std::mem::take(&mut translated.text);
             Engine::Looking(Arc::new(Looking::build(text, goes_far)?))
         } else {
-            let built = Regex::new(&translated.text);
-            Engine::Linear(built.map_err(|error| PatternError(error.to_string()))?)
+            let built = room::within(1, |bytes| {
+                let built = RegexBuilder::new(&translated.text)
+                    .size_limit(bytes)
+                    .build();
+                built.map_err(|error| PatternError(error.to_string()))
+            });
+            Engine::Linear(built?)
         };
         Ok(JavaPattern {
             written: written.into(),
@@ -239,7 +246,8 @@ impl JavaPattern {
 
 impl Looking {
     fn build(text: String, goes_far: bool) -> Result<Self, PatternError> {
-        let first = OnceLock::from(Some(built(&text, STEPS[0])?));
+        let first = room::within(STEPS.len(), |bytes| built(&text, STEPS[0], bytes))?;
+        let first = OnceLock::from(Some(first));
         Ok(Looking {
             text,
             built: [first, OnceLock::new(), OnceLock::new(), OnceLock::new()],
@@ -269,7 +277,7 @@ impl Looking {
             if *steps == LONG_STEPS_MAX {
                 patience.long_left = patience.long_left.checked_sub(1).ok_or(too_many)?;
             }
-            let regex = built_once.get_or_init(|| built(&self.text, *steps).ok());
+            let regex = built_once.get_or_init(|| built(&self.text, *steps, room::BYTES_MAX).ok());
             if let Some(found) = find(regex.as_ref().ok_or(too_many)?) {
                 return Ok(found);
             }
@@ -278,9 +286,13 @@ impl Looking {
     }
 }
 
-fn built(text: &str, steps: usize) -> Result<fancy_regex::Regex, PatternError> {
+/// `bytes` is the room for each part that the linear engine does.
+fn built(text: &str, steps: usize, bytes: usize) -> Result<fancy_regex::Regex, PatternError> {
     let mut builder = fancy_regex::RegexBuilder::new(text);
-    let built = builder.backtrack_limit(steps).build();
+    let built = builder
+        .backtrack_limit(steps)
+        .delegate_size_limit(bytes)
+        .build();
     built.map_err(|error| PatternError(error.to_string()))
 }
 

@@ -218,3 +218,26 @@ fn what_goes_over_a_long_text_from_each_place_is_refused_in_time() {
     // A minute and more without an end.
     assert!(spent < Duration::from_secs(30), "{spent:?}");
 }
+
+#[test]
+fn expressions_of_one_definition_have_their_memory_together() {
+    let large = |number: usize| java_pattern(&format!(r"\p{{L}}{{1,60}}{number}"));
+    {
+        let _definition = in_one_definition();
+        let refused = (0..200).find_map(|number| large(number).err()).unwrap();
+        let told = refused.to_string();
+        assert!(
+            told.contains("of one definition may take [67108864] bytes"),
+            "{told}"
+        );
+        drop(in_one_definition());
+        assert!(large(1).is_err(), "one inside of it is part of it");
+    }
+    large(1).unwrap();
+    let _definition = in_one_definition();
+    for number in 0..1000 {
+        java_pattern(&format!("a+b{number}")).unwrap();
+    }
+    let wrong = java_pattern("(").unwrap_err();
+    assert!(!wrong.to_string().contains("definition"), "{wrong}");
+}

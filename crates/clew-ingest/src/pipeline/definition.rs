@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use clew_analysis::in_one_definition;
 use clew_platform::CancellationToken;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -92,6 +93,7 @@ impl Pipeline {
     /// # Errors
     /// What is wrong with it, and in which step.
     pub fn parse(body: &Value) -> Result<Self, DefinitionError> {
+        let _definition = in_one_definition();
         let Some(members) = body.as_object() else {
             return Err(DefinitionError::malformed("expected an object"));
         };

@@ -51,6 +51,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+use clew_analysis::in_one_definition;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -220,6 +221,7 @@ impl Script {
                 source.len()
             )));
         }
+        let _definition = in_one_definition();
         let read = Parser::new(source, language, params, purpose).and_then(Parser::read);
         let read = read.map_err(refused)?;
         Ok(Script {
