@@ -3,6 +3,7 @@
 import json
 import unittest
 
+from .client import Client
 from .server import Server
 
 LIMIT_BYTES = 512 << 20
@@ -85,6 +86,26 @@ class Booked(unittest.TestCase):
         items = self.asked("POST", "/m/_msearch/template", [{}, template] * 30).body["responses"]
         self.assertEqual({item["status"] for item in items}, {200})
         self.asked("POST", "/_render/template", template)
+
+    def test_lists_of_which_all_have_to_be_there(self):
+        self.client = self.enterContext(Client(self.server.grpc, 120))
+        fields = [
+            {"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+            {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": "2"}},
+            {"fieldName": "a", "dataType": "Array", "elementDataType": "Int64", "elementTypeParams": {"max_capacity": "4096"}},
+        ]
+        index = {"fieldName": "v", "indexName": "v", "metricType": "L2"}
+        row = {"id": 1, "v": [0, 1], "a": list(range(4_096))}
+
+        def code(path, **body):
+            return self.asked("POST", f"/v2/vectordb/{path}", {"collectionName": "c", **body}).body["code"]
+
+        self.assertEqual(code("collections/create", schema={"fields": fields}, indexParams=[index]), 0)
+        self.assertEqual(code("entities/insert", data=[row]), 0)
+        for count, refused in ((4_096, False), (500_000, True)):
+            items = ",".join(map(str, range(count)))
+            told = code("entities/query", filter=f"array_contains_all(a, [{items}])", limit=10)
+            self.assertEqual(told != 0, refused, count)
 
     def test_answers_that_pipelines_change(self):
         document = {"f": [1.5] * 3_000}

@@ -105,6 +105,9 @@ pub(crate) fn parse(text: &str) -> Result<Parsed> {
 
 /// What a value of a list takes: in the tree, in the query and its copies, and as a term.
 const ITEM_BYTES: usize = 224;
+/// The same of a list of which all have to be there: each is a query of its own.
+const ALL_ITEM_BYTES: usize = 1100;
+const ALL: &[u8] = b"contains_all";
 
 /// Memory that an expression and the values beside it take from when they are read until what is asked for was found, in
 /// bytes. Costs a pass over the text; a short one takes too little to tell.
@@ -112,11 +115,16 @@ pub(crate) fn memory_bytes(text: &str, values: &HashMap<String, TemplateValue>) 
     const SHORT_BYTES: usize = 16 << 10;
     /// Its text is in each of them.
     const COPIES: usize = 4;
+    let mut windows = text.as_bytes().windows(ALL.len());
+    let item_bytes = match windows.any(|name| name.eq_ignore_ascii_case(ALL)) {
+        true => ALL_ITEM_BYTES,
+        false => ITEM_BYTES,
+    };
     let own = match text.len() {
         ..SHORT_BYTES => 0,
-        length => COPIES * length + ITEM_BYTES * text.matches(',').count(),
+        length => COPIES * length + item_bytes * text.matches(',').count(),
     };
-    own + templates::memory_bytes(values)
+    own + templates::memory_bytes(values, item_bytes)
 }
 
 /// The query that an expression means in a collection.

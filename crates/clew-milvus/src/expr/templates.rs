@@ -34,15 +34,19 @@ impl Templates {
     }
 }
 
-/// Memory that the values of long lists take beside what the request takes, in bytes, as [`super::memory_bytes`] has it.
-pub(super) fn memory_bytes(values: &HashMap<String, proto::TemplateValue>) -> usize {
+/// Memory that the values of long lists take beside what the request takes, so many bytes for each, as
+/// [`super::memory_bytes`] has it.
+pub(super) fn memory_bytes(
+    values: &HashMap<String, proto::TemplateValue>,
+    item_bytes: usize,
+) -> usize {
     let items_of = |value: &proto::TemplateValue| match &value.val {
         Some(template_value::Val::ArrayVal(list)) => items(list),
         _ => 0,
     };
     let items: usize = values.values().map(items_of).sum();
     match items > SHORT_ITEMS {
-        true => super::ITEM_BYTES * items,
+        true => item_bytes * items,
         false => 0,
     }
 }
