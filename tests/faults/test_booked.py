@@ -101,6 +101,7 @@ class Booked(unittest.TestCase):
             return self.asked("POST", f"/v2/vectordb/{path}", {"collectionName": "c", **body}).body["code"]
 
         self.assertEqual(code("collections/create", schema={"fields": fields}, indexParams=[index]), 0)
+        self.assertEqual(code("collections/load"), 0)
         self.assertEqual(code("entities/insert", data=[row]), 0)
         for count, refused in ((4_096, False), (500_000, True)):
             items = ",".join(map(str, range(count)))
