@@ -232,6 +232,9 @@ fn text(report: &FolderReport) -> String {
 /// What the damage of a shard means to those who use it.
 fn cost(shard: &ShardReport) -> String {
     let rows = match shard.checkpoint {
+        _ if shard.has_other_operations => {
+            format!("{} rows, and not those that were logged", shard.rows)
+        }
         Some(_) => format!(
             "{} rows, {} of them in damaged segments",
             shard.rows, shard.rows_damaged

@@ -69,9 +69,11 @@ fn cure_of(shard: &ShardReport, give_up: GiveUp) -> Cure {
         return Cure::FromTheLog;
     }
     match give_up {
-        GiveUp::Segments if shard.checkpoint.is_some() => Cure::GiveUpSegments {
-            rows: shard.rows_damaged,
-        },
+        GiveUp::Segments if shard.checkpoint.is_some() && !shard.has_other_operations => {
+            Cure::GiveUpSegments {
+                rows: shard.rows_damaged,
+            }
+        }
         _ => Cure::None,
     }
 }

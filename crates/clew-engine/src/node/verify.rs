@@ -51,8 +51,10 @@ pub struct ShardReport {
     pub number: u32,
     /// The shard's folder.
     pub dir: PathBuf,
-    /// Its damaged files.
+    /// Its damaged files; or its folder, where it has other operations than the log has counted.
     pub damage: Vec<FileDamage>,
+    /// Whether it is that: there is no segment to give up for it.
+    pub has_other_operations: bool,
     /// Living rows of its segments: documents and nested objects.
     pub rows: u64,
     /// Living rows of the segments that have damaged files.
@@ -135,6 +137,7 @@ impl FolderReport {
             let reason = data_folder::lack_in(&shard.dir, manifest, lack);
             let damage = FileDamage::of(shard.dir.clone(), reason);
             shard.damage.push(damage);
+            shard.has_other_operations = true;
             shard.log_has_all &= has < ever;
         }
         Ok(())
@@ -205,6 +208,7 @@ pub fn verify_folder(
                 checkpoint: files.checkpoint(),
                 log_has_all: history.has_all_of(&record.uuid),
                 damage: files.damage,
+                has_other_operations: false,
                 dir,
             });
         }

@@ -254,6 +254,11 @@ fn what_a_start_would_miss_of_a_shard_is_told_and_made_anew_from_the_log() {
         steps.iter().map(|step| step.cure).collect::<Vec<_>>(),
         [Cure::FromTheLog]
     );
+    let mut trimmed = verified(&disk);
+    trimmed.shards[0].log_has_all = false;
+    for given_up in [GiveUp::Nothing, GiveUp::Segments] {
+        assert_eq!(plan_repair(&trimmed, given_up)[0].cure, Cure::None);
+    }
     repair(&disk, Path::new(DATA), &steps, Path::new("/data/aside/now")).unwrap();
     assert!(verified(&disk).is_sound());
     let node = Node::open(&disk).unwrap();

@@ -130,7 +130,10 @@ impl<'e> CopiesCheck<'e> {
         };
         let opened = match self.opened.get(&operation.index) {
             Some(opened) => opened,
-            None => (self.opened.entry(operation.index.clone())).or_insert_with(open),
+            None => {
+                let entry = self.opened.entry(operation.index.clone());
+                &*entry.or_insert_with(open)
+            }
         };
         wanted.check(opened.as_ref(), operation)
     }
