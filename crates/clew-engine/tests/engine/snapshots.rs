@@ -291,6 +291,27 @@ fn a_snapshot_is_offered_when_it_is_whole_and_damage_is_found() {
 }
 
 #[test]
+fn a_snapshot_whose_files_somebody_else_has_taken_away_is_not_complete() {
+    let disk = SimDisk::new();
+    let node = filled(&disk);
+    let repository = node.engine.snapshot_repository(PathBuf::from("/repo"));
+    let id = node.engine.new_snapshot_id();
+    let write = || {
+        let documents = node.engine.shard_documents(&node.copied(), 0).unwrap();
+        let name = documents_file_name(0, 0);
+        repository.write_documents(&id, &name, documents).unwrap()
+    };
+    let content = json!({"indices": [{"files": [write()]}]});
+    // As another server does, which does not know that it is being taken.
+    repository.clean(&[]).unwrap();
+    assert!(repository.complete(&id, content.clone()).is_err());
+    assert!(repository.snapshots().unwrap().complete.is_empty());
+    write();
+    repository.complete(&id, content).unwrap();
+    assert_eq!(repository.snapshots().unwrap().complete.len(), 1);
+}
+
+#[test]
 fn what_was_never_completed_is_cleaned_away_unless_it_is_running() {
     let disk = SimDisk::new();
     let node = filled(&disk);

@@ -209,12 +209,20 @@ impl SnapshotRepository {
     /// Makes a snapshot complete: from now on it is offered.
     ///
     /// # Errors
-    /// When the manifest cannot be written.
+    /// When the manifest cannot be written, or a file is not there any more that it names.
     pub fn complete(&self, id: &str, content: Value) -> Result<(), EngineError> {
         let dir = self.dir.join(id);
         self.disk
             .create_dir_all_durable(&dir)
             .map_err(io_error("create", &dir))?;
+        // Another server that cleans up the same folder knows nothing of a snapshot that is being taken.
+        for file in verify::files_of(&content).unwrap_or_default() {
+            let path = dir.join(&file.name);
+            let bytes = self.disk.len(&path).map_err(io_error("find", &path))?;
+            if bytes != file.bytes {
+                return Err(corrupt(&path, "it is not what was written"));
+            }
+        }
         // The names of the files must last before the manifest vouches for them.
         self.disk.sync_dir(&dir).map_err(io_error("sync", &dir))?;
         let manifest = ManifestFile {

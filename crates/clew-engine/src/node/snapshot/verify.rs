@@ -79,7 +79,7 @@ pub fn verify_repository(
 }
 
 /// The files that a manifest names: those of the shards of each index.
-fn files_of(content: &Value) -> Option<Vec<SnapshotFile>> {
+pub(super) fn files_of(content: &Value) -> Option<Vec<SnapshotFile>> {
     let mut all = Vec::new();
     for index in content.get("indices")?.as_array()? {
         let files: Vec<SnapshotFile> = serde_json::from_value(index.get("files")?.clone()).ok()?;
