@@ -53,8 +53,8 @@ impl Pipeline {
     /// What is wrong with the definition.
     pub fn ready(name: &str, body: &Value) -> Result<Arc<Self>, DefinitionError> {
         /// By their names, each with what it was read from.
-        static READY: LazyLock<Mutex<BTreeMap<String, (String, Arc<Pipeline>)>>> =
-            LazyLock::new(Mutex::default);
+        type ByName = BTreeMap<String, (String, Arc<Pipeline>)>;
+        static READY: LazyLock<Mutex<ByName>> = LazyLock::new(Mutex::default);
         let definition = body.to_string();
         if let Some((from, ready)) = READY.lock().get(name)
             && *from == definition
