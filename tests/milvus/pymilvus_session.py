@@ -372,6 +372,8 @@ class Client(Session):
         self.same(list(client.insert("empty", [{"id": key, "v": [0, at]} for at, key in enumerate(keys)])["ids"]), keys, "keys")
         self.same([hit["id"] for hit in client.search("empty", [[0, 0]], limit=9)[0]], keys, "of hits")
         self.same([row["id"] for row in client.query("empty", limit=9, output_fields=["id"])], sorted(keys), "of rows")
+        whole = client.query("empty", filter="id in ['', ' ']", offset=1, output_fields=["id"])
+        self.same([row["id"] for row in whole], ["", " "], "an offset without a limit is not looked at")
         for key in keys:
             self.same([row["id"] for row in client.get("empty", ids=[key])], [key], "by its key")
         client.upsert("empty", [{"id": "", "v": [0, 9]}])

@@ -49,6 +49,14 @@ impl ExprError {
         }
     }
 
+    /// The error as it is told of a part of a condition: one that is no truth has words of the operator that needs it.
+    fn of_part(self, said: &str) -> Self {
+        match self.reason.starts_with(NOT_BOOLEAN) {
+            true => ExprError::at(self.at, said),
+            false => self,
+        }
+    }
+
     fn unsupported(at: usize, what: impl Into<String>) -> Self {
         ExprError {
             is_unsupported: true,

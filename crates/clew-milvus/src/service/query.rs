@@ -51,7 +51,11 @@ impl Service {
         let params = pairs(std::mem::take(&mut request.query_params));
         let matches_any = request.expr.trim().is_empty();
         let query = self.filter_of(collection, &mut request).await?;
-        let (limit, offset) = window(&params)?;
+        // As in Milvus, an offset is of rows that have a limit; without one it is not looked at.
+        let (limit, offset) = match params.contains_key("limit") {
+            true => window(&params)?,
+            false => (None, 0),
+        };
         check_growing(&params)?;
         let order = OrderPart::read(params.get(ORDER_BY).map(String::as_str), "must be")?;
         check_order(&order, &params, limit)?;

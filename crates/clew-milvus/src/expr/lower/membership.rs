@@ -19,6 +19,17 @@ pub(super) enum Which {
     Any,
 }
 
+impl Which {
+    /// What Milvus calls an operation of this kind.
+    fn name(self) -> &'static str {
+        match self {
+            Which::One => "Contains",
+            Which::All => "ContainsAll",
+            Which::Any => "ContainsAny",
+        }
+    }
+}
+
 impl Lowering<'_> {
     pub(super) fn membership(&self, value: &Expr, list: &Expr, negated: bool) -> Lowered<Query> {
         let Some(Value::Array(values)) = self.literal(list)? else {
@@ -71,7 +82,10 @@ impl Lowering<'_> {
         let values = match (which, value) {
             (Which::One, value) => vec![value],
             (_, Value::Array(values)) => values,
-            _ => return Err(ExprError::at(wanted.at, "expected a list of values")),
+            _ => {
+                let why = format!("{} operation element must be an array", which.name());
+                return Err(ExprError::at(wanted.at, why));
+            }
         };
         if let Some(query) = self.part_contains(list, (wanted.at, &values), (which, negated))? {
             return Ok(query);

@@ -30,6 +30,10 @@ use structs::is_there;
 
 type Lowered<T> = Result<T, ExprError>;
 
+const AND_OF_NO_TRUTH: &str = "'and' can only be used between boolean expressions";
+const OR_OF_NO_TRUTH: &str = "'or' can only be used between boolean expressions";
+const NOT_OF_NO_TRUTH: &str = "not op can only be applied on boolean expression";
+
 /// The query that an expression means.
 ///
 /// Where it has more clauses than the engine compiles, all of it becomes one test of the documents, which is slower.
@@ -167,7 +171,8 @@ impl<'a> Lowering<'a> {
         match &expr.kind {
             Kind::Not(inner) => {
                 check_negated(expr.at, inner)?;
-                self.truth(inner, !negated)
+                let of = |error: ExprError| error.of_part(NOT_OF_NO_TRUTH);
+                self.truth(inner, !negated).map_err(of)
             }
             Kind::Binary(operator @ (Operator::And | Operator::Or), ..) => {
                 let mut parts = Vec::new();
@@ -225,7 +230,13 @@ impl<'a> Lowering<'a> {
                     left.push(second);
                     left.push(first);
                 }
-                _ => parts.push(self.truth(next, negated)?),
+                _ => {
+                    let of = |error: ExprError| match operator {
+                        Operator::And => error.of_part(AND_OF_NO_TRUTH),
+                        _ => error.of_part(OR_OF_NO_TRUTH),
+                    };
+                    parts.push(self.truth(next, negated).map_err(of)?);
+                }
             }
         }
         Ok(())

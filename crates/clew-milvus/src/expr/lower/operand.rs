@@ -177,10 +177,8 @@ impl<'a> Lowering<'a> {
             && let Place::Inside(_, Some(field)) = self.place(expr.at, path)?
             && field.data_type == DataType::Array
         {
-            return Err(ExprError::at(
-                expr.at,
-                format!("array field {} has no single value", field.name),
-            ));
+            let why = "can not comparisons array fields directly";
+            return Err(ExprError::at(expr.at, why));
         }
         self.operand(expr)
     }

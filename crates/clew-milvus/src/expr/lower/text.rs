@@ -25,20 +25,11 @@ impl Lowering<'_> {
     }
 
     pub(super) fn like(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
+        self.check_text(value, ("like operation", "non-string or no-json"))?;
         let pattern = self.text(pattern)?;
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
         {
-            if field.data_type != DataType::VarChar {
-                return Err(ExprError::at(
-                    value.at,
-                    format!(
-                        "like operation on field {} of type {}: only VarChar can be matched",
-                        field.name,
-                        field.data_type.name()
-                    ),
-                ));
-            }
             let query = match plain_prefix(&pattern) {
                 Some(prefix) => Query::Prefix(Pattern::new(&field.name, prefix)),
                 None => Query::Wildcard(Pattern::new(&field.name, wildcard_of(&pattern))),
@@ -52,9 +43,30 @@ impl Lowering<'_> {
         ))
     }
 
+    /// Refuses to look for a pattern in what is no text and cannot be one, as values inside JSON may be. What is done,
+    /// and in what, is told in Milvus' words.
+    fn check_text(&self, value: &Expr, (what, of): (&str, &str)) -> Lowered<()> {
+        let Kind::Path(path) = &value.kind else {
+            let why = format!("{what} on complicated expr is unsupported");
+            return Err(ExprError::at(value.at, why));
+        };
+        let field = match self.place(value.at, path)? {
+            Place::Indexed(field) => Some(field),
+            Place::Inside(_, field) => field,
+        };
+        let holds = |data_type| matches!(data_type, DataType::VarChar | DataType::Json);
+        match field {
+            Some(field) if !holds(field.element_type.unwrap_or(field.data_type)) => Err(
+                ExprError::at(value.at, format!("{what} on {of} field is unsupported")),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// A regular expression that is found in a text. Where the way into JSON or into a list ends before there is a value,
     /// none is found, which `!~` asks for; of a field without a value nothing is known.
     pub(super) fn regex(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
+        self.check_text(value, ("regex match", "non-string or non-json"))?;
         let pattern = TextPattern::Regex(self.text(pattern)?);
         let operand = self.single(value)?;
         let found = Test::Text(operand.clone(), pattern);
