@@ -88,7 +88,7 @@ class Mistakes(Session):
     def wrong_columns(self):
         for what, said, columns, rows in [
             ("dimension", "dim (4) of field data(v) is not equal to schema dim (8)", {"v": self.vectors("v", [1.0] * 8, dim=4)}, 1),
-            ("half a vector", "length (20 bytes) of the data of field (v) should divide the dim (8)", {"v": self.vectors("v", [1.0] * 5)}, 1),
+            ("half a vector", "the length(5) of float data should divide the dim(8)", {"v": self.vectors("v", [1.0] * 5)}, 1),
             ("too few values", "num_rows (1) of field (t) is not equal to passed num_rows (2)", {"t": self.texts("t", ["x"])}, 2),
             ("type", "field (id) does not match its data type Int64", {"id": self.texts("id", ["x"])}, 1),
             ("vector for a text", "field (t) does not match its data type VarChar", {"t": self.vectors("t", [1.0] * DIM)}, 1),
@@ -96,12 +96,12 @@ class Mistakes(Session):
             ("unknown field", "fieldName other not exist", {"other": self.longs("other", [1])}, 1),
             ("missing field", "fieldSchema(t) has no corresponding fieldData", {"t": None}, 1),
             ("missing key", "fieldSchema(id) has no corresponding fieldData", {"id": None}, 1),
-            ("range", "value 300 of field (small) in row 0 is out of range [-128, 127]", {"small": self.ints("small", [300])}, 1),
+            ("range", "the 0th element (300) out of range: [-128, 127]: invalid parameter", {"small": self.ints("small", [300])}, 1),
             ("long text", "row number: 0, length: 11, max length: 10", {"t": self.texts("t", ["x" * 11])}, 1),
-            ("long array", "4", {"list": self.arrays("list", [[1, 2, 3, 4]])}, 1),
+            ("long array", "the length (4) of 0th array exceeds max capacity (3): invalid parameter[", {"list": self.arrays("list", [[1, 2, 3, 4]])}, 1),
             ("no JSON", "field (j) in row 0 is no JSON", {"j": self.jsons("j", [b"{"])}, 1),
             ("deep JSON", "nesting depth exceeds the maximum allowed (100)", {"j": self.jsons("j", [b"[" * 200_000 + b"]" * 200_000])}, 1),
-            ("infinity", "vector of field (v)", {"v": self.vectors("v", [float("inf")] * DIM)}, 1),
+            ("infinity", "value '+Inf' is not a number or infinity", {"v": self.vectors("v", [float("inf")] * DIM)}, 1),
             ("no rows", "actual=0", {}, 0),
         ]:
             request = milvus_pb2.InsertRequest(collection_name="right", fields_data=self.columns(max(rows, 1), **columns), num_rows=rows)
@@ -113,6 +113,14 @@ class Mistakes(Session):
         self.checks += 1
         assert status.code == code and status.error_code != 0, f"{what}: {status.code} is not {code}: {status.reason}"
         assert said in status.reason, f"{what}: {said!r} is not in {status.reason!r}"
+
+    def schema_with(self, kind, **more):
+        """A key, a vector and a field x of this kind."""
+        schema = self.client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=4)
+        schema.add_field("x", DataType[kind], **more)
+        return schema
 
     def wrong_calls(self):
         client = self.client
@@ -176,7 +184,13 @@ class Mistakes(Session):
             (800, "nope", lambda: pymilvus.MilvusClient(uri=self.uri, db_name="nope").list_collections()),
         ]:
             self.refused(code, said, call)
+        instant = "invalid timestamp string: 'soon'. Does not match any known format"
         for said, kind, more in [
+            ("element data type None is not valid", "ARRAY", {"max_capacity": 3}),
+            ("string data type not supported yet, please use VarChar type instead", "STRING", {}),
+            ("type (Timestamptz) of field (x) is not equal to the type(DataType_Int64) of default_value", "TIMESTAMPTZ",
+             {"default_value": 10}),
+            (instant, "TIMESTAMPTZ", {"default_value": "soon"}),
             ("type (Int64) of field (x) is not equal to the type(DataType_VarChar) of default_value", "INT64", {"default_value": "a"}),
             ("type (VarChar) of field (x) is not equal to the type(DataType_Int64) of default_value", "VARCHAR",
              {"max_length": 5, "default_value": 1}),
@@ -188,11 +202,15 @@ class Mistakes(Session):
              {"element_type": DataType.INT64, "max_capacity": 4097}),
             ("is set to enable match or bm25 function but not enable analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
         ]:
-            schema = client.create_schema()
-            schema.add_field("id", DataType.INT64, is_primary=True)
-            schema.add_field("v", DataType.FLOAT_VECTOR, dim=4)
-            schema.add_field("x", DataType[kind], **more)
-            self.refused(1100, said, lambda: client.create_collection("wrong", schema=schema))
+            self.refused(1100, said, lambda: client.create_collection("wrong", schema=self.schema_with(kind, **more)))
+        for said, kind, more in [
+            ("type param(max_length) should be specified for the field(x) of collection wrong: missing parameter", "VARCHAR", {}),
+            ("type param(max_capacity) should be specified for array field x of collection wrong", "ARRAY",
+             {"element_type": DataType.INT64}),
+        ]:
+            self.refused(1101, said, lambda: client.create_collection("wrong", schema=self.schema_with(kind, **more)))
+        self.refused(1100, "maximum shards's number should be limited to 16",
+                     lambda: client.create_collection("wrong", dimension=4, num_shards=17))
         self.refused(1100, "HNSW_X", lambda: self.index(index_type="HNSW_X", metric_type="L2"))
         for said, kind, params in [
             ("param 'M' (2049) should be in range [2, 2048]", "HNSW", {"M": 2049}),

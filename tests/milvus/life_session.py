@@ -156,6 +156,8 @@ class Life(Session):
                                  ("cannot be set at the same time", {"ttl_field": "until", "collection.ttl.seconds": 60})]:
             self.refused(1100, said, lambda: make("never", **properties))
         make("ends", ttl_field="until")
+        self.refused(1100, "ttl field is already exists, cannot be set collection TTL",
+                     lambda: client.alter_collection_properties("ends", {"collection.ttl.seconds": 60}))
         later = lambda seconds: (now + datetime.timedelta(seconds=seconds)).isoformat()
         rows = [{"id": number, "v": [number, 0], "until": until}
                 for number, until in enumerate([later(-60), None, later(3600), later(4), "1969-01-01T00:00:00Z"])]

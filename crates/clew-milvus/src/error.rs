@@ -147,6 +147,27 @@ impl MilvusError {
         ))
     }
 
+    /// The same, after what is said of it.
+    pub(crate) fn mismatch(
+        said: impl std::fmt::Display,
+        expected: impl std::fmt::Display,
+        actual: impl std::fmt::Display,
+    ) -> Self {
+        MilvusError::Invalid(format!(
+            "{said}: invalid parameter[expected={expected}][actual={actual}]"
+        ))
+    }
+
+    /// What is missing of a field, told with the collection that the field is of.
+    pub(crate) fn of_collection(self, name: &str) -> Self {
+        match self {
+            MilvusError::Missing(said) => {
+                MilvusError::Missing(format!("{said} of collection {name}: missing parameter"))
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         MilvusError::Invalid(reason.into())
     }
@@ -348,6 +369,10 @@ mod tests {
             (
                 MilvusError::expected("a", "b"),
                 "invalid parameter[expected=a][actual=b]",
+            ),
+            (
+                MilvusError::mismatch("no", 1, 2),
+                "no: invalid parameter[expected=1][actual=2]",
             ),
             (
                 MilvusError::invalid("no: invalid parameter, at line 1:0"),

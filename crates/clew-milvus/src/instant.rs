@@ -42,7 +42,7 @@ pub(crate) fn zone_of(named: &BTreeMap<String, String>) -> Result<TimeZone> {
 pub(crate) fn parse_instant(text: &str, zone: &TimeZone) -> Result<i64> {
     let wrong = || {
         MilvusError::invalid(format!(
-            "got invalid timestamptz string '{text}': it is no date or time of ISO 8601 in the years 0 to 9999"
+            "invalid timestamp string: '{text}'. Does not match any known format"
         ))
     };
     let text = text.trim();

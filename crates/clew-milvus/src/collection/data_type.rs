@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{MilvusError, Result};
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum DataType {
@@ -45,9 +47,14 @@ const TYPES: [(DataType, i32, &str); 17] = [
     (DataType::Int8Vector, 105, "Int8Vector"),
 ];
 
+/// The number of no type.
+const NONE: i32 = 0;
+/// The number of a type that Milvus names and no field there can be of.
+const STRING: i32 = 20;
+
 /// The names of types that Milvus has and fields here cannot be of.
 const UNSUPPORTED: [(i32, &str); 7] = [
-    (20, "String"),
+    (STRING, "String"),
     (24, "Geometry"),
     (25, "Text"),
     (27, "Mol"),
@@ -61,6 +68,20 @@ impl DataType {
     pub(crate) fn of(number: i32) -> Option<DataType> {
         let mut types = TYPES.iter();
         types.find(|row| row.1 == number).map(|row| row.0)
+    }
+
+    /// The type of a number that a client gave for `what`.
+    ///
+    /// # Errors
+    /// [`MilvusError::Invalid`] for what is no type to Milvus either, [`MilvusError::Unsupported`] for its others.
+    pub(crate) fn known(number: i32, what: &str) -> Result<DataType> {
+        DataType::of(number).ok_or_else(|| match number {
+            NONE => MilvusError::invalid(format!("{what} None is not valid")),
+            STRING => MilvusError::invalid(
+                "string data type not supported yet, please use VarChar type instead",
+            ),
+            _ => MilvusError::Unsupported(DataType::name_of_unsupported(number)),
+        })
     }
 
     /// The type that a name means, as the RESTful API and people write it.
@@ -139,5 +160,18 @@ mod tests {
         }
         assert_eq!(DataType::of(200), None);
         assert_eq!(DataType::name_of_unsupported(24), "Geometry");
+    }
+
+    #[test]
+    fn what_is_no_type_is_told_from_what_is_none_here() {
+        for (number, code, said) in [
+            (NONE, 1100, "data type None is not valid"),
+            (STRING, 1100, "please use VarChar type instead"),
+            (24, 3000, "Geometry is not supported"),
+        ] {
+            let error = DataType::known(number, "data type").unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
 }

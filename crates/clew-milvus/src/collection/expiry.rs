@@ -58,11 +58,28 @@ impl Collection {
         })?;
         match field.data_type {
             DataType::Timestamptz => Ok(()),
-            other => Err(MilvusError::invalid(format!(
-                "ttl field must be timestamptz, field {name} is {}",
-                other.name()
+            _ => Err(MilvusError::invalid(format!(
+                "ttl field must be timestamptz, field name = {name}"
             ))),
         }
+    }
+
+    /// Refuses properties that bring one kind of ends to rows which have the other one.
+    ///
+    /// # Errors
+    /// In Milvus' words.
+    pub(crate) fn check_other_ends(&self, given: &BTreeMap<String, String>) -> Result<()> {
+        let brings = |new: &str, old: &str| {
+            given.contains_key(new) && !given.contains_key(old) && self.properties.contains_key(old)
+        };
+        let said = if brings(TTL, TTL_FIELD) {
+            "ttl field is already exists, cannot be set collection TTL"
+        } else if brings(TTL_FIELD, TTL) {
+            "collection TTL is already set, cannot be set ttl field"
+        } else {
+            return Ok(());
+        };
+        Err(MilvusError::invalid(said))
     }
 
     /// The field that says when a row goes.

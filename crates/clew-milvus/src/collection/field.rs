@@ -100,15 +100,9 @@ impl Field {
     /// [`MilvusError::Invalid`] for what breaks Milvus' rules, [`MilvusError::Unsupported`] for types there are none of.
     pub(crate) fn read(field: proto::FieldSchema) -> Result<Field> {
         NameOf::Field.check(&field.name)?;
-        let unsupported = |number| MilvusError::Unsupported(DataType::name_of_unsupported(number));
-        let data_type =
-            DataType::of(field.data_type).ok_or_else(|| unsupported(field.data_type))?;
+        let data_type = DataType::known(field.data_type, "data type")?;
         let element_type = match data_type {
-            DataType::Array => {
-                let element = DataType::of(field.element_type)
-                    .ok_or_else(|| unsupported(field.element_type))?;
-                Some(element)
-            }
+            DataType::Array => Some(DataType::known(field.element_type, "element data type")?),
             _ => None,
         };
         let params = pairs(field.type_params);
@@ -285,12 +279,17 @@ impl Field {
     fn number(&self, param: &str, (min, max): (usize, usize)) -> Result<usize> {
         let name = &self.name;
         let Some(given) = self.params.get(param) else {
-            return Err(MilvusError::invalid(match param {
-                "dim" => format!(
+            return Err(match param {
+                "dim" => MilvusError::invalid(format!(
                     "dimension is not defined in field type params of field {name}, check type param `dim` for vector field"
-                ),
-                _ => format!("type param({param}) should be specified for the field({name})"),
-            }));
+                )),
+                "max_capacity" => MilvusError::Missing(format!(
+                    "type param({param}) should be specified for array field {name}"
+                )),
+                _ => MilvusError::Missing(format!(
+                    "type param({param}) should be specified for the field({name})"
+                )),
+            });
         };
         let number: Option<usize> = given.parse().ok();
         let is_whole = given.parse::<i64>().is_ok();
@@ -415,7 +414,7 @@ fn check_default_type((name, data_type): (&str, DataType), data: &value_field::D
     let (fits, kind) = match data {
         Data::BoolData(_) => (data_type == DataType::Bool, "Bool"),
         Data::IntData(_) => (is_integer, "Int"),
-        Data::LongData(_) => (is_integer || is_instant, "Int64"),
+        Data::LongData(_) => (is_integer, "Int64"),
         Data::TimestamptzData(_) => (is_instant, "Timestamptz"),
         Data::FloatData(_) => (is_float, "Float"),
         Data::DoubleData(_) => (is_float, "Double"),

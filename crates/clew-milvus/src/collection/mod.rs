@@ -123,9 +123,10 @@ impl Collection {
         request: &proto::CreateCollectionRequest,
     ) -> Result<Collection> {
         check_known(&schema)?;
+        let of_this = |error: MilvusError| error.of_collection(&request.collection_name);
         let mut fields = Vec::new();
         for (at, field) in (0..).zip(schema.fields) {
-            let mut field = Field::read(field)?;
+            let mut field = Field::read(field).map_err(of_this)?;
             field.id = FIRST_FIELD_ID + at;
             field.auto_id |= field.is_primary && schema.auto_id;
             fields.push(field);
@@ -133,7 +134,7 @@ impl Collection {
         let mut structs = Vec::new();
         let mut next = FIRST_FIELD_ID + i64::try_from(fields.len()).unwrap_or_default();
         for field in schema.struct_array_fields {
-            let field = StructField::read(field, next)?;
+            let field = StructField::read(field, next).map_err(of_this)?;
             next += 1 + i64::try_from(field.parts.len()).unwrap_or_default();
             structs.push(field);
         }

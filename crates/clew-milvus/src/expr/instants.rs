@@ -94,7 +94,8 @@ fn meet(value: &mut Expr, moment: &mut Expr, zone: &TimeZone) -> Result<(), Expr
 }
 
 fn micros(at: usize, text: &str, zone: &TimeZone) -> Result<i64, ExprError> {
-    parse_instant(text, zone).map_err(|error| ExprError::at(at, error.to_string()))
+    let wrong = |_| ExprError::at(at, format!("can not convert compare string: {text}"));
+    parse_instant(text, zone).map_err(wrong)
 }
 
 fn stray(at: usize) -> ExprError {

@@ -78,10 +78,7 @@ impl<'a> InColumn<'a> {
             }
         };
         if count != expected {
-            return Err(MilvusError::invalid(format!(
-                "the num_rows ({count}) of field ({}) is not equal to passed num_rows ({rows})",
-                field.name
-            )));
+            return Err(of_other_length(&field.name, count, rows));
         }
         Ok(InColumn {
             field,
@@ -179,16 +176,16 @@ impl<'a> InColumn<'a> {
                 write(out, &values[at])?;
             }
             Values::Float(values) => {
-                check_finite(field, values[at].into(), row)?;
+                check_finite(values[at].into())?;
                 write(out, &values[at])?;
             }
             Values::Double(values) => {
-                check_finite(field, values[at], row)?;
+                check_finite(values[at])?;
                 write(out, &values[at])?;
             }
             Values::Text(values) if field.data_type == DataType::Timestamptz => {
                 let instant = parse_instant(&values[at], &self.zone);
-                write(out, &instant.map_err(|error| of_row(field, row, &error))?)?;
+                write(out, &instant.map_err(|_| no_instant(&values[at]))?)?;
             }
             Values::Text(values) => {
                 check_length(field, &values[at], row)?;
@@ -246,11 +243,21 @@ impl Values<'_> {
             if one > 0 && len.is_multiple_of(one) {
                 return Ok(len / one);
             }
-            Err(MilvusError::invalid(format!(
-                "the length ({len} bytes) of the data of field ({}) should divide the dim ({}), which has {one}",
-                field.name,
-                field.dimension().unwrap_or_default()
-            )))
+            let dim = field.dimension().unwrap_or_default();
+            Err(MilvusError::invalid(match field.data_type {
+                DataType::FloatVector => of_part_of_floats(len, dim),
+                DataType::BinaryVector => format!(
+                    "the num({}) of all bits should divide the dim({dim})",
+                    8 * len
+                ),
+                DataType::Float16Vector => {
+                    format!("the length({len}) of float16 data should divide the row width({one})")
+                }
+                DataType::BFloat16Vector => {
+                    format!("the length({len}) of bfloat data should divide the row width({one})")
+                }
+                _ => format!("the length({len}) of int8 data should divide the dim({dim})"),
+            }))
         };
         Ok(match self {
             Values::Bool(values) => values.len(),
@@ -266,8 +273,30 @@ impl Values<'_> {
     }
 }
 
-fn of_row(field: &Field, row: usize, error: &MilvusError) -> MilvusError {
-    MilvusError::invalid(format!("field ({}) in row {row}: {error}", field.name))
+/// What Milvus says of every text that is no instant, whatever is wrong with it.
+fn no_instant(text: &str) -> MilvusError {
+    MilvusError::invalid(format!(
+        "got invalid timestamptz string '{text}': invalid timezone name; must be a valid IANA Time Zone ID (e.g., 'Asia/Shanghai' or 'UTC')"
+    ))
+}
+
+/// What is said of float vectors that are not whole ones, by their bytes.
+fn of_part_of_floats(bytes: usize, dim: usize) -> String {
+    format!(
+        "the length({}) of float data should divide the dim({dim})",
+        bytes / size_of::<f32>()
+    )
+}
+
+/// What is said of a column that has not as many values as there are rows.
+pub(super) fn of_other_length(name: &str, count: usize, rows: usize) -> MilvusError {
+    MilvusError::mismatch(
+        format!(
+            "the num_rows ({count}) of field ({name}) is not equal to passed num_rows ({rows})"
+        ),
+        rows,
+        count,
+    )
 }
 
 fn of_another_type(field: &Field) -> MilvusError {
@@ -321,10 +350,23 @@ fn vectors_of<'a>(field: &Field, vectors: &'a proto::VectorField) -> Result<Opti
     if data_type.is_dense_vector() && vectors.data.is_some() {
         let (given, dim) = (vectors.dim, field.dimension()?);
         if usize::try_from(given) != Ok(dim) {
-            return Err(MilvusError::invalid(format!(
-                "the dim ({given}) of field data({}) is not equal to schema dim ({dim})",
-                field.name
-            )));
+            // As in Milvus, the numbers are counted before it is looked at how many a vector is said to have.
+            if let Some(Data::FloatVector(values)) = &vectors.data
+                && !values.data.len().is_multiple_of(size_of::<f32>() * dim)
+            {
+                return Err(MilvusError::invalid(of_part_of_floats(
+                    values.data.len(),
+                    dim,
+                )));
+            }
+            return Err(MilvusError::mismatch(
+                format!(
+                    "the dim ({given}) of field data({}) is not equal to schema dim ({dim})",
+                    field.name
+                ),
+                dim,
+                given,
+            ));
         }
     }
     let dim = || field.dimension();

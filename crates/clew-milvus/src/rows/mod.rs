@@ -16,4 +16,5 @@ pub(crate) use column::numbers;
 pub(crate) use document::{Ids, NewRow, documents, not_given};
 pub(crate) use json::{WrongRows, columns, objects, single, vector_bytes};
 pub(crate) use sparse::sparse_row;
+pub(crate) use value::not_finite;
 pub(crate) use wanted::Wanted;

@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::answer::{array_of, packed_vectors, validity};
-use super::column::InColumn;
+use super::column::{InColumn, of_other_length};
 use super::document::{field_id, member};
+use super::value::too_many;
 use crate::collection::{ARRAY_OF_STRUCT, Field, StructField, list_type};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, FieldData, field_data, scalar_field, vector_field};
@@ -108,10 +109,7 @@ impl<'a> StructColumn<'a> {
             return Err(unequal(field, other.field));
         }
         if count != rows && count != given {
-            return Err(MilvusError::invalid(format!(
-                "the num_rows ({count}) of field ({}) is not equal to passed num_rows ({rows})",
-                field.name
-            )));
+            return Err(of_other_length(&field.name, count, rows));
         }
         Ok(StructColumn {
             field,
@@ -153,9 +151,7 @@ impl<'a> StructColumn<'a> {
         }
         let max = self.field.capacity()?;
         if count > max {
-            return Err(MilvusError::invalid(format!(
-                "the length ({count}) of {row}th array exceeds max capacity ({max})"
-            )));
+            return Err(too_many(count, row, max));
         }
         source.extend_from_slice(&member(&self.field.name));
         source.push(b'[');

@@ -8,7 +8,8 @@ pub(super) fn write(out: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<
     serde_json::to_writer(out, value).map_err(|error| MilvusError::Internal(error.to_string()))
 }
 
-pub(super) fn check_integer(field: &Field, value: i64, row: usize) -> Result<()> {
+/// Refuses a whole number that its type has no room for; `at` is its place among those beside it.
+pub(super) fn check_integer(field: &Field, value: i64, at: usize) -> Result<()> {
     let data_type = field.element_type.unwrap_or(field.data_type);
     let Some((min, max)) = data_type.integer_limits() else {
         return Ok(());
@@ -16,20 +17,28 @@ pub(super) fn check_integer(field: &Field, value: i64, row: usize) -> Result<()>
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(MilvusError::invalid(format!(
-        "the value {value} of field ({}) in row {row} is out of range [{min}, {max}]",
-        field.name
-    )))
+    Err(MilvusError::mismatch(
+        format!("the {at}th element ({value}) out of range: [{min}, {max}]"),
+        "integer doesn't overflow",
+        "out of range",
+    ))
 }
 
-pub(super) fn check_finite(field: &Field, value: f64, row: usize) -> Result<()> {
-    if value.is_finite() {
-        return Ok(());
+pub(super) fn check_finite(value: f64) -> Result<()> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(not_finite(value)),
     }
-    Err(MilvusError::invalid(format!(
-        "value '{value}' of field ({}) in row {row} is not a number or infinity",
-        field.name
-    )))
+}
+
+/// What is said of a number that no field takes, which has the name that Milvus' language gives it.
+pub(crate) fn not_finite(value: f64) -> MilvusError {
+    let name = match value.is_nan() {
+        true => "NaN",
+        false if value > 0.0 => "+Inf",
+        false => "-Inf",
+    };
+    MilvusError::invalid(format!("value '{name}' is not a number or infinity"))
 }
 
 pub(super) fn check_length(field: &Field, text: &str, row: usize) -> Result<()> {
@@ -64,6 +73,15 @@ pub(super) fn write_raw(field: &Field, json: &[u8], row: usize, out: &mut Vec<u8
     Ok(())
 }
 
+/// What is said of a list that is longer than its field takes.
+pub(super) fn too_many(len: usize, row: usize, max: usize) -> MilvusError {
+    MilvusError::mismatch(
+        format!("the length ({len}) of {row}th array exceeds max capacity ({max})"),
+        "valid length array",
+        "array length exceeds max capacity",
+    )
+}
+
 pub(super) fn write_array(
     field: &Field,
     array: &proto::ScalarField,
@@ -83,9 +101,7 @@ pub(super) fn write_array(
         if len <= max {
             return Ok(());
         }
-        Err(MilvusError::invalid(format!(
-            "the length ({len}) of {row}th array exceeds max capacity ({max})"
-        )))
+        Err(too_many(len, row, max))
     };
     let Some(data) = &array.data else {
         return write(out, &[(); 0]);
@@ -97,8 +113,8 @@ pub(super) fn write_array(
         }
         (Some(DataType::Int8 | DataType::Int16 | DataType::Int32), Data::IntData(values)) => {
             capacity(values.data.len())?;
-            for value in &values.data {
-                check_integer(field, (*value).into(), row)?;
+            for (at, value) in values.data.iter().enumerate() {
+                check_integer(field, (*value).into(), at)?;
             }
             write(out, &values.data)
         }
@@ -109,21 +125,27 @@ pub(super) fn write_array(
         (Some(DataType::Float), Data::FloatData(values)) => {
             capacity(values.data.len())?;
             for value in &values.data {
-                check_finite(field, (*value).into(), row)?;
+                check_finite((*value).into())?;
             }
             write(out, &values.data)
         }
         (Some(DataType::Double), Data::DoubleData(values)) => {
             capacity(values.data.len())?;
             for value in &values.data {
-                check_finite(field, *value, row)?;
+                check_finite(*value)?;
             }
             write(out, &values.data)
         }
         (Some(DataType::VarChar), Data::StringData(values)) => {
             capacity(values.data.len())?;
-            for value in &values.data {
-                check_length(field, value, row)?;
+            let max = field.max_length()?;
+            let mut texts = values.data.iter().enumerate();
+            if let Some((at, text)) = texts.find(|(_, text)| text.len() > max) {
+                return Err(MilvusError::invalid(format!(
+                    "length of Array array field \"{}\" exceeds max length, row number: {row}, array index: {at}, length: {}, max length: {max}",
+                    field.name,
+                    text.len()
+                )));
             }
             write(out, &values.data)
         }

@@ -30,10 +30,9 @@ impl Service {
         let schema = CollectionSchema::decode(request.schema.clone())
             .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
         if request.shards_num > SHARDS_MAX {
-            return Err(MilvusError::expected(
-                format!("at most {SHARDS_MAX} shards"),
-                request.shards_num,
-            ));
+            return Err(MilvusError::invalid(format!(
+                "maximum shards's number should be limited to {SHARDS_MAX}"
+            )));
         }
         let mut said = request.properties.iter().chain(&schema.properties);
         if !said.any(|pair| pair.key == ZONE)
@@ -287,6 +286,7 @@ impl Service {
                 let before = collection.clone();
                 collection.check_held(place.1, "alter", given.keys())?;
                 collection.check_held(place.1, "delete", &request.delete_keys)?;
+                collection.check_other_ends(&given)?;
                 collection.properties.extend(given);
                 for key in &request.delete_keys {
                     collection.properties.remove(key);

@@ -31,7 +31,7 @@ impl Service {
         schema: FieldSchema,
     ) -> Result<()> {
         check_late(&schema)?;
-        let field = Field::read(schema)?;
+        let field = Field::read(schema).map_err(|error| error.of_collection(&place.1))?;
         if !field.nullable && field.default.is_none() {
             return Err(MilvusError::invalid(format!(
                 "added field must be nullable, please check it, field name = {}",
@@ -116,7 +116,7 @@ impl Service {
             }
         };
         check_late(&schema)?;
-        let field = Field::read(schema)?;
+        let field = Field::read(schema).map_err(|error| error.of_collection(&place.1))?;
         let params = pairs(info.extra_params);
         if !params.contains_key("index_type") {
             return Err(MilvusError::invalid(format!(

@@ -7,6 +7,7 @@ use clew_engine::{
     Action, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome,
 };
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
+use clew_vector::VectorError;
 use serde_json::Value;
 
 use super::field_ops::{change_lists, list_changes};
@@ -15,7 +16,7 @@ use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitio
 use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
-use crate::rows::{Ids, NewRow, documents, keys, not_given};
+use crate::rows::{Ids, NewRow, documents, keys, not_finite, not_given};
 use crate::timestamp;
 
 /// What becomes of rows whose keys are there already, and where keys come from.
@@ -309,8 +310,12 @@ fn check_vectors(mapping: &Mapping, vectors: &[(FieldId, VectorValue)]) -> Resul
             let column = &kind.column;
             // Of structs there are several, one after the other.
             for one in numbers.chunks(column.element.numbers(column.dimension).max(1)) {
-                clew_vector::validate(one, column).map_err(|error| {
-                    MilvusError::invalid(format!("the vector of field ({}): {error}", field.path))
+                clew_vector::validate(one, column).map_err(|error| match error {
+                    VectorError::NotFinite { position } => not_finite(one[position].into()),
+                    error => MilvusError::invalid(format!(
+                        "the vector of field ({}): {error}",
+                        field.path
+                    )),
                 })?;
             }
         }
