@@ -400,6 +400,8 @@ class Client(Session):
         self.same([hit["entity"]["text"] for hit in hits], [texts[0], texts[2]], "by words")
         assert hits[0]["distance"] > hits[1]["distance"] > 0
         first, second = hits[0]["distance"], hits[1]["distance"]
+        (hits,) = client.search("words", ids=list(made[2:3]), anns_field="sparse", limit=3, output_fields=["text"])
+        self.same([hit["entity"]["text"] for hit in hits], [texts[2], texts[0]], "by the words of a row")
         found = lambda **more: [texts.index(hit["entity"]["text"]) for hit in client.search(
             "words", data=["quick fox lazy"], anns_field="sparse", limit=4, output_fields=["text"], **more)[0]]
         self.same(sorted(found()), [0, 1, 2], "of three words")

@@ -1,6 +1,6 @@
 //! What a search asks for: read from its parameters, and checked against the collection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use clew_engine::{GroupBy, GroupField};
@@ -12,7 +12,7 @@ use super::aggregate::GROUP_BY;
 use super::boost::Boosts;
 use super::highlight::Highlights;
 use super::ordered::HitOrder;
-use super::query::{filter, window};
+use super::query::{check_said, filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, id_of, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
@@ -26,6 +26,8 @@ const QUERIES_MAX: usize = 16_384;
 pub(crate) const EMBEDDING_LIST: i32 = 200;
 /// Most fields that hits are grouped by.
 const GROUP_FIELDS_MAX: usize = 64;
+/// Most hits of a group that are told.
+const GROUP_SIZE_MAX: usize = 1_000;
 /// Hits of a search that says no number.
 const LIMIT: usize = 10;
 
@@ -89,6 +91,7 @@ impl Asked {
         let inner = inner_params(&params)?;
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
+        check_said(&params)?;
         let templates = Templates::read(request.expr_template_values)?;
         if let Some(key) = collection.isolated_key() {
             check_isolated(key, &request.dsl)?;
@@ -112,7 +115,7 @@ impl Asked {
         let highlights = request.highlighter.map(|highlighter| {
             Highlights::read(collection, highlighter, (field, index.metric)).map(Box::new)
         });
-        let probes = probes(field, index.metric, request.search_input)?;
+        let probes = probes((collection, field), index.metric, request.search_input)?;
         let count = probes.count();
         if count == 0 || count > QUERIES_MAX {
             return Err(MilvusError::invalid(format!(
@@ -338,15 +341,7 @@ pub(super) fn group_by(
     let fields = fields.collect::<Result<Vec<_>>>()?;
     let size = match params.get("group_size") {
         None => 1,
-        Some(given) => given
-            .parse()
-            .ok()
-            .filter(|size| (1..=1_000).contains(size))
-            .ok_or_else(|| {
-                MilvusError::invalid(format!(
-                    "input group size:{given} is invalid, it should be in range [1, 1000]"
-                ))
-            })?,
+        Some(given) => group_size(given)?,
     };
     Ok(Some(GroupBy {
         fields,
@@ -357,13 +352,15 @@ pub(super) fn group_by(
 
 /// What a search looks for.
 fn probes(
-    field: &Field,
+    (collection, field): (&Collection, &Field),
     metric: Metric,
     input: Option<search_request::SearchInput>,
 ) -> Result<Probes> {
     use search_request::SearchInput;
     let group = match input {
-        Some(SearchInput::Ids(ids)) => return Ok(Probes::Rows(row_ids(ids))),
+        Some(SearchInput::Ids(ids)) => {
+            return Ok(Probes::Rows(row_ids(collection.primary(), ids)?));
+        }
         Some(SearchInput::PlaceholderGroup(bytes)) => {
             PlaceholderGroup::decode(bytes).map_err(|error| {
                 MilvusError::invalid(format!("the vectors of the search cannot be read: {error}"))
@@ -408,11 +405,52 @@ fn probes(
     Ok(Probes::Vectors(read.into()))
 }
 
-fn row_ids(ids: IDs) -> Vec<String> {
-    match ids.id_field {
-        None => Vec::new(),
-        Some(i_ds::IdField::IntId(ids)) => ids.data.iter().map(ToString::to_string).collect(),
-        Some(i_ds::IdField::StrId(ids)) => ids.data.into_iter().map(id_of).collect(),
+/// How many hits of a group are told.
+fn group_size(given: &str) -> Result<usize> {
+    let refused = |why: String| Err(MilvusError::invalid(why));
+    match given.parse::<i64>() {
+        Err(_) => refused(format!("failed to parse input group size:{given}")),
+        Ok(..1) => refused(format!(
+            "input group size:{given} is negative, failed to do search_groupby"
+        )),
+        Ok(size) => match usize::try_from(size) {
+            Ok(size) if size <= GROUP_SIZE_MAX => Ok(size),
+            _ => refused(format!(
+                "input group size:{given} exceeds configured max group size:{GROUP_SIZE_MAX}"
+            )),
+        },
+    }
+}
+
+/// The keys of rows that are searched by: of the kind that keys are, and each once.
+fn row_ids(primary: &Field, ids: IDs) -> Result<Vec<String>> {
+    let (given, rows): (_, Vec<String>) = match ids.id_field {
+        None => (primary.data_type, Vec::new()),
+        Some(i_ds::IdField::IntId(ids)) => {
+            let texts = ids.data.iter().map(ToString::to_string);
+            (DataType::Int64, texts.collect())
+        }
+        Some(i_ds::IdField::StrId(ids)) => {
+            let texts = ids.data.into_iter().map(id_of);
+            (DataType::VarChar, texts.collect())
+        }
+    };
+    if given != primary.data_type {
+        let (kind, expected) = match primary.data_type {
+            DataType::Int64 => ("int64", "int64 IDs"),
+            _ => ("varchar", "string IDs"),
+        };
+        let said = format!("primary key is {kind}, but IDs type mismatch");
+        return Err(MilvusError::mismatch(said, expected, "got other type"));
+    }
+    let different: HashSet<&str> = rows.iter().map(String::as_str).collect();
+    let is_each_once = different.len() == rows.len();
+    drop(different);
+    match is_each_once {
+        true => Ok(rows),
+        false => Err(MilvusError::invalid(
+            "duplicate IDs found in search request",
+        )),
     }
 }
 

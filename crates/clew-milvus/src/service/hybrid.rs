@@ -140,11 +140,13 @@ impl Service {
         check_parts(&request)?;
         let collection = &opened.named.collection;
         let count = request.requests.len();
-        if count == 0 || count > SEARCHES_MAX {
-            return Err(MilvusError::expected(
-                format!("1 to {SEARCHES_MAX} searches"),
-                count,
-            ));
+        if count > SEARCHES_MAX {
+            return Err(MilvusError::invalid(format!(
+                "maximum of ann search requests is {SEARCHES_MAX}"
+            )));
+        }
+        if count == 0 {
+            return Err(MilvusError::expected("at least one search", count));
         }
         let guarantee = Guarantee::from(&request);
         let params = pairs(request.rank_params);

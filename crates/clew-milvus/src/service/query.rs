@@ -274,6 +274,18 @@ fn check_growing(params: &BTreeMap<String, String>) -> Result<()> {
     }
 }
 
+/// Refuses what a search says of itself that changes nothing here, and is wrong: besides what queries say too, hints of
+/// when to filter, which is done when that is best.
+pub(super) fn check_said(params: &BTreeMap<String, String>) -> Result<()> {
+    check_growing(params)?;
+    match params.get("hints").map_or("", String::as_str) {
+        "" | "disable" | "iterative_filter" => Ok(()),
+        other => Err(MilvusError::invalid(format!(
+            "hints: {other} not supported"
+        ))),
+    }
+}
+
 /// Refuses an order of rows that nobody bounds, and of those that come page by page in the order of their keys.
 fn check_order(
     order: &[OrderPart],

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clew_engine::{
-    FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose,
-    WantedField,
+    DocPlace, FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits, Pinned,
+    Purpose, WantedField,
 };
 use clew_query::Query;
 use prost::Message;
@@ -14,7 +14,7 @@ use super::hybrid::Ranker;
 use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
-use crate::collection::Collection;
+use crate::collection::{Collection, Metric};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::held;
@@ -25,7 +25,7 @@ use crate::rows::{Wanted, group_column, group_texts, keys};
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) id: String,
-    pub(super) place: clew_engine::DocPlace,
+    pub(super) place: DocPlace,
     pub(super) score: f32,
     pub(super) group: Option<GroupKey>,
     /// Which of the row's structs it is, where they are hits by themselves.
@@ -34,6 +34,9 @@ pub(super) struct Found {
 
 /// Hits beyond this are told on a thread where it may take its time: a million of them take 0.3 s.
 const TOLD_HERE_MAX: usize = 2_000;
+
+/// Most keys that are told of those that are no row's.
+const MISSING_TOLD: usize = 100;
 
 /// Whether hits are so many.
 pub(super) fn are_many(found: &[Vec<Found>]) -> bool {
@@ -154,6 +157,10 @@ impl Service {
                 Box::pin(found).await
             }
             Probes::Vectors(probes) => self.by_vectors(pinned, asked, probes.clone()).await,
+            Probes::Rows(ids) if asked.metric == Metric::Bm25 => {
+                let found = self.by_words_of(pinned, collection, (asked, ids));
+                Box::pin(found).await
+            }
             Probes::Rows(ids) => {
                 let (have, probes) = Box::pin(self.vectors_of(pinned, asked, ids)).await?;
                 if probes.is_empty() {
@@ -226,15 +233,7 @@ impl Service {
                 asked.field.name
             )));
         }
-        let places = self.engine().places(pinned, ids).await?;
-        let mut there = Vec::with_capacity(places.len());
-        for (id, place) in ids.iter().zip(places) {
-            there.push(place.ok_or_else(|| {
-                MilvusError::invalid(format!(
-                    "some of the provided primary key IDs do not exist: {id}"
-                ))
-            })?);
-        }
+        let there = self.places_of(pinned, ids).await?;
         let wanted = [WantedField::Typed(asked.field.name.clone())];
         let read = self.engine().columns(pinned, &there, &wanted).await?;
         match read.fields.into_iter().next() {
@@ -245,6 +244,24 @@ impl Service {
                 asked.field.name
             ))),
         }
+    }
+
+    /// Where rows are, by their keys.
+    pub(super) async fn places_of(&self, pinned: &Pinned, ids: &[String]) -> Result<Vec<DocPlace>> {
+        let places = self.engine().places(pinned, ids).await?;
+        let mut given = ids.iter().zip(&places);
+        if given.all(|(_, place)| place.is_some()) {
+            return Ok(places.into_iter().flatten().collect());
+        }
+        let missing = ids.iter().zip(&places).filter(|(_, place)| place.is_none());
+        let missing: Vec<&str> = missing
+            .map(|(id, _)| id.as_str())
+            .take(MISSING_TOLD)
+            .collect();
+        Err(MilvusError::invalid(format!(
+            "some of the provided primary key IDs do not exist: missing IDs = [{}]",
+            missing.join(" ")
+        )))
     }
 
     /// Many hits as clients are told of them, on a thread where that may take its time.

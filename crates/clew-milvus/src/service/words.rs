@@ -9,6 +9,7 @@ use clew_engine::{
 use clew_query::{FieldStep, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Service;
 use super::asked::Asked;
@@ -25,14 +26,7 @@ impl Service {
         collection: &Collection,
         (asked, texts): (&Asked, &[String]),
     ) -> Result<Vec<Vec<Found>>> {
-        let function = collection.function_of(&asked.field.name);
-        let input = function.and_then(|function| function.inputs.first());
-        let input = input.ok_or_else(|| {
-            MilvusError::invalid(format!(
-                "the field {} is filled by no function",
-                asked.field.name
-            ))
-        })?;
+        let input = input_of(collection, asked)?;
         let range = asked.range()?;
         // Of groups, and within a range of scores, it is not known before how deep the window reaches.
         let is_deep = range.is_some() || asked.group.is_some();
@@ -79,6 +73,34 @@ impl Service {
         Ok(all)
     }
 
+    /// What is found for the texts of rows, best first; nothing is like a row without a text.
+    pub(super) async fn by_words_of(
+        &self,
+        pinned: &Pinned,
+        collection: &Collection,
+        (asked, ids): (&Asked, &[String]),
+    ) -> Result<Vec<Vec<Found>>> {
+        let places = self.places_of(pinned, ids).await?;
+        let wanted = [WantedField::Json(input_of(collection, asked)?.to_string())];
+        let read = self.engine().columns(pinned, &places, &wanted).await?;
+        let Some(FieldValues::Json(rows)) = read.fields.into_iter().next() else {
+            return Err(MilvusError::Internal("a column was not read".into()));
+        };
+        let text = |row: Option<Box<RawValue>>| {
+            let json = row?;
+            serde_json::from_str::<String>(json.get()).ok()
+        };
+        let rows: Vec<Option<String>> = rows.into_iter().map(text).collect();
+        let have: Vec<bool> = rows.iter().map(Option::is_some).collect();
+        let texts: Vec<String> = rows.into_iter().flatten().collect();
+        let mut found = self
+            .by_words(pinned, collection, (asked, &texts))
+            .await?
+            .into_iter();
+        let mut of_row = |has: bool| has.then(|| found.next()).flatten().unwrap_or_default();
+        Ok(have.into_iter().map(&mut of_row).collect())
+    }
+
     /// Hits with what their groups have in common.
     async fn in_groups(
         &self,
@@ -103,6 +125,18 @@ impl Service {
         }
         Ok(found)
     }
+}
+
+/// The field whose words are searched.
+fn input_of<'c>(collection: &'c Collection, asked: &Asked) -> Result<&'c str> {
+    let function = collection.function_of(&asked.field.name);
+    let input = function.and_then(|function| function.inputs.first());
+    input.map(String::as_str).ok_or_else(|| {
+        MilvusError::invalid(format!(
+            "the field {} is filled by no function",
+            asked.field.name
+        ))
+    })
 }
 
 /// What a row has in common with others by one field.

@@ -14,19 +14,20 @@ use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind};
 
 impl Lowering<'_> {
-    pub(super) fn text(&self, expr: &Expr) -> Lowered<String> {
+    /// A text that is no field's, which is called `what`.
+    fn text(&self, expr: &Expr, what: &str) -> Lowered<String> {
         match self.literal(expr)? {
             Some(Value::String(text)) => Ok(text),
             _ => Err(ExprError::at(
                 expr.at,
-                "the right operand of a pattern match must be a string",
+                format!("{what} should be a string literal or template variable"),
             )),
         }
     }
 
     pub(super) fn like(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         self.check_text(value, ("like operation", "non-string or no-json"))?;
-        let pattern = self.text(pattern)?;
+        let pattern = self.text(pattern, "like pattern")?;
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
         {
@@ -67,7 +68,7 @@ impl Lowering<'_> {
     /// none is found, which `!~` asks for; of a field without a value nothing is known.
     pub(super) fn regex(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         self.check_text(value, ("regex match", "non-string or non-json"))?;
-        let pattern = TextPattern::Regex(self.text(pattern)?);
+        let pattern = TextPattern::Regex(self.text(pattern, "regex pattern")?);
         let operand = self.single(value)?;
         let found = Test::Text(operand.clone(), pattern);
         let Operand::Field { name, steps } = &operand else {
@@ -94,7 +95,12 @@ impl Lowering<'_> {
     }
 
     /// The path of the words of a text, and the text that is looked for.
-    fn words(&self, at: usize, arguments: &[Expr]) -> Lowered<(&Field, String, String)> {
+    fn words(
+        &self,
+        at: usize,
+        arguments: &[Expr],
+        what: &str,
+    ) -> Lowered<(&Field, String, String)> {
         let [field, text, ..] = arguments else {
             return Err(ExprError::at(at, "the function takes a field and a text"));
         };
@@ -108,7 +114,7 @@ impl Lowering<'_> {
             .find(|own| own.name == path.name);
         let own =
             own.ok_or_else(|| ExprError::at(field.at, format!("field {} not exist", path.name)))?;
-        let text = self.text(text)?;
+        let text = self.text(text, what)?;
         if own.is_text_alone() {
             return Ok((own, own.name.clone(), text));
         }
@@ -127,32 +133,46 @@ impl Lowering<'_> {
         (arguments, named): (&[Expr], &[(String, Expr)]),
         negated: bool,
     ) -> Lowered<Query> {
-        let (field, path, text) = self.words(at, arguments)?;
+        let (field, path, text) = self.words(at, arguments, "text_match query")?;
         let mut wanted = Match::new(path, text);
         for (name, value) in named {
-            match (
-                name.as_str(),
-                self.literal(value)?.and_then(|value| value.as_i64()),
-            ) {
-                ("minimum_should_match", Some(count @ 1..=1_000)) => {
-                    wanted.minimum_should_match = Some(MinimumShouldMatch::Count(count));
-                }
-                ("minimum_should_match", _) => {
-                    return Err(ExprError::at(
-                        value.at,
-                        "minimum_should_match should be in range [1, 1000]",
-                    ));
-                }
-                (other, _) => {
-                    return Err(ExprError::at(
-                        value.at,
-                        format!("text_match has no option {other}"),
-                    ));
-                }
+            if name != "minimum_should_match" {
+                let why = format!("text_match has no option {name}");
+                return Err(ExprError::at(value.at, why));
             }
+            let count = self.least_words(value)?;
+            wanted.minimum_should_match = Some(MinimumShouldMatch::Count(count));
         }
         wanted.operator = Joined::Or;
         Ok(matched(field, Query::Match(wanted), negated))
+    }
+
+    /// How many of the words a text must have at least.
+    fn least_words(&self, expr: &Expr) -> Lowered<i64> {
+        let refused = |why: String| Err(ExprError::at(expr.at, why));
+        match self.literal(expr)?.and_then(|value| value.as_i64()) {
+            None => refused("minimum_should_match should be a const integer expression".into()),
+            Some(count @ ..1) => {
+                refused(format!("minimum_should_match should be >= 1, got {count}"))
+            }
+            Some(count @ 1..=1_000) => Ok(count),
+            Some(count) => refused(format!(
+                "minimum_should_match should be <= 1000, got {count}"
+            )),
+        }
+    }
+
+    /// How far the words of a phrase may be from their places.
+    fn slop(&self, expr: &Expr) -> Lowered<u32> {
+        let refused = |why: &str| Err(ExprError::at(expr.at, why));
+        match self.literal(expr)?.and_then(|value| value.as_i64()) {
+            None => refused("\"slop\" should be a const integer expression with \"uint32\" value"),
+            Some(..0) => refused("\"slop\" should not be a negative interger"),
+            Some(slop) => match u32::try_from(slop) {
+                Ok(slop) => Ok(slop),
+                Err(_) => refused("\"slop\" exceeds the range of \"uint32\""),
+            },
+        }
     }
 
     pub(super) fn phrase_match(
@@ -161,13 +181,10 @@ impl Lowering<'_> {
         arguments: &[Expr],
         negated: bool,
     ) -> Lowered<Query> {
-        let (field, path, text) = self.words(at, arguments)?;
+        let (field, path, text) = self.words(at, arguments, "phrase_match query")?;
         let mut phrase = MatchPhrase::new(path, text);
         if let Some(slop) = arguments.get(2) {
-            let given = self.literal(slop)?.and_then(|slop| slop.as_u64());
-            let given = given.and_then(|slop| u32::try_from(slop).ok());
-            phrase.slop = given
-                .ok_or_else(|| ExprError::at(slop.at, "slop must be a whole number from 0"))?;
+            phrase.slop = self.slop(slop)?;
         }
         Ok(matched(field, Query::MatchPhrase(phrase), negated))
     }

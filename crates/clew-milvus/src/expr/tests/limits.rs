@@ -153,6 +153,41 @@ fn whole_arrays_and_wrong_kinds_are_refused() {
             "regex match on non-string or non-json field is unsupported",
         ),
         (
+            "t like l",
+            "1:7",
+            "like pattern should be a string literal or template variable",
+        ),
+        (
+            "t =~ 5",
+            "1:5",
+            "regex pattern should be a string literal or template variable",
+        ),
+        (
+            "text_match(t, l)",
+            "1:14",
+            "text_match query should be a string literal or template variable",
+        ),
+        (
+            "text_match(t, 'a', minimum_should_match=0)",
+            "1:40",
+            "minimum_should_match should be >= 1, got 0",
+        ),
+        (
+            "text_match(t, 'a', minimum_should_match=1001)",
+            "1:40",
+            "minimum_should_match should be <= 1000, got 1001",
+        ),
+        (
+            "phrase_match(t, 'a b', 'c')",
+            "1:23",
+            "\"slop\" should be a const integer expression with \"uint32\" value",
+        ),
+        (
+            "phrase_match(t, 'a b', 4294967296)",
+            "1:23",
+            "\"slop\" exceeds the range of \"uint32\"",
+        ),
+        (
             "json_contains_all(j, 1)",
             "1:21",
             "ContainsAll operation element must be an array",
