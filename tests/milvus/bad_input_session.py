@@ -89,6 +89,8 @@ class Mistakes(Session):
         for what, said, columns, rows in [
             ("dimension", "dim (4) of field data(v) is not equal to schema dim (8)", {"v": self.vectors("v", [1.0] * 8, dim=4)}, 1),
             ("half a vector", "the length(5) of float data should divide the dim(8)", {"v": self.vectors("v", [1.0] * 5)}, 1),
+            ("no vectors", "float vector field 'v' is illegal, array type mismatch: invalid parameter[expected=need float vector]",
+             {"v": self.vectors("v", [])}, 1),
             ("too few values", "num_rows (1) of field (t) is not equal to passed num_rows (2)", {"t": self.texts("t", ["x"])}, 2),
             ("type", "field (id) does not match its data type Int64", {"id": self.texts("id", ["x"])}, 1),
             ("vector for a text", "field (t) does not match its data type VarChar", {"t": self.vectors("t", [1.0] * DIM)}, 1),
@@ -212,6 +214,13 @@ class Mistakes(Session):
             ("is set to enable match or bm25 function but not enable analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
         ]:
             self.refused(1100, said, lambda: client.create_collection("wrong", schema=self.schema_with(kind, **more)))
+        full = self.schema_with("INT64")
+        for number in range(61):
+            full.add_field(f"f{number}", DataType.INT64)
+        client.create_collection("full", schema=full)
+        self.refused(1100, "The number of fields has reached the maximum value 64",
+                     lambda: client.add_collection_field("full", "y", DataType.INT64, nullable=True))
+        client.drop_collection("full")
         for said, kind, more in [
             ("type param(max_length) should be specified for the field(x) of collection wrong: missing parameter", "VARCHAR", {}),
             ("type param(max_capacity) should be specified for array field x of collection wrong", "ARRAY",

@@ -18,9 +18,7 @@ impl Collection {
     /// # Errors
     /// For too many, for two of one name, and where one is lacking that every collection has.
     pub(super) fn check_fields(&self) -> Result<()> {
-        let parts = self.structs.iter().map(|one| one.parts.len());
-        let count = self.fields.len() + parts.sum::<usize>();
-        if count > FIELDS_MAX {
+        if self.fields_count() > FIELDS_MAX {
             return Err(MilvusError::invalid(format!(
                 "maximum field's number should be limited to {FIELDS_MAX}"
             )));
@@ -98,10 +96,18 @@ impl Collection {
         }
     }
 
+    /// How many fields there are, those in structs among them.
+    fn fields_count(&self) -> usize {
+        let parts = self.structs.iter().map(|one| one.parts.len());
+        self.fields.len() + parts.sum::<usize>()
+    }
+
     /// Refuses fields that cannot come to those that are there.
     pub(super) fn check_added(&self, field: &Field) -> Result<()> {
         let name = &field.name;
-        let refused = if is_system(name) {
+        let refused = if self.fields_count() >= FIELDS_MAX {
+            format!("The number of fields has reached the maximum value {FIELDS_MAX}")
+        } else if is_system(name) {
             format!("not support to add system field, field name = {name}")
         } else if field.data_type.is_vector() && !field.nullable {
             format!("not support to add vector field, field name = {name}")

@@ -78,7 +78,10 @@ impl<'a> InColumn<'a> {
             }
         };
         if count != expected {
-            return Err(of_other_length(&field.name, count, rows));
+            return Err(match count {
+                0 if field.data_type.is_vector() => without_vectors(field),
+                _ => of_other_length(&field.name, count, rows),
+            });
         }
         Ok(InColumn {
             field,
@@ -285,6 +288,26 @@ fn of_part_of_floats(bytes: usize, dim: usize) -> String {
     format!(
         "the length({}) of float data should divide the dim({dim})",
         bytes / size_of::<f32>()
+    )
+}
+
+/// What is said of a column of vectors in which there are none.
+fn without_vectors(field: &Field) -> MilvusError {
+    let kind = match field.data_type {
+        DataType::BinaryVector => "binary",
+        DataType::Float16Vector => "float16",
+        DataType::BFloat16Vector => "bfloat16",
+        DataType::Int8Vector => "int8",
+        DataType::SparseFloatVector => "sparse float",
+        _ => "float",
+    };
+    MilvusError::mismatch(
+        format!(
+            "{kind} vector field '{}' is illegal, array type mismatch",
+            field.name
+        ),
+        format!("need {kind} vector"),
+        "got nil",
     )
 }
 
