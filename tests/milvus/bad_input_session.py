@@ -267,6 +267,8 @@ class Mistakes(Session):
         client.load_collection("changing", load_fields=["id", "v"])
         (hits,) = client.search("changing", [[0.0] * 4], anns_field="v", limit=1)
         self.same(len(hits), 0, "loaded by the vectors that have an index")
+        self.refused(65535, "field index of the field: w is not loaded, please reload the collection",
+                     lambda: client.search("changing", [[0.0] * 4], anns_field="w", limit=1))
         collection = lambda **properties: client.alter_collection_properties("changing", properties)
         field = lambda name, **properties: client.alter_collection_field("changing", name, properties)
         index = lambda **properties: client.alter_index_properties("changing", "v", properties)
@@ -282,6 +284,7 @@ class Mistakes(Session):
              lambda: client.drop_index_properties("changing", "v", property_keys=["M"])),
             (1100, "element_type does not allow update in collection field param", lambda: field("list", element_type=5)),
             (1100, "can not modify the maxlength for non-string types", lambda: field("id", max_length=5)),
+            (1100, "field nope does not exist in collection", lambda: field("nope", max_length=5)),
             (1100, "can not modify the maxcapacity for non-array types", lambda: field("t", max_capacity=5)),
             (1100, "65536 exceeds the maximum allowed value 65535", lambda: field("t", max_length=65536)),
             (1100, "max_length should be an integer", lambda: field("t", max_length="long")),

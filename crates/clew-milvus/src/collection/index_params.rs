@@ -128,6 +128,9 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
     let is_json = data_type == DataType::Json;
     let said = match index_type {
         "TRIE" | "Trie" if !is_text => "TRIE are only supported on varchar field".to_string(),
+        "INVERTED" if data_type == DataType::Timestamptz => {
+            "INVERTED are not supported on Timestamptz field".to_string()
+        }
         "STL_SORT" if !is_text && !is_number && !is_json && data_type != DataType::Timestamptz => {
             format!(
                 "STL_SORT are only supported on numeric, varchar, timestamptz field, got {}",
@@ -358,6 +361,7 @@ mod tests {
             (DataType::Int8, "index_type=TRIE", 1100),
             (DataType::Int8, "index_type=Trie", 1100),
             (DataType::Bool, "index_type=STL_SORT", 1100),
+            (DataType::Timestamptz, "index_type=INVERTED", 1100),
             (DataType::Float, "index_type=BITMAP", 1100),
             (
                 DataType::Int8,

@@ -1,6 +1,6 @@
 //! What a search asks for: read from its parameters, and checked against the collection.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clew_engine::{GroupBy, GroupField};
@@ -13,7 +13,8 @@ use super::boost::Boosts;
 use super::highlight::Highlights;
 use super::ordered::HitOrder;
 use super::query::{check_said, filter, window};
-use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, id_of, pairs};
+use super::search::row_ids;
+use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates, inside};
@@ -84,10 +85,7 @@ impl Asked {
     ) -> Result<Asked> {
         let params = pairs(request.search_params);
         let field = vector_field(collection, params.get("anns_field"))?;
-        let index = collection.index_of(&field.name).ok_or_else(|| {
-            MilvusError::IndexNotFound(format!("index not found for field [{}]", field.name))
-        })?;
-        let index = VectorIndex::of(field, index)?;
+        let index = index_of(collection, field)?;
         let inner = inner_params(&params)?;
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
@@ -405,6 +403,18 @@ fn probes(
     Ok(Probes::Vectors(read.into()))
 }
 
+/// The index of a field that is searched.
+fn index_of(collection: &Collection, field: &Field) -> Result<VectorIndex> {
+    let index = collection.index_of(&field.name).ok_or_else(|| {
+        // The field came after the collection was loaded, or was left out then: it takes indexes for all others.
+        MilvusError::Unexpected(format!(
+            "field index of the field: {} is not loaded, please reload the collection",
+            field.name
+        ))
+    })?;
+    VectorIndex::of(field, index)
+}
+
 /// How many hits of a group are told.
 fn group_size(given: &str) -> Result<usize> {
     let refused = |why: String| Err(MilvusError::invalid(why));
@@ -419,38 +429,6 @@ fn group_size(given: &str) -> Result<usize> {
                 "input group size:{given} exceeds configured max group size:{GROUP_SIZE_MAX}"
             )),
         },
-    }
-}
-
-/// The keys of rows that are searched by: of the kind that keys are, and each once.
-fn row_ids(primary: &Field, ids: IDs) -> Result<Vec<String>> {
-    let (given, rows): (_, Vec<String>) = match ids.id_field {
-        None => (primary.data_type, Vec::new()),
-        Some(i_ds::IdField::IntId(ids)) => {
-            let texts = ids.data.iter().map(ToString::to_string);
-            (DataType::Int64, texts.collect())
-        }
-        Some(i_ds::IdField::StrId(ids)) => {
-            let texts = ids.data.into_iter().map(id_of);
-            (DataType::VarChar, texts.collect())
-        }
-    };
-    if given != primary.data_type {
-        let (kind, expected) = match primary.data_type {
-            DataType::Int64 => ("int64", "int64 IDs"),
-            _ => ("varchar", "string IDs"),
-        };
-        let said = format!("primary key is {kind}, but IDs type mismatch");
-        return Err(MilvusError::mismatch(said, expected, "got other type"));
-    }
-    let different: HashSet<&str> = rows.iter().map(String::as_str).collect();
-    let is_each_once = different.len() == rows.len();
-    drop(different);
-    match is_each_once {
-        true => Ok(rows),
-        false => Err(MilvusError::invalid(
-            "duplicate IDs found in search request",
-        )),
     }
 }
 

@@ -319,7 +319,9 @@ impl Service {
         let name = request.field_name;
         let collection_name = place.1.clone();
         self.change_collection(call, place, move |_, collection| {
-            collection.field(&name)?;
+            collection.field(&name).map_err(|_| {
+                MilvusError::invalid(format!("field {name} does not exist in collection"))
+            })?;
             let given = pairs(request.properties);
             collection.check_field_held(&collection_name, "alter", given.keys())?;
             collection.check_field_held(&collection_name, "drop", &request.delete_keys)?;

@@ -1,5 +1,6 @@
 //! Searches for what is nearest: to vectors, to words, to rows that are there.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use clew_engine::{
@@ -14,7 +15,7 @@ use super::hybrid::Ranker;
 use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
-use crate::collection::{Collection, Metric};
+use crate::collection::{Collection, DataType, Field, Metric, id_of};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::held;
@@ -400,6 +401,38 @@ fn elements(found: &[Found], asked: &Asked) -> Option<LongArray> {
     let numbers = found.iter().map(|one| i64::try_from(one.element?).ok());
     let data = numbers.collect::<Option<Vec<i64>>>()?;
     Some(LongArray { data })
+}
+
+/// The keys of rows that are searched by: of the kind that keys are, and each once.
+pub(super) fn row_ids(primary: &Field, ids: IDs) -> Result<Vec<String>> {
+    let (given, rows): (_, Vec<String>) = match ids.id_field {
+        None => (primary.data_type, Vec::new()),
+        Some(i_ds::IdField::IntId(ids)) => {
+            let texts = ids.data.iter().map(ToString::to_string);
+            (DataType::Int64, texts.collect())
+        }
+        Some(i_ds::IdField::StrId(ids)) => {
+            let texts = ids.data.into_iter().map(id_of);
+            (DataType::VarChar, texts.collect())
+        }
+    };
+    if given != primary.data_type {
+        let (kind, expected) = match primary.data_type {
+            DataType::Int64 => ("int64", "int64 IDs"),
+            _ => ("varchar", "string IDs"),
+        };
+        let said = format!("primary key is {kind}, but IDs type mismatch");
+        return Err(MilvusError::mismatch(said, expected, "got other type"));
+    }
+    let different: HashSet<&str> = rows.iter().map(String::as_str).collect();
+    let is_each_once = different.len() == rows.len();
+    drop(different);
+    match is_each_once {
+        true => Ok(rows),
+        false => Err(MilvusError::invalid(
+            "duplicate IDs found in search request",
+        )),
+    }
 }
 
 /// The vectors of those rows that have one, and which do.
