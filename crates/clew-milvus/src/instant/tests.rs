@@ -5,7 +5,7 @@ fn zone(name: &str) -> TimeZone {
 }
 
 /// Texts in a zone, and as they are told in UTC and in that zone.
-const READ: [(&str, &str, &str, &str); 12] = [
+const READ: [(&str, &str, &str, &str); 15] = [
     (
         "2025-01-01T00:00:00+08:00",
         "UTC",
@@ -81,6 +81,25 @@ const READ: [(&str, &str, &str, &str); 12] = [
         "9999-12-30T21:59:59.999999Z",
         "9999-12-30T21:59:59.999999Z",
     ),
+    (
+        "9999-12-31T23:59:59.999999Z",
+        "UTC",
+        "9999-12-31T23:59:59.999999Z",
+        "9999-12-31T23:59:59.999999Z",
+    ),
+    (
+        "9999-12-31 23:59:59",
+        "Asia/Shanghai",
+        "9999-12-31T15:59:59Z",
+        "9999-12-31T23:59:59+08:00",
+    ),
+    // There is no text of the year 10000.
+    (
+        "9999-12-31T23:59:59Z",
+        "Asia/Shanghai",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59Z",
+    ),
 ];
 
 #[test]
@@ -107,6 +126,11 @@ fn what_is_no_instant_is_refused_with_its_text() {
         "2025-01-01T25:00:00Z",
         "12025-01-01",
         "-000001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59-00:01",
+        "2025-01-01T00:00:00+24:00",
+        "2025-01-01T00:00:00+14:01",
+        "2025-01-01T00:00:00-12:01",
+        "2025-01-01T00:00:00[Asia/Shanghai]",
     ] {
         let refused = parse_instant(text, &TimeZone::UTC).unwrap_err();
         assert_eq!(refused.code(), 1100, "{text}");
