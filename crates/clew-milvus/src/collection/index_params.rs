@@ -191,7 +191,7 @@ fn check_grams(params: &Params) -> Result<()> {
 ///
 /// # Errors
 /// For none, and one that there is none of.
-pub(crate) fn check_json(params: &Params) -> Result<()> {
+fn check_json(params: &Params) -> Result<()> {
     let Some(cast) = params.get("json_cast_type") else {
         return Err(MilvusError::Missing(
             "json index must specify cast type: missing parameter[missing_param=json_cast_type]"

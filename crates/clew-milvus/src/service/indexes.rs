@@ -8,8 +8,8 @@ use clew_query::FieldStep;
 use super::collections::both_ways;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, DataType, Field, KeptIndex, NameOf, VectorIndex, check_json, check_scalar,
-    check_vector, check_warmup, flattened, key_values, pairs,
+    Collection, DataType, Field, KeptIndex, NameOf, VectorIndex, check_scalar, check_vector,
+    check_warmup, flattened, key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -353,16 +353,27 @@ fn check_path(collection: &Collection, field: &Field, path: Option<&String>) -> 
     }
 }
 
-/// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields.
+/// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields: these are JSON.
 fn check_dynamic(collection: &Collection, index: &KeptIndex) -> Result<()> {
-    let params = flattened(&index.params)?;
-    if !collection.dynamic || !params.contains_key("json_path") {
+    if !collection.dynamic {
         return Err(MilvusError::invalid(format!(
             "cannot create index on non-exist field: {}",
             index.field
         )));
     }
-    check_json(&params)
+    let beyond = Field::read(FieldSchema {
+        name: "beyond".to_string(),
+        data_type: DataType::Json.number(),
+        ..FieldSchema::default()
+    })?;
+    let params = flattened(&index.params)?;
+    check_scalar(&beyond, &params)?;
+    match params.contains_key("json_path") {
+        true => Ok(()),
+        false => Err(MilvusError::Missing(
+            "json index must specify json path: missing parameter[missing_param=json_path]".into(),
+        )),
+    }
 }
 
 fn not_found(collection: &str, index: &str) -> MilvusError {
