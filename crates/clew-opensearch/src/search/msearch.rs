@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ResolveOptions};
-use clew_platform::{CancellationToken, stopped, whole_ms};
+use clew_platform::{CancellationToken, Reservation, stopped, whole_ms};
 use clew_profile::Spent;
 use clew_query::QueryError;
 use serde_json::Value;
@@ -52,6 +52,23 @@ pub(crate) async fn msearch_template(call: Call) -> Result<Reply, ApiError> {
     several(call, Form::Templates).await
 }
 
+impl Form {
+    /// The search that a body says, and what it takes until it is over where it was made.
+    async fn search_of(
+        self,
+        call: &Call,
+        body: Value,
+    ) -> Result<(Value, Option<Reservation>), ApiError> {
+        match self {
+            Form::Searches => Ok((body, None)),
+            Form::Templates => {
+                let (search, memory) = template::render(call, &body).await?;
+                Ok((search, Some(memory)))
+            }
+        }
+    }
+}
+
 async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     Spent::is_of_kind(|| "msearch");
@@ -94,13 +111,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             if stopped() {
                 return Err(ended());
             }
-            let (body, _memory) = match form {
-                Form::Searches => (body, None),
-                Form::Templates => {
-                    let (search, memory) = template::render(&call, &body).await?;
-                    (search, Some(memory))
-                }
-            };
+            let (body, _memory) = form.search_of(&call, body).await?;
             let search = run(&call, &expression, options, body);
             match account {
                 Some(account) => account.scope(search).await,
