@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::SystemTime;
 
 use axum::Router;
@@ -76,11 +76,27 @@ enum Work {
 #[derive(Clone, Default)]
 struct Turns(Arc<[Turn; 4]>);
 
+/// How work stands, in one number: what is told to end early is what is being done, and never what comes after it.
 #[derive(Default)]
-struct Turn {
-    is_taken: AtomicBool,
+struct Turn(AtomicU8);
+
+impl Turn {
+    const FREE: u8 = 0;
+    const TAKEN: u8 = 1;
     /// What was seen until now is enough.
-    is_cut_short: AtomicBool,
+    const CUT_SHORT: u8 = 2;
+
+    /// Whether it stood so, and is another way now.
+    fn goes(&self, from: u8, to: u8) -> bool {
+        let gone = self
+            .0
+            .compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed);
+        gone.is_ok()
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Turn::CUT_SHORT
+    }
 }
 
 impl Turns {
@@ -99,23 +115,20 @@ impl Turns {
     /// # Errors
     /// 429 while another one of the kind is done.
     fn enter(&self, work: Work, what: &str) -> Result<Running, Refusal> {
-        let turn = self.of(work);
-        if turn.is_taken.swap(true, Ordering::Acquire) {
+        if !self.of(work).goes(Turn::FREE, Turn::TAKEN) {
             return Err(refusal(
                 StatusCode::TOO_MANY_REQUESTS,
                 "rejected_execution_exception",
                 format!("{what} is running: one at a time"),
             ));
         }
-        turn.is_cut_short.store(false, Ordering::Relaxed);
         Ok(Running(self.clone(), work))
     }
 
     /// Has the work of a kind end early; whether any is done.
     fn cut_short(&self, work: Work) -> bool {
         let turn = self.of(work);
-        turn.is_cut_short.store(true, Ordering::Relaxed);
-        turn.is_taken.load(Ordering::Acquire)
+        turn.goes(Turn::TAKEN, Turn::CUT_SHORT) || turn.is_cut_short()
     }
 }
 
@@ -125,14 +138,14 @@ struct Running(Turns, Work);
 impl Running {
     fn is_cut_short(&self) -> bool {
         let Running(turns, work) = self;
-        turns.of(*work).is_cut_short.load(Ordering::Relaxed)
+        turns.of(*work).is_cut_short()
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let Running(turns, work) = self;
-        turns.of(*work).is_taken.store(false, Ordering::Release);
+        turns.of(*work).0.store(Turn::FREE, Ordering::Release);
     }
 }
 
@@ -443,7 +456,10 @@ mod tests {
         assert!(!turns.cut_short(work));
         let first = turns.enter(work, "it").ok().unwrap();
         assert!(!first.is_cut_short() && turns.cut_short(work) && first.is_cut_short());
+        // Whoever says it once more, or too late, ends nothing else, and nobody else comes before it is over.
+        assert!(turns.cut_short(work) && turns.enter(work, "it").is_err());
         drop(first);
+        assert!(!turns.cut_short(work));
         assert!(!turns.enter(work, "it").ok().unwrap().is_cut_short());
     }
 
