@@ -21,6 +21,7 @@ use npy::Matrix;
 use serde_json::json;
 
 use super::begun::Begun;
+use super::folder::Folder;
 use super::given::one_or_more;
 use super::report::Report;
 use super::results;
@@ -163,7 +164,7 @@ pub(crate) fn run(arguments: &VectorsArguments, begun: &Begun) -> anyhow::Result
         arguments.k
     );
     let report = Report::new(begun, arguments.json.as_deref());
-    let column = column(arguments, (queries.columns, &truth), &report)?;
+    let column = column(arguments, (queries.columns, &truth), (&report, begun))?;
     let efforts: Vec<Effort> = if arguments.probes.is_empty() {
         arguments
             .ef_search
@@ -196,26 +197,32 @@ pub(crate) fn run(arguments: &VectorsArguments, begun: &Begun) -> anyhow::Result
 fn column(
     arguments: &VectorsArguments,
     asked: (usize, &Matrix<u64>),
-    report: &Report,
+    (report, begun): (&Report, &Begun),
 ) -> anyhow::Result<Column<Mapped>> {
     let kept = arguments.image.as_deref();
     if let Some(path) = kept.filter(|path| path.exists()) {
         return open(path, arguments.cold);
     }
     let image = build(arguments, asked, report)?;
-    let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
-    let path = kept.unwrap_or(&temporary);
-    // A run that is ended amid this shall leave nothing that the next one takes for a column.
-    let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, image)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .with_context(|| format!("writing {}", path.display()))?;
-    let column = open(path, arguments.cold);
-    if kept.is_none() {
+    // Beside where it is to lie, so that it can be moved there once it is whole: a run that is ended before leaves nothing that
+    // the next one takes for a column, nor anything else.
+    let below = match kept.map(Path::parent) {
+        Some(Some(parent)) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        Some(_) => PathBuf::from("."),
+        None => std::env::temp_dir(),
+    };
+    let folder = Folder::new(&below, "vectors", begun)?;
+    let whole = folder.0.join("image");
+    std::fs::write(&whole, image).with_context(|| format!("writing {}", whole.display()))?;
+    let path = match kept {
+        Some(path) => {
+            std::fs::rename(&whole, path).with_context(|| format!("writing {}", path.display()))?;
+            path
+        }
         // The map stays when the name goes.
-        std::fs::remove_file(path).context("removing the column")?;
-    }
-    column
+        None => whole.as_path(),
+    };
+    open(path, arguments.cold)
 }
 
 fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
