@@ -23,6 +23,8 @@ pub mod glob;
 
 pub mod percent;
 
+mod parsed_json;
+
 mod plain;
 
 mod checked;
@@ -68,6 +70,7 @@ pub use mapping::{
     TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,
     is_metadata, words_path,
 };
+pub use parsed_json::parsed_json_bytes;
 pub use pieces::{is_piece, joined_pieces, text_values};
 pub use plain::text_of;
 pub use sources::{

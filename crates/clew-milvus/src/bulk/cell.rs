@@ -1,12 +1,13 @@
 //! What values of files mean where JSON says less, or more, than rows of an insert do.
 
 use clew_platform::Reservation;
+use clew_schema::parsed_json_bytes;
 use serde_json::{Map, Value};
 
 use super::wrong;
 use crate::collection::{Collection, DYNAMIC, DataType};
 use crate::error::Result;
-use crate::incoming::{Refused, json_bytes};
+use crate::incoming::Refused;
 
 /// A text between separators as the value of a field.
 ///
@@ -108,7 +109,7 @@ pub(super) fn settled(
 
 /// The JSON of a text. Its brackets may have been escaped in the file, so that the room of the row does not have it.
 fn parsed(name: &str, text: &str, room: &mut Reservation) -> Result<Value> {
-    let grown = room.grow(json_bytes(text.as_bytes()));
+    let grown = room.grow(parsed_json_bytes(text.as_bytes()));
     grown.map_err(Refused::from)?;
     serde_json::from_str(text)
         .map_err(|error| wrong(format!("the value of {name} is no JSON: {error}")))

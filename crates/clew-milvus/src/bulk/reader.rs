@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use clew_schema::parsed_json_bytes;
 use serde_json::{Map, Value};
 
 use super::cell::{settled, with_json};
@@ -15,7 +16,7 @@ use super::npy::Columns;
 use super::wrong;
 use crate::collection::Collection;
 use crate::error::{MilvusError, Result};
-use crate::incoming::{Refused, json_bytes};
+use crate::incoming::Refused;
 
 /// What the rows of a part take, and how many there are, at most; but for one row that takes more by itself.
 const PART_BYTES: usize = 16 << 20;
@@ -146,7 +147,7 @@ impl Reader {
     fn cost(&self, raw: &[u8]) -> usize {
         let read = match &self.source {
             Source::List(_) | Source::Lines(_) | Source::Table(_) | Source::Records(_) => {
-                json_bytes(raw)
+                parsed_json_bytes(raw)
             }
             Source::Columns(columns) => columns.cost(),
         };

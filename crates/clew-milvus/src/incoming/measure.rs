@@ -29,28 +29,12 @@ include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 const DEPTH_MAX: usize = 100;
 /// A text or a run of bytes beside what it holds.
 const OWNED_BYTES: usize = 32;
-/// A value of a JSON text beside its own text, in an array that has room for as many again, an array, which has room for four from
-/// its first value on, and an object, which has room for several members.
-const JSON_VALUE_BYTES: usize = 2 * size_of::<serde_json::Value>();
-const JSON_ARRAY_BYTES: usize = 4 * size_of::<serde_json::Value>();
-const JSON_OBJECT_BYTES: usize = 704;
 
 /// Memory that a message of this name takes when it is read, in bytes; of one that is not well-formed, of the part that
 /// is. Costs one pass over the message, vectors left out.
 pub(super) fn message_bytes(name: &str, data: &[u8]) -> usize {
     let shape = SHAPES.iter().find(|shape| shape.name == name);
     shape.map_or(0, |shape| measured(shape, data, 0))
-}
-
-/// Memory that a JSON text takes when it is read, in bytes: what separates values tells how many there are.
-pub(crate) fn json_bytes(text: &[u8]) -> usize {
-    let of_byte = |byte: &u8| match byte {
-        b',' => JSON_VALUE_BYTES,
-        b'[' => JSON_ARRAY_BYTES,
-        b'{' => JSON_OBJECT_BYTES,
-        _ => 1,
-    };
-    text.iter().map(of_byte).sum()
 }
 
 fn measured(shape: &Shape, mut data: &[u8], depth: usize) -> usize {
@@ -253,13 +237,5 @@ mod tests {
             deep = outer;
         }
         assert!(message_bytes("TemplateValue", &deep) < 1 << 20);
-    }
-
-    #[test]
-    fn json_counts_by_its_values() {
-        let numbers = format!("[{}0]", "0,".repeat(1_000));
-        assert!(json_bytes(numbers.as_bytes()) >= 1_000 * size_of::<serde_json::Value>());
-        let text = format!("\"{}\"", "x".repeat(1_000));
-        assert_eq!(json_bytes(text.as_bytes()), 1_002);
     }
 }

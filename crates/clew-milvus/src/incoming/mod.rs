@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use clew_platform::{MemoryAccount, MemoryExceeded, MemoryPurpose, Reservation};
+use clew_schema::parsed_json_bytes;
 use http_body_util::BodyExt;
 
 use crate::error::MilvusError;
-
-pub(crate) use measure::json_bytes;
 
 /// Requests up to this are not booked.
 const FREE_BYTES: usize = 16 << 10;
@@ -125,7 +124,7 @@ pub(crate) async fn json(mut body: Body, limits: &Limits) -> Result<Incoming, Re
         while let Some(data) = next(&mut body).await? {
             growing.push(&data)?;
         }
-        let becomes = json_bytes(&growing.bytes);
+        let becomes = parsed_json_bytes(&growing.bytes);
         growing.book(becomes)
     };
     let Err(refused) = read.await else {

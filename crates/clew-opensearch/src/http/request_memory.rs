@@ -4,21 +4,13 @@
 use std::sync::Arc;
 
 use clew_platform::{MemoryAccount, MemoryExceeded, MemoryLimits, MemoryPurpose, Reservation};
+use clew_schema::parsed_json_bytes;
 use parking_lot::Mutex;
-use serde_json::Value;
 
 use crate::http::error::ApiError;
 
 /// JSON up to this becomes too little to be counted.
 const SHORT_BYTES: usize = 4 << 10;
-/// What a value takes when JSON is read: a list that grows has the places that it had and those that it gets for a moment.
-const VALUE_BYTES: usize = 2 * size_of::<Value>();
-/// What a list takes for its first value: room for four.
-const LIST_BYTES: usize = 4 * size_of::<Value>();
-/// What an object takes for its first member: room for three, with their names' own allocations, and the table that finds them.
-const OBJECT_BYTES: usize = 400;
-/// What a member takes beside its value: its name, and its place in the table.
-const MEMBER_BYTES: usize = 100;
 /// What a text takes for each of its bytes while it is cut into words: a word takes some 130 bytes, however short it is.
 const WORDS_FACTOR: usize = 24;
 /// How often a document is there while a script changes it.
@@ -93,15 +85,7 @@ pub fn json_bytes(text: &[u8]) -> usize {
     if text.len() <= SHORT_BYTES {
         return 0;
     }
-    let begun = memchr::memchr3_iter(b',', b'[', b'{', text).map(|at| match text.get(at) {
-        Some(b'[') => LIST_BYTES,
-        Some(b'{') => OBJECT_BYTES,
-        _ => VALUE_BYTES,
-    });
-    let members = memchr::memchr_iter(b':', text).count();
-    begun
-        .fold(text.len(), usize::saturating_add)
-        .saturating_add(members.saturating_mul(MEMBER_BYTES))
+    parsed_json_bytes(text)
 }
 
 /// What a text of so many bytes becomes at most when it is cut into words.
@@ -121,22 +105,6 @@ mod tests {
         assert_eq!(json_bytes(b"{\"query\":{\"match_all\":{}}}"), 0);
         let numbers = format!("[{}0]", "0,".repeat(10_000));
         assert!(json_bytes(numbers.as_bytes()) > 900_000);
-        let text = format!("\"{}\"", "a".repeat(20_000));
-        assert_eq!(json_bytes(text.as_bytes()), text.len());
-    }
-
-    #[test]
-    fn what_json_becomes_is_not_less_than_what_its_values_have() {
-        let places = |count: usize| count * size_of::<Value>();
-        // Items of a list, each with what it takes by itself: a list has four places from its first value on, an object three, with
-        // a hash and a name each.
-        let object = 3 * (8 + size_of::<String>() + size_of::<Value>());
-        for (item, own) in [("1.5", 0), ("[0]", places(4)), (r#"{"a":1}"#, object)] {
-            let list = format!("[{}{item}]", format!("{item},").repeat(1 << 14));
-            // One more than a power of two: the list has just moved to twice the places, of which half are filled.
-            let least = ((1 << 14) + 1) * own + places(2 * (1 << 14));
-            assert!(json_bytes(list.as_bytes()) >= least, "{item}");
-        }
     }
 
     #[test]
