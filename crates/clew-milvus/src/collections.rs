@@ -216,7 +216,7 @@ impl Collections {
             return Ok(outcome);
         }
         if !collection.has_schema_of(&before) {
-            let now = millis(self.engine.now());
+            let now = self.engine.clock().epoch_ms();
             collection.updated_ms = now.max(before.updated_ms + 1);
         }
         let mapping = index.mapping();
@@ -251,8 +251,4 @@ impl From<MappingSpec> for Changes {
     fn from(spec: MappingSpec) -> Self {
         Changes { spec, column: None }
     }
-}
-
-pub(crate) fn millis(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::collections::millis;
+use clew_platform::whole_ms;
 
 const COUNT_BITS: u32 = 18;
 
@@ -16,7 +16,7 @@ pub(crate) struct HybridClock {
 impl HybridClock {
     /// A time after all that were given out, and not before `now`, which is since the epoch.
     pub(crate) fn next(&self, now: Duration) -> u64 {
-        let now = millis(now) << COUNT_BITS;
+        let now = whole_ms(now) << COUNT_BITS;
         let next = |last: u64| Some((last + 1).max(now));
         let last = self
             .last

@@ -11,7 +11,7 @@ use crate::collection::{
     Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_properties,
     mapping_spec, pairs, written_part,
 };
-use crate::collections::{Changes, WINDOW_MAX, millis};
+use crate::collections::{Changes, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
 use crate::instant::{ZONE, zone_of};
 use crate::proto::{self, *};
@@ -43,7 +43,7 @@ impl Service {
         }
         let mut collection = Collection::read(schema, &request)?;
         collection.id = self.new_id();
-        collection.updated_ms = millis(self.engine().now());
+        collection.updated_ms = self.engine().clock().epoch_ms();
         self.beside(move |service| service.make_collection(&call, &request, &collection))
             .await?;
         Ok(proto::Status::default())

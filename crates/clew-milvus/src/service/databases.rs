@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Call, Service};
 use crate::collection::{NameOf, key_values, pairs};
-use crate::collections::{DATABASES, DEFAULT_DATABASE, millis};
+use crate::collections::{DATABASES, DEFAULT_DATABASE};
 use crate::error::{MilvusError, Result};
 use crate::instant::{ZONE, zone_of};
 use crate::proto::{self, *};
@@ -36,7 +36,7 @@ impl Service {
         NameOf::Database.check(&name)?;
         let database = Database {
             id: self.new_id(),
-            created_ms: millis(self.engine().now()),
+            created_ms: self.engine().clock().epoch_ms(),
             properties: pairs(request.properties),
         };
         zone_of(&database.properties)?;

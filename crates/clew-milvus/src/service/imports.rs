@@ -22,7 +22,6 @@ use told::told;
 use super::{Call, Service};
 use crate::bulk::{Input, JOBS_MAX, Job, JobFile, Part, Reader, State, Style, forgotten, inputs};
 use crate::collection::Collection;
-use crate::collections::millis;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 use crate::rows::columns;
@@ -77,7 +76,7 @@ impl Imports {
         });
         for job in jobs.values_mut().filter(|job| !job.state.is_ended()) {
             let why = "the server was stopped before the import was through: some of its rows may be there";
-            job.end(Some(why), millis(engine.now()));
+            job.end(Some(why), engine.clock().epoch_ms());
         }
         Imports {
             folder,
@@ -133,7 +132,7 @@ impl Service {
             files: inputs.iter().map(file).collect(),
             state: State::Pending,
             reason: String::new(),
-            began_ms: millis(self.engine().now()),
+            began_ms: self.engine().clock().epoch_ms(),
             ended_ms: 0,
         };
         let id = job.id;
@@ -208,7 +207,7 @@ impl Service {
         let failed = outcome.err().map(|error| error.to_string());
         let known = self.imports().jobs.lock().get(&id).cloned();
         let Some(mut job) = known else { return };
-        job.end(failed.as_deref(), millis(self.engine().now()));
+        job.end(failed.as_deref(), self.engine().clock().epoch_ms());
         tracing::info!(job = id, failed = job.reason, "a bulk import has ended");
         // What is told of it is durable, if it can be.
         let ended = job.clone();

@@ -61,7 +61,7 @@ use clew_engine::{Access, Engine, Purpose};
 use clew_platform::MemoryPurpose;
 
 use crate::MilvusOptions;
-use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
+use crate::collections::{Collections, DEFAULT_DATABASE, Opened};
 use crate::error::{MilvusError, Result};
 use crate::held;
 use crate::incoming::{Limits, Refused};
@@ -151,7 +151,7 @@ fn check_namespace(name: &str) -> Result<()> {
 
 impl Service {
     pub(crate) fn new(engine: Engine, access: Arc<AccessControl>, options: &MilvusOptions) -> Self {
-        let first = i64::try_from(millis(engine.now()) << 18).unwrap_or(i64::MAX >> 1);
+        let first = i64::try_from(engine.clock().epoch_ms() << 18).unwrap_or(i64::MAX >> 1);
         Service {
             shared: Arc::new(Shared {
                 limits: Limits {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::field_ops::{change_lists, list_changes};
 use super::{Call, Service, check_namespace};
 use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitions_go_by_key};
-use crate::collections::{Opened, millis};
+use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 use crate::rows::{Ids, NewRow, documents, keys, not_finite, not_given};
@@ -222,7 +222,7 @@ impl Service {
             (read_as, &mapping),
             &request.fields_data,
             rows,
-            (partition, millis(self.engine().now()), ids),
+            (partition, self.engine().clock().epoch_ms(), ids),
         )?;
         for row in &made {
             check_vectors(&mapping, &row.vectors)?;

@@ -86,7 +86,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let turns = api.part::<Turns>().0.clone();
     let turn = turns.acquire_owned().await;
     let turn = turn.map_err(|error| ApiError::internal(error.to_string()))?;
-    let began = iso(u64::try_from(api.engine.now_ms()).unwrap_or_default());
+    let began = iso(api.engine.clock().epoch_ms());
     let (kind, rate, interval) = (asked.kind, asked.rate, asked.interval);
     // The thread that watches leaves off once the request is cancelled, its client has gone, or the server stops.
     let (token, account) = (CancellationToken::current(), api.engine.memory().clone());

@@ -14,7 +14,7 @@ use anyhow::Context;
 use clew_log::{
     Durability, Log, LogError, LogErrorKind, LogOptions, NewEntry, Selection, StreamId,
 };
-use clew_platform::{Disk, MemoryAccount, MemoryPurpose, RealClock, RealDisk};
+use clew_platform::{Disk, MemoryAccount, MemoryPurpose, RealClock, RealDisk, whole_ms};
 use clew_profile::{Capture, Format, Profile, Rate};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
@@ -86,7 +86,7 @@ impl KeptProfiles {
         let options = LogOptions {
             file_bytes_max: FILE_BYTES.min(bytes / 2).max(1),
             retention_bytes: bytes,
-            retention_age_ms: u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
+            retention_age_ms: whole_ms(retention),
             ..LogOptions::default()
         };
         let told = || format!("cannot open the log of profiles in {}", folder.display());
@@ -184,7 +184,7 @@ impl KeptProfiles {
             let since = time
                 .duration_since(SystemTime::UNIX_EPOCH)
                 .unwrap_or_default();
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            whole_ms(since)
         };
         // A minute is written when it is over, and others of its kind with it.
         let written_until = ms(to).saturating_add(WRITTEN_WITHIN_MS);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use clew_platform::whole_ms;
 use hdrhistogram::Histogram;
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
@@ -357,7 +358,7 @@ impl Tally {
 /// Moves a bar of as many milliseconds as the load takes.
 async fn show(course: Arc<Course>, bar: ProgressBar) {
     let whole = course.until.saturating_duration_since(course.start);
-    bar.set_length(u64::try_from(whole.as_millis()).unwrap_or(u64::MAX));
+    bar.set_length(whole_ms(whole));
     loop {
         let passed = course.start.elapsed().as_millis();
         bar.set_position(u64::try_from(passed).unwrap_or(u64::MAX));

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use bytes::Bytes;
+use clew_schema::percent::{Plus, decoded};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -77,30 +78,15 @@ pub(super) fn status_of_grpc(
             return (StatusCode::BAD_GATEWAY, why);
         }
     };
-    (status, decoded(&message))
+    (status, read(&message))
 }
 
-/// A text in which bytes are written as `%20`, as gRPC's messages are.
-fn decoded(text: &str) -> String {
-    let digit = |byte: &u8| {
-        char::from(*byte)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let coded = match after {
-            [high, low, others @ ..] if *first == b'%' => digit(high)
-                .zip(digit(low))
-                .map(|(high, low)| (16 * high + low, others)),
-            _ => None,
-        };
-        let (byte, others) = coded.unwrap_or((*first, after));
-        bytes.push(byte);
-        rest = others;
+/// A text in which bytes are written as `%20`, as gRPC's messages are; one that is written otherwise as it is.
+fn read(text: &str) -> String {
+    match decoded(text, Plus::IsPlus) {
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        None => text.to_owned(),
     }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -125,14 +111,15 @@ mod tests {
             assert_eq!(status_of_grpc(head, trailers.as_ref()).0, wanted);
         }
         assert_eq!(status_of_grpc(&headers("3"), None).1, "why");
-        for (text, read) in [
+        for (text, told) in [
             ("a%20b", "a b"),
+            ("a+b", "a+b"),
             ("%C3%a9", "é"),
             ("100%", "100%"),
             ("%zz", "%zz"),
             ("", ""),
         ] {
-            assert_eq!(decoded(text), read);
+            assert_eq!(read(text), told);
         }
     }
 }
