@@ -23,14 +23,14 @@ pub(crate) struct Hashing {
 }
 
 /// A place, for as long as it is held.
-pub(crate) struct Place<'h>(&'h Hashing);
+pub(crate) struct HashingPlace<'h>(&'h Hashing);
 
 impl Hashing {
     /// Waits for a place.
     ///
     /// # Errors
     /// [`Refused::Busy`] when as many wait already as may.
-    pub(crate) fn enter(&self) -> Result<Place<'_>, Refused> {
+    pub(crate) fn enter(&self) -> Result<HashingPlace<'_>, Refused> {
         let mut counts = self.counts.lock();
         if counts.running >= AT_ONCE {
             if counts.waiting >= WAITING_MAX {
@@ -42,11 +42,11 @@ impl Hashing {
             counts.waiting -= 1;
         }
         counts.running += 1;
-        Ok(Place(self))
+        Ok(HashingPlace(self))
     }
 }
 
-impl std::ops::Drop for Place<'_> {
+impl std::ops::Drop for HashingPlace<'_> {
     fn drop(&mut self) {
         self.0.counts.lock().running -= 1;
         self.0.free.notify_one();
@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn more_than_may_wait_are_refused_and_a_place_that_is_free_is_taken() {
         let hashing = Hashing::default();
-        let mut held: Vec<Place<'_>> = (0..AT_ONCE).map(|_| hashing.enter().unwrap()).collect();
+        let mut held: Vec<HashingPlace<'_>> =
+            (0..AT_ONCE).map(|_| hashing.enter().unwrap()).collect();
         let (done, all) = mpsc::channel();
         std::thread::scope(|scope| {
             for _ in 0..WAITING_MAX {

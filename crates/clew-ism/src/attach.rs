@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use super::managed::{ChangePolicy, MANAGED, Managed, POLICY};
 use super::policy::Policy;
 use super::settings::{index_setting, of_index};
-use super::store::{Kept, blocking, status_error};
-use crate::job::Work;
+use super::store::{KeptPolicy, blocking, status_error};
+use crate::job::RunningActions;
 
 /// Managed indexes at most: each step of each is an entry of the log.
 const MANAGED_MAX: usize = 5_000;
@@ -232,7 +232,7 @@ async fn for_each(
         .await?;
     let api = call.api.clone();
     let outcome = blocking(move || {
-        let going_on = api.part::<Work>();
+        let going_on = api.part::<RunningActions>();
         let _one = going_on.lock();
         attach_new(&api.engine)?;
         let mut outcome = Outcome::default();
@@ -272,7 +272,7 @@ fn read_states(include: &Value) -> Result<BTreeSet<String>, ApiError> {
 }
 
 fn check_policy(engine: &Engine, id: &str, state: Option<&str>) -> Result<(), ApiError> {
-    let find = |all: &Definitions| Kept::find(all, id);
+    let find = |all: &Definitions| KeptPolicy::find(all, id);
     let Some(kept) = engine.with_definitions(find) else {
         let reason = format!("Could not find policy={id}");
         return Err(status_error(StatusCode::NOT_FOUND, reason));

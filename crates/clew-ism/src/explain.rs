@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::attach::attach_new;
 use super::managed::Managed;
 use super::store::{blocking, descending, is_asked_for, page};
-use crate::job::Work;
+use crate::job::RunningActions;
 
 /// Managed indexes that are wanted, by what is known of them.
 #[derive(Default)]
@@ -78,7 +78,7 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     }
     let api = call.api.clone();
     let all = blocking(move || {
-        let work = api.part::<Work>();
+        let work = api.part::<RunningActions>();
         let _one = work.lock();
         attach_new(&api.engine)?;
         Ok(Managed::all(&api.engine))

@@ -18,17 +18,19 @@ use super::settings::JobSettings;
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// What goes on with managed indexes now. Whoever changes one holds [`Work::lock`].
-pub(crate) struct Work {
+/// What goes on with managed indexes now. Whoever changes one holds [`RunningActions::lock`].
+pub(crate) struct RunningActions {
     one: Mutex<()>,
     /// By the index's unique id.
     long: Arc<Mutex<BTreeMap<String, Progress>>>,
     spawn: fn(Box<dyn FnOnce() + Send>),
 }
 
-impl fmt::Debug for Work {
+impl fmt::Debug for RunningActions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Work").field("long", &self.long).finish()
+        f.debug_struct("RunningActions")
+            .field("long", &self.long)
+            .finish()
     }
 }
 
@@ -40,16 +42,16 @@ pub(super) enum Progress {
     Failed { reason: String },
 }
 
-impl Default for Work {
+impl Default for RunningActions {
     fn default() -> Self {
         Self::spawned_by(|work| drop(tokio::task::spawn_blocking(work)))
     }
 }
 
-impl Work {
+impl RunningActions {
     /// What takes long is run by this function.
     pub(super) fn spawned_by(spawn: fn(Box<dyn FnOnce() + Send>)) -> Self {
-        Work {
+        RunningActions {
             one: Mutex::new(()),
             long: Arc::default(),
             spawn,
@@ -128,14 +130,14 @@ pub(crate) async fn run(api: Arc<Api>) {
 /// Every managed index takes a step.
 pub(super) fn run_once(api: &Arc<Api>) {
     {
-        let work = api.part::<Work>();
+        let work = api.part::<RunningActions>();
         let _one = work.lock();
         if let Err(error) = attach_new(&api.engine) {
             tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
         }
     }
     let all = Managed::all(&api.engine);
-    api.part::<Work>().forget_others(&all);
+    api.part::<RunningActions>().forget_others(&all);
     for managed in all {
         if let Err(error) = step(api, &managed.index_uuid) {
             let (index, reason) = (&managed.index, error.reason());
@@ -147,7 +149,7 @@ pub(super) fn run_once(api: &Arc<Api>) {
 /// One step of one index, recorded when it changed anything.
 fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     // Held for one index only, so that requests need not wait for all of them.
-    let work = api.part::<Work>();
+    let work = api.part::<RunningActions>();
     let _one = work.lock();
     let engine = &api.engine;
     let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {

@@ -27,7 +27,7 @@ pub(super) struct Managed {
     pub(super) change: Option<ChangePolicy>,
     pub(super) state: Option<Entered>,
     pub(super) action: Option<ActionProgress>,
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<ActionStep>,
     pub(super) transition_to: Option<String>,
     /// What the action is about to make (an index, a snapshot), told before it is made, so that it is
     /// made once.
@@ -70,7 +70,7 @@ pub(super) struct ActionProgress {
 /// How the last attempt at an action went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
+pub(super) struct ActionStep {
     pub(super) name: String,
     pub(super) start_time: u64,
     pub(super) step_status: Status,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::attach::attach_new;
 use super::managed::POLICY;
 use super::policy::{self, Policy};
-use crate::job::Work;
+use crate::job::RunningActions;
 
 /// The number of the last change of any policy.
 const SEQUENCE: &str = "ism_sequence";
@@ -19,15 +19,15 @@ const PAGE_DEFAULT: u64 = 20;
 const ID_BYTES_MAX: usize = 512;
 
 /// A policy with its numbers, as it is kept.
-pub(super) struct Kept {
+pub(super) struct KeptPolicy {
     pub(super) version: u64,
     pub(super) seq_no: u64,
     pub(super) policy: Value,
 }
 
-impl Kept {
+impl KeptPolicy {
     fn read(value: &Value) -> Self {
-        Kept {
+        KeptPolicy {
             version: value["version"].as_u64().unwrap_or(1),
             seq_no: value["seq_no"].as_u64().unwrap_or(0),
             policy: value["policy"].clone(),
@@ -62,20 +62,20 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let (api, access) = (call.api.clone(), call.access.clone());
     let name = id.clone();
     let (kept, glsn) = blocking(move || {
-        let work = api.part::<Work>();
+        let work = api.part::<RunningActions>();
         let _one = work.lock();
         // What was made before is the old templates' business.
         attach_new(&api.engine)?;
         let mut kept = None;
         let decide = |all: &Definitions| {
-            let old = Kept::find(all, &name);
+            let old = KeptPolicy::find(all, &name);
             check_version(&name, old.as_ref(), given)?;
             check_templates(all, &name, &parsed)?;
             if old.is_none() && all.of(POLICY).count() >= POLICIES_MAX {
                 let reason = format!("more than [{POLICIES_MAX}] policies");
                 return Err(ApiError::illegal_argument(reason));
             }
-            let next = Kept {
+            let next = KeptPolicy {
                 version: old.map_or(1, |old| old.version + 1),
                 seq_no: next_number(all),
                 policy: body,
@@ -107,7 +107,10 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
 /// `GET|HEAD /_plugins/_ism/policies/{id}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?;
-    let kept = call.api.engine.with_definitions(|all| Kept::find(all, id));
+    let kept = call
+        .api
+        .engine
+        .with_definitions(|all| KeptPolicy::find(all, id));
     match kept {
         Some(_) if call.method == Method::HEAD => Ok(Reply::empty(StatusCode::OK)),
         None if call.method == Method::HEAD => Ok(Reply::empty(StatusCode::NOT_FOUND)),
@@ -120,9 +123,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
     let params = &call.params;
     let query = params.get("queryString").unwrap_or("*");
-    let mut all: Vec<(String, Kept)> = call.api.engine.with_definitions(|all| {
+    let mut all: Vec<(String, KeptPolicy)> = call.api.engine.with_definitions(|all| {
         let wanted = all.of(POLICY).filter(|(id, _)| is_asked_for(query, id));
-        let read = |(id, value): (&str, &Value)| (id.to_string(), Kept::read(value));
+        let read = |(id, value): (&str, &Value)| (id.to_string(), KeptPolicy::read(value));
         wanted.map(read).collect()
     });
     match params
@@ -159,12 +162,12 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let (api, access) = (call.api.clone(), call.access.clone());
     let name = id.clone();
     let (numbers, glsn) = blocking(move || {
-        let work = api.part::<Work>();
+        let work = api.part::<RunningActions>();
         let _one = work.lock();
         attach_new(&api.engine)?;
         let mut numbers = None;
         let decide = |all: &Definitions| {
-            let Some(old) = Kept::find(all, &name) else {
+            let Some(old) = KeptPolicy::find(all, &name) else {
                 return Ok::<_, ApiError>(Vec::new());
             };
             let seq_no = next_number(all);
@@ -220,7 +223,11 @@ fn condition(call: &Call) -> Result<Option<(u64, u64)>, ApiError> {
     }
 }
 
-fn check_version(id: &str, old: Option<&Kept>, given: Option<(u64, u64)>) -> Result<(), ApiError> {
+fn check_version(
+    id: &str,
+    old: Option<&KeptPolicy>,
+    given: Option<(u64, u64)>,
+) -> Result<(), ApiError> {
     let reason = match (old, given) {
         (None, None) => return Ok(()),
         (Some(old), Some(given)) if (old.seq_no, PRIMARY_TERM) == given => return Ok(()),

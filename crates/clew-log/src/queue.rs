@@ -94,7 +94,7 @@ pub(crate) enum Phase {
 
 /// What the writer has to do with the batch it took.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct WriterWork {
     pub(crate) sync_target: Glsn,
     pub(crate) controls_target: Controls,
     pub(crate) closing: bool,
@@ -159,7 +159,7 @@ impl Queue {
         batch: &mut Vec<Group>,
         (written, durable): (Glsn, Glsn),
         durable_controls: Controls,
-    ) -> Work {
+    ) -> WriterWork {
         let mut state = self.state.lock();
         while state.phase == Phase::Open
             && state.full.is_empty()
@@ -174,7 +174,7 @@ impl Queue {
         }
         state.seal_group();
         batch.extend(state.full.drain(..));
-        Work {
+        WriterWork {
             sync_target: state.sync_target,
             controls_target: state.controls_target,
             closing: state.phase == Phase::Closing,

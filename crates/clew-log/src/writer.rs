@@ -16,7 +16,7 @@ use crate::header::{Header, LogState};
 use crate::log::Shared;
 use crate::position::Glsn;
 use crate::progress::{Controls, Poison};
-use crate::queue::{Group, Phase, Work};
+use crate::queue::{Group, Phase, WriterWork};
 use crate::recover;
 
 /// Unsynced bytes after which the disk is told to begin with them: a file that was only written
@@ -68,7 +68,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, batch: &mut Vec<Group>, work: Work) -> Result<(), LogError> {
+    fn commit(&mut self, batch: &mut Vec<Group>, work: WriterWork) -> Result<(), LogError> {
         let mut calls = Vec::with_capacity(batch.len());
         for mut group in batch.drain(..) {
             self.write(&mut group)?;

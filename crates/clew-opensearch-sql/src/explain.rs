@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::SqlError;
 use super::plan::{Plan, Statement};
-use super::push::{Pushed, Read};
+use super::push::{Pushed, RowSource};
 use super::request::Request;
 use super::scan::ROWS_MAX;
 use super::{Language, planned, resolved};
@@ -57,7 +57,7 @@ fn tree(pushed: &Pushed, indices: &str) -> Value {
 /// The body of the search, as it is sent where one page is enough.
 fn with_size(pushed: &Pushed) -> Value {
     let mut body: Map<String, Value> = pushed.body();
-    if let Read::Hits(hits) = &pushed.read {
+    if let RowSource::Hits(hits) = &pushed.read {
         body.insert("from".into(), hits.offset.into());
         body.insert(
             "size".into(),

@@ -287,7 +287,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::expr::Expr;
-    use super::super::plan::Part;
+    use super::super::plan::MemberColumn;
     use super::*;
 
     fn table(names: &[&str], rows: Value) -> Table {
@@ -382,7 +382,7 @@ mod tests {
         let rows = json!([[1, [{"n": 5}, {"n": 6}], [5, 6]], [2, {"n": 7}, 7], [3, null, null]]);
         let unnest = |keeps_left: bool| Unnest {
             column: "objects".into(),
-            parts: vec![Part {
+            parts: vec![MemberColumn {
                 column: "all".into(),
                 path: "n".into(),
                 name: "p.n".into(),

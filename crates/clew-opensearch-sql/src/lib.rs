@@ -89,13 +89,13 @@ use explain::{explained, told_plan};
 use fields::Fields;
 use format::Format;
 use plan::{Plan, Statement, Subquery};
-use push::{Pushed, Read};
+use push::{Pushed, RowSource};
 use request::Request;
 pub use routes::WING;
 use rows::{Columns, Table};
 use scan::{ROWS_MAX, ScanSource};
 use serde_json::{Value, json};
-use subquery::Found;
+use subquery::SubqueryResult;
 
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,13 +194,13 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         Statement::Rows(plan) => {
             let plan = resolved(call, plan).await?;
             let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
-            if let (Read::Hits(hits), Format::Json, false) =
+            if let (RowSource::Hits(hits), Format::Json, false) =
                 (&pushed.read, format, pushed.needs_all())
             {
                 return source.found(&pushed, hits).await;
             }
             let may_page = language == Language::Sql && format == Format::Jdbc;
-            if let (Read::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
+            if let (RowSource::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
                 && pushed.is_paged()
             {
                 figures::note_pages(call);
@@ -272,7 +272,7 @@ async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
             })
             .await?
         };
-        found.push(Found::of(table, is_rows)?);
+        found.push(SubqueryResult::of(table, is_rows)?);
     }
     plan.with_values(&found)?;
     Ok(plan)
@@ -357,8 +357,8 @@ async fn paged(
     (mut page, mut cursor): (scan::Page, Cursor),
 ) -> Result<Reply, SqlError> {
     let total = match &pushed.read {
-        Read::Hits(hits) => page.total.min(hits.limit.unwrap_or(usize::MAX)),
-        Read::Groups(_) => page.total,
+        RowSource::Hits(hits) => page.total.min(hits.limit.unwrap_or(usize::MAX)),
+        RowSource::Groups(_) => page.total,
     };
     page.rows.truncate(cursor.left);
     cursor.left -= page.rows.len();

@@ -3,7 +3,7 @@
 use super::error::SqlError;
 use super::expr::{Call, Expr};
 use super::fields::Fields;
-use super::plan::{Output, Part, Stage, Unnest};
+use super::plan::{MemberColumn, Output, Stage, Unnest};
 
 /// Behind a path: all fields right below it.
 pub(super) const ALL: &str = ".*";
@@ -129,11 +129,13 @@ pub(super) fn expand_stars(stage: &mut Stage, fields: &Fields) -> Result<(), Sql
                     unnest.parts.push(part);
                     continue;
                 };
-                unnest.parts.extend(fields.below(path).map(|below| Part {
-                    column: format!("{column}.{below}"),
-                    path: below.to_string(),
-                    name: format!("{name}.{below}"),
-                }));
+                unnest
+                    .parts
+                    .extend(fields.below(path).map(|below| MemberColumn {
+                        column: format!("{column}.{below}"),
+                        path: below.to_string(),
+                        name: format!("{name}.{below}"),
+                    }));
             }
         }
         Stage::Project(outputs) => {
@@ -176,7 +178,7 @@ pub(super) fn unnested(path: &str, parts: Vec<(String, String)>, keeps_left: boo
     let parts = parts.into_iter().map(|(below, name)| {
         if below.is_empty() {
             // The object itself.
-            return Part {
+            return MemberColumn {
                 column: column.clone(),
                 path: below,
                 name,
@@ -184,7 +186,7 @@ pub(super) fn unnested(path: &str, parts: Vec<(String, String)>, keeps_left: boo
         }
         let of = format!("{column}.{below}");
         read.push((of.clone(), Expr::column(format!("{path}.{below}"))));
-        Part {
+        MemberColumn {
             column: of,
             path: below,
             name,

@@ -187,14 +187,14 @@ pub(super) enum Rows {
 pub(super) struct Unnest {
     /// The column with the objects, which is empty behind it.
     pub(super) column: String,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MemberColumn>,
     /// Whether rows without objects stay.
     pub(super) keeps_left: bool,
 }
 
 /// A member of objects that becomes a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct MemberColumn {
     /// The column with the values of all objects, which tells the type, and is empty behind it.
     pub(super) column: String,
     /// Where it is in an object.

@@ -18,14 +18,14 @@ const TIME_FORMAT: &str = "strict_date_optional_time_nanos";
 #[derive(Debug)]
 pub(super) struct Pushed {
     pub(super) query: Option<Value>,
-    pub(super) read: Read,
+    pub(super) read: RowSource,
     /// What is left to do with the rows.
     pub(super) rest: Vec<Stage>,
 }
 
 /// What of the search's answer becomes rows.
 #[derive(Debug)]
-pub(super) enum Read {
+pub(super) enum RowSource {
     Hits(Hits),
     Groups(Groups),
 }
@@ -70,7 +70,7 @@ impl Pushed {
             stages.remove(0);
             return Ok(Pushed {
                 query,
-                read: Read::Groups(groups),
+                read: RowSource::Groups(groups),
                 rest: stages,
             });
         }
@@ -79,7 +79,7 @@ impl Pushed {
         hits.take_columns(&stages, fields);
         Ok(Pushed {
             query,
-            read: Read::Hits(hits),
+            read: RowSource::Hits(hits),
             rest: stages,
         })
     }
@@ -87,13 +87,13 @@ impl Pushed {
     /// The columns that the search's rows have.
     pub(super) fn columns(&self) -> Columns {
         match &self.read {
-            Read::Hits(hits) => Columns(
+            RowSource::Hits(hits) => Columns(
                 hits.columns
                     .iter()
                     .map(|(column, _)| column.clone())
                     .collect(),
             ),
-            Read::Groups(groups) => groups.columns(),
+            RowSource::Groups(groups) => groups.columns(),
         }
     }
 
@@ -111,8 +111,8 @@ impl Pushed {
             body.insert("query".into(), query.clone());
         }
         match &self.read {
-            Read::Hits(hits) => hits.describe(&mut body),
-            Read::Groups(groups) => groups.describe(&mut body),
+            RowSource::Hits(hits) => hits.describe(&mut body),
+            RowSource::Groups(groups) => groups.describe(&mut body),
         }
         body
     }
@@ -120,12 +120,13 @@ impl Pushed {
     /// Whether a page of the search's rows can go through the rest without the other pages.
     pub(super) fn is_paged(&self) -> bool {
         let by_row = |stage: &Stage| stage.is_row_by_row() || matches!(stage, Stage::Filter(_));
-        matches!(&self.read, Read::Hits(hits) if hits.offset == 0) && self.rest.iter().all(by_row)
+        matches!(&self.read, RowSource::Hits(hits) if hits.offset == 0)
+            && self.rest.iter().all(by_row)
     }
 
     /// Whether the statement says how many rows it wants, or makes groups of all there are.
     pub(super) fn is_limited(&self) -> bool {
-        let is_open = matches!(&self.read, Read::Hits(hits) if hits.limit.is_none());
+        let is_open = matches!(&self.read, RowSource::Hits(hits) if hits.limit.is_none());
         let limits = |stage: &Stage| matches!(stage, Stage::Limit { .. } | Stage::Group(_));
         !is_open || self.rest.iter().any(limits)
     }

@@ -15,7 +15,7 @@ use super::fields::Field;
 use super::groups::Groups;
 use super::hit::value_of;
 use super::plan::Stage;
-use super::push::{Hits, Pushed, Read};
+use super::push::{Hits, Pushed, RowSource};
 use super::rows::{Row, Table};
 
 /// Rows of an answer that says nothing else.
@@ -58,8 +58,8 @@ impl ScanSource<'_> {
     /// All rows that a plan's search has.
     pub(super) async fn rows(&self, pushed: &Arc<Pushed>) -> Result<Table, SqlError> {
         let rows = match &pushed.read {
-            Read::Groups(_) => self.groups(pushed).await?,
-            Read::Hits(hits) => self.hits(hits, pushed).await?,
+            RowSource::Groups(_) => self.groups(pushed).await?,
+            RowSource::Hits(hits) => self.hits(hits, pushed).await?,
         };
         Ok(Table {
             columns: pushed.columns(),
@@ -253,8 +253,8 @@ fn check_whole(answer: &Value) -> Result<(), ApiError> {
 
 fn page_of(pushed: &Pushed, answer: &Value) -> Page {
     let hits = match &pushed.read {
-        Read::Hits(hits) => hits,
-        Read::Groups(groups) => {
+        RowSource::Hits(hits) => hits,
+        RowSource::Groups(groups) => {
             let (rows, after) = groups.rows(answer);
             return Page {
                 rows,

@@ -109,17 +109,17 @@ impl Parser<'_> {
 }
 
 /// What a subquery brought.
-pub(super) enum Found {
+pub(super) enum SubqueryResult {
     Values(Vec<Value>),
     Rows(Arc<Table>),
 }
 
-impl Found {
+impl SubqueryResult {
     /// What a statement wants of a table.
     pub(super) fn of(table: Table, is_rows: bool) -> Result<Self, SqlError> {
         Ok(match is_rows {
-            true => Found::Rows(Arc::new(table)),
-            false => Found::Values(values(table.shown())?),
+            true => SubqueryResult::Rows(Arc::new(table)),
+            false => SubqueryResult::Values(values(table.shown())?),
         })
     }
 }
@@ -149,11 +149,11 @@ impl Plan {
     ///
     /// # Errors
     /// Several values where there is room for one.
-    pub(super) fn with_values(&mut self, found: &[Found]) -> Result<(), SqlError> {
+    pub(super) fn with_values(&mut self, found: &[SubqueryResult]) -> Result<(), SqlError> {
         let mut has_several = false;
         for rows in self.stages.iter_mut().filter_map(Stage::rows_mut) {
             if let Rows::Of(number) = *rows
-                && let Some(Found::Rows(table)) = found.get(number)
+                && let Some(SubqueryResult::Rows(table)) = found.get(number)
             {
                 *rows = Rows::Made(table.clone());
             }
@@ -182,13 +182,13 @@ impl Plan {
     }
 }
 
-fn values_of<'f>(expr: &Expr, found: &'f [Found]) -> Option<&'f Vec<Value>> {
+fn values_of<'f>(expr: &Expr, found: &'f [SubqueryResult]) -> Option<&'f Vec<Value>> {
     let Expr::Column(name) = expr else {
         return None;
     };
     let number = name.strip_prefix(COLUMN)?.parse::<usize>().ok()?;
     match found.get(number)? {
-        Found::Values(values) => Some(values),
-        Found::Rows(_) => None,
+        SubqueryResult::Values(values) => Some(values),
+        SubqueryResult::Rows(_) => None,
     }
 }

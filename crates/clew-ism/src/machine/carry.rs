@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{Outcome, Subject, rollover, shrink};
 use crate::actions::{Action, AliasChange};
-use crate::job::{Progress, Work};
+use crate::job::{Progress, RunningActions};
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {
@@ -80,10 +80,10 @@ fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, Ap
     let name = index.name().to_string();
     let uuid = index.uuid().to_string();
     block_writes(&api.engine, &index)?;
-    let progress = api.part::<Work>().progress(&uuid).or_else(|| {
+    let progress = api.part::<RunningActions>().progress(&uuid).or_else(|| {
         let engine = api.engine.clone();
         let work = move || Ok(merge(&engine, &index, segments_max)?);
-        api.part::<Work>().begin(&uuid, work)
+        api.part::<RunningActions>().begin(&uuid, work)
     });
     Ok(match progress {
         Some(Progress::Done) => Outcome::done(format!("Force merge completed [index={name}]")),
@@ -144,7 +144,7 @@ fn take_snapshot(
             name
         }
     };
-    let progress = match api.part::<Work>().progress(&uuid) {
+    let progress = match api.part::<RunningActions>().progress(&uuid) {
         Some(progress) => Some(progress),
         // It was taken, and the process ended before that was recorded.
         None if is_snapshot_taken(api, repository, &name)? => Some(Progress::Done),
@@ -152,7 +152,7 @@ fn take_snapshot(
             let everything = Access::everything();
             let opened = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
             let work = prepare_snapshot(api, repository, &name, opened)?;
-            api.part::<Work>().begin(&uuid, work)
+            api.part::<RunningActions>().begin(&uuid, work)
         }
     };
     let place = format!("[index={}]", index.name());

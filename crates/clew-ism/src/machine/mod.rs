@@ -13,9 +13,9 @@ use clew_opensearch::wing::{Api, ApiError};
 use serde_json::{Value, json};
 
 use super::conditions::Facts;
-use super::managed::{ActionProgress, Entered, Managed, Status, Step, TRANSITION};
+use super::managed::{ActionProgress, ActionStep, Entered, Managed, Status, TRANSITION};
 use super::policy::{Planned, Policy, PolicyState};
-use super::store::Kept;
+use super::store::KeptPolicy;
 
 /// The name of the step that looks whether another state is due.
 const TRANSITION_STEP: &str = "attempt_transition_step";
@@ -122,7 +122,9 @@ fn place(managed: &Managed, state: &PolicyState) -> usize {
 /// Takes the policy as it is now, and its first state.
 fn begin(api: &Api, managed: &mut Managed) {
     let id = managed.policy_id.clone();
-    let kept = api.engine.with_definitions(|all| Kept::find(all, &id));
+    let kept = api
+        .engine
+        .with_definitions(|all| KeptPolicy::find(all, &id));
     let Some(kept) = kept else {
         managed.tell(format!("Fail to load policy: {id}"));
         return;
@@ -139,7 +141,7 @@ fn change_policy(api: &Api, managed: &mut Managed) {
         return;
     };
     let id = &change.policy_id;
-    let kept = api.engine.with_definitions(|all| Kept::find(all, id));
+    let kept = api.engine.with_definitions(|all| KeptPolicy::find(all, id));
     let parsed = kept.as_ref().map(|kept| Policy::parse(&kept.policy));
     let (Some(kept), Some(Ok(policy))) = (kept, parsed) else {
         managed.tell(format!("Fail to load policy: {id}"));
@@ -200,7 +202,7 @@ fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &Poli
 /// Records how a step went; its time is that of its first attempt.
 fn stepped(managed: &mut Managed, name: String, status: Status, now_ms: u64) {
     let begun = managed.step.take().filter(|step| step.name == name);
-    managed.step = Some(Step {
+    managed.step = Some(ActionStep {
         name,
         start_time: begun.map_or(now_ms, |step| step.start_time),
         step_status: status,

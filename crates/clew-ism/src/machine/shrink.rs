@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::carry::{block_writes, rendered};
 use super::{Outcome, Subject};
 use crate::actions::{Shrink, ShrinkTo};
-use crate::job::{Progress, Work};
+use crate::job::{Progress, RunningActions};
 
 /// Begins to shrink, or looks how far that has come.
 pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {
@@ -32,7 +32,7 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
         }
     };
     block_writes(engine, index)?;
-    let progress = match api.part::<Work>().progress(index.uuid()) {
+    let progress = match api.part::<RunningActions>().progress(index.uuid()) {
         Some(progress) => Some(progress),
         None if is_copy(engine, &name, index) => Some(Progress::Done),
         None => {
@@ -40,7 +40,7 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
             let everything = Access::everything();
             let source = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
             let work = prepare_shrink((api, &everything), &source, &name, body)?;
-            api.part::<Work>().begin(index.uuid(), work)
+            api.part::<RunningActions>().begin(index.uuid(), work)
         }
     };
     let place = format!("[index={}]", index.name());

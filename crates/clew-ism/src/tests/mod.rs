@@ -12,7 +12,7 @@ use clew_platform::{FixedClock, SimDisk};
 use serde_json::{Value, json};
 
 use super::WING;
-use super::job::{Work, run_once};
+use super::job::{RunningActions, run_once};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -29,7 +29,9 @@ impl Node {
     fn open_at(disk: &SimDisk, now: Duration) -> Result<Node, EngineError> {
         let clock = Arc::new(FixedClock::at(now));
         let served = fixture::Node::open_at(disk, clock.clone(), &[WING])?;
-        served.api.set_part(Work::spawned_by(|work| work()));
+        served
+            .api
+            .set_part(RunningActions::spawned_by(|work| work()));
         Ok(Node { served, clock })
     }
 

@@ -225,13 +225,13 @@ impl Fields {
 
 /// A text being read from left to right.
 #[derive(Clone)]
-pub(super) struct Reader<'a> {
+pub(super) struct DateReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DateReader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Reader {
+        DateReader {
             rest: text.as_bytes(),
         }
     }

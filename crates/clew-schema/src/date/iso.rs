@@ -4,7 +4,9 @@
 
 use jiff::tz::TimeZone;
 
-use super::civil::{DAY_MS, Fields, Reader, civil_from_days, offset_ms, to_local, write_offset};
+use super::civil::{
+    DAY_MS, DateReader, Fields, civil_from_days, offset_ms, to_local, write_offset,
+};
 use super::nanos::Instant;
 
 /// Whether leading zeros may be missing.
@@ -16,7 +18,7 @@ pub(super) enum Strictness {
 
 /// Reads as far as the text goes; `None` when it is not such a date.
 pub(super) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut DateReader<'_>,
     fields: &mut Fields,
     strictness: Strictness,
 ) -> Option<()> {

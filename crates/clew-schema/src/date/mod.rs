@@ -18,7 +18,7 @@ pub use civil::{CivilDate, civil_date, civil_from_days, days_from_civil};
 pub use math::Rounding;
 pub use zone::{UnknownZone, parse_zone};
 
-use civil::{Fields, Reader};
+use civil::{DateReader, Fields};
 use nanos::Instant;
 use pattern::Pattern;
 
@@ -223,7 +223,7 @@ impl Alternative {
 
     fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Option<Instant> {
         let mut fields = Fields::default();
-        let mut reader = Reader::new(text);
+        let mut reader = DateReader::new(text);
         match self {
             Alternative::EpochMillis => return epoch(text, 0),
             Alternative::EpochSecond => return epoch(text, 3),

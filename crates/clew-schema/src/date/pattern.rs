@@ -4,8 +4,8 @@
 use jiff::tz::TimeZone;
 
 use super::civil::{
-    DAY_MS, Fields, Reader, civil_from_days, days_from_civil, offset_ms, to_local, week_from_days,
-    write_offset,
+    DAY_MS, DateReader, Fields, civil_from_days, days_from_civil, offset_ms, to_local,
+    week_from_days, write_offset,
 };
 use super::nanos::Instant;
 
@@ -222,7 +222,7 @@ impl Pattern {
     }
 
     /// Reads what the pattern describes; `None` when the text differs.
-    pub(super) fn read(&self, reader: &mut Reader<'_>, fields: &mut Fields) -> Option<()> {
+    pub(super) fn read(&self, reader: &mut DateReader<'_>, fields: &mut Fields) -> Option<()> {
         read_items(&self.0, reader, fields)
     }
 
@@ -273,7 +273,7 @@ fn push_literal(items: &mut Vec<Item>, text: &str) {
     }
 }
 
-fn read_items(items: &[Item], reader: &mut Reader<'_>, fields: &mut Fields) -> Option<()> {
+fn read_items(items: &[Item], reader: &mut DateReader<'_>, fields: &mut Fields) -> Option<()> {
     for (index, item) in items.iter().enumerate() {
         match item {
             Item::Literal(text) => {
@@ -305,7 +305,7 @@ fn read_part(
     letter: char,
     width: usize,
     fixed: bool,
-    reader: &mut Reader<'_>,
+    reader: &mut DateReader<'_>,
     fields: &mut Fields,
 ) -> Option<()> {
     // One letter stands for as many digits as there are, more for exactly that many.
@@ -353,7 +353,7 @@ fn is_quarter(number: i64) -> Option<()> {
 }
 
 /// The number, from 1, of a name, in full or its first three letters.
-fn read_name(names: &[&str], width: usize, reader: &mut Reader<'_>) -> Option<i64> {
+fn read_name(names: &[&str], width: usize, reader: &mut DateReader<'_>) -> Option<i64> {
     let found = names.iter().position(|name| {
         let written = if width >= 4 { name } else { &name[..3] };
         reader.take_text(written)
@@ -361,7 +361,7 @@ fn read_name(names: &[&str], width: usize, reader: &mut Reader<'_>) -> Option<i6
     i64::try_from(found + 1).ok()
 }
 
-fn read_half(reader: &mut Reader<'_>) -> Option<bool> {
+fn read_half(reader: &mut DateReader<'_>) -> Option<bool> {
     if reader.take_text("AM") {
         Some(false)
     } else if reader.take_text("PM") {
@@ -371,7 +371,7 @@ fn read_half(reader: &mut Reader<'_>) -> Option<bool> {
     }
 }
 
-fn read_zone(reader: &mut Reader<'_>) -> Option<TimeZone> {
+fn read_zone(reader: &mut DateReader<'_>) -> Option<TimeZone> {
     if matches!(reader.peek(), Some(b'+' | b'-')) {
         return reader.offset();
     }

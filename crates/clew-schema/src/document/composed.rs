@@ -8,7 +8,7 @@ use tantivy::schema::OwnedValue;
 use super::convert::{Misfit, Scalar, geo_point, shape};
 use super::error::{DocumentError, UnfitKind, ValueProblem};
 use super::failure::{Result, misfit};
-use super::json::Kind;
+use super::json::JsonKind;
 use super::ranges::range_of;
 use super::vector::VectorValue;
 use super::walk::Walk;
@@ -194,7 +194,7 @@ impl<'m> Walk<'m, '_> {
         mapping: &VectorMapping,
     ) -> Result<()> {
         let column = &mapping.column;
-        if self.reader.kind()? == Kind::Null {
+        if self.reader.kind()? == JsonKind::Null {
             return Ok(self.reader.null()?);
         }
         let start = self.reader.at;
@@ -213,7 +213,7 @@ impl<'m> Walk<'m, '_> {
 
     /// An object of weights by dimension.
     pub(super) fn sparse_value(&mut self, field: &'m MappedField) -> Result<()> {
-        if self.reader.kind()? == Kind::Null {
+        if self.reader.kind()? == JsonKind::Null {
             return Ok(self.reader.null()?);
         }
         let start = self.reader.at;

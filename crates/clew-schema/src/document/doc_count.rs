@@ -4,7 +4,7 @@ use tantivy::schema::OwnedValue;
 
 use super::error::{DocumentError, ValueProblem};
 use super::failure::Result;
-use super::json::Kind;
+use super::json::JsonKind;
 use super::walk::Walk;
 use crate::mapping::DOC_COUNT;
 
@@ -13,7 +13,7 @@ impl Walk<'_, '_> {
     pub(super) fn doc_count(&mut self) -> Result<()> {
         let kind = self.reader.kind()?;
         let start = self.reader.at;
-        if kind == Kind::Array {
+        if kind == JsonKind::Array {
             return self.elements(Self::doc_count);
         }
         self.reader.skip_value()?;
@@ -43,9 +43,9 @@ impl Walk<'_, '_> {
 }
 
 /// The number, or why the value is none.
-fn count(kind: Kind, written: &str) -> std::result::Result<i64, ValueProblem> {
+fn count(kind: JsonKind, written: &str) -> std::result::Result<i64, ValueProblem> {
     let token = match kind {
-        Kind::Number => {
+        JsonKind::Number => {
             let whole = written.strip_suffix(".0").unwrap_or(written);
             return match whole.parse::<i64>() {
                 Ok(count @ 1..) => Ok(count),
@@ -56,11 +56,11 @@ fn count(kind: Kind, written: &str) -> std::result::Result<i64, ValueProblem> {
                 }
             };
         }
-        Kind::Text => "VALUE_STRING",
-        Kind::Bool => "VALUE_BOOLEAN",
-        Kind::Object => "START_OBJECT",
-        Kind::Array => "START_ARRAY",
-        Kind::Null => "VALUE_NULL",
+        JsonKind::Text => "VALUE_STRING",
+        JsonKind::Bool => "VALUE_BOOLEAN",
+        JsonKind::Object => "START_OBJECT",
+        JsonKind::Array => "START_ARRAY",
+        JsonKind::Null => "VALUE_NULL",
     };
     Err(ValueProblem::NoNumber { token })
 }

@@ -18,7 +18,7 @@ const ESCAPED_BYTES: usize = 512;
 
 /// What stands at the reader's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Object,
     Array,
     Text,
@@ -95,15 +95,15 @@ impl<'a> JsonReader<'a> {
     }
 
     /// What the next value is, without reading it.
-    pub(super) fn kind(&mut self) -> Result<Kind> {
+    pub(super) fn kind(&mut self) -> Result<JsonKind> {
         self.skip_space();
         match self.byte() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::Text),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f') => Ok(Kind::Bool),
-            Some(b'n') => Ok(Kind::Null),
+            Some(b'{') => Ok(JsonKind::Object),
+            Some(b'[') => Ok(JsonKind::Array),
+            Some(b'"') => Ok(JsonKind::Text),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonKind::Number),
+            Some(b't' | b'f') => Ok(JsonKind::Bool),
+            Some(b'n') => Ok(JsonKind::Null),
             _ => self.unexpected("a valid value"),
         }
     }
@@ -341,28 +341,28 @@ impl<'a> JsonReader<'a> {
     /// Reads over a value of any kind, checking its form.
     pub(super) fn skip_value(&mut self) -> Result<()> {
         // Whether each open bracket is an object's, and whether it has had an entry.
-        let mut open: Vec<(Kind, bool)> = Vec::new();
+        let mut open: Vec<(JsonKind, bool)> = Vec::new();
         loop {
             let kind = self.kind()?;
             match kind {
-                Kind::Object | Kind::Array => {
+                JsonKind::Object | JsonKind::Array => {
                     if open.len() >= NESTING_MAX {
                         return self.fail(too_deep());
                     }
                     self.open();
                     open.push((kind, true));
                 }
-                Kind::Text => drop(self.string()?),
-                Kind::Number => drop(self.number()?),
-                Kind::Bool => drop(self.boolean()?),
-                Kind::Null => self.null()?,
+                JsonKind::Text => drop(self.string()?),
+                JsonKind::Number => drop(self.number()?),
+                JsonKind::Bool => drop(self.boolean()?),
+                JsonKind::Null => self.null()?,
             }
             loop {
                 let Some((kind, is_first)) = open.last_mut() else {
                     return Ok(());
                 };
                 let first = std::mem::replace(is_first, false);
-                let more = if *kind == Kind::Object {
+                let more = if *kind == JsonKind::Object {
                     self.member(first)?.is_some()
                 } else {
                     self.element(first)?

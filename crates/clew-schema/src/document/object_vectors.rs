@@ -9,7 +9,7 @@ use std::ops::Range;
 use clew_vector::Element;
 
 use super::error::{DocumentError, ValueProblem};
-use super::json::{JsonError, JsonReader, Kind};
+use super::json::{JsonError, JsonKind, JsonReader};
 use super::restore::{StoredNumbers, StoredVector, has_member, restore_vectors};
 use super::vector::{self, VectorValue};
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
@@ -260,7 +260,7 @@ fn insert(source: &[u8], objects: &[Range<usize>], field: &StoredObjectVectors<'
 fn objects_at(source: &[u8], path: &str) -> Result<Vec<Range<usize>>, JsonError> {
     let mut reader = JsonReader::new(source)?;
     let mut found = Vec::new();
-    if reader.kind()? == Kind::Object {
+    if reader.kind()? == JsonKind::Object {
         members(&mut reader, path, &mut found)?;
     }
     Ok(found)
@@ -295,13 +295,13 @@ fn values(
     found: &mut Vec<Range<usize>>,
 ) -> Result<(), JsonError> {
     match reader.kind()? {
-        Kind::Object if below.is_empty() => {
+        JsonKind::Object if below.is_empty() => {
             let start = reader.at;
             reader.skip_value()?;
             found.push(start..reader.at);
         }
-        Kind::Object => members(reader, below, found)?,
-        Kind::Array => {
+        JsonKind::Object => members(reader, below, found)?,
+        JsonKind::Array => {
             reader.open();
             let mut is_first = true;
             while reader.element(is_first)? {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use clew_vector::{Element, SparseEntry};
 
-use super::json::{JsonError, JsonReader, Kind};
+use super::json::{JsonError, JsonKind, JsonReader};
 use super::sparse;
 
 /// The source with its vectors, each at its dotted path, in the shortest digits that mean the same.
@@ -59,7 +59,7 @@ enum Place<'p> {
 
 fn find<'p>(source: &[u8], path: &'p str) -> Result<Option<Place<'p>>, JsonError> {
     let mut reader = JsonReader::new(source)?;
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         return Ok(None);
     }
     find_in_object(&mut reader, path).map(Some)
@@ -111,12 +111,12 @@ fn find_in_object<'p>(reader: &mut JsonReader<'_>, path: &'p str) -> Result<Plac
 }
 
 /// Goes to the object that a value is, or to the first one in an array.
-fn enter_object(reader: &mut JsonReader<'_>, kind: Kind) -> Result<bool, JsonError> {
+fn enter_object(reader: &mut JsonReader<'_>, kind: JsonKind) -> Result<bool, JsonError> {
     match kind {
-        Kind::Object => Ok(true),
-        Kind::Array => {
+        JsonKind::Object => Ok(true),
+        JsonKind::Array => {
             reader.open();
-            Ok(reader.element(true)? && reader.kind()? == Kind::Object)
+            Ok(reader.element(true)? && reader.kind()? == JsonKind::Object)
         }
         _ => Ok(false),
     }

@@ -4,14 +4,14 @@ use clew_vector::{ROW_NONZEROS_MAX, SparseEntry, validate_sparse};
 
 use super::decimal::read_f32;
 use super::error::ValueProblem;
-use super::json::{JsonError, JsonReader, Kind};
+use super::json::{JsonError, JsonKind, JsonReader};
 
 /// Reads the sparse vector that the reader stands before; it comes back by ascending dimension. The inner error is a
 /// reason for refusing the value, the outer one says that the text is no JSON.
 pub(super) fn read(
     reader: &mut JsonReader<'_>,
 ) -> Result<Result<Vec<SparseEntry>, ValueProblem>, JsonError> {
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         reader.skip_value()?;
         return Ok(Err("a sparse vector is an object of weights".into()));
     }
@@ -30,16 +30,16 @@ pub(super) fn read(
         };
         let text;
         let digits = match reader.kind()? {
-            Kind::Number => reader.number()?,
-            Kind::Text => {
+            JsonKind::Number => reader.number()?,
+            JsonKind::Text => {
                 text = reader.string()?;
                 text.trim()
             }
-            Kind::Null => {
+            JsonKind::Null => {
                 reader.null()?;
                 continue;
             }
-            Kind::Object | Kind::Array | Kind::Bool => {
+            JsonKind::Object | JsonKind::Array | JsonKind::Bool => {
                 return Ok(Err(
                     format!("the weight of [{dimension}] is no number").into()
                 ));

@@ -4,7 +4,7 @@ use clew_vector::{ColumnOptions, Element, Space, SparseEntry, VectorError};
 
 use super::decimal::{DecimalError, read_f32};
 use super::error::ValueProblem;
-use super::json::{JsonError, JsonReader, Kind};
+use super::json::{JsonError, JsonKind, JsonReader};
 use crate::mapping::VectorMapping;
 
 /// The vector of a document in one field.
@@ -44,7 +44,7 @@ pub(super) fn read(
     reader: &mut JsonReader<'_>,
     dimension: usize,
 ) -> Result<Result<Vec<f32>, ValueProblem>, JsonError> {
-    if reader.kind()? != Kind::Array {
+    if reader.kind()? != JsonKind::Array {
         // A vector of one value may be that value.
         return Ok(value(reader)?.map(|value| vec![value]));
     }
@@ -99,8 +99,8 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonError> {
     let text;
     let digits = match reader.kind()? {
-        Kind::Number => reader.number()?,
-        Kind::Text => {
+        JsonKind::Number => reader.number()?,
+        JsonKind::Text => {
             text = reader.string()?;
             text.trim()
         }
@@ -119,14 +119,14 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonE
     })
 }
 
-fn token_name(kind: Kind) -> &'static str {
+fn token_name(kind: JsonKind) -> &'static str {
     match kind {
-        Kind::Object => "START_OBJECT",
-        Kind::Array => "START_ARRAY",
-        Kind::Text => "VALUE_STRING",
-        Kind::Number => "VALUE_NUMBER_FLOAT",
-        Kind::Bool => "VALUE_BOOLEAN",
-        Kind::Null => "VALUE_NULL",
+        JsonKind::Object => "START_OBJECT",
+        JsonKind::Array => "START_ARRAY",
+        JsonKind::Text => "VALUE_STRING",
+        JsonKind::Number => "VALUE_NUMBER_FLOAT",
+        JsonKind::Bool => "VALUE_BOOLEAN",
+        JsonKind::Null => "VALUE_NULL",
     }
 }
 

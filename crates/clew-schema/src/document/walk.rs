@@ -13,7 +13,7 @@ use super::convert::{
 use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
 use super::failure::{Result, alias_written, misfit};
-use super::json::{JsonReader, Kind, NESTING_MAX, too_deep};
+use super::json::{JsonKind, JsonReader, NESTING_MAX, too_deep};
 use super::names::Names;
 use super::nested::NestedObjects;
 use crate::geo::GeoPoint;
@@ -85,7 +85,7 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Walks the whole document.
     pub(super) fn document(&mut self) -> Result<()> {
-        if self.reader.kind()? != Kind::Object {
+        if self.reader.kind()? != JsonKind::Object {
             return Err(DocumentError::NotAnObject.into());
         }
         let mapping = self.mapping;
@@ -239,7 +239,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         };
         let is_vector = self.field(leaf.id).kind.is_vector();
         // What is cut is put back by its path, which does not tell nested objects apart.
-        Ok(is_vector && self.nested.is_empty() && self.reader.kind()? != Kind::Null)
+        Ok(is_vector && self.nested.is_empty() && self.reader.kind()? != JsonKind::Null)
     }
 
     fn value(&mut self, place: Place<'m>) -> Result<()> {
@@ -259,12 +259,12 @@ impl<'m, 'a> Walk<'m, 'a> {
             return Ok(self.reader.skip_value()?);
         }
         match self.reader.kind()? {
-            Kind::Object => match object.nested {
+            JsonKind::Object => match object.nested {
                 Some(nested) => self.nested_object(object, nested),
                 None => self.object(Some(object)),
             },
-            Kind::Array => self.elements(|walk| walk.object_value(object)),
-            Kind::Null => Ok(self.reader.null()?),
+            JsonKind::Array => self.elements(|walk| walk.object_value(object)),
+            JsonKind::Null => Ok(self.reader.null()?),
             _ => {
                 let field = self.path.clone();
                 Err(DocumentError::NotAnObjectField { field }.into())
@@ -281,31 +281,31 @@ impl<'m, 'a> Walk<'m, 'a> {
         if field.kind == FieldKind::SparseVector {
             return self.sparse_value(field);
         }
-        if let (Some(relations), true) = (&field.settings.join, kind != Kind::Array) {
+        if let (Some(relations), true) = (&field.settings.join, kind != JsonKind::Array) {
             return self.join_value(field, relations);
         }
-        if field.kind == FieldKind::Percolator && kind != Kind::Array {
+        if field.kind == FieldKind::Percolator && kind != JsonKind::Array {
             return self.query_value(field);
         }
-        if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
+        if matches!(field.kind, FieldKind::GeoPoint) && kind != JsonKind::Null {
             return self.geo_value(leaf, field);
         }
-        if field.kind == FieldKind::GeoShape && kind != Kind::Null {
+        if field.kind == FieldKind::GeoShape && kind != JsonKind::Null {
             return self.shape_value(leaf);
         }
-        if let (FieldKind::Completion(mapping), true) = (&field.kind, kind != Kind::Null) {
+        if let (FieldKind::Completion(mapping), true) = (&field.kind, kind != JsonKind::Null) {
             return self.completion_value(leaf, mapping);
         }
         match kind {
-            Kind::Array => self.elements(|walk| walk.leaf_value(leaf)),
-            Kind::Object => match &field.kind {
+            JsonKind::Array => self.elements(|walk| walk.leaf_value(leaf)),
+            JsonKind::Object => match &field.kind {
                 FieldKind::Range { .. } => self.range_value(leaf),
                 FieldKind::Flat => self.flat_value(leaf),
                 FieldKind::RankFeatures => self.features_value(field),
                 _ => self.object_at_leaf(field),
             },
-            _ if field.kind == FieldKind::Flat && kind != Kind::Null => self.lone_value(field),
-            Kind::Null => {
+            _ if field.kind == FieldKind::Flat && kind != JsonKind::Null => self.lone_value(field),
+            JsonKind::Null => {
                 self.reader.null()?;
                 match &field.settings.null_value {
                     Some(value) => self.add_null_value(leaf, value),
@@ -322,13 +322,13 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn new_value(&mut self) -> Result<()> {
         let kind = self.reader.kind()?;
         match kind {
-            Kind::Object if self.new_fields.infer_object(self.mapping, &self.path) => {
+            JsonKind::Object if self.new_fields.infer_object(self.mapping, &self.path) => {
                 // It is walked again when the mapping has what the template makes of it.
                 Ok(self.reader.skip_value()?)
             }
-            Kind::Object => self.object(None),
-            Kind::Array => self.elements(Self::new_value),
-            Kind::Null => Ok(self.reader.null()?),
+            JsonKind::Object => self.object(None),
+            JsonKind::Array => self.elements(Self::new_value),
+            JsonKind::Null => Ok(self.reader.null()?),
             _ => {
                 let scalar = self.scalar(kind)?;
                 let (mapping, path) = (self.mapping, &self.path);
@@ -342,9 +342,9 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn templated_value(&mut self, is_strict: bool) -> Result<()> {
         let kind = self.reader.kind()?;
         let is_made = match kind {
-            Kind::Array => return self.elements(|walk| walk.templated_value(is_strict)),
-            Kind::Null => return Ok(self.reader.null()?),
-            Kind::Object => {
+            JsonKind::Array => return self.elements(|walk| walk.templated_value(is_strict)),
+            JsonKind::Null => return Ok(self.reader.null()?),
+            JsonKind::Object => {
                 self.reader.skip_value()?;
                 self.new_fields.infer_object(self.mapping, &self.path)
             }
@@ -367,10 +367,10 @@ impl<'m, 'a> Walk<'m, 'a> {
         .into())
     }
 
-    fn scalar(&mut self, kind: Kind) -> Result<Scalar<'a>> {
+    fn scalar(&mut self, kind: JsonKind) -> Result<Scalar<'a>> {
         Ok(match kind {
-            Kind::Text => Scalar::Text(self.reader.string()?),
-            Kind::Bool => Scalar::Bool(self.reader.boolean()?),
+            JsonKind::Text => Scalar::Text(self.reader.string()?),
+            JsonKind::Bool => Scalar::Bool(self.reader.boolean()?),
             _ => Scalar::Number(self.reader.number()?),
         })
     }

@@ -4,14 +4,14 @@ use super::area::{GeoArea, GeoRelation};
 use super::plane::{Bounds, Spot};
 use super::point::GeoPoint;
 use super::relate::AskedShape;
-use super::shape::{Part, ShapeReader, whole};
+use super::shape::{GeoPart, ShapeReader, whole};
 use crate::pieces::{is_piece, joined_pieces};
 
 /// A shape that a document has.
 #[derive(Clone, Debug)]
 pub struct KeptShape {
     bounds: Bounds,
-    parts: Vec<Part>,
+    parts: Vec<GeoPart>,
 }
 
 impl KeptShape {

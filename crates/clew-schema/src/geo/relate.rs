@@ -6,7 +6,7 @@
 use super::area::{GeoArea, GeoRelation};
 use super::plane::{Bounds, Position, Segment, Spot};
 use super::point::GeoPoint;
-use super::shape::{Grid, Part, PartKind, ShapeReader, parts, whole};
+use super::shape::{GeoPart, Grid, PartKind, ShapeReader, parts, whole};
 use crate::pieces::{is_piece, joined_pieces};
 
 /// Asked once for each part of a shape, of which there may be many: whether to leave off, with an answer that means nothing.
@@ -16,7 +16,7 @@ pub type IsOver<'o> = dyn FnMut() -> bool + 'o;
 #[derive(Clone, Debug)]
 pub struct AskedShape {
     relation: GeoRelation,
-    parts: Vec<Part>,
+    parts: Vec<GeoPart>,
     circles: Vec<Circle>,
     /// Around all of it; `None` where a circle has none on a map.
     bounds: Option<Bounds>,
@@ -90,7 +90,7 @@ impl AskedShape {
     }
 
     /// Whether it has a place in common with the parts of a document.
-    pub(super) fn meets(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
+    pub(super) fn meets(&self, parts: &[GeoPart], is_over: &mut IsOver<'_>) -> bool {
         parts.iter().any(|part| {
             is_over()
                 || self.parts.iter().any(|own| meet(part, own))
@@ -99,13 +99,13 @@ impl AskedShape {
     }
 
     /// Whether a part lies within one of those of this shape.
-    fn encloses(&self, part: &Part) -> bool {
+    fn encloses(&self, part: &GeoPart) -> bool {
         self.parts.iter().any(|own| lies_within(part, own))
             || self.circles.iter().any(|circle| circle.encloses(part))
     }
 
     /// Whether each part of this shape lies within the parts of a document.
-    pub(super) fn is_covered_by(&self, parts: &[Part], is_over: &mut IsOver<'_>) -> bool {
+    pub(super) fn is_covered_by(&self, parts: &[GeoPart], is_over: &mut IsOver<'_>) -> bool {
         let is_empty = self.parts.is_empty() && self.circles.is_empty();
         !is_empty
             && self
@@ -135,7 +135,7 @@ fn gather_circles(area: &GeoArea, found: &mut Vec<Circle>) {
 }
 
 /// Whether two parts have a place in common.
-fn meet(one: &Part, other: &Part) -> bool {
+fn meet(one: &GeoPart, other: &GeoPart) -> bool {
     if !one.bounds.meets(&other.bounds) {
         return false;
     }
@@ -145,13 +145,13 @@ fn meet(one: &Part, other: &Part) -> bool {
 }
 
 /// Whether a part covers the first place of another one: of parts whose edges do not touch, any place tells of all.
-fn holds_first_of(part: &Part, other: &Part) -> bool {
+fn holds_first_of(part: &GeoPart, other: &GeoPart) -> bool {
     other.spots().next().is_some_and(|spot| part.covers(spot))
 }
 
 /// Whether two edges, one of each part, are such.
-fn any_pair(one: &Part, other: &Part, test: fn(Segment, Segment) -> bool) -> bool {
-    let near = |part: &Part, bounds: &Bounds| -> Vec<(Bounds, Segment)> {
+fn any_pair(one: &GeoPart, other: &GeoPart, test: fn(Segment, Segment) -> bool) -> bool {
+    let near = |part: &GeoPart, bounds: &Bounds| -> Vec<(Bounds, Segment)> {
         part.edges()
             .map(|edge| (edge.bounds(), edge))
             .filter(|(around, _)| around.meets(bounds))
@@ -171,7 +171,7 @@ fn any_pair(one: &Part, other: &Part, test: fn(Segment, Segment) -> bool) -> boo
 }
 
 /// Whether a part of a document lies within an area, on whose edge it may be.
-fn lies_within(part: &Part, area: &Part) -> bool {
+fn lies_within(part: &GeoPart, area: &GeoPart) -> bool {
     match area.kind {
         PartKind::Point => part.kind == PartKind::Point && holds_first_of(area, part),
         // Nothing is asked to be within lines.
@@ -192,7 +192,7 @@ fn lies_within(part: &Part, area: &Part) -> bool {
 }
 
 /// Whether something is left out of the area in the middle of a part.
-fn holds_a_hole(part: &Part, area: &Part) -> bool {
+fn holds_a_hole(part: &GeoPart, area: &GeoPart) -> bool {
     let is_in_the_middle = |hole: &[Spot]| {
         hole.iter()
             .any(|spot| part.position(*spot) == Position::Inside)
@@ -200,8 +200,8 @@ fn holds_a_hole(part: &Part, area: &Part) -> bool {
     part.kind == PartKind::Area && area.holes().any(is_in_the_middle)
 }
 
-fn touches_a_hole(part: &Part, area: &Part) -> bool {
-    let holes = Part {
+fn touches_a_hole(part: &GeoPart, area: &GeoPart) -> bool {
+    let holes = GeoPart {
         kind: area.kind,
         lines: area.holes().map(<[Spot]>::to_vec).collect(),
         bounds: area.bounds,
@@ -211,11 +211,11 @@ fn touches_a_hole(part: &Part, area: &Part) -> bool {
 
 /// Whether the parts of a document contain one that is asked for, and none of their edges touches it; a point may lie on
 /// an edge, and on a point or a line.
-fn covers(parts: &[Part], asked: &Part) -> bool {
+fn covers(parts: &[GeoPart], asked: &GeoPart) -> bool {
     if asked.kind == PartKind::Point {
         return parts.iter().any(|part| holds_first_of(part, asked));
     }
-    let is_in_the_way = |part: &Part| match part.kind {
+    let is_in_the_way = |part: &GeoPart| match part.kind {
         PartKind::Area => {
             part.bounds.meets(&asked.bounds)
                 && (any_pair(part, asked, Segment::touches)
@@ -254,19 +254,19 @@ impl Circle {
         self.center.metres_to(spot.degrees()) <= self.metres
     }
 
-    fn meets(&self, part: &Part) -> bool {
+    fn meets(&self, part: &GeoPart) -> bool {
         part.covers(Spot::fine(self.center))
             || part.spots().any(|spot| self.is_near(spot))
             || part.edges().any(|edge| self.metres_to(edge) <= self.metres)
     }
 
-    fn encloses(&self, part: &Part) -> bool {
+    fn encloses(&self, part: &GeoPart) -> bool {
         part.spots().all(|spot| self.is_near(spot))
     }
 
     /// Whether it lies in one area, and nothing else reaches into it.
-    fn is_within(&self, parts: &[Part]) -> bool {
-        let is_in_the_way = |part: &Part| match part.kind {
+    fn is_within(&self, parts: &[GeoPart]) -> bool {
+        let is_in_the_way = |part: &GeoPart| match part.kind {
             PartKind::Area => part.edges().any(|edge| self.metres_to(edge) <= self.metres),
             PartKind::Point | PartKind::Line => self.meets(part),
         };

@@ -17,21 +17,21 @@ pub(super) enum PartKind {
 
 /// A point, a line, or an area: what its first ring encloses without what the others do.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct GeoPart {
     pub(super) kind: PartKind,
     /// One place, the places of a line, or rings that end where they begin. None is empty.
     pub(super) lines: Vec<Vec<Spot>>,
     pub(super) bounds: Bounds,
 }
 
-impl Part {
+impl GeoPart {
     /// A part with places; `None` without.
     fn new(kind: PartKind, lines: Vec<Vec<Spot>>) -> Option<Self> {
         if lines.iter().any(Vec::is_empty) {
             return None;
         }
         let bounds = Bounds::around(lines.iter().flatten().copied())?;
-        Some(Part {
+        Some(GeoPart {
             kind,
             lines,
             bounds,
@@ -90,13 +90,13 @@ pub(super) enum Grid {
 }
 
 /// The parts of an area; circles are none.
-pub(super) fn parts(area: &GeoArea, grid: Grid) -> Vec<Part> {
+pub(super) fn parts(area: &GeoArea, grid: Grid) -> Vec<GeoPart> {
     let mut found = Vec::new();
     gather(area, grid, &mut found);
     found
 }
 
-fn gather(area: &GeoArea, grid: Grid, found: &mut Vec<Part>) {
+fn gather(area: &GeoArea, grid: Grid, found: &mut Vec<GeoPart>) {
     let spot = |point: &GeoPoint| match grid {
         Grid::Column => Spot::of_steps(point.steps()),
         Grid::Asked => Spot::fine(*point),
@@ -112,16 +112,16 @@ fn gather(area: &GeoArea, grid: Grid, found: &mut Vec<Part>) {
         GeoArea::Circle { .. } => {}
         GeoArea::Point(point) => {
             let at = Spot::of_steps(point.steps());
-            found.extend(Part::new(PartKind::Point, vec![vec![at]]));
+            found.extend(GeoPart::new(PartKind::Point, vec![vec![at]]));
         }
         GeoArea::Line(points) => {
             let line = points.iter().map(spot).collect();
-            found.extend(Part::new(PartKind::Line, vec![line]));
+            found.extend(GeoPart::new(PartKind::Line, vec![line]));
         }
         GeoArea::Polygon { outer, holes } => {
             let rings = std::iter::once(outer).chain(holes);
             let rings = rings.map(|points| ring(points)).collect();
-            found.extend(Part::new(PartKind::Area, rings));
+            found.extend(GeoPart::new(PartKind::Area, rings));
         }
         GeoArea::Rectangle {
             top,
@@ -142,7 +142,7 @@ fn gather(area: &GeoArea, grid: Grid, found: &mut Vec<Part>) {
                     corner(*top, right),
                     corner(*top, left),
                 ];
-                found.extend(Part::new(PartKind::Area, vec![ring(&points)]));
+                found.extend(GeoPart::new(PartKind::Area, vec![ring(&points)]));
             }
         }
         GeoArea::Union(areas) => {
@@ -236,7 +236,7 @@ impl<'b> ShapeReader<'b> {
     }
 
     /// All parts; `None` when the bytes are none of a shape.
-    pub(super) fn parts(mut self) -> Option<Vec<Part>> {
+    pub(super) fn parts(mut self) -> Option<Vec<GeoPart>> {
         let mut parts = Vec::new();
         while let Some((kind, rest)) = self.rest.split_first() {
             self.rest = rest;
@@ -248,7 +248,7 @@ impl<'b> ShapeReader<'b> {
             };
             let lines = self.number()?;
             let lines: Option<Vec<_>> = (0..lines).map(|_| self.line()).collect();
-            parts.push(Part::new(kind, lines?)?);
+            parts.push(GeoPart::new(kind, lines?)?);
         }
         Some(parts)
     }
