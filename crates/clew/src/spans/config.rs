@@ -177,7 +177,8 @@ fn is_address(url: &str) -> bool {
         return false;
     };
     url.authority().is_some_and(|place| {
-        let has_no_port = place.as_str().ends_with(place.host());
+        // Who logs in stands before it.
+        let has_no_port = place.as_str().rsplit('@').next() == Some(place.host());
         !place.host().is_empty() && (has_no_port || place.port_u16().is_some())
     })
 }
@@ -256,6 +257,8 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "https:///v1/traces"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:99999"),
+            // A host that the port ends with.
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://9:99999"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:port"),
         ] {
             assert!(with(&[variables]).is_err(), "{variables:?}");
