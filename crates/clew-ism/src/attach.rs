@@ -16,7 +16,7 @@ use clew_engine::{
 use clew_opensearch::wing::{Api, ApiError, Call, FlatSettings, Reply, change_settings};
 use serde_json::{Value, json};
 
-use super::managed::{ChangePolicy, MANAGED, Managed, POLICY};
+use super::managed::{ChangePolicy, MANAGED, ManagedIndex, POLICY};
 use super::policy::Policy;
 use super::settings::{index_setting, of_index};
 use super::store::{KeptPolicy, blocking, status_error};
@@ -53,7 +53,7 @@ pub(super) fn attach_new(engine: &Engine) -> Result<(), ApiError> {
         let room = MANAGED_MAX.saturating_sub(all.of(MANAGED).count());
         let following = new.into_iter().filter_map(|index| {
             let id = policy_for(index, &policies)?;
-            Some(Managed::new(index, &id).kept())
+            Some(ManagedIndex::new(index, &id).kept())
         });
         changes.extend(following.take(room));
         Ok(changes)
@@ -124,7 +124,7 @@ pub(crate) async fn add(call: Call) -> Result<Reply, ApiError> {
         if of_index(index, "auto_manage").as_deref() == Some("false") {
             set_auto_manage(&api.engine, index, "true")?;
         }
-        Managed::new(index, &id).save(&api.engine)?;
+        ManagedIndex::new(index, &id).save(&api.engine)?;
         Ok(Ok(()))
     })
     .await
@@ -214,7 +214,7 @@ pub(crate) async fn retry(call: Call) -> Result<Reply, ApiError> {
 /// Does something with each index of the path, one request at a time.
 async fn for_each(
     call: Call,
-    work: impl Fn(&Api, &Arc<Index>, Option<Managed>) -> Result<Result<(), &'static str>, ApiError>
+    work: impl Fn(&Api, &Arc<Index>, Option<ManagedIndex>) -> Result<Result<(), &'static str>, ApiError>
     + Send
     + 'static,
 ) -> Result<Reply, ApiError> {
@@ -238,7 +238,9 @@ async fn for_each(
         let mut outcome = Outcome::default();
         for index in &indices {
             let uuid = index.uuid();
-            let managed = api.engine.with_definitions(|all| Managed::of(all, uuid));
+            let managed = api
+                .engine
+                .with_definitions(|all| ManagedIndex::of(all, uuid));
             match work(&api, index, managed)? {
                 Ok(()) => outcome.updated += 1,
                 Err(reason) => outcome.fail(index, reason),

@@ -7,7 +7,7 @@ use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::attach::attach_new;
-use super::managed::Managed;
+use super::managed::ManagedIndex;
 use super::store::{blocking, descending, is_asked_for, page};
 use crate::job::RunningActions;
 
@@ -49,7 +49,7 @@ impl Filter {
             && self.failed.is_none()
     }
 
-    fn wants(&self, managed: &Managed) -> bool {
+    fn wants(&self, managed: &ManagedIndex) -> bool {
         let is = |wanted: &Option<String>, have: Option<&String>| {
             wanted.is_none() || wanted.as_ref() == have
         };
@@ -81,10 +81,10 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
         let work = api.part::<RunningActions>();
         let _one = work.lock();
         attach_new(&api.engine)?;
-        Ok(Managed::all(&api.engine))
+        Ok(ManagedIndex::all(&api.engine))
     })
     .await?;
-    let mut rows: Vec<(String, Option<Managed>)> = match call.path("index") {
+    let mut rows: Vec<(String, Option<ManagedIndex>)> = match call.path("index") {
         None => {
             let named = all
                 .into_iter()
@@ -93,7 +93,7 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
         }
         Some(expression) => named(&call, expression, all).await?,
     };
-    let wanted = |managed: &Option<Managed>| match managed {
+    let wanted = |managed: &Option<ManagedIndex>| match managed {
         Some(managed) => filter.wants(managed),
         None => filter.is_any(),
     };
@@ -113,8 +113,8 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
 async fn named(
     call: &Call,
     expression: &str,
-    all: Vec<Managed>,
-) -> Result<Vec<(String, Option<Managed>)>, ApiError> {
+    all: Vec<ManagedIndex>,
+) -> Result<Vec<(String, Option<ManagedIndex>)>, ApiError> {
     let options = call.resolve_options_from(ResolveOptions {
         wildcards: Wildcards::ALL,
         closed: ClosedNames::Allow,
@@ -126,7 +126,7 @@ async fn named(
     let by_uuid = all
         .into_iter()
         .map(|managed| (managed.index_uuid.clone(), managed));
-    let mut by_uuid: BTreeMap<String, Managed> = by_uuid.collect();
+    let mut by_uuid: BTreeMap<String, ManagedIndex> = by_uuid.collect();
     let row = |index: std::sync::Arc<clew_engine::Index>| {
         (index.name().to_string(), by_uuid.remove(index.uuid()))
     };
@@ -135,7 +135,7 @@ async fn named(
     Ok(rows)
 }
 
-fn show(managed: Option<&Managed>, with_policy: bool) -> Value {
+fn show(managed: Option<&ManagedIndex>, with_policy: bool) -> Value {
     let id = managed.map(|managed| &managed.policy_id);
     let mut shown = json!({
         "index.plugins.index_state_management.policy_id": id,

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::attach::attach_new;
 use super::machine::advance;
-use super::managed::Managed;
+use super::managed::ManagedIndex;
 use super::settings::JobSettings;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
@@ -93,7 +93,7 @@ impl RunningActions {
     }
 
     /// Forgets how work ended for indexes that nobody will ask for.
-    fn forget_others(&self, all: &[Managed]) {
+    fn forget_others(&self, all: &[ManagedIndex]) {
         let mut long = self.long.lock();
         let is_managed = |uuid: &str| all.iter().any(|managed| managed.index_uuid == uuid);
         long.retain(|uuid, progress| *progress == Progress::Running || is_managed(uuid));
@@ -136,7 +136,7 @@ pub(super) fn run_once(api: &Arc<Api>) {
             tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
         }
     }
-    let all = Managed::all(&api.engine);
+    let all = ManagedIndex::all(&api.engine);
     api.part::<RunningActions>().forget_others(&all);
     for managed in all {
         if let Err(error) = step(api, &managed.index_uuid) {
@@ -152,7 +152,7 @@ fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     let work = api.part::<RunningActions>();
     let _one = work.lock();
     let engine = &api.engine;
-    let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {
+    let Some(before) = engine.with_definitions(|all| ManagedIndex::of(all, uuid)) else {
         return Ok(());
     };
     let everything = Access::everything();

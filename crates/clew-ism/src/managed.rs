@@ -16,7 +16,7 @@ pub(super) const TRANSITION: &str = "transition";
 /// An index that follows a policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Managed {
+pub(super) struct ManagedIndex {
     pub(super) index: String,
     pub(super) index_uuid: String,
     pub(super) policy_id: String,
@@ -25,7 +25,7 @@ pub(super) struct Managed {
     pub(super) policy_seq_no: Option<u64>,
     /// Another policy that the index is to follow, when it is between two actions.
     pub(super) change: Option<ChangePolicy>,
-    pub(super) state: Option<Entered>,
+    pub(super) state: Option<EnteredState>,
     pub(super) action: Option<ActionProgress>,
     pub(super) step: Option<ActionStep>,
     pub(super) transition_to: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct ChangePolicy {
 /// A state since when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entered {
+pub(super) struct EnteredState {
     pub(super) name: String,
     pub(super) start_time: u64,
 }
@@ -85,15 +85,15 @@ pub(super) enum Status {
     Completed,
 }
 
-impl Managed {
+impl ManagedIndex {
     /// An index that is to follow a policy and has not begun.
     pub(super) fn new(index: &clew_engine::Index, policy_id: &str) -> Self {
-        Managed {
+        ManagedIndex {
             index: index.name().to_string(),
             index_uuid: index.uuid().to_string(),
             policy_id: policy_id.to_string(),
             info: json!({}),
-            ..Managed::default()
+            ..ManagedIndex::default()
         }
     }
 

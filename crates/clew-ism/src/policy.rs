@@ -30,13 +30,13 @@ pub(super) struct Policy {
 #[derive(Debug)]
 pub(super) struct PolicyState {
     pub(super) name: String,
-    pub(super) actions: Vec<Planned>,
+    pub(super) actions: Vec<PlannedAction>,
     pub(super) transitions: Vec<Transition>,
 }
 
 /// An action, and how it is tried.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedAction {
     pub(super) action: Action,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
@@ -192,7 +192,7 @@ impl PolicyState {
         if let Some(other) = members.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(unknown_field(other, "State"));
         }
-        let actions = items(members, "actions")?.iter().map(Planned::parse);
+        let actions = items(members, "actions")?.iter().map(PlannedAction::parse);
         let transitions = items(members, "transitions")?.iter().map(Transition::parse);
         Ok(PolicyState {
             name: required_text(members, "name")?,
@@ -202,7 +202,7 @@ impl PolicyState {
     }
 }
 
-impl Planned {
+impl PlannedAction {
     fn parse(value: &Value) -> Result<Self, ApiError> {
         let (mut action, mut timeout, mut retry) = (None, None, Retry::default());
         for (key, value) in members(value, "Action")? {
@@ -218,7 +218,7 @@ impl Planned {
             }
         }
         let action = action.ok_or_else(|| ApiError::illegal_argument("Action is null"))?;
-        Ok(Planned {
+        Ok(PlannedAction {
             action,
             timeout,
             retry,

@@ -13,8 +13,8 @@ use clew_opensearch::wing::{Api, ApiError};
 use serde_json::{Value, json};
 
 use super::conditions::Facts;
-use super::managed::{ActionProgress, ActionStep, Entered, Managed, Status, TRANSITION};
-use super::policy::{Planned, Policy, PolicyState};
+use super::managed::{ActionProgress, ActionStep, EnteredState, ManagedIndex, Status, TRANSITION};
+use super::policy::{PlannedAction, Policy, PolicyState};
 use super::store::KeptPolicy;
 
 /// The name of the step that looks whether another state is due.
@@ -24,7 +24,7 @@ const TRANSITION_STEP: &str = "attempt_transition_step";
 struct Subject<'a> {
     api: &'a Arc<Api>,
     index: &'a Arc<Index>,
-    managed: &'a mut Managed,
+    managed: &'a mut ManagedIndex,
 }
 
 /// What came of an attempt.
@@ -69,8 +69,8 @@ impl Outcome {
 pub(super) fn advance(
     api: &Arc<Api>,
     index: &Arc<Index>,
-    mut managed: Managed,
-) -> Result<Option<Managed>, ApiError> {
+    mut managed: ManagedIndex,
+) -> Result<Option<ManagedIndex>, ApiError> {
     let now = api.engine.clock().epoch_ms();
     if managed.change.is_some() && managed.is_between_actions() {
         change_policy(api, &mut managed);
@@ -85,7 +85,7 @@ pub(super) fn advance(
     }
     let policy = Policy::parse(&managed.policy)?;
     if let Some(name) = managed.transition_to.take() {
-        managed.state = Some(Entered {
+        managed.state = Some(EnteredState {
             name,
             start_time: now,
         });
@@ -110,7 +110,7 @@ pub(super) fn advance(
 }
 
 /// The place of the action that is next.
-fn place(managed: &Managed, state: &PolicyState) -> usize {
+fn place(managed: &ManagedIndex, state: &PolicyState) -> usize {
     match &managed.action {
         None => 0,
         Some(action) if action.name == TRANSITION => state.actions.len(),
@@ -120,7 +120,7 @@ fn place(managed: &Managed, state: &PolicyState) -> usize {
 }
 
 /// Takes the policy as it is now, and its first state.
-fn begin(api: &Api, managed: &mut Managed) {
+fn begin(api: &Api, managed: &mut ManagedIndex) {
     let id = managed.policy_id.clone();
     let kept = api
         .engine
@@ -136,7 +136,7 @@ fn begin(api: &Api, managed: &mut Managed) {
 }
 
 /// Goes over to another policy: to the state that was asked for, or the one of the same name, or its first.
-fn change_policy(api: &Api, managed: &mut Managed) {
+fn change_policy(api: &Api, managed: &mut ManagedIndex) {
     let Some(change) = managed.change.take() else {
         return;
     };
@@ -150,7 +150,7 @@ fn change_policy(api: &Api, managed: &mut Managed) {
     let same = managed.state.as_ref().map(|state| state.name.clone());
     let wanted = change.state.or(same);
     let wanted = wanted.filter(|name| policy.state(name).is_some());
-    *managed = Managed {
+    *managed = ManagedIndex {
         index: std::mem::take(&mut managed.index),
         index_uuid: std::mem::take(&mut managed.index_uuid),
         policy_id: change.policy_id.clone(),
@@ -158,13 +158,13 @@ fn change_policy(api: &Api, managed: &mut Managed) {
         policy: kept.policy,
         transition_to: Some(wanted.unwrap_or(policy.default_state)),
         rolled_over_ms: managed.rolled_over_ms,
-        ..Managed::default()
+        ..ManagedIndex::default()
     };
     managed.tell(format!("Changed policy to {}", change.policy_id));
 }
 
 /// Goes to the first state whose condition is met.
-fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &PolicyState) {
+fn transition(api: &Api, index: &Arc<Index>, managed: &mut ManagedIndex, state: &PolicyState) {
     let now = api.engine.now();
     let now_ms = api.engine.clock().epoch_ms();
     if managed
@@ -200,7 +200,7 @@ fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &Poli
 }
 
 /// Records how a step went; its time is that of its first attempt.
-fn stepped(managed: &mut Managed, name: String, status: Status, now_ms: u64) {
+fn stepped(managed: &mut ManagedIndex, name: String, status: Status, now_ms: u64) {
     let begun = managed.step.take().filter(|step| step.name == name);
     managed.step = Some(ActionStep {
         name,
@@ -213,9 +213,9 @@ fn stepped(managed: &mut Managed, name: String, status: Status, now_ms: u64) {
 fn attempt(
     api: &Arc<Api>,
     index: &Arc<Index>,
-    mut managed: Managed,
-    (at, planned): (usize, &Planned),
-) -> Result<Option<Managed>, ApiError> {
+    mut managed: ManagedIndex,
+    (at, planned): (usize, &PlannedAction),
+) -> Result<Option<ManagedIndex>, ApiError> {
     let now = api.engine.clock().epoch_ms();
     let mut progress = progress_of(&mut managed, (at, planned), now);
     let elapsed = |since: u64| Duration::from_millis(now.saturating_sub(since));
@@ -256,8 +256,8 @@ fn attempt(
 
 /// How far the action has come that is at this place of its state; a new one begins now.
 fn progress_of(
-    managed: &mut Managed,
-    (at, planned): (usize, &Planned),
+    managed: &mut ManagedIndex,
+    (at, planned): (usize, &PlannedAction),
     now_ms: u64,
 ) -> ActionProgress {
     let is_new = managed.is_step_done();
@@ -278,9 +278,9 @@ fn progress_of(
 
 /// Records what came of an attempt; `None` when the index is gone.
 fn settle(
-    managed: &mut Managed,
+    managed: &mut ManagedIndex,
     outcome: Outcome,
-    planned: &Planned,
+    planned: &PlannedAction,
     now_ms: u64,
 ) -> Option<Status> {
     match outcome {
