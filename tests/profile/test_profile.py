@@ -349,7 +349,7 @@ class ProfileTest(ClewTest):
         self.assertEqual(len(answers), 1)
 
     def test_the_command_writes_what_was_seen_when_it_is_told_to_stop(self):
-        begun, ended = threading.Event(), threading.Event()
+        begun, ended, tries = threading.Event(), threading.Event(), []
 
         class Captures(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
@@ -358,11 +358,15 @@ class ProfileTest(ClewTest):
                 self.answer(b"main;work 3\n")
 
             def do_DELETE(self):
+                tries.append(self.path)
+                # As one that has not begun yet.
+                if len(tries) == 1:
+                    return self.answer(b"{}", 404)
                 ended.set()
-                self.answer(b"{}")
+                return self.answer(b"{}")
 
-            def answer(self, body):
-                self.send_response(200)
+            def answer(self, body, status=200):
+                self.send_response(status)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

@@ -20,6 +20,9 @@ use crate::signals::Beside;
 const GRACE: Duration = Duration::from_secs(60);
 /// What it may take to end a capture.
 const CUT_WITHIN: Duration = Duration::from_secs(10);
+/// One that is asked for may not have begun when it is to end: it is told so again after a while, so often.
+const CUT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+const CUT_TRIES: usize = 20;
 /// The longest answer that is taken.
 const ANSWER_MAX: u64 = 256 << 20;
 
@@ -115,7 +118,14 @@ impl Request {
         if let Some(answer) = asked.wait()? {
             return answer;
         }
-        cut_short(&url)?;
+        for _ in 0..CUT_TRIES {
+            if cut_short(&url)? {
+                break;
+            }
+            if let Some(answer) = asked.wait_for(CUT_AGAIN_AFTER) {
+                return answer;
+            }
+        }
         match asked.wait()? {
             Some(answer) => answer,
             None => bail!("stopped: nothing is written"),
@@ -153,8 +163,8 @@ impl Request {
     }
 }
 
-/// Has a server end the capture at an address; one that has just ended is none.
-fn cut_short(url: &str) -> anyhow::Result<()> {
+/// Has a server end the capture at an address; whether there is one: it may have just ended, or not begun.
+fn cut_short(url: &str) -> anyhow::Result<bool> {
     let agent = ureq::Agent::config_builder()
         .timeout_global(Some(CUT_WITHIN))
         .http_status_as_error(false)
@@ -171,7 +181,7 @@ fn cut_short(url: &str) -> anyhow::Result<()> {
         status.is_success() || status.as_u16() == 404,
         "the server at {url} ends no capture early, it answers {status}: nothing is written"
     );
-    Ok(())
+    Ok(status.is_success())
 }
 
 /// A moment, or a date with a time or the last time that it was so late, by this machine's clock.
