@@ -2,6 +2,7 @@
 
 use clew_opensearch::wing::{RequestMemory, cancelled_error};
 use clew_platform::{CancellationToken, Pace};
+use clew_schema::json_value_bytes;
 use serde_json::Value;
 
 use super::error::SqlError;
@@ -41,7 +42,8 @@ impl<'m> Budget<'m> {
         if self.pace.is_over() {
             return Err(ended());
         }
-        self.bytes = self.bytes.saturating_add(weight(value));
+        let bytes = size_of::<Value>().saturating_add(json_value_bytes(value));
+        self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > ROWS_BYTES_MAX {
             return Err(SqlError::semantic(format!(
                 "the rows take more than {ROWS_BYTES_MAX} bytes"
@@ -81,19 +83,6 @@ impl Walk {
 pub(super) fn ended() -> SqlError {
     let token = CancellationToken::current();
     cancelled_error(token.reason().unwrap_or_default()).into()
-}
-
-fn weight(value: &Value) -> usize {
-    let inner = match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(key, value)| key.len() + weight(value))
-            .sum(),
-        _ => 0,
-    };
-    inner.saturating_add(size_of::<Value>())
 }
 
 #[cfg(test)]

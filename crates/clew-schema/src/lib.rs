@@ -70,7 +70,7 @@ pub use mapping::{
     TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,
     is_metadata, words_path,
 };
-pub use parsed_json::parsed_json_bytes;
+pub use parsed_json::{json_value_bytes, parsed_json_bytes};
 pub use pieces::{is_piece, joined_pieces, text_values};
 pub use plain::text_of;
 pub use sources::{

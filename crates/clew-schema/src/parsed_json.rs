@@ -59,6 +59,27 @@ pub fn parsed_json_bytes(text: &[u8]) -> usize {
     taken.at_most()
 }
 
+/// Memory that a value takes beside itself, in bytes, where its lists and objects have got what is in them one after the other; a copy
+/// may have less room. Costs a visit of each value in it.
+pub fn json_value_bytes(value: &Value) -> usize {
+    let of_all = |kind: Kind, count: usize| kind.bytes(kind.room_of(count));
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text_bytes(text.len()),
+        Value::Array(items) => {
+            let inner = items.iter().map(json_value_bytes);
+            inner.fold(of_all(Kind::List, items.len()), usize::saturating_add)
+        }
+        Value::Object(members) => {
+            let inner = members.iter();
+            let inner = inner.map(|(name, value)| {
+                text_bytes(name.len()).saturating_add(json_value_bytes(value))
+            });
+            inner.fold(of_all(Kind::Object, members.len()), usize::saturating_add)
+        }
+    }
+}
+
 /// What separates values, and what begins texts, in which there are no such marks.
 fn is_mark(byte: &u8) -> bool {
     matches!(byte, b'"' | b',' | b':' | b'[' | b']' | b'{' | b'}')
@@ -82,18 +103,10 @@ enum Kind {
     Object,
 }
 
-/// A list or an object that is being read.
-struct Structure {
-    kind: Kind,
-    values: usize,
-    /// Values that it has room for.
-    room: usize,
-}
-
-impl Structure {
+impl Kind {
     /// The room of one that gets a value beyond what it has room for.
-    fn next_room(&self) -> usize {
-        match (self.kind, self.room) {
+    fn next_room(self, room: usize) -> usize {
+        match (self, room) {
             (Kind::List, 0) => 4,
             (Kind::Object, 0) => 3,
             (Kind::Object, 3) => 7,
@@ -101,9 +114,18 @@ impl Structure {
         }
     }
 
-    /// What its room takes.
-    fn bytes(&self) -> usize {
-        match (self.kind, self.room) {
+    /// The room of one that has got so many values, one after the other.
+    fn room_of(self, values: usize) -> usize {
+        let mut room = 0;
+        while room < values {
+            room = self.next_room(room);
+        }
+        room
+    }
+
+    /// What room takes, in bytes.
+    fn bytes(self, room: usize) -> usize {
+        match (self, room) {
             (_, 0) => 0,
             (Kind::List, room) => room.saturating_mul(size_of::<Value>()),
             (Kind::Object, room) => {
@@ -116,6 +138,19 @@ impl Structure {
             }
         }
     }
+}
+
+/// What a text takes that is this long.
+fn text_bytes(length: usize) -> usize {
+    length.next_multiple_of(TEXT_BYTES)
+}
+
+/// A list or an object that is being read.
+struct Structure {
+    kind: Kind,
+    values: usize,
+    /// Values that it has room for.
+    room: usize,
 }
 
 /// What was found so far, in bytes.
@@ -137,9 +172,10 @@ impl Taken {
             return;
         };
         if inner.values == inner.room {
-            let before = inner.bytes();
-            inner.room = inner.next_room();
-            self.kept = self.kept.saturating_add(inner.bytes() - before);
+            let before = inner.kind.bytes(inner.room);
+            inner.room = inner.kind.next_room(inner.room);
+            let more = inner.kind.bytes(inner.room) - before;
+            self.kept = self.kept.saturating_add(more);
             self.grown = self.grown.max(before);
         }
         inner.values += 1;
@@ -163,8 +199,7 @@ impl Taken {
             end += 2;
         }
         let length = end - from;
-        let kept = length.next_multiple_of(TEXT_BYTES);
-        self.kept = self.kept.saturating_add(kept);
+        self.kept = self.kept.saturating_add(text_bytes(length));
         if is_escaped {
             let buffer = length.saturating_mul(BUFFERED_TEXT_FACTOR);
             self.buffer = self.buffer.max(buffer);

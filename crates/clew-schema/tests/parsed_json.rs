@@ -6,20 +6,24 @@
 use std::alloc::System;
 
 use clew_platform::{PeakAllocator, SplitMix, live_bytes, peak_bytes, restart_peak};
-use clew_schema::parsed_json_bytes;
+use clew_schema::{json_value_bytes, parsed_json_bytes};
 use serde_json::{Map, Value};
 
 #[global_allocator]
 static ALLOCATOR: PeakAllocator<System> = PeakAllocator(System);
 
-/// What is said, and what is taken at most while the text is read.
+/// What is said, and what is taken at most while the text is read; what its value takes then is said, too.
 fn told_and_taken(text: &str) -> (usize, usize) {
     let told = parsed_json_bytes(text.as_bytes());
     let before = live_bytes();
     restart_peak();
     let value: Value = serde_json::from_str(text).unwrap();
-    let taken = peak_bytes() - before;
-    drop(value);
+    let (taken, held) = (peak_bytes() - before, live_bytes() - before);
+    let said = json_value_bytes(&value);
+    assert!(
+        (held..2 * held + 500).contains(&said),
+        "{said} and not {held} bytes: {text}"
+    );
     (told, taken)
 }
 
