@@ -21,12 +21,23 @@ pub(crate) struct Rerank<'a> {
     pub(crate) limit: f32,
 }
 
-/// The nearest rows of a stream of which each says how near it may lie at best.
+/// A row that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Measured {
+    /// How far it lies, or how near it said that it may lie if that is farther.
+    bound: Ranked,
+    exact: Ranked,
+}
+
+/// The nearest rows of a stream of which each says how near it may lie at best. A row is never taken to lie nearer than it
+/// said, so that which are found does not depend on the order in which they come.
 pub(crate) struct Nearest<'a> {
     rows: (&'a RowProbe<'a>, &'a Integrity<'a>),
     k: usize,
     distance_max: f32,
     /// The nearest that were measured, at most `k` and in order.
+    nearest: Vec<Measured>,
+    /// Those that are being measured; in the end all, by distance.
     exact: Vec<Ranked>,
     /// Rows that may still be among them, by how near they may lie.
     waiting: Vec<Ranked>,
@@ -49,6 +60,7 @@ impl<'a> Nearest<'a> {
             rows,
             k,
             distance_max,
+            nearest: Vec::new(),
             exact,
             waiting,
             full: Self::WAITING_MIN.max(2 * k),
@@ -62,15 +74,15 @@ impl<'a> Nearest<'a> {
     /// Rows that may not lie nearer than this are no hits.
     #[inline]
     pub(crate) fn limit(&self) -> f32 {
-        match self.exact.get(self.k - 1) {
-            Some(worst) => worst.distance().min(self.distance_max),
+        match self.nearest.get(self.k - 1) {
+            Some(worst) => worst.bound.distance().min(self.distance_max),
             None => self.distance_max,
         }
     }
 
     /// Rows taken in that may be hits.
     pub(crate) fn len(&self) -> usize {
-        self.exact.len() + self.waiting.len()
+        self.nearest.len() + self.waiting.len()
     }
 
     /// Takes in a row within the limit.
@@ -97,13 +109,19 @@ impl<'a> Nearest<'a> {
     }
 
     fn measure(&mut self, range: Range<usize>) {
-        let rows = self.waiting[range].iter().copied();
-        match measure(self.rows, rows, &mut self.exact) {
+        let rows = &self.waiting[range];
+        self.exact.clear();
+        match measure(self.rows, rows.iter().copied(), &mut self.exact) {
             Ok(measured) => self.measured += measured as u64,
             Err(damage) => self.damage = Some(damage),
         }
-        self.exact.sort_unstable();
-        self.exact.truncate(self.k);
+        let bounds = rows.iter().zip(&self.exact);
+        self.nearest.extend(bounds.map(|(&said, &exact)| Measured {
+            bound: said.max(exact),
+            exact,
+        }));
+        self.nearest.sort_unstable();
+        self.nearest.truncate(self.k);
     }
 
     /// The nearest in order, the memory of those that waited, and how many rows were measured.
@@ -117,10 +135,13 @@ impl<'a> Nearest<'a> {
             self.measure(at..end);
             at = end;
         }
-        match self.damage {
-            Some(damage) => Err(damage),
-            None => Ok((self.exact, self.waiting, self.measured)),
+        if let Some(damage) = self.damage {
+            return Err(damage);
         }
+        self.exact.clear();
+        self.exact.extend(self.nearest.iter().map(|one| one.exact));
+        self.exact.sort_unstable();
+        Ok((self.exact, self.waiting, self.measured))
     }
 }
 
