@@ -38,7 +38,7 @@ pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
 pub use escapes::{next_escape, wants_escape};
 pub use fast_scan::{
-    FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, fast_block_bytes,
+    FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, fast_block_bytes,
 };
 pub use impacts::{IMPACTS_CHUNK, WordImpacts};
 pub use prefetch::{prefetch, prefetch_span};

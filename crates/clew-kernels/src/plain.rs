@@ -169,6 +169,24 @@ fn quantize_i8_plain(values: &[f32], out: &mut [i8]) -> (f32, i32) {
     (step, sum)
 }
 
+/// The product of numbers with bytes, in one order of sums everywhere.
+#[inline(always)]
+fn dot_bytes_plain(values: &[f32], bytes: &[i8]) -> f32 {
+    // Vectors of different length have no product; the shorter one must not win silently.
+    assert_eq!(values.len(), bytes.len());
+    let mut sums = [0.0_f32; LANES];
+    let ((blocks, tail), (byte_blocks, byte_tail)) =
+        (values.as_chunks::<LANES>(), bytes.as_chunks::<LANES>());
+    for (block, bytes) in blocks.iter().zip(byte_blocks) {
+        for ((sum, value), byte) in sums.iter_mut().zip(block).zip(bytes) {
+            *sum += value * f32::from(*byte);
+        }
+    }
+    let rest = tail.iter().zip(byte_tail);
+    let rest: f32 = rest.map(|(value, byte)| value * f32::from(*byte)).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
 /// Compiles the loops under the features of one instruction set.
 macro_rules! plain_loops {
     ($module:ident, $mix:path $(, #[$attribute:meta])?) => {
@@ -191,6 +209,11 @@ macro_rules! plain_loops {
             $(#[$attribute])?
             pub(crate) fn quantize_i8(values: &[f32], out: &mut [i8]) -> (f32, i32) {
                 super::quantize_i8_plain(values, out)
+            }
+
+            $(#[$attribute])?
+            pub(crate) fn dot_bytes(values: &[f32], bytes: &[i8]) -> f32 {
+                super::dot_bytes_plain(values, bytes)
             }
         }
     };

@@ -150,6 +150,7 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
         refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
         refused(&|k| assert_eq!(k.quantize_i8(&[0.0; 5], &mut [0; 4]).1, 0));
+        refused(&|k| assert!(k.dot_bytes(&[0.0; 5], &[0; 4]) >= 0.0));
     }
 }
 
@@ -245,6 +246,26 @@ fn values_are_rounded_to_the_nearest_byte() {
             for (&found, value) in whole.iter().zip(&values) {
                 assert!((f32::from(found) * step - value).abs() <= 0.501 * step);
             }
+        }
+    }
+}
+
+#[test]
+fn products_with_bytes_are_one_number_in_every_instruction_set() {
+    for len in 0..LENGTH_MAX {
+        let values: Vec<f32> = bytes(len, 7)
+            .iter()
+            .map(|&b| f32::from(b) / 9.0 - 14.0)
+            .collect();
+        let whole = signed(&bytes(len, 8));
+        let pairs = values.iter().zip(&whole);
+        let exact: f64 = pairs.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+        let scalar = available()[0].dot_bytes(&values, &whole);
+        let most = 15.0 * 128.0 * len as f64;
+        assert!((f64::from(scalar) - exact).abs() <= 1e-6 * most, "{len}");
+        for kernels in available() {
+            let found = kernels.dot_bytes(&values, &whole);
+            assert_eq!(found.to_bits(), scalar.to_bits(), "{}", kernels.isa());
         }
     }
 }

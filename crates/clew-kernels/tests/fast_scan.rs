@@ -1,7 +1,9 @@
 //! The scan through look-up tables: every table of kernels this CPU can run, against entries summed
 //! one by one.
 
-use clew_kernels::{FAST_ROWS, FAST_TABLE_BYTES, FastQuery, available, fast_block_bytes};
+use clew_kernels::{
+    FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, Kernels, available, fast_block_bytes,
+};
 use proptest::prelude::*;
 
 /// A plain multiplicative generator: the same bytes in every run.
@@ -53,13 +55,46 @@ fn expected(query: &FastQuery<'_>, blocks: &[u8], codes: usize) -> Vec<f32> {
     scores
 }
 
+fn scores<'a>(distances: &'a mut [f32], near: &'a mut [u32]) -> FastScores<'a> {
+    FastScores { distances, near }
+}
+
+/// Two queries at once, whichever comes first, have the answers of each alone.
+fn check_pair(kernels: &Kernels, query: &FastQuery<'_>, blocks: &[u8]) {
+    let tables: Vec<u8> = query.tables.iter().rev().copied().collect();
+    let other = FastQuery {
+        tables: &tables,
+        base: query.base - 2.0,
+        step: 0.25,
+        offset: query.offset + 1.0,
+        limit: query.limit + 8.0,
+    };
+    let count = blocks.len() / fast_block_bytes(tables.len() / FAST_TABLE_BYTES);
+    let empty = || (vec![f32::NAN; count * FAST_ROWS], vec![7; count]);
+    let alone = |query: &FastQuery<'_>| {
+        let (mut distances, mut near) = empty();
+        kernels.fast_scan(query, blocks, scores(&mut distances, &mut near));
+        (distances, near)
+    };
+    for pair in [[query, &other], [&other, query], [query, query]] {
+        let [mut first, mut second] = [empty(), empty()];
+        let outs = [
+            scores(&mut first.0, &mut first.1),
+            scores(&mut second.0, &mut second.1),
+        ];
+        kernels.fast_scan_pair(pair, blocks, outs);
+        assert_eq!([first, second], pair.map(alone), "{}", kernels.isa());
+    }
+}
+
 fn check(query: &FastQuery<'_>, blocks: &[u8], codes: usize) {
     let expected = expected(query, blocks, codes);
     for kernels in available() {
         let mut distances = vec![f32::NAN; expected.len()];
         let mut near = vec![0; expected.len() / FAST_ROWS];
-        kernels.fast_scan(query, blocks, &mut distances, &mut near);
+        kernels.fast_scan(query, blocks, scores(&mut distances, &mut near));
         assert_eq!(distances, expected, "{} of {codes} codes", kernels.isa());
+        check_pair(&kernels, query, blocks);
         for (row, &distance) in distances.iter().enumerate() {
             let is_near = near[row / FAST_ROWS] >> (row % FAST_ROWS) & 1 == 1;
             assert_eq!(is_near, distance <= query.limit, "{}", kernels.isa());
@@ -115,12 +150,9 @@ fn shapes_that_do_not_fit_are_refused_by_every_table() {
         let refused = |tables: &[u8], blocks: usize, rows: usize, near: usize| {
             let run = std::panic::AssertUnwindSafe(|| {
                 let blocks = vec![0; blocks];
-                kernels.fast_scan(
-                    &plain_query(tables),
-                    &blocks,
-                    &mut vec![0.0; rows],
-                    &mut vec![0; near],
-                );
+                let (mut distances, mut near) = (vec![0.0; rows], vec![0; near]);
+                let out = scores(&mut distances, &mut near);
+                kernels.fast_scan(&plain_query(tables), &blocks, out);
             });
             assert!(std::panic::catch_unwind(run).is_err(), "{}", kernels.isa());
         };
@@ -129,6 +161,23 @@ fn shapes_that_do_not_fit_are_refused_by_every_table() {
         refused(&[0; 64], fast_block_bytes(4) - 1, 32, 1);
         refused(&[0; 64], fast_block_bytes(4), 31, 1);
         refused(&[0; 64], fast_block_bytes(4), 32, 2);
+    }
+}
+
+#[test]
+fn a_pair_of_different_shapes_is_refused_by_every_table() {
+    for kernels in available() {
+        let run = std::panic::AssertUnwindSafe(|| {
+            let blocks = vec![0; fast_block_bytes(4)];
+            let [mut first, mut second] = [(); 2].map(|()| (vec![0.0; FAST_ROWS], vec![0; 1]));
+            let outs = [
+                scores(&mut first.0, &mut first.1),
+                scores(&mut second.0, &mut second.1),
+            ];
+            let pair = [&plain_query(&[0; 64]), &plain_query(&[0; 128])];
+            kernels.fast_scan_pair(pair, &blocks, outs);
+        });
+        assert!(std::panic::catch_unwind(run).is_err(), "{}", kernels.isa());
     }
 }
 

@@ -1,7 +1,7 @@
 //! The code kernels of one instruction set as plain function pointers.
 
 use crate::codes::{CodeBits, CodeQuery, CodeRows, scalar};
-use crate::fast_scan::FastQuery;
+use crate::fast_scan::{FastQuery, FastScores};
 use crate::{Kernels, fast_scan, plain};
 
 /// The kernels of codes of one width, in one instruction set.
@@ -22,7 +22,9 @@ pub(crate) struct CodeTable {
     pub(crate) dot_u1_picked: Picked,
     pub(crate) hadamard: fn(&mut [f32], f32),
     pub(crate) quantize_i8: fn(&[f32], &mut [i8]) -> (f32, i32),
-    pub(crate) fast_scan: fn(&FastQuery<'_>, &[u8], &mut [f32], &mut [u32]),
+    pub(crate) dot_bytes: fn(&[f32], &[i8]) -> f32,
+    pub(crate) fast_scan: fn(&FastQuery<'_>, &[u8], FastScores<'_>),
+    pub(crate) fast_scan_pair: fn([&FastQuery<'_>; 2], &[u8], [FastScores<'_>; 2]),
 }
 
 macro_rules! scalar_width {
@@ -45,7 +47,9 @@ pub(crate) const SCALAR: CodeTable = CodeTable {
     dot_u1_picked: scalar::dot_u1_picked,
     hadamard: plain::scalar::hadamard,
     quantize_i8: plain::scalar::quantize_i8,
+    dot_bytes: plain::scalar::dot_bytes,
     fast_scan: fast_scan::scalar::scan,
+    fast_scan_pair: fast_scan::scalar::scan_pair,
 };
 
 /// Wraps the functions of one width that need CPU features.
@@ -86,9 +90,15 @@ macro_rules! detected_codes {
             hadamard: |block, scale| unsafe { $crate::plain::$module::hadamard(block, scale) },
             // SAFETY: as above.
             quantize_i8: |values, out| unsafe { $crate::plain::$module::quantize_i8(values, out) },
-            fast_scan: |query, blocks, distances, near| {
-                // SAFETY: as above.
-                unsafe { $crate::fast_scan::$module::scan(query, blocks, distances, near) }
+            // SAFETY: as above.
+            dot_bytes: |values, bytes| unsafe { $crate::plain::$module::dot_bytes(values, bytes) },
+            // SAFETY: as above.
+            fast_scan: |query, blocks, out| unsafe {
+                $crate::fast_scan::$module::scan(query, blocks, out);
+            },
+            // SAFETY: as above.
+            fast_scan_pair: |queries, blocks, outs| unsafe {
+                $crate::fast_scan::$module::scan_pair(queries, blocks, outs);
             },
         }
     };
@@ -157,5 +167,12 @@ impl Kernels {
     #[inline]
     pub fn quantize_i8(&self, values: &[f32], out: &mut [i8]) -> (f32, i32) {
         (self.codes.quantize_i8)(values, out)
+    }
+
+    /// The product of a vector with one of bytes, in `f32`: the same to the bit in every instruction set. Panics when the
+    /// lengths differ.
+    #[inline]
+    pub fn dot_bytes(&self, values: &[f32], bytes: &[i8]) -> f32 {
+        (self.codes.dot_bytes)(values, bytes)
     }
 }

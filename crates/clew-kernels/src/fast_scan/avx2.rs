@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{FAST_ROWS, FastQuery, shape};
+use super::{FAST_ROWS, FastQuery, FastScores, shape};
 
 const STEP_BYTES: usize = 32;
 const LANES: usize = 8;
@@ -53,53 +53,69 @@ fn finish(sums: Sums) -> [__m256; 2] {
         .map(|rows| _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(rows)))
 }
 
+/// The sums of all rows of a block by the tables of each query; the codes are read once for all.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sums(tables: &[u8], codes: &[u8]) -> [__m256; 4] {
+fn sums<const N: usize>(tables: [&[[u8; STEP_BYTES]]; N], codes: &[u8]) -> [[__m256; 4]; N] {
     let zero = Sums {
         both: _mm256_setzero_si256(),
         odd: _mm256_setzero_si256(),
     };
-    let (mut low, mut high) = (zero, zero);
+    let mut sums = [[zero; 2]; N];
     let mask = _mm256_set1_epi8(15);
-    let (tables, _) = tables.as_chunks();
-    let (codes, _) = codes.as_chunks();
-    for (table, codes) in tables.iter().zip(codes) {
-        let (table, codes) = (load(table), load(codes));
+    for (at, codes) in codes.as_chunks().0.iter().enumerate() {
+        let codes = load(codes);
         let bottom = _mm256_and_si256(codes, mask);
         let top = _mm256_and_si256(_mm256_srli_epi16::<4>(codes), mask);
-        low = add(low, _mm256_shuffle_epi8(table, bottom));
-        high = add(high, _mm256_shuffle_epi8(table, top));
-    }
-    let ([a, b], [c, d]) = (finish(low), finish(high));
-    [a, b, c, d]
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], distances: &mut [f32], near: &mut [u32]) {
-    let (code_bytes, block_bytes) = shape(query, blocks, (distances.len(), near.len()));
-    let (distances, _) = distances.as_chunks_mut::<FAST_ROWS>();
-    let [base, step, offset, limit] =
-        [query.base, query.step, query.offset, query.limit].map(|x| _mm256_set1_ps(x));
-    let blocks = blocks.chunks_exact(block_bytes);
-    for ((block, distances), near) in blocks.zip(distances).zip(near) {
-        let (codes, factors) = block.split_at(code_bytes);
-        let (adds, scales) = factors.split_at(super::FACTOR_BYTES);
-        let (factors, outs) = (
-            adds.as_chunks().0.iter().zip(scales.as_chunks().0),
-            distances.as_chunks_mut::<LANES>().0,
-        );
-        *near = 0;
-        let eights = sums(query.tables, codes).into_iter().zip(factors).zip(outs);
-        for (at, ((sum, (add, scale)), out)) in eights.enumerate() {
-            let add = _mm256_castsi256_ps(load(add));
-            let scale = _mm256_castsi256_ps(load(scale));
-            let product = _mm256_fmsub_ps(sum, step, offset);
-            let score = _mm256_fmadd_ps(scale, product, _mm256_add_ps(base, add));
-            // SAFETY: the reference covers exactly the eight numbers that are written.
-            unsafe { _mm256_storeu_ps(out.as_mut_ptr(), score) };
-            let mask = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(score, limit));
-            *near |= mask.cast_unsigned() << (LANES * at);
+        for ([low, high], tables) in sums.iter_mut().zip(tables) {
+            let table = load(&tables[at]);
+            *low = add(*low, _mm256_shuffle_epi8(table, bottom));
+            *high = add(*high, _mm256_shuffle_epi8(table, top));
         }
     }
+    sums.map(|[low, high]| {
+        let ([a, b], [c, d]) = (finish(low), finish(high));
+        [a, b, c, d]
+    })
 }
+
+/// The scores of the rows of a block, and which of them are near.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn score(
+    query: &FastQuery<'_>,
+    sums: [__m256; 4],
+    factors: &[u8],
+    out: &mut [f32; FAST_ROWS],
+) -> u32 {
+    let (adds, scales) = factors.split_at(super::FACTOR_BYTES);
+    let (
+        ([add_0, add_1, add_2, add_3], []),
+        ([scale_0, scale_1, scale_2, scale_3], []),
+        ([out_0, out_1, out_2, out_3], []),
+    ) = (
+        adds.as_chunks(),
+        scales.as_chunks(),
+        out.as_chunks_mut::<LANES>(),
+    )
+    else {
+        unreachable!("a block ends with two times 128 bytes of factors");
+    };
+    let [base, step, offset, limit] =
+        [query.base, query.step, query.offset, query.limit].map(|x| _mm256_set1_ps(x));
+    let eight = |sum: __m256, add: &[u8; 32], scale: &[u8; 32], out: &mut [f32; LANES]| {
+        let add = _mm256_castsi256_ps(load(add));
+        let scale = _mm256_castsi256_ps(load(scale));
+        let product = _mm256_fmsub_ps(sum, step, offset);
+        let score = _mm256_fmadd_ps(scale, product, _mm256_add_ps(base, add));
+        // SAFETY: the reference covers exactly the eight numbers that are written.
+        unsafe { _mm256_storeu_ps(out.as_mut_ptr(), score) };
+        _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(score, limit)).cast_unsigned()
+    };
+    eight(sums[0], add_0, scale_0, out_0)
+        | eight(sums[1], add_1, scale_1, out_1) << LANES
+        | eight(sums[2], add_2, scale_2, out_2) << (2 * LANES)
+        | eight(sums[3], add_3, scale_3, out_3) << (3 * LANES)
+}
+
+scans!("avx2,fma");

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{FAST_ROWS, FastQuery, shape};
+use super::{FAST_ROWS, FastQuery, FastScores, shape};
 
 const STEP_BYTES: usize = 64;
 
@@ -57,54 +57,58 @@ fn finish(sums: Sums) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(rows))
 }
 
+/// The sums of all rows of a block by the tables of each query; the codes are read once for all.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx2")]
-fn sums(tables: &[u8], codes: &[u8]) -> [__m512; 2] {
+fn sums<const N: usize>(tables: [&[[u8; STEP_BYTES]]; N], codes: &[u8]) -> [[__m512; 2]; N] {
     let zero = Sums {
         both: _mm512_setzero_si512(),
         odd: _mm512_setzero_si512(),
     };
-    let (mut low, mut high) = (zero, zero);
+    let mut sums = [[zero; 2]; N];
     let mask = _mm512_set1_epi8(15);
-    let (tables, _) = tables.as_chunks();
-    let (codes, _) = codes.as_chunks();
-    for (table, codes) in tables.iter().zip(codes) {
-        let (table, codes) = (load(table), load(codes));
+    for (at, codes) in codes.as_chunks().0.iter().enumerate() {
+        let codes = load(codes);
         let bottom = _mm512_and_si512(codes, mask);
         let top = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
-        low = add(low, _mm512_shuffle_epi8(table, bottom));
-        high = add(high, _mm512_shuffle_epi8(table, top));
+        for ([low, high], tables) in sums.iter_mut().zip(tables) {
+            let table = load(&tables[at]);
+            *low = add(*low, _mm512_shuffle_epi8(table, bottom));
+            *high = add(*high, _mm512_shuffle_epi8(table, top));
+        }
     }
-    [finish(low), finish(high)]
+    sums.map(|[low, high]| [finish(low), finish(high)])
 }
 
+/// The scores of the rows of a block, and which of them are near.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx2")]
-pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], distances: &mut [f32], near: &mut [u32]) {
-    let (code_bytes, block_bytes) = shape(query, blocks, (distances.len(), near.len()));
-    let (distances, _) = distances.as_chunks_mut::<FAST_ROWS>();
+fn score(
+    query: &FastQuery<'_>,
+    [low, high]: [__m512; 2],
+    factors: &[u8],
+    out: &mut [f32; FAST_ROWS],
+) -> u32 {
+    let ([add_low, add_high, scale_low, scale_high], []) = factors.as_chunks() else {
+        unreachable!("a block ends with four times 64 bytes of factors");
+    };
     let [base, step, offset, limit] =
         [query.base, query.step, query.offset, query.limit].map(|x| _mm512_set1_ps(x));
-    let blocks = blocks.chunks_exact(block_bytes);
-    for ((block, distances), near) in blocks.zip(distances).zip(near) {
-        let (codes, factors) = block.split_at(code_bytes);
-        let ([add_low, add_high, scale_low, scale_high], []) = factors.as_chunks() else {
-            unreachable!("a block ends with four times 64 bytes of factors");
-        };
-        let [low, high] = sums(query.tables, codes);
-        let score = |sum: __m512, add: &[u8; 64], scale: &[u8; 64]| {
-            let add = _mm512_castsi512_ps(load(add));
-            let scale = _mm512_castsi512_ps(load(scale));
-            let product = _mm512_fmsub_ps(sum, step, offset);
-            _mm512_fmadd_ps(scale, product, _mm512_add_ps(base, add))
-        };
-        let low = score(low, add_low, scale_low);
-        let high = score(high, add_high, scale_high);
-        let (low_out, high_out) = distances.split_at_mut(FAST_ROWS / 2);
-        // SAFETY: each half is exactly the sixteen numbers that are written.
-        unsafe { _mm512_storeu_ps(low_out.as_mut_ptr(), low) };
-        // SAFETY: as above.
-        unsafe { _mm512_storeu_ps(high_out.as_mut_ptr(), high) };
-        let [low, high] = [low, high].map(|x| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(x, limit));
-        *near = u32::from(low) | u32::from(high) << 16;
-    }
+    let score = |sum: __m512, add: &[u8; 64], scale: &[u8; 64]| {
+        let add = _mm512_castsi512_ps(load(add));
+        let scale = _mm512_castsi512_ps(load(scale));
+        let product = _mm512_fmsub_ps(sum, step, offset);
+        _mm512_fmadd_ps(scale, product, _mm512_add_ps(base, add))
+    };
+    let low = score(low, add_low, scale_low);
+    let high = score(high, add_high, scale_high);
+    let (low_out, high_out) = out.split_at_mut(FAST_ROWS / 2);
+    // SAFETY: each half is exactly the sixteen numbers that are written.
+    unsafe { _mm512_storeu_ps(low_out.as_mut_ptr(), low) };
+    // SAFETY: as above.
+    unsafe { _mm512_storeu_ps(high_out.as_mut_ptr(), high) };
+    let [low, high] = [low, high].map(|x| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(x, limit));
+    u32::from(low) | u32::from(high) << 16
 }
+
+scans!("avx512f,avx512bw,avx2");

@@ -6,6 +6,9 @@
 //! byte `j` holds the code of row `j` in its low half and that of row `j + 16` in its high half. Behind
 //! the codes lie two `f32` for each row, first 32 times `add`, then 32 times `scale`.
 
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod scans;
 pub(crate) mod scalar;
 
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +45,15 @@ pub struct FastQuery<'a> {
     pub limit: f32,
 }
 
+/// Where a scan of blocks puts what it finds.
+#[derive(Debug)]
+pub struct FastScores<'a> {
+    /// The score of each row.
+    pub distances: &'a mut [f32],
+    /// One number for each block, in which bit `j` tells whether row `j` lies within the limit.
+    pub near: &'a mut [u32],
+}
+
 /// Bytes of a block of rows of so many codes each.
 pub const fn fast_block_bytes(codes: usize) -> usize {
     codes * FAST_TABLE_BYTES + 2 * FACTOR_BYTES
@@ -49,35 +61,36 @@ pub const fn fast_block_bytes(codes: usize) -> usize {
 
 /// The shape of a call, checked: bytes of the codes and of a whole block.
 #[inline]
-fn shape(
-    query: &FastQuery<'_>,
-    blocks: &[u8],
-    (distances, near): (usize, usize),
-) -> (usize, usize) {
+fn shape(query: &FastQuery<'_>, blocks: &[u8], out: &FastScores<'_>) -> (usize, usize) {
     let code_bytes = query.tables.len();
     let block_bytes = code_bytes + 2 * FACTOR_BYTES;
     // Tables and codes would be paired wrongly, or rows be left without an answer.
     assert!(code_bytes.is_multiple_of(FAST_CODES_MULTIPLE * FAST_TABLE_BYTES));
-    assert_eq!(blocks.len(), near * block_bytes);
-    assert_eq!(distances, near * FAST_ROWS);
+    assert_eq!(blocks.len(), out.near.len() * block_bytes);
+    assert_eq!(out.distances.len(), out.near.len() * FAST_ROWS);
     (code_bytes, block_bytes)
 }
 
 impl Kernels {
     /// Scores all rows of `blocks`: `base + add + scale * (step * sum - offset)`, where the sum is that
-    /// of the table entries of a row's codes. `distances` has a place for each row, `near` one
-    /// for each block, in which bit `j` tells whether row `j` lies within the limit.
+    /// of the table entries of a row's codes.
     ///
     /// Sums are the same in every instruction set, scores within rounding. Panics when the lengths do
     /// not fit together.
     #[inline]
-    pub fn fast_scan(
+    pub fn fast_scan(&self, query: &FastQuery<'_>, blocks: &[u8], out: FastScores<'_>) {
+        (self.codes.fast_scan)(query, blocks, out);
+    }
+
+    /// [`Kernels::fast_scan`] by two queries at once, each with the same answer to the bit: where registers are enough,
+    /// a block is read and taken apart once for both.
+    #[inline]
+    pub fn fast_scan_pair(
         &self,
-        query: &FastQuery<'_>,
+        queries: [&FastQuery<'_>; 2],
         blocks: &[u8],
-        distances: &mut [f32],
-        near: &mut [u32],
+        outs: [FastScores<'_>; 2],
     ) {
-        (self.codes.fast_scan)(query, blocks, distances, near);
+        (self.codes.fast_scan_pair)(queries, blocks, outs);
     }
 }

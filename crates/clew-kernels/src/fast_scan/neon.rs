@@ -3,7 +3,7 @@
 
 use std::arch::aarch64::*;
 
-use super::{FAST_ROWS, FAST_TABLE_BYTES, FastQuery, shape};
+use super::{FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, shape};
 
 #[inline]
 #[target_feature(enable = "neon")]
@@ -39,11 +39,11 @@ fn sums(tables: &[u8], codes: &[u8]) -> [u16; FAST_ROWS] {
 }
 
 #[target_feature(enable = "neon")]
-pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], distances: &mut [f32], near: &mut [u32]) {
-    let (code_bytes, block_bytes) = shape(query, blocks, (distances.len(), near.len()));
-    let (distances, _) = distances.as_chunks_mut::<FAST_ROWS>();
+pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], out: FastScores<'_>) {
+    let (code_bytes, block_bytes) = shape(query, blocks, &out);
+    let (distances, _) = out.distances.as_chunks_mut::<FAST_ROWS>();
     let blocks = blocks.chunks_exact(block_bytes);
-    for ((block, distances), near) in blocks.zip(distances).zip(near) {
+    for ((block, distances), near) in blocks.zip(distances).zip(out.near) {
         let (codes, factors) = block.split_at(code_bytes);
         let sums = sums(query.tables, codes);
         let (adds, scales) = factors.split_at(super::FACTOR_BYTES);
@@ -56,5 +56,13 @@ pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], distances: &mut [f32], 
             *distance = query.base + add + scale * product;
             *near |= u32::from(*distance <= query.limit) << row;
         }
+    }
+}
+
+/// One query after the other.
+#[target_feature(enable = "neon")]
+pub(crate) fn scan_pair(queries: [&FastQuery<'_>; 2], blocks: &[u8], outs: [FastScores<'_>; 2]) {
+    for (query, out) in queries.into_iter().zip(outs) {
+        scan(query, blocks, out);
     }
 }

@@ -1,12 +1,19 @@
 //! The specification of the scan.
 
-use super::{FACTOR_BYTES, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, shape};
+use super::{FACTOR_BYTES, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, shape};
 
-pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], distances: &mut [f32], near: &mut [u32]) {
-    let (code_bytes, block_bytes) = shape(query, blocks, (distances.len(), near.len()));
-    let (distances, _) = distances.as_chunks_mut::<FAST_ROWS>();
+/// One query after the other.
+pub(crate) fn scan_pair(queries: [&FastQuery<'_>; 2], blocks: &[u8], outs: [FastScores<'_>; 2]) {
+    for (query, out) in queries.into_iter().zip(outs) {
+        scan(query, blocks, out);
+    }
+}
+
+pub(crate) fn scan(query: &FastQuery<'_>, blocks: &[u8], out: FastScores<'_>) {
+    let (code_bytes, block_bytes) = shape(query, blocks, &out);
+    let (distances, _) = out.distances.as_chunks_mut::<FAST_ROWS>();
     let blocks = blocks.chunks_exact(block_bytes);
-    for ((block, distances), near) in blocks.zip(distances).zip(near) {
+    for ((block, distances), near) in blocks.zip(distances).zip(out.near) {
         let (codes, factors) = block.split_at(code_bytes);
         let sums = sums(query.tables, codes);
         let (adds, scales) = factors.split_at(FACTOR_BYTES);

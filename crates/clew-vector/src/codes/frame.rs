@@ -17,7 +17,7 @@ pub(crate) struct Frame {
 }
 
 /// A vector as codes see it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Residual {
     pub(crate) values: Vec<f32>,
     /// Squared length of the residual.

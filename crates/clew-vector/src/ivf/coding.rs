@@ -108,6 +108,15 @@ fn step_of(greatest: f32, sum: f32, codes: usize) -> f32 {
 }
 
 impl Tables {
+    /// What scans need of them.
+    pub(super) fn prepared(&self) -> Tables {
+        Tables {
+            entries: self.entries.clone(),
+            floats: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Entry `m` of a part is the sum of the numbers whose bit in `m` is set, raised by the sum of the
     /// negative ones: in 16 bits with 8 behind the point.
     fn fill_bits(&mut self, query: &[f32]) {

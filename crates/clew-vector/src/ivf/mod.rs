@@ -35,7 +35,7 @@ pub use options::{IvfOptions, LISTS_MAX, ListCodes, Method};
 pub(crate) use product::CENTROIDS;
 pub use product::ProductQuantizer;
 pub(crate) use reuse::ReuseLists;
-pub(crate) use scan::{ListQuery, ScanLists};
+pub(crate) use scan::{ListQuery, ScanLists, Seeker};
 
 use bytemuck::{Pod, Zeroable};
 use clew_kernels::{FAST_ROWS, fast_block_bytes};

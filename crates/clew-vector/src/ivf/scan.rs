@@ -1,6 +1,6 @@
 //! A query over lists: which of them are nearest, and the scan of one.
 
-use clew_kernels::{FAST_ROWS, FastQuery, Kernels};
+use clew_kernels::{FAST_ROWS, FastQuery, FastScores, Kernels};
 use clew_platform::Pace;
 
 use crate::Space;
@@ -82,6 +82,18 @@ impl ListQuery {
             .fill(&self.residual.values, &mut self.tables);
     }
 
+    /// What scans need of a query that was prepared, with the lists that were put in order.
+    pub(crate) fn prepared(&self) -> ListQuery {
+        ListQuery {
+            residual: self.residual.clone(),
+            tables: self.tables.prepared(),
+            order: self.in_order().to_vec(),
+            numbers: Vec::new(),
+            scores: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Puts the nearest `count` lists in order.
     fn sort(&mut self, count: usize) {
         let rest = &mut self.order[self.sorted..];
@@ -121,17 +133,17 @@ impl ListQuery {
     fn start_in(
         &self,
         lists: &Lists<'_>,
-        list: Ranked,
+        list: usize,
         (space, kernels): (Space, &Kernels),
-    ) -> (f32, f32) {
-        let (at, dimension) = (list.row() as usize, lists.dimension());
-        let centre = lists.centres.get(at * dimension..(at + 1) * dimension);
-        let (Some(head), Some(centre)) = (lists.heads.get(at), centre) else {
-            return (list.distance(), 0.0);
+    ) -> Result<Start, DamagedList> {
+        let dimension = lists.dimension();
+        let centre = lists.centres.get(list * dimension..(list + 1) * dimension);
+        let (Some(head), Some(centre)) = (lists.heads.get(list), centre) else {
+            return Err(DamagedList);
         };
-        let product = head.step * product(&self.residual.values, centre);
+        let product = head.step * kernels.dot_bytes(&self.residual.values, centre);
         let base = self.base + head.own - weight(space) * product;
-        match self.slack {
+        Ok(match self.slack {
             Slack::None => (base, 0.0),
             Slack::OfDistance(error) => (base - error, 0.0),
             Slack::OfScale(error) => {
@@ -139,7 +151,7 @@ impl ListQuery {
                 let beyond = (self.residual.squared + squared - 2.0 * product).max(0.0);
                 (base, error * beyond.sqrt())
             }
-        }
+        })
     }
 
     pub(super) fn tables(&self) -> &Tables {
@@ -147,78 +159,200 @@ impl ListQuery {
     }
 }
 
-/// Scans lists by a query.
-pub(crate) struct ScanLists<'a> {
-    pub(crate) lists: &'a Lists<'a>,
-    pub(crate) space: Space,
-    pub(crate) row_count: usize,
-    pub(crate) kernels: &'static Kernels,
+/// Whoever wants the rows of lists that are near a query.
+pub(crate) trait Seeker {
+    fn query(&self) -> &ListQuery;
+    /// Rows that lie farther are not wanted.
+    fn limit(&self) -> f32;
+    /// Takes a row within the limit.
+    fn take(&mut self, one: Ranked);
 }
 
-impl ScanLists<'_> {
-    /// Offers every row of a list that is near enough, and answers how many there are in all.
-    /// `offer` takes a row and answers the limit from then on. Ends early once the pace says so.
+/// Scans lists by queries.
+pub(crate) struct ScanLists<'a> {
+    lists: &'a Lists<'a>,
+    space: Space,
+    row_count: usize,
+    kernels: &'static Kernels,
+    /// What the last step found, by up to two queries.
+    found: [Found; 2],
+}
+
+/// Rows of a list that are scanned at a time, and their codes.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    rows: &'a [u32],
+    blocks: &'a [u8],
+}
+
+/// What distances of a list's rows begin with, and what is allowed for per `scale` of a row.
+type Start = (f32, f32);
+
+impl<'a> ScanLists<'a> {
+    /// Scans of the lists of a column of so many rows.
+    pub(crate) fn new(
+        (lists, space): (&'a Lists<'a>, Space),
+        row_count: usize,
+        kernels: &'static Kernels,
+    ) -> Self {
+        ScanLists {
+            lists,
+            space,
+            row_count,
+            kernels,
+            found: [(); 2].map(|()| Found {
+                distances: [0.0; STEP_BLOCKS * FAST_ROWS],
+                near: [0; STEP_BLOCKS],
+            }),
+        }
+    }
+
+    /// Hands every row of a list that is near enough to its seeker, and answers how many there are in all. Ends early once
+    /// the pace says so.
     pub(crate) fn scan(
-        &self,
-        (query, pace): (&ListQuery, &mut Pace),
-        list: Ranked,
-        mut limit: f32,
-        mut offer: impl FnMut(Ranked) -> f32,
+        &mut self,
+        (seeker, pace): (&mut impl Seeker, &mut Pace),
+        list: usize,
     ) -> Result<u64, DamagedList> {
-        let (rows, blocks) = self.lists.list(list.row() as usize)?;
-        let tables = query.tables();
-        let (base, of_scale) = query.start_in(self.lists, list, (self.space, self.kernels));
-        let mut distances = [0.0; STEP_BLOCKS * FAST_ROWS];
-        let mut near = [0; STEP_BLOCKS];
-        let steps = blocks.chunks(STEP_BLOCKS * self.lists.block_bytes());
-        for (blocks, rows) in steps.zip(rows.chunks(STEP_BLOCKS * FAST_ROWS)) {
+        let start = self.start(seeker, list)?;
+        for step in self.steps(list)? {
             if pace.is_over() {
                 break;
             }
-            let block_count = rows.len().div_ceil(FAST_ROWS);
-            let fast = FastQuery {
-                tables: &tables.entries,
-                base,
-                step: tables.step,
-                // Scales are negative.
-                offset: tables.offset - of_scale,
-                limit,
-            };
-            let distances = &mut distances[..block_count * FAST_ROWS];
-            let near = &mut near[..block_count];
-            self.kernels.fast_scan(&fast, blocks, distances, near);
-            for (at, &mask) in near.iter().enumerate() {
-                let mut left = mask;
-                while left != 0 {
-                    let place = at * FAST_ROWS + left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    // The last block may not be full.
-                    let Some(&row) = rows.get(place) else { break };
-                    if row as usize >= self.row_count {
-                        return Err(DamagedList);
+            self.scan_step(step, start, seeker)?;
+        }
+        self.row_count_of(list)
+    }
+
+    /// The same for several seekers, those that are picked: what is read of the list is in the cache for all but the first
+    /// of them, and taken apart once for two. `starts` is memory to be used again.
+    pub(crate) fn scan_for_each<S: Seeker>(
+        &mut self,
+        (seekers, picks): (&mut [S], impl Iterator<Item = usize> + Clone),
+        (list, pace): (usize, &mut Pace),
+        starts: &mut Vec<Start>,
+    ) -> Result<u64, DamagedList> {
+        starts.clear();
+        for pick in picks.clone() {
+            starts.push(self.start(&seekers[pick], list)?);
+        }
+        for step in self.steps(list)? {
+            let mut rest = picks.clone().zip(&*starts);
+            while let Some((one, &start)) = rest.next() {
+                if pace.is_over() {
+                    return self.row_count_of(list);
+                }
+                match rest.next() {
+                    Some((other, &other_start)) => {
+                        let pair = [(one, start), (other, other_start)];
+                        self.scan_step_for_two(step, pair, seekers)?;
                     }
-                    if distances[place] <= limit {
-                        limit = offer(Ranked::new(distances[place], row));
-                    }
+                    None => self.scan_step(step, start, &mut seekers[one])?,
                 }
             }
         }
-        Ok(rows.len() as u64)
+        self.row_count_of(list)
+    }
+
+    fn row_count_of(&self, list: usize) -> Result<u64, DamagedList> {
+        Ok(self.lists.list(list)?.0.len() as u64)
+    }
+
+    fn start(&self, seeker: &impl Seeker, list: usize) -> Result<Start, DamagedList> {
+        let how = (self.space, self.kernels);
+        seeker.query().start_in(self.lists, list, how)
+    }
+
+    fn steps(&self, list: usize) -> Result<impl Iterator<Item = Step<'a>> + use<'a>, DamagedList> {
+        let lists = self.lists;
+        let (rows, blocks) = lists.list(list)?;
+        let blocks = blocks.chunks(STEP_BLOCKS * lists.block_bytes());
+        let rows = rows.chunks(STEP_BLOCKS * FAST_ROWS);
+        Ok(blocks.zip(rows).map(|(blocks, rows)| Step { rows, blocks }))
+    }
+
+    fn scan_step(
+        &mut self,
+        Step { rows, blocks }: Step<'_>,
+        start: Start,
+        seeker: &mut impl Seeker,
+    ) -> Result<(), DamagedList> {
+        let [found, _] = &mut self.found;
+        let out = found.room_for(rows.len());
+        self.kernels.fast_scan(&fast(seeker, start), blocks, out);
+        found.hand_over(rows, self.row_count, seeker)
+    }
+
+    fn scan_step_for_two<S: Seeker>(
+        &mut self,
+        Step { rows, blocks }: Step<'_>,
+        [(one, start), (other, other_start)]: [(usize, Start); 2],
+        seekers: &mut [S],
+    ) -> Result<(), DamagedList> {
+        let [found, other_found] = &mut self.found;
+        let outs = [found.room_for(rows.len()), other_found.room_for(rows.len())];
+        let queries = [
+            &fast(&seekers[one], start),
+            &fast(&seekers[other], other_start),
+        ];
+        self.kernels.fast_scan_pair(queries, blocks, outs);
+        found.hand_over(rows, self.row_count, &mut seekers[one])?;
+        other_found.hand_over(rows, self.row_count, &mut seekers[other])
     }
 }
 
-/// The product of a vector with one of bytes.
-fn product(values: &[f32], bytes: &[i8]) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f32; LANES];
-    let ((blocks, tail), (byte_blocks, byte_tail)) =
-        (values.as_chunks::<LANES>(), bytes.as_chunks::<LANES>());
-    for (block, bytes) in blocks.iter().zip(byte_blocks) {
-        for ((sum, value), byte) in sums.iter_mut().zip(block).zip(bytes) {
-            *sum += value * f32::from(*byte);
+/// What a seeker's query makes of codes in a list.
+fn fast<'q>(seeker: &'q impl Seeker, (base, of_scale): Start) -> FastQuery<'q> {
+    let tables = seeker.query().tables();
+    FastQuery {
+        tables: &tables.entries,
+        base,
+        step: tables.step,
+        // Scales are negative.
+        offset: tables.offset - of_scale,
+        limit: seeker.limit(),
+    }
+}
+
+/// What a step found.
+struct Found {
+    distances: [f32; STEP_BLOCKS * FAST_ROWS],
+    near: [u32; STEP_BLOCKS],
+}
+
+impl Found {
+    /// Room for what is found among so many rows.
+    fn room_for(&mut self, rows: usize) -> FastScores<'_> {
+        let blocks = rows.div_ceil(FAST_ROWS);
+        FastScores {
+            distances: &mut self.distances[..blocks * FAST_ROWS],
+            near: &mut self.near[..blocks],
         }
     }
-    let rest = tail.iter().zip(byte_tail);
-    let rest: f32 = rest.map(|(value, byte)| value * f32::from(*byte)).sum();
-    sums.iter().sum::<f32>() + rest
+
+    /// Hands those of `rows` that are near to their seeker, as long as they are within its limit.
+    fn hand_over(
+        &self,
+        rows: &[u32],
+        row_count: usize,
+        seeker: &mut impl Seeker,
+    ) -> Result<(), DamagedList> {
+        let blocks = rows.len().div_ceil(FAST_ROWS);
+        for (block, &mask) in self.near[..blocks].iter().enumerate() {
+            let mut left = mask;
+            while left != 0 {
+                let place = block * FAST_ROWS + left.trailing_zeros() as usize;
+                left &= left - 1;
+                // The last block may not be full.
+                let Some(&row) = rows.get(place) else { break };
+                if row as usize >= row_count {
+                    return Err(DamagedList);
+                }
+                if self.distances[place] <= seeker.limit() {
+                    seeker.take(Ranked::new(self.distances[place], row));
+                }
+            }
+        }
+        Ok(())
+    }
 }
