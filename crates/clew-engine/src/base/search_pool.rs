@@ -131,6 +131,11 @@ impl SearchPool {
         }
     }
 
+    /// So many searches have a turn at once, at least one.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     pub(crate) fn stats(&self) -> SearchStats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         SearchStats {

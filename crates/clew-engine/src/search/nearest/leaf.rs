@@ -88,6 +88,8 @@ pub(super) fn check_all<P>(
 
 /// Vectors that are searched for on one thread before others may take some.
 const PROBES_AT_ONCE: usize = 16;
+/// The most of them where each thread reads once what it compares with all of its vectors: with more no less is read.
+const PROBES_TOGETHER: usize = 128;
 
 impl Inner {
     /// What may be a hit in one shard.
@@ -267,7 +269,15 @@ impl Inner {
             let found = with_scratch(|scratch| column.search(only, scratch));
             return Ok(vec![found.map_err(told)?]);
         }
-        let parts: Vec<&[SearchRequest<'_>]> = requests.chunks(PROBES_AT_ONCE).collect();
+        // Walks share nothing. Everything else is shared by those on one thread, so that each gets all that it can.
+        let at_once = match column.has_graph() {
+            true => PROBES_AT_ONCE,
+            false => requests
+                .len()
+                .div_ceil(self.pool.threads())
+                .clamp(PROBES_AT_ONCE, PROBES_TOGETHER),
+        };
+        let parts: Vec<&[SearchRequest<'_>]> = requests.chunks(at_once).collect();
         let search = |part: usize| {
             with_scratch(|scratch| column.search_batch(parts[part], std::slice::from_mut(scratch)))
         };
