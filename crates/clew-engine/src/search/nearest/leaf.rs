@@ -88,8 +88,9 @@ pub(super) fn check_all<P>(
 
 /// Vectors that are searched for on one thread before others may take some.
 const PROBES_AT_ONCE: usize = 16;
-/// The most of them where each thread reads once what it compares with all of its vectors: with more no less is read.
-const PROBES_TOGETHER: usize = 128;
+/// At least and at most so many of them where each thread reads once what it compares with all of its vectors: 16 take 1.7 times
+/// as long each as 128 do, 32 1.2 times (600,000 × 128, 200 of 2,048 lists).
+const PROBES_TOGETHER: (usize, usize) = (32, 128);
 
 impl Inner {
     /// What may be a hit in one shard.
@@ -275,7 +276,7 @@ impl Inner {
             false => requests
                 .len()
                 .div_ceil(self.pool.threads())
-                .clamp(PROBES_AT_ONCE, PROBES_TOGETHER),
+                .clamp(PROBES_TOGETHER.0, PROBES_TOGETHER.1),
         };
         let parts: Vec<&[SearchRequest<'_>]> = requests.chunks(at_once).collect();
         let search = |part: usize| {
