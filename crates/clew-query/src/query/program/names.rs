@@ -252,7 +252,14 @@ impl Parser<'_> {
                     "a field is named by a text, or by a parameter that is one: it cannot be computed",
                 ));
             };
-            return Ok(Node::Values(self.field(&name)));
+            let field = self.field(&name);
+            // An expression has numbers alone: a field by itself is its first one.
+            let is_number = self.language == ScriptLanguage::Expression && !self.is_at(".");
+            return Ok(if is_number {
+                Node::Value(field)
+            } else {
+                Node::Values(field)
+            });
         }
         self.expect(".")?;
         let name = self.word()?;
@@ -302,7 +309,7 @@ impl Parser<'_> {
         let before = self.fields.len();
         let field = match self.expression()? {
             Node::Text(field) => field,
-            Node::Values(field) => {
+            Node::Values(field) | Node::Value(field) => {
                 let path = self.fields.get(field).cloned().unwrap_or_default();
                 // Its vectors are measured, not read as values.
                 self.fields.truncate(before);

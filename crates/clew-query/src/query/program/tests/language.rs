@@ -184,6 +184,9 @@ fn values_are_assigned_inside_of_values_and_kept_in_arrays() {
 fn expressions_are_numbers_all_through() {
     let cases = [
         ("doc['price'].value / 2", json!(3.5)),
+        ("doc['price'] / 2", json!(3.5)),
+        ("abs(0 - doc['price']) * 2", json!(14.0)),
+        ("doc['none'] + 1", json!(1.0)),
         ("doc['none'].value + 1", json!(1.0)),
         ("factor * 2 + half", json!(6.5)),
         ("_score * ln(1)", json!(0.0)),
