@@ -58,12 +58,6 @@ def in_aggregations(*kinds):
     return lambda body, found: found[0].startswith("aggregations") and asked(body, found)
 
 
-def geo_shape_score(body, found):
-    """Only scores differ, of a shape; or what is cut by score."""
-    shown = ("max_score", "hits", "hit ", "/explanation/value") + (("total",) if "min_score" in json.dumps(body) else ())
-    return has("geo_shape")(body, found) and found[0].startswith(shown)
-
-
 def repeated(body, found):
     """The same word twice in one rule of an interval; or OpenSearch is confused by them."""
     if "ConjunctionDISI" in found[0]:
@@ -146,8 +140,7 @@ KNOWN = {
     "terms-zero": zero_terms,
     "terms-error-of-one": error_of_one,
     "distances-unordered": unordered_distances,
-    "geotile-order": in_aggregations("geotile_grid"),
-    "geo-shape-score": geo_shape_score,
+    "geotile-order": lambda body, found: in_aggregations("geotile_grid")(body, found) and not has("composite")(body, found),
     "intervals-repeated": repeated,
     "fuzzy-beside-exact": fuzzy_beside_exact,
     "fuzzy-everywhere": fuzzy_everywhere,

@@ -62,6 +62,14 @@ class GeoShapes(ClewTest):
         inner = {"shape": shape} if relation is None else {"shape": shape, "relation": relation}
         return self.found({"geo_shape": {"at": inner, **more}})
 
+    def test_shapes_filter_unless_they_are_given_a_weight(self):
+        self.index_all("maps", {"spots": {"spot": [3, 3]}})
+        for field in ("at", "spot"):
+            for more, score in (({}, 0), ({"boost": 1}, 1), ({"boost": 3}, 3)):
+                query = {"geo_shape": {field: {"shape": envelope(1, 1, 6, 6)}, **more}}
+                hits = self.client.search(index="maps", body={"query": query})["hits"]["hits"]
+                self.assertEqual({hit["_score"] for hit in hits}, {score}, (field, more))
+
     def test_relations(self):
         self.assertEqual(self.related(envelope(1, 1, 6, 6)), ["box", "line", "point"])
         self.assertEqual(self.related(envelope(-1, -1, 11, 11), "within"), ["box", "point"])

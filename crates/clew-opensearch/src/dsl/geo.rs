@@ -215,6 +215,8 @@ pub(super) fn geo_polygon(body: &Value) -> Result<Query, DslError> {
 
 pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("geo_shape", body)?;
+    // It only filters, unless it is given a weight.
+    let boost = parameters.float("boost")?.unwrap_or(0.0);
     let common = common(&mut parameters)?;
     let (name, value) = field(&mut parameters)?;
     let mut inner = Parameters::new("geo_shape", value)?;
@@ -244,6 +246,7 @@ pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Geo(GeoQuery {
         relation,
         indexed,
+        boost,
         ..related(name, area, &common)
     }))
 }
