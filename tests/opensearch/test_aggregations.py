@@ -232,6 +232,36 @@ class Aggregations(ClewTest):
         self.assertEqual(sum(b["doc_count"] for b in widths), 6)
         self.assertTrue(all(b["min"] <= b["key"] <= b["max"] for b in widths))
 
+    def test_tiles_of_composite_go_by_their_numbers(self):
+        self.client.indices.create(index="p", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}})
+        places = [(-35.8, -179.9), (30.0, -34.5), (71.0, -168.0), (60.0, 150.0), (-35.8, -168.0)]
+        self.index_all("p", {str(at): {"at": {"lat": lat, "lon": lon}} for at, (lat, lon) in enumerate(places)})
+        for order in ("asc", "desc"):
+            source, seen, after = {"geotile_grid": {"field": "at", "precision": 8}}, [], {}
+            source["geotile_grid"]["order"] = order
+            while True:
+                tiles = {"composite": {"size": 2, "sources": [{"tile": source}], **after}}
+                found = self.client.search(index="p", body={"size": 0, "aggs": {"c": tiles}})["aggregations"]["c"]
+                seen += [[int(part) for part in bucket["key"]["tile"].split("/")] for bucket in found["buckets"]]
+                if "after_key" not in found:
+                    break
+                after = {"after": found["after_key"]}
+            self.assertEqual(len(seen), len(places))
+            self.assertEqual(seen, sorted(seen, reverse=order == "desc"))
+
+    def test_significant_terms_are_looked_for_among_many(self):
+        """A shard is asked for 50 terms where 10 are wanted: those that too few documents have do not displace others."""
+        documents = {f"r{n}": {"tag": [f"rare{n}"]} for n in range(30)}
+        documents |= {f"c{n}": {"tag": ["common"]} for n in range(4)}
+        documents |= {f"o{n}": {"tag": ["other", "common"] if n % 10 == 0 else ["other"]} for n in range(40)}
+        body = {"mappings": {"properties": {"tag": {"type": "keyword"}}}, "settings": {"number_of_shards": 1}}
+        self.client.indices.create(index="s", body=body)
+        self.index_all("s", documents)
+        aggs = {"s": {"significant_terms": {"field": "tag"}}}
+        query = {"bool": {"must_not": {"term": {"tag": "other"}}}}
+        found = self.client.search(index="s", body={"size": 0, "query": query, "aggs": aggs})["aggregations"]["s"]
+        self.assertEqual([(b["key"], b["doc_count"], b["bg_count"]) for b in found["buckets"]], [("common", 4, 8)])
+
     def test_significant_terms_stand_out(self):
         result = self.client.search(
             index="i",

@@ -360,9 +360,33 @@ impl Link {
             // Nothing is less than every value.
             (Key::Null, _, MissingOrder::Default) => directed(Ordering::Less),
             (_, Key::Null, MissingOrder::Default) => directed(Ordering::Greater),
-            (a, b, _) => directed(a.cmp(b)),
+            (a, b, _) => directed(self.step.order(a, b)),
         }
     }
+}
+
+impl Step {
+    /// The order of two keys: of cells of the map that of their numbers, as `8/9/148` comes before `8/103/185`.
+    fn order(&self, a: &Key, b: &Key) -> Ordering {
+        match (self, a, b) {
+            (
+                Step::Cell {
+                    grid: Grid::Geotile { .. },
+                    ..
+                },
+                Key::Str(one),
+                Key::Str(other),
+            ) => numbers(one)
+                .cmp(numbers(other))
+                .then_with(|| one.cmp(other)),
+            _ => a.cmp(b),
+        }
+    }
+}
+
+/// The numbers of a tile's name.
+fn numbers(tile: &str) -> impl Iterator<Item = Option<u32>> {
+    tile.split('/').map(|number| number.parse().ok())
 }
 
 /// A combination, each part as its own source shows it.

@@ -11,7 +11,7 @@ use clew_search::SegmentBits;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
-use crate::bucket::terms::{TermsPlan, TermsShape};
+use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
 use crate::bucket::words::WordsPlan;
 use crate::bucket::{AskedBuckets, Asking, BucketPlan};
 use crate::collect::Planned;
@@ -110,10 +110,12 @@ fn plan_significant(
     let background = spec.background.as_ref();
     let background = background.map(|query| documents_of(query, context));
     let size = spec.size as usize;
-    let shard_size = spec.shard_size.map_or(size * 2, |asked| asked as usize);
+    // Twice as many as for other terms: what stands out is rarer than what is frequent.
+    let asked = spec.shard_size.map(|asked| asked as usize);
+    let shard_size = asked.unwrap_or_else(|| 2 * shard_size(None, size));
     Ok(TermsPlan {
         size,
-        shard_size: shard_size.max(size).max(10),
+        shard_size: shard_size.max(size),
         min_doc_count: spec.min_doc_count,
         order: vec![PlannedOrder {
             by: By::Score(spec.heuristic),
