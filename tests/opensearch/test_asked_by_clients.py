@@ -75,8 +75,10 @@ class Asked(ClewTest):
                 "first": {"derivative": {"buckets_path": "v"}},
                 "second": {"derivative": {"buckets_path": "first"}},
                 "mean": {"moving_avg": {"buckets_path": "v"}},
+                "sum": {"cumulative_sum": {"buckets_path": "v", "format": ""}},
             },
         }}})["aggregations"]["by"]["buckets"]
+        self.assertEqual([bucket["sum"]["value_as_string"] for bucket in found], ["0", "1", "5", "14"])
         values = lambda name: [bucket[name]["value"] if name in bucket else "none" for bucket in found]
         self.assertEqual(values("first"), ["none", 1, 3, 5])
         self.assertEqual(values("second"), ["none", "none", 2, 2])

@@ -17,12 +17,15 @@ pub struct DecimalFormat {
 const FRACTION_MAX: usize = 340;
 
 impl DecimalFormat {
-    /// Understands a pattern; `None` when it has no digits or misplaced signs.
+    /// Understands a pattern; `None` when it has no digits or misplaced signs. An empty one shows numbers as they are.
     pub fn parse(pattern: &str) -> Option<Self> {
         // A second pattern for negative numbers changes nothing but their sign.
         let pattern = pattern.split(';').next()?;
         let is_digit = |c: char| matches!(c, '#' | '0' | ',' | '.');
-        let start = pattern.find(is_digit)?;
+        let start = match pattern {
+            "" => 0,
+            _ => pattern.find(is_digit)?,
+        };
         let rest = &pattern[start..];
         let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
         let (digits, suffix) = rest.split_at(end);
@@ -43,7 +46,10 @@ impl DecimalFormat {
             suffix: suffix.replace('\'', ""),
             whole_min: whole.matches('0').count(),
             fraction_min: fraction.matches('0').count(),
-            fraction_max: fraction.len(),
+            fraction_max: match pattern {
+                "" => FRACTION_MAX,
+                _ => fraction.len(),
+            },
             group: whole
                 .rfind(',')
                 .map(|at| whole.len() - at - 1)
@@ -66,10 +72,18 @@ impl DecimalFormat {
         if value.is_infinite() {
             return format!("{sign}{}∞{}", self.prefix, self.suffix);
         }
-        let text = format!("{:.*}", self.fraction_max, value.abs());
+        // The digits that tell a number from others, unless fewer are wanted.
+        let shortest = value.abs().to_string();
+        let digits = shortest
+            .split_once('.')
+            .map_or(0, |(_, digits)| digits.len());
+        let text = match digits <= self.fraction_max {
+            true => shortest,
+            false => format!("{:.*}", self.fraction_max, value.abs()),
+        };
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let trimmed = fraction.trim_end_matches('0').len().max(self.fraction_min);
-        let fraction = &fraction[..trimmed];
+        let fraction = fraction.trim_end_matches('0');
+        let fraction = format!("{fraction:0<width$}", width = self.fraction_min);
         let whole = whole.trim_start_matches('0');
         let whole = format!(
             "{}{whole}",
@@ -117,11 +131,14 @@ mod tests {
             ("$0.00", -3.0, "-$3.00"),
             ("0.0%", 0.256, "25.6%"),
             ("000", 7.0, "007"),
+            ("", 1.123_456, "1.123456"),
+            ("", 2.0, "2"),
+            ("0.00##################", 0.1, "0.10"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format(value), expected, "{pattern} {value}");
         }
-        for pattern in ["", "abc", "0.#0", "0#"] {
+        for pattern in ["abc", "0.#0", "0#"] {
             assert_eq!(DecimalFormat::parse(pattern), None, "{pattern}");
         }
     }
