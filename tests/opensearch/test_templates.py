@@ -25,6 +25,9 @@ class TestTemplates(TemplateTest):
             with self.assertRaises(TransportError) as caught:
                 self.raw("GET", path)
             self.assertEqual((caught.exception.status_code, caught.exception.info), (404, {name: []}))
+        with self.assertRaises(TransportError) as caught:
+            self.raw("GET", "/_template/no*")
+        self.assertEqual((caught.exception.status_code, caught.exception.info), (404, {}))
 
     def test_components_template_and_request_are_laid_on_top_of_each_other(self):
         self.client.cluster.put_component_template(

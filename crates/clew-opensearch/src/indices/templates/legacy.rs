@@ -109,7 +109,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
             .map(|(name, stored)| (name.to_string(), show(stored, flat)))
             .collect()
     });
-    let status = if found.is_empty() && wanted.is_some_and(|wanted| !wanted.contains('*')) {
+    let status = if found.is_empty() && wanted.is_some() {
         StatusCode::NOT_FOUND
     } else {
         StatusCode::OK
