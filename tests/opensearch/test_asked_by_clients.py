@@ -84,6 +84,35 @@ class Asked(ClewTest):
         self.assertEqual(values("second"), ["none", "none", 2, 2])
         self.assertEqual(values("mean"), ["none", 0, 0.5, 5 / 3])
 
+    def test_moving_averages_know_seasons(self):
+        numbers = [4.246912, 9.246912, 14.246912, 8.246912, 13.246912, 7.246912, 12.246912]
+        self.index_all("figures", {str(at): {"n": at, "v": number} for at, number in enumerate(numbers)})
+
+        def asked(**settings):
+            inner = {"v": {"sum": {"field": "v"}}, "mean": {"moving_avg": {"buckets_path": "v", "model": "holt_winters", "window": 6, **settings}}}
+            body = {"aggs": {"by": {"histogram": {"field": "n", "interval": 1}, "aggs": inner}}}
+            return self.client.search(index="figures", size=0, body=body)["aggregations"]["by"]["buckets"]
+
+        factors = {"alpha": 0.5, "beta": 0.5, "gamma": 0.5, "period": 2}
+        # As OpenSearch 2.19 answers.
+        seasons = {
+            "add": [13.914598343026263, 10.387329757042039, 11.94307682510814],
+            "mult": [18.02271333516061, 10.283061880138028, 10.431548351681743],
+        }
+        for kind, expected in seasons.items():
+            found = asked(minimize=False, settings={**factors, "type": kind})
+            self.assertEqual([at for at, bucket in enumerate(found) if "mean" in bucket], [4, 5, 6])
+            for bucket, value in zip(found[4:], expected):
+                self.assertAlmostEqual(bucket["mean"]["value"], value, places=9)
+        for settings, reason in (
+            ({"settings": {"period": 4}}, "Field [window] must be at least twice as large as the period"),
+            ({"settings": {"type": "none"}}, "failed to parse seasonality type [none]"),
+            ({"minimize": True}, "[minimize] is not supported"),
+        ):
+            with self.assertRaises(opensearchpy.TransportError) as refused:
+                asked(**settings)
+            self.assertIn(reason, str(refused.exception.info))
+
     def test_objects_that_are_not_nested_are_no_nested_ones(self):
         self.index_all("objects", {"1": {"parts": [{"size": 4}, {"size": 9}]}})
         aggs = lambda path: {"aggs": {"parts": {"nested": {"path": path}}}, "size": 0}

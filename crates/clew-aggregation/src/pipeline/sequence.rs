@@ -74,7 +74,12 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
                 let end = index.saturating_add(*shift);
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
-                if from >= to && *of_none == OfNone::Nothing {
+                let is_lacking = match of_none {
+                    OfNone::Number => false,
+                    OfNone::Nothing => from >= to,
+                    OfNone::Fewer(needed) => to.saturating_sub(from) < *needed,
+                };
+                if is_lacking {
                     return Ok(None);
                 }
                 let mut around = Window(&values[from..to.max(from)]);
@@ -209,7 +214,7 @@ mod tests {
             ("MovingFunctions.holt(values, 0.5, 0.5)", 5.53125),
             (
                 "values.length < 4 ? 0 : MovingFunctions.holtWinters(values, 0, 0, 0, 2, false)",
-                6.65,
+                2.9,
             ),
             (
                 "MovingFunctions.stdDev(values, MovingFunctions.unweightedAvg(values))",

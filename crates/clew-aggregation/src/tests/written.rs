@@ -137,7 +137,7 @@ impl Tape {
                 window: self.size(),
                 shift: self.word().cast_signed(),
                 script: self.window_script(),
-                of_none: self.of(&[OfNone::Number, OfNone::Nothing]),
+                of_none: self.of(&[OfNone::Number, OfNone::Nothing, OfNone::Fewer(2)]),
             }),
             5 => PipelineKind::Script(self.script()),
             6 => PipelineKind::Selector(self.script()),

@@ -90,6 +90,8 @@ pub enum OfNone {
     Number,
     /// Nothing: the bucket has no such result.
     Nothing,
+    /// Nothing, nor does a window that has fewer buckets than this.
+    Fewer(usize),
 }
 
 /// What is said about all buckets.

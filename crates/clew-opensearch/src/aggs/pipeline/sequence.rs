@@ -63,35 +63,103 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let window = positive(body, "window")?.unwrap_or(5);
     let model = body.text("model")?;
-    let mut alpha = 0.3;
-    let mut beta = 0.1;
-    if let Some(value) = body.take("settings") {
-        let settings = value
-            .as_object()
-            .ok_or_else(|| body.wrong("settings", value))?;
-        let mut part = Body::new("settings", body.name, settings);
-        alpha = part.number("alpha")?.unwrap_or(alpha);
-        beta = part.number("beta")?.unwrap_or(beta);
-        part.end()?;
+    if body.flag("minimize")? {
+        return Err(AggDslError::illegal(
+            "[minimize] is not supported: the [settings] of a model are used as they are given",
+        ));
     }
+    let settings = ModelSettings::read(body)?;
+    let mut of_none = OfNone::Nothing;
     let source = match model.as_deref() {
         None | Some("simple") => "MovingFunctions.unweightedAvg(values)",
         Some("linear") => "MovingFunctions.linearWeightedAvg(values)",
         Some("ewma") => "MovingFunctions.ewma(values, params.alpha)",
         Some("holt") => "MovingFunctions.holt(values, params.alpha, params.beta)",
+        Some("holt_winters") => {
+            of_none = OfNone::Fewer(settings.two_seasons(window)?);
+            "MovingFunctions.holtWinters(values, params.alpha, params.beta, params.gamma, \
+             params.period, params.multiplies)"
+        }
         Some(other) => {
             return Err(AggDslError::parsing(format!("Unknown model [{other}]")));
         }
     };
-    let written = json!({"source": source, "params": {"alpha": alpha, "beta": beta}});
+    let written = json!({"source": source, "params": settings.params()});
     let script = WrittenScript::of("moving_avg", &written)?.read(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
         window,
         shift: 0,
         script: Box::new(script),
-        of_none: OfNone::Nothing,
+        of_none,
     };
     read(body, sequence)
+}
+
+/// The settings of the models of `moving_avg`.
+struct ModelSettings {
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    /// The buckets of a season.
+    period: usize,
+    /// Whether seasons multiply what lies below them, or are added to it.
+    multiplies: bool,
+}
+
+impl ModelSettings {
+    fn read(body: &mut Body<'_>) -> Result<Self, AggDslError> {
+        let mut read = ModelSettings {
+            alpha: 0.3,
+            beta: 0.1,
+            gamma: 0.3,
+            period: 1,
+            multiplies: false,
+        };
+        let Some(value) = body.take("settings") else {
+            return Ok(read);
+        };
+        let settings = value
+            .as_object()
+            .ok_or_else(|| body.wrong("settings", value))?;
+        let mut part = Body::new("settings", body.name, settings);
+        read.alpha = part.number("alpha")?.unwrap_or(read.alpha);
+        read.beta = part.number("beta")?.unwrap_or(read.beta);
+        read.gamma = part.number("gamma")?.unwrap_or(read.gamma);
+        read.period = positive(&mut part, "period")?.unwrap_or(read.period);
+        read.multiplies = match part.text("type")?.as_deref() {
+            None | Some("add") => false,
+            Some("mult") => true,
+            Some(other) => {
+                return Err(AggDslError::parsing(format!(
+                    "failed to parse seasonality type [{other}]. accepted values are [[add, mult]]"
+                )));
+            }
+        };
+        // Numbers are kept off zero wherever seasons multiply.
+        part.flag("pad")?;
+        part.end()?;
+        Ok(read)
+    }
+
+    /// How many buckets two seasons are, which a window must have.
+    fn two_seasons(&self, window: usize) -> Result<usize, AggDslError> {
+        let needed = self.period.saturating_mul(2);
+        if window < needed {
+            return Err(AggDslError::illegal(format!(
+                "Field [window] must be at least twice as large as the period when using \
+                 Holt-Winters.  Value provided was [{window}], which is less than (2*period) == \
+                 {needed}"
+            )));
+        }
+        Ok(needed)
+    }
+
+    fn params(&self) -> Value {
+        json!({
+            "alpha": self.alpha, "beta": self.beta, "gamma": self.gamma,
+            "period": self.period, "multiplies": self.multiplies,
+        })
+    }
 }
 
 #[allow(

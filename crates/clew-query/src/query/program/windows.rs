@@ -131,7 +131,8 @@ enum Seasons {
     Multiplied,
 }
 
-/// The same with seasons of a length, two of which at least are there: what comes next.
+/// The same with seasons of a length, two of which at least are there, and a trend, which begins as none here too: what
+/// comes next.
 fn holt_winters(
     window: &[f64],
     [alpha, beta, gamma]: [f64; 3],
@@ -146,8 +147,7 @@ fn holt_winters(
     let values: Vec<f64> = window.iter().map(|value| value + padding).collect();
     let (first, others) = values.split_at(period.min(values.len()));
     let mut level = mean_of(first.iter().copied(), period);
-    let slopes = first.iter().zip(others).map(|(one, next)| next - one);
-    let mut trend = mean_of(std::iter::once(mean_of(slopes, period)), period);
+    let mut trend = 0.0;
     let mut seasonal: Vec<f64> = first
         .iter()
         .map(|value| if level == 0.0 { 0.0 } else { value / level })
