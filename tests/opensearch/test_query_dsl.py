@@ -350,7 +350,7 @@ class FunctionScores(ClewTest):
         del factor["missing"]
         with self.refused(500) as refusal:
             self.scores({"function_score": {"field_value_factor": factor}})
-        self.assertIn("Missing value for field [likes]", str(refusal.exception.info))
+        self.assertEqual(refusal.exception.info["error"]["root_cause"][0]["reason"], "Missing value for field [likes]")
 
     def test_joined_functions(self):
         functions = [

@@ -61,8 +61,8 @@ pub enum QueryError {
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
     Aggregation(super::aggregation::AggError),
-    /// The segments could not be read.
-    #[error(transparent)]
+    /// The segments could not be read, or a query met what it could not go on with.
+    #[error("{}", reason_of(.0))]
     Index(#[from] tantivy::TantivyError),
     /// A file of a segment could not be read.
     #[error(transparent)]
@@ -97,6 +97,14 @@ impl QueryError {
         QueryError::Illegal {
             reason: reason.into(),
         }
+    }
+}
+
+/// What is wrong, without tantivy's words around it where it was told by a query.
+fn reason_of(error: &tantivy::TantivyError) -> String {
+    match error {
+        tantivy::TantivyError::InvalidArgument(reason) => reason.clone(),
+        other => other.to_string(),
     }
 }
 
