@@ -1,6 +1,7 @@
 //! Which parser fits a file: the one its name suggests if it takes most of the first lines, else
 //! the one that takes most of them, else plain text.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -173,16 +174,26 @@ fn taken(parser: ParserName, lines: &[&str], times: &mut Times) -> usize {
     }
     let mut record = Record::default();
     let joining = parser.joining();
-    let takes = |event: &&[&str]| {
-        record.clear();
-        // What goes on with a line that is not there is nobody's.
-        joining.begins(event[0].as_bytes())
-            && parser
-                .parse(&event.join("\n"), times, &mut record)
-                .is_some()
-    };
     let events = joining.events(lines);
-    events.into_iter().filter(takes).map(<[&str]>::len).sum()
+    let last = events.len().saturating_sub(1);
+    let takes = |(number, event): &(usize, &[&str])| {
+        // What goes on with a line that is not there is nobody's.
+        if !joining.begins(event[0].as_bytes()) {
+            return false;
+        }
+        // The rest of the last one may be behind the lines that are tried.
+        if *number == last && joining.is_open(event) {
+            return true;
+        }
+        let text: Cow<'_, str> = match event {
+            [line] => Cow::Borrowed(*line),
+            lines => Cow::Owned(lines.join("\n")),
+        };
+        record.clear();
+        parser.parse(&text, times, &mut record).is_some()
+    };
+    let events = events.into_iter().enumerate();
+    events.filter(takes).map(|(_, event)| event.len()).sum()
 }
 
 /// What a file's name says about its format.
@@ -397,6 +408,12 @@ mod tests {
             ("/srv/slow.log", slow, ParserName::MysqlSlowlog),
             ("/srv/access.log", traefik, ParserName::Traefik),
             ("/srv/postgresql.csv", csv, ParserName::PostgresqlCsv),
+            // What the lines that are tried end in the middle of is whole in the file.
+            (
+                "/srv/postgresql.csv",
+                "2026-01-02 03:04:05.678 UTC,,,1,,5ff.1,1,,2026-01-02 03:00:00 UTC,,0,LOG,00000,\"a\nb\nc\nd",
+                ParserName::PostgresqlCsv,
+            ),
             (
                 "/srv/log",
                 "1:M 10 Oct 2026 12:34:56.789 * Ready",

@@ -17,8 +17,9 @@ pub(crate) enum Joining {
         /// A line that every event has, and that begins those without a head.
         name: fn(&[u8]) -> bool,
     },
-    /// Quotes may be around several lines.
-    Quoted,
+    /// Quotes may be around several lines. A line like this begins an event whether one is open or not: what is open there was never
+    /// closed, or the line before was not the first of its event, and all events behind it would be told apart at the wrong quotes.
+    Quoted(fn(&[u8]) -> bool),
 }
 
 /// How far an event is behind one of its lines.
@@ -41,8 +42,8 @@ impl Joining {
     /// Whether a line can be the first of an event, and does not go on with one that is not there.
     pub(crate) fn begins(self, line: &[u8]) -> bool {
         match self {
-            Joining::Begun(begins) => begins(line),
-            Joining::Lines | Joining::Stanzas | Joining::Headed { .. } | Joining::Quoted => true,
+            Joining::Begun(begins) | Joining::Quoted(begins) => begins(line),
+            Joining::Lines | Joining::Stanzas | Joining::Headed { .. } => true,
         }
     }
 
@@ -58,8 +59,8 @@ impl Joining {
             Joining::Begun(_) => Within::Body,
             Joining::Headed { head, .. } if head(line) => Within::Head,
             Joining::Headed { .. } => Within::Body,
-            Joining::Quoted if closes_quotes(line) => Within::Whole,
-            Joining::Quoted => Within::Body,
+            Joining::Quoted(begins) if begins(line) && closes_quotes(line) => Within::Whole,
+            Joining::Quoted(_) => Within::Body,
         }
     }
 
@@ -74,10 +75,21 @@ impl Joining {
             Joining::Headed { head, name } => {
                 !head(line) && (within == Within::Head || !name(line))
             }
-            Joining::Quoted if closes_quotes(line) => true,
-            Joining::Quoted => return Some(Within::Whole),
+            Joining::Quoted(begins) if begins(line) => false,
+            Joining::Quoted(_) if closes_quotes(line) => true,
+            Joining::Quoted(_) => return Some(Within::Whole),
         };
         goes_on.then_some(Within::Body)
+    }
+
+    /// Whether an event has begun and its end is not there: more lines have to follow.
+    pub(super) fn is_open(self, event: &[&str]) -> bool {
+        let Joining::Quoted(begins) = self else {
+            return false;
+        };
+        let begun = event.first().is_some_and(|line| begins(line.as_bytes()));
+        let unpaired = event.iter().filter(|line| !closes_quotes(line.as_bytes()));
+        begun && !unpaired.count().is_multiple_of(2)
     }
 
     /// The events that lines are, without the ends of the lines.
@@ -116,6 +128,7 @@ mod tests {
             name: |line| line.starts_with(b"#u"),
         };
         let begun = Joining::Begun(|line| line.starts_with(b"["));
+        let quoted = Joining::Quoted(|line| line.first().is_some_and(u8::is_ascii_digit));
         for (joining, lines, expected) in [
             (Joining::Lines, "a|b", "a/b"),
             (begun, "a|b|[c|d|[e", "a|b/[c|d/[e"),
@@ -126,9 +139,16 @@ mod tests {
             ),
             (headed, "#t|#x|#u|q", "#t|#x/#u|q"),
             (
-                Joining::Quoted,
+                quoted,
                 r#"1,"a"|1,"b|c""d|e",2|3"#,
                 r#"1,"a"/1,"b|c""d|e",2/3"#,
+            ),
+            // A quote that is never closed, and a beginning in the middle of an event: the events behind are whole.
+            (quoted, r#"1,"b|c|1,"a"|2,"d|e""#, r#"1,"b|c/1,"a"/2,"d|e""#),
+            (
+                quoted,
+                r#"c|d",2|1,"a"|1,"b|e"|3"#,
+                r#"c|d",2/1,"a"/1,"b|e"/3"#,
             ),
         ] {
             let lines: Vec<&str> = lines.split('|').collect();
@@ -137,5 +157,8 @@ mod tests {
             assert_eq!(found.join("/"), expected);
         }
         assert!(!begun.begins(b"a") && begun.begins(b"[a") && headed.begins(b"a"));
+        assert!(!quoted.begins(b"a") && quoted.begins(b"1"));
+        assert!(quoted.is_open(&["1,\"a", "b"]) && !quoted.is_open(&["1,\"a", "b\""]));
+        assert!(!quoted.is_open(&["a\""]) && !begun.is_open(&["[\""]));
     }
 }

@@ -120,7 +120,7 @@ parsers! {
         Joining::Begun(postgresql::begins);
     /// `PostgreSQL`'s log, as CSV.
     PostgresqlCsv: "postgresql_csv" [], Turn::Tried, Reader::Line(postgresql::parse_csv),
-        Joining::Quoted;
+        Joining::Quoted(postgresql::begins_csv);
     /// The error log of MySQL and MariaDB.
     MysqlError: "mysql_error" ["mariadb_error"], Turn::Tried, Reader::Line(mysql_error::parse),
         Joining::Begun(mysql_error::begins);

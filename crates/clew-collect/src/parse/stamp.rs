@@ -164,6 +164,25 @@ pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     })
 }
 
+/// As [`iso`], where a zone is known to follow behind a blank: it may be the hours alone, ` +03`, as `PostgreSQL` writes those that have
+/// no name, or a name that says nothing, ` CST`, whose times are local ones.
+pub(super) fn iso_zoned(text: &str) -> Option<(Stamp, &str)> {
+    const NAME_BYTES: std::ops::RangeInclusive<usize> = 3..=5;
+    let (stamp, rest) = iso(text)?;
+    let (Stamp::Local(civil), Some(behind)) = (stamp, rest.strip_prefix(' ')) else {
+        return Some((stamp, rest));
+    };
+    let bytes = behind.as_bytes();
+    let ends = |at: usize| matches!(bytes.get(at), None | Some(b' ' | b','));
+    if let Some((offset, length)) = zone(bytes, 0).filter(|(_, length)| *length == 3 && ends(3)) {
+        return Some((Stamp::Zoned(civil, offset), &behind[length..]));
+    }
+    let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase());
+    let letters = letters.count();
+    let is_name = NAME_BYTES.contains(&letters) && ends(letters);
+    Some((stamp, if is_name { &behind[letters..] } else { rest }))
+}
+
 /// The time of a stamp as [`iso`] finds it, in milliseconds since the epoch. Lines that follow each other are mostly of the
 /// same second, which is then known by its text.
 pub(crate) fn iso_ms<'a>(text: &'a str, times: &mut Times) -> Option<(i64, &'a str)> {

@@ -32,6 +32,12 @@ pub(crate) fn quoted(text: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// The text that a line begins with, of so many bytes at most; what is behind them, or is no UTF-8, is left out.
+pub(crate) fn text_start(line: &[u8], bytes_max: usize) -> &str {
+    let near = &line[..line.len().min(bytes_max)];
+    near.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
 /// `None` for the dash that stands for "nothing".
 pub(crate) fn present(text: &str) -> Option<&str> {
     (!text.is_empty() && text != "-").then_some(text)

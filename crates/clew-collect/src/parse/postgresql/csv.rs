@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::super::fields::Fields;
-use super::super::stamp::iso;
+use super::super::stamp::{begins_with_day, iso_zoned};
+use super::super::token::text_start;
 use super::super::{Civil, Record, Times};
 use super::{client, is_severity, known, level_of, statement};
 
@@ -41,9 +42,17 @@ const TEXTS: [(usize, &str); 12] = [
 const BACKEND: usize = 23;
 const QUERY_ID: usize = 25;
 
+/// Whether a line is the first of an event.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    /// A time is no longer, with its zone.
+    const TIME_BYTES_MAX: usize = 64;
+    let timed = || iso_zoned(text_start(line, TIME_BYTES_MAX));
+    begins_with_day(line) && timed().is_some_and(|(_, rest)| rest.starts_with(','))
+}
+
 /// Takes an event, all lines of it.
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (stamp, rest) = iso(event)?;
+    let (stamp, rest) = iso_zoned(event)?;
     rest.starts_with(',').then_some(())?;
     let cells = cells(event)?;
     (cells.len() >= CELLS_MIN).then_some(())?;
@@ -71,7 +80,7 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
         let ported = ported.map(|(address, port)| (address, Some(port)));
         client(ported.unwrap_or((from, None)), &mut fields);
     }
-    if let Some((started, _)) = iso(cell(STARTED)) {
+    if let Some((started, _)) = iso_zoned(cell(STARTED)) {
         let mut text = Vec::new();
         Civil::from_utc_ms(started.epoch_ms(times)).push_iso(&mut text);
         fields.text(
@@ -166,12 +175,40 @@ mod tests {
                 r#""transaction_id":0}},"process":{"name":"postgres","pid":1}}"#
             )),
         );
+        for (zone, hour) in [("-03", "06"), ("CST", "03")] {
+            let line = format!(
+                "2026-01-02 03:04:05.678 {zone},,,,,,,,2026-01-02 03:00:00 {zone},,,LOG,00000,x"
+            );
+            let expected = format!(
+                r#"2026-01-02T{hour}:04:05.678Z info {{"postgresql":{{"log":{{"session_start_time":"2026-01-02T{hour}:00:00.000Z","severity":"LOG","sql_state_code":"00000"}}}},"process":{{"name":"postgres"}}}}"#
+            );
+            testing::check(ParserName::PostgresqlCsv, &line, Some(&expected));
+        }
         for other in [
             "2026-01-02 03:04:05.678 UTC [12] LOG:  x",
             "2026-01-02 03:04:05,a,b,c,d,e,f,g,h,i,j,k,l,m,n",
             "2026-01-02 03:04:05.678 UTC,\"jo",
         ] {
             check(other, None);
+        }
+    }
+
+    #[test]
+    fn first_lines_are_known_by_their_time() {
+        for first in [
+            "2026-01-02 03:04:05.678 UTC,\"a",
+            "2026-01-02 03:04:05 +03,,",
+        ] {
+            assert!(super::begins(first.as_bytes()), "{first}");
+        }
+        assert!(super::begins(b"2026-01-02 03:04:05 CST,\xff"));
+        for other in [
+            "2026-01-02 03:04:05.678 UTC x",
+            "SELECT 1,",
+            "",
+            "2026-01-02,1",
+        ] {
+            assert!(!super::begins(other.as_bytes()), "{other}");
         }
     }
 }

@@ -4,7 +4,7 @@
 mod csv;
 mod text;
 
-pub(super) use csv::parse as parse_csv;
+pub(super) use csv::{begins as begins_csv, parse as parse_csv};
 pub(super) use text::{begins, parse};
 
 use super::fields::{Fields, SOURCE};

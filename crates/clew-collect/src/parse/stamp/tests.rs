@@ -13,6 +13,31 @@ fn check(found: Option<(Stamp, &str)>, expected: Option<(&str, &str)>) {
 }
 
 #[test]
+fn zones_are_hours_alone_or_say_nothing_where_one_has_to_follow() {
+    for (text, time, rest) in [
+        ("2026-01-02 03:04:05.678 +03 [7]", "00:04:05.678", " [7]"),
+        ("2026-01-02 03:04:05 -03,1", "06:04:05.000", ",1"),
+        ("2026-01-02 03:04:05 +03", "00:04:05.000", ""),
+        // Berlin's, since nobody knows better.
+        ("2026-01-02 03:04:05 CST [7]", "02:04:05.000", " [7]"),
+        ("2026-01-02 03:04:05 CST", "02:04:05.000", ""),
+        ("2026-01-02 03:04:05 LOG:  x", "02:04:05.000", " LOG:  x"),
+        ("2026-01-02 03:04:05 UTC [7]", "03:04:05.000", " [7]"),
+        ("2026-01-02 03:04:05 -05:30 x", "08:34:05.000", " x"),
+        ("2026-01-02 03:04:05 +3 x", "02:04:05.000", " +3 x"),
+    ] {
+        let time = format!("2026-01-02T{time}Z");
+        check(iso_zoned(text), Some((time.as_str(), rest)));
+    }
+    // Elsewhere a number may follow a time.
+    check(
+        iso("2026-01-02 03:04:05 +03 x"),
+        Some(("2026-01-02T02:04:05.000Z", " +03 x")),
+    );
+    check(iso_zoned("2026-01-02"), None);
+}
+
+#[test]
 fn iso_stamps_in_all_their_spellings() {
     check(
         iso("2026-01-02 03:04:05 x"),
