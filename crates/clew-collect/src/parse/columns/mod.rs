@@ -7,7 +7,7 @@ mod tables;
 mod tests;
 
 use super::fields::{Fields, Side, are_digits, is_decimal, nanoseconds};
-use super::stamp::{Stamp, common_log, expect, four, iso, time_of_day, two};
+use super::stamp::{Stamp, common_log, expect, four, iso_zoned, time_of_day, two};
 use super::token::{enclosed, level, present, quoted, split, word};
 use super::{Civil, Record, Times};
 
@@ -243,7 +243,7 @@ impl Clock {
     fn read(self, value: &str, found: &mut Found<'_>, times: &mut Times) -> Option<i64> {
         let whole = |(stamp, rest): (Stamp, &str)| rest.is_empty().then_some(stamp);
         match self {
-            Clock::Iso => Some(iso(value).and_then(whole)?.epoch_ms(times)),
+            Clock::Iso => Some(iso_zoned(value).and_then(whole)?.epoch_ms(times)),
             Clock::CommonLog => Some(common_log(value).and_then(whole)?.epoch_ms(times)),
             Clock::Epoch => {
                 // From 2001 to 2286.

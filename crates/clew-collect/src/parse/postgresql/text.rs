@@ -3,13 +3,13 @@
 //! of Amazon (`:10.0.0.7(5678):user@db:[12]:LOG:  text`), Google (`[12]: [3-1] db=b,user=a`) and Microsoft (`-SESSION-LOG:  text`) have.
 
 use super::super::fields::Fields;
-use super::super::stamp::iso;
+use super::super::stamp::iso_zoned;
 use super::super::token::{enclosed, word};
 use super::super::{Record, Times};
 use super::{client, is_severity, known, level_of, statement};
 
-/// Words between the time and the severity.
-const WORDS_MAX: usize = 6;
+/// How far behind the time the severity is looked for.
+const PREFIX_BYTES_MAX: usize = 512;
 
 /// Whether a line is not one that goes on with a statement.
 pub(crate) fn begins(line: &[u8]) -> bool {
@@ -21,7 +21,7 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     if !begins(line.as_bytes()) {
         return Some(());
     }
-    let (stamp, rest) = iso(line)?;
+    let (stamp, rest) = iso_zoned(line)?;
     let mut fields = Fields::default();
     fields.text("process.name", "postgres");
     let severity = said(rest, &mut fields)?;
@@ -45,30 +45,53 @@ fn said<'a>(behind_time: &'a str, fields: &mut Fields<'a>) -> Option<&'a str> {
             .all(|byte| byte.is_ascii_hexdigit() || byte == b'.');
         (is_session && !session.is_empty()).then_some(())?;
         fields.text("postgresql.log.session_id", session);
-        return message(rest, true, fields);
+        return severity_first(rest, fields);
     }
-    let mut rest = behind_time.strip_prefix(' ')?;
-    let mut is_known = false;
-    for number in 0..=WORDS_MAX {
-        if let Some(severity) = message(rest, is_known, fields) {
-            return Some(severity);
-        }
-        let (first, behind) = word(rest)?;
-        let is_zone = number == 0 && first.bytes().all(|byte| byte.is_ascii_uppercase());
-        if !is_zone {
-            is_known |= take(first, is_known, fields)?;
-        }
-        rest = behind;
-    }
-    None
+    let (before, severity, said) = divided_by_severity(behind_time.strip_prefix(' ')?)?;
+    let is_known = prefix(before, fields)?;
+    // A line that says whose it is, or whose severity is one that none but this server writes.
+    let is_own = level_of(severity).is_none() || severity == "LOG";
+    (is_known || is_own).then_some(())?;
+    message(said, fields);
+    Some(severity)
 }
 
-/// `SEVERITY:  TEXT`, in a line that says whose it is, or whose severity is one that none but this server writes.
-fn message<'a>(text: &'a str, is_known: bool, fields: &mut Fields<'a>) -> Option<&'a str> {
-    let (severity, said) = text.split_once(":  ")?;
-    let is_own = level_of(severity).is_none() || severity == "LOG";
-    (is_severity(severity) && (is_known || is_own)).then_some(())?;
+/// What stands before the severity, the severity, and what is said: `... SEVERITY:  TEXT`.
+fn divided_by_severity(text: &str) -> Option<(&str, &str, &str)> {
+    const MARK: &str = ":  ";
+    let near = &text.as_bytes()[..text.len().min(PREFIX_BYTES_MAX)];
+    memchr::memmem::find_iter(near, MARK).find_map(|at| {
+        let (before, behind) = (text.get(..at)?, text.get(at + MARK.len()..)?);
+        let severity = before.rfind(' ').map_or(0, |blank| blank + 1);
+        let (before, severity) = before.split_at(severity);
+        is_severity(severity).then_some((before, severity, behind))
+    })
+}
+
+/// Takes what is said, which begins with the state where all is told: `42P01: relation "x" does not exist`.
+fn message<'a>(text: &'a str, fields: &mut Fields<'a>) {
+    let is_state = |state: &&str| {
+        let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        state.len() == 5
+            && state.bytes().all(is_letter)
+            && state.contains(|c: char| c.is_ascii_digit())
+    };
+    let stated = text.split_once(": ").filter(|(state, _)| is_state(state));
+    let said = match stated {
+        Some((state, said)) => {
+            fields.text("postgresql.log.sql_state_code", state);
+            said
+        }
+        None => text,
+    };
     statement(said, fields);
+}
+
+/// The severity that a text begins with, `SEVERITY:  TEXT`, and takes what is said behind it.
+fn severity_first<'a>(text: &'a str, fields: &mut Fields<'a>) -> Option<&'a str> {
+    let (severity, said) = text.split_once(":  ")?;
+    is_severity(severity).then_some(())?;
+    message(said, fields);
     Some(severity)
 }
 
@@ -78,18 +101,78 @@ fn divided<'a>(text: &'a str, fields: &mut Fields<'a>) -> Option<&'a str> {
     let (pid, rest) = behind.split_once("]:")?;
     let (from, names) = place.rsplit_once(':')?;
     fields.number("process.pid", pid.parse().ok()?);
-    (take(names, true, fields) == Some(false)).then_some(())?;
+    (bare(names, true, fields) == Some(false)).then_some(())?;
     if let Some(from) = known(from) {
-        let ported = from.strip_suffix(')').and_then(|from| from.split_once('('));
-        let ported = ported.map(|(address, port)| (address, port.parse().ok()));
-        client(ported.unwrap_or((from, None)), fields);
+        connected(from, fields);
     }
-    message(rest, true, fields)
+    severity_first(rest, fields)
 }
 
-/// Takes a word of what stands between the time and the severity; whether it is the number of a process. Behind that one, the next
-/// number is that of the line.
-fn take<'a>(first: &'a str, is_known: bool, fields: &mut Fields<'a>) -> Option<bool> {
+/// Who is connected, `10.0.0.7`, perhaps with the port, `10.0.0.7(5678)`.
+fn connected<'a>(from: &'a str, fields: &mut Fields<'a>) {
+    let ported = from.strip_suffix(')').and_then(|from| from.split_once('('));
+    let ported = ported.map(|(address, port)| (address, port.parse().ok()));
+    client(ported.unwrap_or((from, None)), fields);
+}
+
+/// Takes what stands between the time and the severity, words and pairs; whether there is the number of a process.
+fn prefix<'a>(before: &'a str, fields: &mut Fields<'a>) -> Option<bool> {
+    let mut is_known = false;
+    let mut rest = before.trim_start_matches(' ');
+    while !rest.is_empty() {
+        if let Some((key, behind)) = key(rest) {
+            let (value, behind) = behind.split_at(value_end(behind));
+            let value = value.trim_end_matches([' ', ',', ':']);
+            is_known |= pair(key, known(value).unwrap_or(""), fields)?;
+            rest = behind;
+        } else {
+            let (first, behind) = word(rest)?;
+            is_known |= bare(first, is_known, fields)?;
+            rest = behind;
+        }
+    }
+    Some(is_known)
+}
+
+/// The key of a pair that a text begins with, `user=`, and what is behind it.
+fn key(text: &str) -> Option<(&str, &str)> {
+    const BYTES_MAX: usize = 32;
+    let end = text.bytes().take(BYTES_MAX).position(|byte| byte == b'=')?;
+    let (key, behind) = (&text[..end], &text[end + 1..]);
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    (!key.is_empty() && key.bytes().all(is_letter)).then_some((key, behind))
+}
+
+/// Where the value ends that a text begins with: at the next pair or word in brackets, since names of programs have blanks in them
+/// (`app=PostgreSQL JDBC Driver,client=10.0.0.7`).
+fn value_end(text: &str) -> usize {
+    let divides = |byte: u8| byte == b' ' || byte == b',';
+    let starts = text.bytes().enumerate();
+    let mut starts = starts
+        .filter(|(_, byte)| divides(*byte))
+        .map(|(at, _)| at + 1);
+    let is_other = |at: &usize| {
+        let rest = &text[*at..];
+        key(rest).is_some() || matches!(rest.as_bytes(), [b'[', b'0'..=b'9', ..])
+    };
+    starts.find(is_other).unwrap_or(text.len())
+}
+
+/// Takes a pair; whether it is the number of a process.
+fn pair<'a>(key: &str, value: &'a str, fields: &mut Fields<'a>) -> Option<bool> {
+    match key {
+        "user" => fields.text("user.name", value),
+        "db" => fields.text("postgresql.log.database", value),
+        "app" => fields.text("postgresql.log.application_name", value),
+        "client" | "host" if !value.is_empty() => connected(value, fields),
+        "pid" => fields.number("process.pid", value.parse().ok()?),
+        _ => {}
+    }
+    Some(key == "pid")
+}
+
+/// Takes a word that is no pair; whether it is the number of a process. Behind that one, the next number is that of the line.
+fn bare<'a>(first: &'a str, is_known: bool, fields: &mut Fields<'a>) -> Option<bool> {
     let first = first.strip_suffix(':').unwrap_or(first);
     if let Some((number, "")) = enclosed(first, '[', b']') {
         let (number, line) = number.split_once('-').unwrap_or((number, ""));
@@ -105,32 +188,14 @@ fn take<'a>(first: &'a str, is_known: bool, fields: &mut Fields<'a>) -> Option<b
         }
         return Some(true);
     }
-    if let Some(user) = first.split_once('@').filter(|_| !first.contains('=')) {
-        let bare = |name: &'a str| enclosed(name, '[', b']').map_or(name, |(inside, _)| inside);
-        for (name, said) in [("user.name", user.0), ("postgresql.log.database", user.1)] {
-            if let Some(said) = known(said) {
-                fields.text(name, bare(said));
-            }
-        }
-        return Some(false);
-    }
-    let mut has_process = false;
-    for part in first.split(',') {
-        let (key, value) = part.split_once('=')?;
-        let value = known(value).unwrap_or("");
-        match key {
-            "user" => fields.text("user.name", value),
-            "db" => fields.text("postgresql.log.database", value),
-            "app" => fields.text("postgresql.log.application_name", value),
-            "client" | "host" if !value.is_empty() => client((value, None), fields),
-            "pid" => {
-                fields.number("process.pid", value.parse().ok()?);
-                has_process = true;
-            }
-            _ => {}
+    let (user, database) = first.split_once('@')?;
+    let inside = |name: &'a str| enclosed(name, '[', b']').map_or(name, |(inside, _)| inside);
+    for (name, said) in [("user.name", user), ("postgresql.log.database", database)] {
+        if let Some(said) = known(said) {
+            fields.text(name, inside(said));
         }
     }
-    Some(has_process)
+    Some(false)
 }
 
 #[cfg(test)]
@@ -223,6 +288,40 @@ mod tests {
                 "",
                 user,
             )),
+        );
+    }
+
+    #[test]
+    fn values_have_blanks_and_messages_states() {
+        let log = |members: &str, severity: &str| {
+            format!(r#"{{"log":{{{members}"severity":"{severity}""#)
+        };
+        check(
+            "2026-01-02 03:04:05 +03 [12]: user=a,db=b,app=PostgreSQL JDBC Driver,client=10.0.0.7(5) ERROR:  42P01: relation \"x\" does not exist",
+            Some(&format!(
+                r#"2026-01-02T00:04:05.000Z error {{"postgresql":{},"sql_state_code":"42P01"}}}},"process":{{"name":"postgres","pid":12}},"source":{{"address":"10.0.0.7","ip":"10.0.0.7","port":5}},"user":{{"name":"a"}}}}"#,
+                log(
+                    r#""application_name":"PostgreSQL JDBC Driver","client_addr":"10.0.0.7","client_port":5,"database":"b","#,
+                    "ERROR"
+                ),
+            )),
+        );
+        check(
+            "2026-01-02 03:04:05 CST [12] user=a db=b [3-1] LOG:  00000: statement: select 1",
+            Some(&format!(
+                r#"2026-01-02T03:04:05.000Z info {{"postgresql":{},"sql_state_code":"00000"}}}},"process":{{"name":"postgres","pid":12}},"user":{{"name":"a"}}}}"#,
+                log(
+                    r#""database":"b","query":"select 1","query_step":"statement","session_line_number":3,"#,
+                    "LOG"
+                ),
+            )),
+        );
+        // A severity in what is said is none of the line.
+        check(
+            "2026-01-02 03:04:05 UTC [12] a@b HINT:  see LOG:  x",
+            Some(
+                r#"2026-01-02T03:04:05.000Z - {"postgresql":{"log":{"database":"b","severity":"HINT"}},"process":{"name":"postgres","pid":12},"user":{"name":"a"}}"#,
+            ),
         );
     }
 
