@@ -8,8 +8,8 @@
 //! - `02-Jan-2026 03:04:05.678 INFO [main] a.b.C.method text`, of Tomcat.
 
 use super::super::fields::{Fields, are_digits};
-use super::super::stamp::{Stamp, day_first, iso, time_of_day, two};
-use super::super::token::{split, word};
+use super::super::stamp::{Stamp, begins_with_day, day_first, iso, time_of_day, two};
+use super::super::token::{enclosed, split, text_start, word};
 use super::super::{Civil, Record, Times};
 use super::{Trace, is_class, level_of};
 
@@ -25,15 +25,12 @@ struct Head<'a> {
     place: Option<(&'a str, u64)>,
 }
 
-/// Whether a line begins an event: traces and other lines go on with the line before them.
+/// Whether a line begins an event: traces and other lines go on with the line before them. One with a day begins one, too, which a
+/// program beside it has written in a layout of its own.
 pub(crate) fn begins(line: &[u8]) -> bool {
     // As far as a head may go.
     const HEAD_BYTES_MAX: usize = 512;
-    let mut end = line.len().min(HEAD_BYTES_MAX);
-    while end > 0 && line.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
-        end -= 1;
-    }
-    std::str::from_utf8(&line[..end]).is_ok_and(|line| head(line).is_some())
+    begins_with_day(line) || head(text_start(line, HEAD_BYTES_MAX)).is_some()
 }
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
@@ -104,7 +101,7 @@ fn head(line: &str) -> Option<Head<'_>> {
 }
 
 impl<'a> Head<'a> {
-    /// `123 --- [app] [main] `, and the rest.
+    /// `123 --- [app] [main] `, behind which the ids of a trace may stand in brackets, or blanks for them; and the rest.
     fn spring_boot(&mut self, text: &'a str) -> Option<&'a str> {
         let (process, rest) = word(text)?;
         let rest = rest.strip_prefix("--- ")?;
@@ -114,6 +111,9 @@ impl<'a> Head<'a> {
             (thread, rest) = (second, behind);
         }
         self.thread = thread;
+        if let Some((_, behind)) = enclosed(rest, '[', b']') {
+            rest = behind.strip_prefix(' ')?;
+        }
         Some(rest)
     }
 }
@@ -128,6 +128,8 @@ fn threaded(text: &str) -> Option<(&str, &str)> {
 /// The name of a logger, behind which a text begins.
 fn logger(text: &str, is_followed_by_text: bool) -> Option<&str> {
     let (name, rest) = word(text)?;
+    // Where a context would stand that is empty, as Flink has it.
+    let rest = rest.strip_prefix("[] ").unwrap_or(rest);
     let (name, is_marked) = match name.strip_suffix(':') {
         Some(name) => (name, true),
         None => (name, ["- ", ": "].iter().any(|mark| rest.starts_with(mark))),
@@ -136,7 +138,13 @@ fn logger(text: &str, is_followed_by_text: bool) -> Option<&str> {
     let name = split(name, b':')
         .filter(|(_, line)| are_digits(line))
         .map_or(name, |(name, _)| name);
-    (is_class(name) && (is_marked || is_followed_by_text)).then_some(name)
+    (is_logger(name) && (is_marked || is_followed_by_text)).then_some(name)
+}
+
+/// Whether a word may be the name of a logger: those of Tomcat name a container, too, `o.a.c.c.C.[Tomcat].[localhost].[/]`.
+fn is_logger(name: &str) -> bool {
+    let (class, container) = name.split_once(".[").unwrap_or((name, "]"));
+    is_class(class) && container.ends_with(']')
 }
 
 /// What follows `03:04:05.678`.
@@ -202,6 +210,16 @@ mod tests {
         );
         told("03:04:05.678 [main] INFO  a.b.C - text", "", both);
         told(
+            "2026-01-02 03:04:05,678 INFO  a.b.C [] - text",
+            time,
+            r#""log":{"logger":"a.b.C"}"#,
+        );
+        told(
+            "2026-01-02T03:04:05.678Z  INFO 1 --- [           main] o.a.C.[Tomcat].[localhost].[/]  : text",
+            time,
+            r#""log":{"logger":"o.a.C.[Tomcat].[localhost].[/]"},"process":{"pid":1,"thread":{"name":"main"}}"#,
+        );
+        told(
             "2026-01-02 03:04:05,678 INFO a.b.C: text",
             time,
             r#""log":{"logger":"a.b.C"}"#,
@@ -210,6 +228,8 @@ mod tests {
         for line in [
             "2026-01-02T04:04:05.678+01:00  INFO 123 --- [app] [           main] a.b.C    : text",
             "2026-01-02 03:04:05.678  INFO 123 --- [           main] a.b.C                    : text",
+            "2026-01-02T03:04:05.678Z  INFO 123 --- [app] [           main] [4bf92f-00f067] a.b.C : text",
+            "2026-01-02T03:04:05.678Z  INFO 123 --- [app] [           main] [             ] a.b.C : text",
         ] {
             told(line, time, spring);
         }
@@ -241,11 +261,17 @@ mod tests {
             "INFO: text",
         ] {
             testing::check(ParserName::Log4j, line, None);
-            assert!(!super::begins(line.as_bytes()), "{line}");
+            // They are no part of the event before them, if they say when they are from.
+            let is_dated = line.starts_with("20");
+            assert_eq!(super::begins(line.as_bytes()), is_dated, "{line}");
         }
-        assert!(super::begins(
-            b"2026-01-02 03:04:05,678 INFO [main] a.b.C: text"
-        ));
+        for line in [
+            b"2026-01-02 03:04:05,678 INFO [main] a.b.C: caf\xe9".as_slice(),
+            b"03:04:05.678 [main] INFO  a.b.C - caf\xe9",
+            b"02-Jan-2026 03:04:05.678 INFO [main] a.b.C.start text",
+        ] {
+            assert!(super::begins(line));
+        }
         assert!(!super::begins(b"\tat a.b.C(C.java:1)") && !super::begins(b"a\xff"));
     }
 }

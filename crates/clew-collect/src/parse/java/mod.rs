@@ -45,7 +45,7 @@ impl<'a> Trace<'a> {
     fn of(event: &'a str) -> Option<Self> {
         let (_, whole) = event.split_once('\n')?;
         let whole = whole.trim_end();
-        let (first, _) = whole.split_once('\n').unwrap_or((whole, ""));
+        let first = whole.lines().next()?;
         let (class, message) = first.split_once(": ").unwrap_or((first, ""));
         let class = class.trim_end_matches(':');
         let is_one = is_class(class) && class.contains('.');
