@@ -34,10 +34,13 @@ enum Value<'a> {
     Flag(bool),
 }
 
+/// A dotted name and what is kept under it.
+type Member<'a> = (&'static str, Value<'a>);
+
 /// What a line holds, under dotted names. Of what is named twice, the first stays.
 #[derive(Default)]
 pub(super) struct Fields<'a> {
-    members: Vec<(&'static str, Value<'a>)>,
+    members: Vec<Member<'a>>,
 }
 
 impl<'a> Fields<'a> {
@@ -132,22 +135,34 @@ impl<'a> Fields<'a> {
     pub(super) fn write(mut self, record: &mut Record) {
         self.members.sort_by_key(|(name, _)| *name);
         self.members.dedup_by_key(|(name, _)| *name);
-        let (mut event, mut log, mut root) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, value) in self.members {
-            match name {
-                _ if name.starts_with(EVENT_NAMES) => event.push((name, value)),
-                _ if name.starts_with(LOG_NAMES) => log.push((name, value)),
-                _ => root.push((name, value)),
-            }
+        let members = self.members.as_slice();
+        let (before_event, rest) =
+            members.split_at(members.partition_point(|(name, _)| *name < EVENT_NAMES));
+        let (event, rest) = with_prefix(rest, EVENT_NAMES);
+        let (before_log, rest) = rest.split_at(rest.partition_point(|(name, _)| *name < LOG_NAMES));
+        let (log, rest) = with_prefix(rest, LOG_NAMES);
+        write(&mut record.event, event, EVENT_NAMES.len());
+        write(&mut record.log, log, LOG_NAMES.len());
+        for root in [before_event, before_log, rest] {
+            write(&mut record.fields, root, 0);
         }
-        write(&mut record.event, &event, EVENT_NAMES.len());
-        write(&mut record.log, &log, LOG_NAMES.len());
-        write(&mut record.fields, &root, 0);
     }
 }
 
+/// The members at the beginning whose names begin so, and the others.
+fn with_prefix<'f, 'a>(
+    members: &'f [Member<'a>],
+    prefix: &str,
+) -> (&'f [Member<'a>], &'f [Member<'a>]) {
+    let count = members
+        .iter()
+        .take_while(|(name, _)| name.starts_with(prefix))
+        .count();
+    members.split_at(count)
+}
+
 /// Writes members in the order of their dotted names, from that byte of the names on, as objects in objects.
-fn write(members: &mut Members, found: &[(&'static str, Value<'_>)], from: usize) {
+fn write(members: &mut Members, found: &[Member<'_>], from: usize) {
     let mut rest = found;
     while let Some((name, value)) = rest.first() {
         let name: &'static str = name;
@@ -164,9 +179,7 @@ fn write(members: &mut Members, found: &[(&'static str, Value<'_>)], from: usize
             continue;
         };
         let end = from + object.len() + 1;
-        let of_object = |other: &&(&'static str, Value<'_>)| other.0.starts_with(&name[..end]);
-        let count = rest.iter().take_while(of_object).count();
-        let (inside, behind) = rest.split_at(count);
+        let (inside, behind) = with_prefix(rest, &name[..end]);
         members.object(object, |o| write(o, inside, end));
         rest = behind;
     }

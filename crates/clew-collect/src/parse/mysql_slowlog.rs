@@ -120,7 +120,13 @@ const PAIRS: [(&str, Pair); 46] = [
 
 /// Whether a line begins an event, or what a server writes when it begins.
 pub(crate) fn is_head(line: &[u8]) -> bool {
-    line.starts_with(TIME.as_bytes()) || line.trim_ascii_end().ends_with(b" started with:")
+    line.starts_with(TIME.as_bytes()) || is_banner(line)
+}
+
+/// Whether a line is the first that a server writes when it begins: `/usr/sbin/mysqld, Version: 8.0.36 (...). started with:`.
+fn is_banner(line: &[u8]) -> bool {
+    let is_end = line.trim_ascii_end().ends_with(b" started with:");
+    is_end && memchr::memmem::find(line, b", Version: ").is_some()
 }
 
 /// Whether a line says whose event it is.
@@ -132,8 +138,7 @@ const TIME: &str = "# Time: ";
 const USER: &str = "# User@Host: ";
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (first, _) = event.split_once('\n').unwrap_or((event, ""));
-    if first.trim_end().ends_with(" started with:") && first.contains(", Version: ") {
+    if is_banner(event.lines().next()?.as_bytes()) {
         return Some(());
     }
     let mut fields = Fields::default();
@@ -141,7 +146,7 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
     let mut is_named = false;
     let mut rest = event;
     while rest.starts_with('#') {
-        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+        let (line, behind) = first_line(rest).unwrap_or((rest, ""));
         if let Some(time) = line.strip_prefix(TIME) {
             let stamped = iso(time).or_else(|| compact::mysql(time));
             ms = stamped.map(|(stamp, _)| stamp.epoch_ms(times));
@@ -159,6 +164,12 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
     record.timestamp_ms = ms;
     fields.write(record);
     Some(())
+}
+
+/// The first of several lines, as servers on Windows end them, too, and the others.
+fn first_line(text: &str) -> Option<(&str, &str)> {
+    let (line, behind) = text.split_once('\n')?;
+    Some((line.strip_suffix('\r').unwrap_or(line), behind))
 }
 
 /// `jo[jo] @ localhost [10.0.0.7]  Id: 12`.
@@ -226,7 +237,7 @@ impl Pair {
 /// a query without one is that.
 fn settings<'a>(text: &'a str, ms: &mut Option<i64>, fields: &mut Fields<'a>) -> &'a str {
     let mut rest = text;
-    while let Some((line, behind)) = rest.split_once('\n') {
+    while let Some((line, behind)) = first_line(rest) {
         if let Some(schema) = line.strip_prefix("use ") {
             fields.text("mysql.slowlog.schema", schema.trim_end_matches(';'));
         } else if let Some(settings) = line.strip_prefix("SET ") {
@@ -277,6 +288,14 @@ mod tests {
             "/usr/sbin/mysqld, Version: 8.0.36 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /x\nTime                 Id Command    Argument",
             Some(" - {}"),
         );
+        // As servers on Windows end lines.
+        check(
+            "# User@Host: jo[jo] @ localhost []\r\n# Query_time: 0.5\r\nuse shop;\r\nSET timestamp=1767323045;\r\nSELECT 1;",
+            Some(concat!(
+                r#"2026-01-02T03:04:05.000Z - {"event":{"duration":500000000},"mysql":{"slowlog":{"current_user":"jo","#,
+                r#""query":"SELECT 1;","schema":"shop"}},"source":{"domain":"localhost"},"user":{"name":"jo"}}"#
+            )),
+        );
         for other in [
             "# Time: 2026-01-02T03:04:05Z\nSELECT 1;",
             "SELECT 1;",
@@ -284,5 +303,8 @@ mod tests {
         ] {
             check(other, None);
         }
+        // A statement that ends like the first line of a server is none.
+        assert!(!super::is_head(b"-- the job was started with:"));
+        assert!(super::is_head(b"mysqld, Version: 5.7.1. started with:\r"));
     }
 }

@@ -89,7 +89,12 @@ fn rejected<'a>(text: &'a str, fields: &mut Fields<'a>) {
 /// `to=<jo@example.org>, relay=mx.example.org[10.0.0.7]:25, delay=1.2, status=sent (250 ok)`.
 fn pairs<'a>(text: &'a str, fields: &mut Fields<'a>) {
     let mut rest = text;
-    while let Some((key, behind)) = split(rest, b'=') {
+    // A text that was sent, such as a subject that is warned of, has no keys of Postfix' own.
+    let is_key = |key: &str| {
+        key.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte))
+    };
+    while let Some((key, behind)) = split(rest, b'=').filter(|(key, _)| is_key(key)) {
         if let ("status", said) = (key, behind) {
             let (status, reason) = said.split_once(' ').unwrap_or((said, ""));
             fields.text("postfix.status", status);
@@ -209,6 +214,11 @@ mod tests {
             "smtpd",
             "NOQUEUE: reject: RCPT from x.example.org[10.0.0.9]: 554 5.7.1 <b@c>: Relay access denied; from=<a@b> to=<b@c> proto=ESMTP helo=<x>",
             r#""event":{"action":"reject","outcome":"failure","reason":"554 5.7.1 <b@c>: Relay access denied"},|"email":{"sender":{"address":"a@b"},"to":{"address":"b@c"}},"postfix":{"helo":"x","protocol":"ESMTP","service":"smtpd"},"source":{"address":"10.0.0.9","domain":"x.example.org","ip":"10.0.0.9"}"#,
+        );
+        check(
+            "cleanup",
+            "4AB12C3D5E: warning: header Subject: a=b, to=<jo@example.org>, status=sent from x",
+            r#""email":{"local_id":"4AB12C3D5E"},"postfix":{"service":"cleanup"}"#,
         );
         check(
             "anvil",

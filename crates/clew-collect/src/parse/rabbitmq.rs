@@ -6,7 +6,7 @@ use super::token::{enclosed, level, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (stamp, rest) = iso(event)?;
+    let (stamp, rest) = iso(event.lines().next()?)?;
     let (severity, rest) = enclosed(rest.strip_prefix(' ')?, '[', b']')?;
     let (process, _) = word(rest.strip_prefix(' ')?)?;
     let process = process.trim_end();
@@ -35,6 +35,10 @@ mod tests {
         check(
             "2026-01-02 04:04:05.678901+01:00 [error] <0.222.0> closing AMQP connection:\nmissed heartbeats",
             Some(r#"2026-01-02T03:04:05.678Z error {"rabbitmq":{"log":{"pid":"<0.222.0>"}}}"#),
+        );
+        check(
+            "2026-01-02 03:04:05.678 [info] <0.9.0>\n Starting RabbitMQ",
+            Some(r#"2026-01-02T03:04:05.678Z info {"rabbitmq":{"log":{"pid":"<0.9.0>"}}}"#),
         );
         for other in [
             "2026-01-02 03:04:05.678 [info] text",
