@@ -57,7 +57,8 @@ impl Explainer {
     ) -> Result<Self, CollectError> {
         let file = options.files.iter().find(|file| file.plan == input);
         let mut file = file.cloned().unwrap_or(FileOptions::new(Vec::new()));
-        if let Some(feed) = options.feeds.iter().find(|feed| feed.plan == input) {
+        let feed = options.feeds.iter().find(|feed| feed.plan == input);
+        if let Some(feed) = feed {
             // A file holds no journal as its program tells of it.
             file.parse = match (feed.named_parser(), &feed.address) {
                 (Some(parser), address) if !matches!(address, FeedAddress::Journal(_)) => {
@@ -76,18 +77,21 @@ impl Explainer {
             ParserChoice::Named(_) => None,
             ParserChoice::Auto => {
                 let sample = rules.sample(encoding, bytes, true).unwrap_or_default();
-                choose(path, &sample, &mut times)
+                let chosen = choose(path, &sample, &mut times);
+                chosen.filter(|choice| feed.is_none() || choice.parser.joining().begins_alone())
             }
         };
         let (chosen, fit) = chosen.map(|choice| (choice.parser, choice.fit)).unzip();
         let parser = file.parse.named().or(chosen).unwrap_or(ParserName::Plain);
+        // Lines that are sent are not joined, whatever their parser knows of them.
+        let joins = feed.map_or(parser, |_| ParserName::Plain);
         let processors = options.processors.get(input).map_or(&[][..], Vec::as_slice);
         let planned = Planned::compile(processors, &options.outputs)?;
         Ok(Explainer {
             encoder: Encoder::new("localhost", times).with_plans(vec![Some(planned)]),
             parser,
             fit,
-            framing: rules.framing(encoding, parser),
+            framing: rules.framing(encoding, joins),
             bytes_max: file.line_bytes_max,
             origin: Origin::new(path, 0),
             outputs: options.outputs.len(),
@@ -205,6 +209,7 @@ mod tests {
 
     use super::*;
     use crate::config::Definition;
+    use crate::feed::FeedOptions;
     use crate::input::Wrapping;
 
     fn explain(options: &CollectOptions, bytes: &str) -> Vec<ExplainedEvent> {
@@ -276,5 +281,27 @@ mod tests {
         let last = event.steps.last().unwrap();
         let expected = r#"{"@timestamp":"2016-10-06T00:07:09.794Z","stream":"stderr"}"#;
         assert_eq!(last.document, expected);
+    }
+
+    #[test]
+    fn lines_that_are_sent_are_not_joined() {
+        let mut options = options(&[]);
+        let text = "[2026-01-02 03:04:05,678] ERROR it broke (a.B)\n\tat c\n";
+        let texts = |options: &CollectOptions| {
+            let events = explain(options, text).into_iter();
+            events.map(|event| event.text).collect::<Vec<_>>()
+        };
+        options.files[0].parse = ParserChoice::Named(ParserName::Kafka);
+        assert_eq!(texts(&options), [text.trim_end()]);
+        options.files.clear();
+        options.feeds.push(FeedOptions {
+            address: FeedAddress::Stdin,
+            parse: ParserChoice::Named(ParserName::Kafka),
+            line_bytes_max: 1 << 20,
+            plan: 0,
+            tls: None,
+        });
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(texts(&options), lines);
     }
 }
