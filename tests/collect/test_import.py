@@ -74,6 +74,19 @@ output { stdout { } }
         self.assertEqual(documents[2]["tags"], ["_grokparsefailure"])
         self.assertIn("line 6: [filter.ruby] has no counterpart", told)
 
+    def test_a_logstash_changes_letters_and_passes_over_what_is_no_json(self):
+        documents, told = self.documents("pipeline.conf", """
+input { file { path => "%s/app.log" start_position => "beginning" } }
+filter {
+  json { source => "message" skip_on_invalid_json => true add_tag => ["read"] }
+  mutate { capitalize => ["name"] }
+}
+output { stdout { } }
+""" % self.folder, '{"name":"\u00e9COLE \u00c9t\u00e9"}\n{"name":""}\nbroken\n')
+        self.assertEqual([one.get("name") for one in documents], ["\u00c9cole \u00e9t\u00e9", "", None])
+        self.assertEqual([one.get("tags") for one in documents], [["read"], ["read"], None])
+        self.assertEqual(told, "")
+
     def test_json_of_a_filebeat_is_put_beside_what_is_there(self):
         rest = "output.console: {}\n"
         lines = ('{"a":1,"message":"said","@timestamp":"2020-01-02T03:04:05Z","log":{"level":"warn"}}\n'

@@ -116,6 +116,10 @@ fn go_on_after_failures(steps: &mut [Value], tags: &[String], mark: Option<usize
 /// The tags of an event that a filter could not take, if it gives any.
 fn failure_tags(keys: &mut Keys, plugin: &str) -> Option<Vec<String>> {
     let given = keys.take("tag_on_failure").map(texts);
+    // What `json` passes over in silence has no tag, and nothing else is done for it either.
+    if keys.take_flag("skip_on_invalid_json") == Some(true) {
+        return Some(Vec::new());
+    }
     given.or_else(|| plugin_tag(plugin).map(|tag| vec![tag.to_owned()]))
 }
 
@@ -431,7 +435,6 @@ fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
 
 /// `json`; what is none is tagged, and what is not there is not looked at.
 fn json_text(source: &str, keys: &mut Keys, steps: &mut Vec<Value>) {
-    keys.take("skip_on_invalid_json");
     let mut parts = json!({"field": source});
     match keys.take_text("target") {
         Some(target) => parts["target_field"] = path(&target).into(),

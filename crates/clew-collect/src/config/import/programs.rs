@@ -134,11 +134,13 @@ pub(super) fn coerced(field: &str, value: &Value) -> Value {
     ))
 }
 
-/// A text with a large first letter and small ones behind it, of Logstash's `mutate { capitalize }`.
+/// A text with a large first letter and small ones behind it, of Logstash's `mutate { capitalize }`. Texts are sliced by bytes there,
+/// and letters may have several.
 pub(super) fn capitalized(field: &str) -> Value {
     let named = named(field);
     let mut step = step(&format!(
-        "text = string!({named})\n{named} = upcase(string!(slice!(text, 0, 1))) + downcase(string!(slice!(text, 1)))"
+        "letters = parse_regex!(string!({named}), r'(?s)^(?P<first>.)(?P<rest>.*)$')\n\
+         {named} = upcase(string!(letters.first)) + downcase(string!(letters.rest))"
     ));
     only_if(&mut step, json!({"has_fields": [field]}));
     step

@@ -248,6 +248,28 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
 }
 
 #[test]
+fn json_of_a_logstash_is_passed_over_in_silence_where_it_says_so() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    // What is no JSON gets no field either.
+    check_filter(
+        r#"json { source => "j" skip_on_invalid_json => true add_field => { "k" => "v" } }"#,
+        &json!([
+            {"json": {
+                "field": "j", "add_to_root": true,
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": {"and": [branch, {"has_fields": ["j"]}]},
+            }},
+            {"add": {
+                "field": "k", "value": "v",
+                "if": {"and": [branch, {"and": [
+                    {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
+                ]}]},
+            }},
+        ]),
+    );
+}
+
+#[test]
 fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
     use serde_json::json;
     let branch = json!({"equals": {"a": 1}});
@@ -632,7 +654,7 @@ output { opensearch { hosts => ["http://os:9200"] auth_type => { type => "basic"
         [
             r#"if exists(."a") && ."a" == null { ."a" = "none" }"#,
             r#"if exists(."b") && ."b" == null { ."b" = 3 }"#,
-            "text = string!(.\"c\")\n.\"c\" = upcase(string!(slice!(text, 0, 1))) + downcase(string!(slice!(text, 1)))",
+            "letters = parse_regex!(string!(.\"c\"), r'(?s)^(?P<first>.)(?P<rest>.*)$')\n.\"c\" = upcase(string!(letters.first)) + downcase(string!(letters.rest))",
             r#". = filter(.) -> |key, _value| { key == "@timestamp" || match(key, r'^msg') || match(key, r'tags') }"#,
             r#". = filter(.) -> |key, _value| { key == "@timestamp" || !(match(key, r'^tmp_')) }"#,
             r#". = map_keys(.) -> |key| { replace(key, ".", "_") }"#,
