@@ -279,13 +279,21 @@ fn databases_that_log_objects() {
     );
     testing::check(
         ParserName::PostgresqlJson,
-        r#"{"timestamp":"2026-01-02 03:04:05.678 UTC","user":"jo","dbname":"shop","pid":59,"remote_host":"[local]","session_id":"5ff.3b","line_num":3,"ps":"SELECT","session_start":"2026-01-02 03:00:00 UTC","vxid":"3/0","txid":0,"error_severity":"ERROR","state_code":"42P01","message":"relation "x" does not exist","statement":"select x","application_name":"psql","backend_type":"client backend","query_id":0}"#,
+        r#"{"timestamp":"2026-01-02 03:04:05.678 UTC","user":"jo","dbname":"shop","pid":59,"remote_host":"[local]","session_id":"5ff.3b","line_num":3,"ps":"SELECT","session_start":"2026-01-02 03:00:00 UTC","vxid":"3/0","txid":0,"error_severity":"ERROR","state_code":"42P01","message":"relation \"x\" does not exist","statement":"select x","application_name":"psql","backend_type":"client backend","query_id":0}"#,
         Some(concat!(
             r#"2026-01-02T03:04:05.678Z error {"postgresql":{"log":{"application_name":"psql","backend_type":"client backend","#,
             r#""command_tag":"SELECT","database":"shop","query":"select x","query_id":"0","#,
             r#""session_id":"5ff.3b","session_line_number":3,"session_start_time":"2026-01-02T03:00:00.000Z","#,
             r#""severity":"ERROR","sql_state_code":"42P01","transaction_id":0,"virtual_transaction_id":"3/0"}},"#,
             r#""process":{"name":"postgres","pid":59},"user":{"name":"jo"}}"#
+        )),
+    );
+    testing::check(
+        ParserName::PostgresqlJson,
+        r#"{"timestamp":"2026-01-02 03:04:05.678 -03","error_severity":"LOG","backend_type":"x"}"#,
+        Some(concat!(
+            r#"2026-01-02T06:04:05.678Z info {"postgresql":{"log":{"backend_type":"x","severity":"LOG"}},"#,
+            r#""process":{"name":"postgres"}}"#
         )),
     );
     for (parser, line) in [
