@@ -28,10 +28,13 @@ pub(super) fn codec(
         "plain" | "line" => plain(&mut keys, input, (line, place, told)),
         "json" | "json_lines" => {
             if input["type"] != "http" {
-                let read = match keys.take_text("target") {
+                let mut read = match keys.take_text("target") {
                     Some(target) => json!({"field": "message", "target_field": path(&target)}),
                     None => json!({"field": "message", "add_to_root": true}),
                 };
+                // Pipelines ask for the tag.
+                let tag = json!({"append": {"field": "tags", "value": ["_jsonparsefailure"]}});
+                read["on_failure"] = json!([tag]);
                 processors.push(json!({"json": read}));
             }
             // JSON has one.

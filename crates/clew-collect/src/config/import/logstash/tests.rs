@@ -726,6 +726,8 @@ output { stdout {} }
         inputs[0]["processors"][0]["json"]["target_field"],
         "doc.said"
     );
+    let failed = &inputs[0]["processors"][0]["json"]["on_failure"][0];
+    assert_eq!(failed["append"]["value"][0], "_jsonparsefailure");
     assert_eq!(inputs[1]["multiline"]["timeout_ms"], 2_000);
     assert_eq!(inputs[2]["multiline"], Value::Null);
     assert_eq!(inputs[3]["listen"], "unix:///tmp/x.sock");
