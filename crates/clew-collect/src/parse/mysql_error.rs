@@ -17,6 +17,9 @@ pub(crate) fn begins(line: &[u8]) -> bool {
     is_short || begins_with_day(line)
 }
 
+/// What the engine puts in front of its own lines.
+const INNODB: &str = "InnoDB: ";
+
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let line = event.lines().next()?;
     let modern = iso(line);
@@ -37,6 +40,10 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
             message(said.trim_start(), &mut fields);
         }
         _ if first == "mysqld_safe" => fields.text("process.name", first),
+        // Before 5.7, with no level, and a thread in hexadecimal digits at most.
+        _ if rest.starts_with(INNODB) || behind.starts_with(INNODB) => {
+            fields.text("event.provider", "InnoDB");
+        }
         _ => return None,
     }
     if let Some(thread) = thread {
@@ -107,6 +114,14 @@ mod tests {
             "2026-01-02  3:04:05 139 [Warning] Could not increase number\n more of it",
             Some(r#"2026-01-02T03:04:05.000Z warning {"mysql":{"thread_id":139}}"#),
         );
+        for (line, time) in [
+            ("260102 13:04:05  InnoDB: Starting shutdown...", "13:04:05"),
+            ("2026-01-02 03:04:05 7f5c10 InnoDB: Warning: x", "03:04:05"),
+        ] {
+            let expected =
+                format!(r#"2026-01-02T{time}.000Z - {{"event":{{"provider":"InnoDB"}}}}"#);
+            testing::check(ParserName::MysqlError, line, Some(&expected));
+        }
         for other in [
             "2026-01-02 03:04:05 [ERROR] x",
             "2026-01-02 03:04:05 12 [error] x",

@@ -115,6 +115,7 @@ pub(crate) static MONGODB: Object = Object {
         ("/ctx", Text("mongodb.log.context")),
         ("/id", Number("mongodb.log.id")),
         ("/attr/ns", Text("mongodb.log.namespace")),
+        ("/attr/namespace", Text("mongodb.log.namespace")),
         ("/attr/principalName", Text("user.name")),
         ("/attr/user", Text("user.name")),
         ("/attr/remote", Address(&SOURCE)),

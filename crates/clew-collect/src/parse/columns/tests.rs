@@ -262,16 +262,16 @@ fn requests_to_traefik_in_both_of_its_formats() {
 fn databases_that_log_objects() {
     testing::check(
         ParserName::Mongodb,
-        r#"{"t":{"$date":"2026-01-02T04:04:05.678+01:00"},"s":"I",  "c":"ACCESS",   "id":20249,   "ctx":"conn3","msg":"Authentication failed","attr":{"principalName":"jo","remote":"10.0.0.7:5678"}}"#,
+        r#"{"t":{"$date":"2026-01-02T04:04:05.678+01:00"},"s":"I",  "c":"ACCESS",   "id":20249,   "ctx":"conn3","msg":"Authentication failed","attr":{"principalName":"jo","remote":"10.0.0.7:5678","ns":"a.b"}}"#,
         Some(concat!(
             r#"2026-01-02T03:04:05.678Z info {"event":{"outcome":"failure"},"#,
-            r#""mongodb":{"log":{"component":"ACCESS","context":"conn3","id":20249}},"#,
+            r#""mongodb":{"log":{"component":"ACCESS","context":"conn3","id":20249,"namespace":"a.b"}},"#,
             r#""source":{"address":"10.0.0.7","ip":"10.0.0.7","port":5678},"user":{"name":"jo"}}"#
         )),
     );
     testing::check(
         ParserName::Mongodb,
-        r#"{"t":{"$date":"2026-01-02T03:04:05.678+00:00"},"s":"W","c":"COMMAND","id":51803,"ctx":"conn3","msg":"Slow query","attr":{"ns":"shop.orders","durationMillis":120}}"#,
+        r#"{"t":{"$date":"2026-01-02T03:04:05.678+00:00"},"s":"W","c":"COMMAND","id":51803,"ctx":"conn3","msg":"Slow query","attr":{"namespace":"shop.orders","durationMillis":120}}"#,
         Some(concat!(
             r#"2026-01-02T03:04:05.678Z warning {"event":{"duration":120000000},"#,
             r#""mongodb":{"log":{"component":"COMMAND","context":"conn3","id":51803,"namespace":"shop.orders"}}}"#
