@@ -16,10 +16,14 @@ enum Pair {
     Text(&'static str),
     /// `Yes` or `No`.
     Flag(&'static str),
+    /// A time, kept as it is.
+    Moment(&'static str),
 }
 
-const PAIRS: [(&str, Pair); 46] = [
+const PAIRS: [(&str, Pair); 48] = [
     ("Query_time", Pair::Duration),
+    ("Start", Pair::Moment("event.start")),
+    ("End", Pair::Moment("event.end")),
     ("Lock_time", Pair::Seconds("mysql.slowlog.lock_time.sec")),
     ("Rows_sent", Pair::Number("mysql.slowlog.rows_sent")),
     ("Rows_examined", Pair::Number("mysql.slowlog.rows_examined")),
@@ -229,6 +233,10 @@ impl Pair {
             Pair::Seconds(_) => {}
             Pair::Text(name) => fields.text(name, value),
             Pair::Flag(name) => fields.flag(name, value == "Yes"),
+            Pair::Moment(name) if iso(value).is_some_and(|(_, rest)| rest.is_empty()) => {
+                fields.text(name, value);
+            }
+            Pair::Moment(_) => {}
         }
     }
 }
@@ -287,6 +295,15 @@ mod tests {
         check(
             "/usr/sbin/mysqld, Version: 8.0.36 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /x\nTime                 Id Command    Argument",
             Some(" - {}"),
+        );
+        // As `log_slow_extra` has it.
+        check(
+            "# User@Host: jo[jo] @ localhost []  Id: 1\n# Query_time: 0.5 Thread_id: 1 Created_tmp_tables: 2 Start: 2026-01-02T03:04:04.082107Z End: 2026-01-02T03:04:05.582107Z\nSELECT 1;",
+            Some(concat!(
+                r#" - {"event":{"duration":500000000,"end":"2026-01-02T03:04:05.582107Z","start":"2026-01-02T03:04:04.082107Z"},"#,
+                r#""mysql":{"slowlog":{"current_user":"jo","query":"SELECT 1;","tmp_tables":2},"thread_id":1},"#,
+                r#""source":{"domain":"localhost"},"user":{"name":"jo"}}"#
+            )),
         );
         // As servers on Windows end lines.
         check(

@@ -238,10 +238,16 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
         ));
     }
     keys.tell_rest(notes);
-    let rest: [(&str, Value); 2] = [
-        ("parse", fileset.parser.into()),
-        ("processors", processors.into()),
-    ];
+    // What PostgreSQL's files have, the module tells by their lines.
+    let has_csv = |(_, value): &(&str, Value)| {
+        let paths = texts(value.clone());
+        paths.iter().any(|path| path.contains(".csv"))
+    };
+    let parser = match fileset.parser {
+        "postgresql" if source.iter().any(has_csv) => "auto",
+        parser => parser,
+    };
+    let rest: [(&str, Value); 2] = [("parse", parser.into()), ("processors", processors.into())];
     let members = source.into_iter().chain(rest);
     let members = members.map(|(name, value)| (name.to_owned(), value));
     let input: Map<String, Value> = members.collect();

@@ -323,6 +323,17 @@ fn modules_of_servers_have_parsers_that_know_their_lines() {
 }
 
 #[test]
+fn the_log_of_postgresql_may_be_csv() {
+    let text = "- module: postgresql\n  log: {var.paths: [/pg/*.log, /pg/*.csv]}\n";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert!(
+        imported.config.contains("parse: auto\n"),
+        "{}",
+        imported.config
+    );
+}
+
+#[test]
 fn what_cef_says_goes_where_it_is_asked_to() {
     let text = "\
 filebeat.inputs: [{type: filestream, paths: [/x]}]
