@@ -46,20 +46,29 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// A text; an empty one is left out.
     pub(super) fn text(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
-        self.members.push((name, Value::Text(text.into())));
+        self.push(name, Value::Text(text.into()));
     }
 
     pub(super) fn number(&mut self, name: &'static str, number: u64) {
-        self.members.push((name, Value::Number(number)));
+        self.push(name, Value::Number(number));
     }
 
     /// A number from zero on, as it is written: the text has to be one ([`is_decimal`]).
     pub(super) fn fraction(&mut self, name: &'static str, number: &'a str) {
-        self.members.push((name, Value::Fraction(number)));
+        self.push(name, Value::Fraction(number));
     }
 
     pub(super) fn flag(&mut self, name: &'static str, is_so: bool) {
-        self.members.push((name, Value::Flag(is_so)));
+        self.push(name, Value::Flag(is_so));
+    }
+
+    fn push(&mut self, name: &'static str, value: Value<'a>) {
+        /// As many as most lines have: their memory is asked for once.
+        const USUAL: usize = 16;
+        if self.members.capacity() == 0 {
+            self.members.reserve(USUAL);
+        }
+        self.members.push((name, value));
     }
 
     /// Nanoseconds that all took; nothing for more than can be counted.
