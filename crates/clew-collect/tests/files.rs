@@ -8,8 +8,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use clew_collect::{
-    CollectOptions, Encoding, FileOptions, Multiline, MultilineRule, SkipReason, StartAt,
-    StopToken, Wrapping,
+    CollectOptions, Encoding, FileOptions, Multiline, MultilineRule, ParserChoice, ParserName,
+    SkipReason, StartAt, StopToken, Wrapping,
 };
 use support::{Follower, Memory, Place, collect, lines, text};
 
@@ -184,6 +184,35 @@ fn events_of_several_lines_survive_restarts_and_rotations() {
     assert_eq!(memory.repeated, 0);
     place.append("app.log", "more\n\tat c.d(1)\n");
     assert_eq!(messages(&options), ["more\n\tat c.d(1)"]);
+}
+
+#[test]
+fn events_that_a_parser_joins_survive_a_stop_in_their_middle_and_a_rotation() {
+    let place = Place::new();
+    let options = with(&place, "pg.csv*", |files| {
+        files.parse = ParserChoice::Named(ParserName::PostgresqlCsv);
+    });
+    let event = |number: usize| {
+        format!(
+            "2026-01-02 03:04:05.678 UTC,,,{number},,5ff.1,1,,2026-01-02 03:00:00 UTC,,0,LOG,00000,\"a\nb\""
+        )
+    };
+    let (first, rest) = (
+        format!("{}\"a\n", event(1).split('"').next().unwrap()),
+        "b\"\n",
+    );
+    place.append("pg.csv", format!("{}\n{first}", event(0)));
+    let follower = Follower::start(options.clone(), Memory::default());
+    follower.expect(&[event(0)]);
+    let (_, memory) = follower.finish();
+    place.append("pg.csv", rest);
+    place.rename("pg.csv", "pg.csv.1");
+    place.append("pg.csv", format!("{}\n", event(2)));
+    let follower = Follower::start(options, memory);
+    follower.expect(&[event(1), event(2)]);
+    let (_, memory) = follower.finish();
+    let taken = |document: &serde_json::Value| document["event"]["parse_error"].is_null();
+    assert!(memory.documents.values().all(taken));
 }
 
 #[test]
