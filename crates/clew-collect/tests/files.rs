@@ -216,6 +216,15 @@ fn events_that_a_parser_joins_survive_a_stop_in_their_middle_and_a_rotation() {
 }
 
 #[test]
+fn a_file_that_begins_with_nothing_but_blank_lines_is_read() {
+    let place = Place::new();
+    place.append("app.log", "\n".repeat(70_000) + "it goes on\n");
+    let follower = Follower::start(with(&place, "app.log", |_| {}), Memory::default());
+    follower.expect(&["it goes on"]);
+    let _ = follower.finish();
+}
+
+#[test]
 fn the_only_event_of_a_file_is_taken_when_its_time_is_over() {
     let place = Place::new();
     let options = with(&place, "*.log", |files| {

@@ -14,7 +14,7 @@ use crate::parse::ParserName;
 const PART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes of a file that its parser is chosen by.
-const SAMPLE_BYTES_MAX: usize = 64 << 10;
+pub(super) const SAMPLE_BYTES_MAX: usize = 64 << 10;
 
 /// The rules of one input.
 #[derive(Debug)]

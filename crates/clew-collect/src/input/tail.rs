@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::file_system::{self, FileId, Stat};
 use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
-use super::rules::FileRules;
+use super::rules::{FileRules, SAMPLE_BYTES_MAX};
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
@@ -452,7 +452,11 @@ impl Tail {
                             self.fit = Some(choice.fit);
                             Some(choice.parser)
                         }
-                        None => last.then_some(ParserName::Plain),
+                        // Where they say nothing, no more of them are looked at: they have to be passed.
+                        None => {
+                            let is_over = last || data.len() > SAMPLE_BYTES_MAX;
+                            is_over.then_some(ParserName::Plain)
+                        }
                     }
                 }
             };
