@@ -840,6 +840,8 @@ output.console: {}
         ),
         (&Value::from("took"), &Value::from("s"))
     );
+    assert_eq!(steps[2]["duration"]["ignore_failure"], true);
+    assert_eq!(steps[3]["rename"]["ignore_failure"], true);
     assert_eq!(steps[3]["rename"]["field"], "app.method");
     assert_eq!(steps[4]["rename"]["target_field"], "rpc.error");
     assert_eq!(imported.told(), Vec::<String>::new());

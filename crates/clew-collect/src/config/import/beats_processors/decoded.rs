@@ -38,6 +38,7 @@ pub(super) fn cef(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
             ("field", "cef".into()),
             ("target_field", target.into()),
             ("ignore_missing", true.into()),
+            ("ignore_failure", true.into()),
         ];
         out.push(processor("rename", parts));
     }
@@ -66,7 +67,12 @@ pub(super) fn duration(keys: &mut Keys, out: &mut Vec<Value>) {
         Some("hours") => "h",
         _ => "ms",
     };
-    let parts = [("field", field(keys).into()), ("unit", unit.into())];
+    // What it cannot do keeps none of the next from being done.
+    let parts = [
+        ("field", field(keys).into()),
+        ("unit", unit.into()),
+        ("ignore_failure", true.into()),
+    ];
     out.push(processor("duration", parts));
 }
 
@@ -89,6 +95,7 @@ pub(super) fn moved(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>
             ("field", inside.into()),
             ("target_field", format!("{to}{field}").into()),
             ("ignore_missing", true.into()),
+            ("ignore_failure", true.into()),
         ];
         out.push(processor("rename", parts));
     }
