@@ -2,10 +2,12 @@
 //! how far the best of all of them lie. A search beyond that is a waste, however little its own column has found.
 
 use std::collections::BinaryHeap;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::ivf::ListQuery;
 use crate::rank::Ranked;
 
 /// The best that searches of several columns have found for one vector so far, all in one space.
@@ -20,6 +22,8 @@ pub struct Horizon {
     hits: AtomicU32,
     /// How many there are to be of both.
     most: Most,
+    /// The vector as lists around some centres are scanned for it.
+    prepared: Mutex<Option<(NonZeroU64, ListQuery)>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +50,7 @@ impl Horizon {
             candidates: infinite(),
             hits: infinite(),
             most: Most { candidates, hits },
+            prepared: Mutex::new(None),
         }
     }
 
@@ -72,6 +77,27 @@ impl Horizon {
     /// What lies farther is no hit; infinite until there are enough.
     pub(crate) fn hit_limit(&self) -> f32 {
         f32::from_bits(self.hits.load(Ordering::Relaxed))
+    }
+
+    /// The hits so far, in no order, where so many are wanted of the whole; their rows are those of other columns.
+    pub(crate) fn hits_of(&self, wanted: usize) -> Vec<Ranked> {
+        if self.most.hits != wanted {
+            return Vec::new();
+        }
+        let best = self.best.lock();
+        best.hits.farthest_first.iter().copied().collect()
+    }
+
+    /// The vector prepared for lists around these centres, if a search has left it and none has taken it since.
+    pub(crate) fn take_prepared(&self, centres: NonZeroU64) -> Option<ListQuery> {
+        let mut prepared = self.prepared.lock();
+        let taken = prepared.take_if(|(of, _)| *of == centres);
+        taken.map(|(_, query)| query)
+    }
+
+    /// Leaves it to the searches that come.
+    pub(crate) fn keep_prepared(&self, centres: NonZeroU64, query: ListQuery) {
+        *self.prepared.lock() = Some((centres, query));
     }
 
     /// Takes in what a column has found: its candidates by their estimates, and its hits, each of which may also be among

@@ -71,7 +71,7 @@ pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use horizon::Horizon;
-pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
+pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer, SharedCentres};
 pub use max_sim::{MaxSimQuery, QUERY_VECTORS_MAX};
 pub use memory::{gets_graph, memory_needed};
 pub use options::{

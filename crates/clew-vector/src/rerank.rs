@@ -71,6 +71,18 @@ impl<'a> Nearest<'a> {
 
     const WAITING_MIN: usize = 64;
 
+    /// Has what other columns have found for the same vector among the nearest: at most `k`.
+    pub(crate) fn with_others(mut self, others: &[Ranked]) -> Self {
+        // Nothing here is expanded: the mark tells them apart.
+        let others = others.iter().map(|other| other.mark_expanded());
+        self.nearest.extend(others.map(|exact| Measured {
+            bound: exact,
+            exact,
+        }));
+        self.nearest.sort_unstable();
+        self
+    }
+
     /// Rows that may not lie nearer than this are no hits.
     #[inline]
     pub(crate) fn limit(&self) -> f32 {
@@ -124,7 +136,7 @@ impl<'a> Nearest<'a> {
         self.nearest.truncate(self.k);
     }
 
-    /// The nearest in order, the memory of those that waited, and how many rows were measured.
+    /// The nearest of this column in order, the memory of those that waited, and how many rows were measured.
     pub(crate) fn finish(mut self) -> Result<(Vec<Ranked>, Vec<Ranked>, u64), VectorError> {
         self.waiting.sort_unstable();
         let mut at = 0;
@@ -139,7 +151,8 @@ impl<'a> Nearest<'a> {
             return Err(damage);
         }
         self.exact.clear();
-        self.exact.extend(self.nearest.iter().map(|one| one.exact));
+        let nearest = self.nearest.iter().map(|one| one.exact);
+        self.exact.extend(nearest.filter(|one| !one.is_expanded()));
         self.exact.sort_unstable();
         Ok((self.exact, self.waiting, self.measured))
     }

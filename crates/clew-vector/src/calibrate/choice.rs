@@ -21,7 +21,7 @@ pub struct Choice {
     pub recall: f32,
     /// Price of a walk.
     pub graph_ns: f32,
-    /// Price of going through lists.
+    /// Price of going through lists; of a column that shares its centres with others, as one of them.
     pub lists_ns: f32,
     /// Vectors that the column had then.
     pub rows: u32,
@@ -59,6 +59,21 @@ impl Choice {
     pub(crate) fn holds_for(&self, rows: usize) -> bool {
         rows / RECHOOSE_RATIO < self.rows as usize
     }
+}
+
+/// What lists cost as one of so many columns with the same centres that are searched together: what the nearest list alone
+/// takes is mostly what is done once for all of them.
+pub(crate) fn as_one_of(tried: &[Tried], parts: usize) -> Vec<Tried> {
+    let others = 1.0 - 1.0 / parts.max(1) as f64;
+    let of_part = |one: &Tried| {
+        let first = tried.iter().find(|first| first.k == one.k);
+        let once = first.map_or(0.0, |first| first.ns.min(one.ns));
+        Tried {
+            ns: one.ns - others * once,
+            ..*one
+        }
+    };
+    tried.iter().map(of_part).collect()
 }
 
 /// Points of lists that stand in for a graph: at each, the effort with which a walk would find as much, by the points of
@@ -127,6 +142,15 @@ mod tests {
         let cheap = tried(&[(1, 0.5, 5.0), (8, 0.96, 15.0)]);
         assert!(Choice::of(1_000, &walks, &cheap).unwrap().is_for_lists());
         assert!(choice.holds_for(3_999) && !choice.holds_for(4_000));
+    }
+
+    #[test]
+    fn what_lists_prepare_is_paid_for_by_all_that_share_it() {
+        let lists = tried(&[(1, 0.5, 40.0), (2, 0.9, 50.0), (4, 0.96, 80.0)]);
+        assert_eq!(as_one_of(&lists, 1), lists);
+        let prices: Vec<f64> = as_one_of(&lists, 4).iter().map(|one| one.ns).collect();
+        assert_eq!(prices, [10.0, 20.0, 50.0]);
+        assert!(as_one_of(&[], 4).is_empty());
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod measure;
 use bytemuck::{Pod, Zeroable};
 
 pub use choice::Choice;
-pub(crate) use choice::points_in_place_of;
+pub(crate) use choice::{as_one_of, points_in_place_of};
 pub(crate) use measure::{Learning, Structure, Tried};
 
 /// Numbers of hits that recall is learnt for.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use clew_kernels::kernels;
 
@@ -12,7 +13,7 @@ use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
 use crate::image::{laid_out, pad};
-use crate::ivf::ReuseLists;
+use crate::ivf::{ReuseLists, SharedCentres};
 use crate::memory::gets_graph;
 use crate::options::{inverse_norm, norm_squared, squared};
 use crate::rows::{Geometry, Rows};
@@ -59,6 +60,7 @@ pub struct ColumnBuilder {
     /// One over the length of each vector; only kept for [`Space::Cosine`].
     inverse_norms: Vec<f32>,
     pub(super) watch: BuildWatch,
+    pub(super) shared: Option<Arc<SharedCentres>>,
 }
 
 impl ColumnBuilder {
@@ -72,6 +74,7 @@ impl ColumnBuilder {
             rounded: Vec::new(),
             inverse_norms: Vec::new(),
             watch: BuildWatch::default(),
+            shared: None,
         })
     }
 
@@ -92,6 +95,14 @@ impl ColumnBuilder {
     #[must_use]
     pub fn watched_by(mut self, watch: BuildWatch) -> Self {
         self.watch = watch;
+        self
+    }
+
+    /// Forms lists around centres that other columns have, and leaves its own to those if there are none yet. Where a graph was
+    /// asked for and may be replaced, lists are judged by what they cost as one of so many parts.
+    #[must_use]
+    pub fn sharing(mut self, centres: Arc<SharedCentres>) -> Self {
+        self.shared = Some(centres);
         self
     }
 
@@ -213,6 +224,9 @@ impl ColumnBuilder {
         } else {
             (None, Learnt::default())
         };
+        if let (Some(Built::Lists(lists)), Some(shared)) = (&built, &self.shared) {
+            shared.keep(&lists.cells, (self.docs.len(), lists.frame.distortion));
+        }
         progress.check()?;
         progress.begin(BuildPhase::Write, (0, 0));
         let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);

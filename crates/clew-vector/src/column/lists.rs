@@ -1,6 +1,7 @@
 //! Inverted lists in an image: their sections, written and read. `docs/formats/vectors.md` is the
 //! specification.
 
+use std::num::NonZeroU64;
 use std::ops::Deref;
 
 use bytemuck::cast_slice;
@@ -14,8 +15,8 @@ use crate::ivf::{
 };
 use crate::{Column, ListCodes, VectorError};
 
-/// Seed, typical error, distortion, dimensions of a product code, whether codes are of directions, and free bytes, before
-/// the centre.
+/// Seed, typical error, distortion, dimensions of a product code, whether codes are of directions, and what names the
+/// centres, before the centre of all.
 const LIST_FRAME_HEAD_BYTES: usize = 32;
 const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
 /// Numbers of the rows of a block.
@@ -75,6 +76,7 @@ impl ListBytes {
             distortion,
             coding,
             is_of_directions,
+            identity,
         } = &lists.frame;
         let part = u32::try_from(coding.part()).expect("a code has few dimensions");
         let mut bytes = Vec::new();
@@ -83,7 +85,9 @@ impl ListBytes {
         bytes.extend(distortion.to_le_bytes());
         bytes.extend(part.to_le_bytes());
         bytes.extend(u32::from(*is_of_directions).to_le_bytes());
-        bytes.resize(LIST_FRAME_HEAD_BYTES, 0);
+        bytes.extend(identity.map_or(0, NonZeroU64::get).to_le_bytes());
+        // The centre starts where readers look for it.
+        assert_eq!(bytes.len(), LIST_FRAME_HEAD_BYTES);
         bytes.extend_from_slice(cast_slice(&frame.centre));
         ListBytes { frame: bytes }
     }
@@ -100,7 +104,10 @@ impl ListBytes {
             sections.push((SectionKind::ListBook, book));
         }
         sections.push((SectionKind::ListHeads, cast_slice(&lists.heads)));
-        sections.push((SectionKind::ListCentres, cast_slice(&lists.centres)));
+        sections.push((
+            SectionKind::ListCentres,
+            cast_slice(lists.cells.centre_bytes()),
+        ));
         sections.push((SectionKind::ListRows, cast_slice(&lists.rows)));
         sections.push((SectionKind::ListBlocks, &lists.blocks));
     }
@@ -147,6 +154,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             error,
             distortion,
             is_of_directions: head[5] == 1,
+            identity: NonZeroU64::new(u64::from(head[6]) | u64::from(head[7]) << 32),
         })
     }
 

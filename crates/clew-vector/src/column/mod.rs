@@ -14,6 +14,7 @@ pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
 pub(crate) use integrity::Integrity;
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
@@ -250,6 +251,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// True when the image holds inverted lists, and nothing was found wrong with them.
     pub fn has_lists(&self) -> bool {
         self.header.has_lists() && self.graph_damage().is_none()
+    }
+
+    /// Names what its lists were formed around: columns where it is the same were formed around the same centres, see
+    /// [`SharedCentres`](crate::SharedCentres). `None` without lists, and of older images.
+    pub fn list_centres(&self) -> Option<NonZeroU64> {
+        let frame = self.list_frame.as_ref().filter(|_| self.has_lists());
+        frame?.identity
     }
 
     /// True when the image holds a graph, and nothing was found wrong with it.

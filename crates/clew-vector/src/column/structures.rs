@@ -1,7 +1,7 @@
 //! What a column is searched through is built here, and tried: where nobody insists on a graph, lists beside it, and the
 //! faster of the two is kept.
 
-use crate::calibrate::{Choice, Learning, Point, Structure, Tried, points_in_place_of};
+use crate::calibrate::{Choice, Learning, Point, Structure, Tried, as_one_of, points_in_place_of};
 use crate::column::View;
 use crate::column::builder::{ColumnBuilder, ImageOptions};
 use crate::column::built::{Before, Built, Learnt, Structures};
@@ -10,7 +10,7 @@ use crate::column::integrity::{Checked, Integrity};
 use crate::graph::{
     BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
 };
-use crate::ivf::{BuildLists, OwnedLists, ReuseLists, build_lists};
+use crate::ivf::{BuildLists, OwnedLists, ReuseLists, SharedCentres, build_lists};
 use crate::memory::compares_lists;
 use crate::plan::lists_effort;
 use crate::watch::BuildPhase;
@@ -125,7 +125,7 @@ impl ColumnBuilder {
         };
         let walks = price(&graph, Structure::Graph)?;
         let tried = price(&lists, Structure::Lists)?;
-        let choice = Choice::of(self.len(), &walks, &tried);
+        let choice = Choice::of(self.len(), &walks, &as_one_of(&tried, self.parts()));
         match choice {
             Some(choice) if choice.is_for_lists() => {
                 let walks = self.try_with(&learning, (&graph, Structure::Graph), walks)?;
@@ -211,6 +211,12 @@ impl ColumnBuilder {
         })
     }
 
+    /// Columns of about this size that are searched together.
+    fn parts(&self) -> usize {
+        let shared = self.shared.as_deref();
+        shared.map_or(1, SharedCentres::parts)
+    }
+
     fn build_lists(
         &self,
         how: ImageOptions,
@@ -219,10 +225,12 @@ impl ColumnBuilder {
         let how = BuildLists {
             space: self.options.space,
             options: self.options.list_options(),
+            parts: self.parts(),
             seed: how.seed,
             threads: how.threads.max(1),
         };
-        let lists = build_lists(&self.rows(), &how, reuse, &self.watch.progress)?;
+        let before = (reuse, self.shared.as_deref());
+        let lists = build_lists(&self.rows(), &how, before, &self.watch.progress)?;
         Ok(lists.map(Built::Lists))
     }
 

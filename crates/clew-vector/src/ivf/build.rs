@@ -1,9 +1,12 @@
 //! Lists of a column in the making: centres from a sample, then each row's list and code in one pass.
 
+use std::sync::Arc;
+
 use clew_kernels::{FAST_ROWS, Kernels, fast_block_bytes};
 
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::arrange;
+use crate::ivf::cells::{Cells, SharedCentres};
 use crate::ivf::coding::{Coding, SIGNS, code_count, direct};
 use crate::ivf::kmeans;
 use crate::ivf::options::{IvfOptions, LISTS_MAX, ListCodes};
@@ -21,11 +24,17 @@ use crate::{Space, VectorError};
 const SAMPLE_PER_LIST: usize = 48;
 /// Residuals that a code book is trained on.
 const BOOK_ROWS: usize = 4_096;
+/// Where vectors are parts of a whole there are lists as for the whole, but no more than one for so many rows of a part: each
+/// list has a block that is not full.
+const ROWS_PER_LIST_MIN: usize = 8;
+
 /// How lists are built.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BuildLists {
     pub(crate) space: Space,
     pub(crate) options: IvfOptions,
+    /// Parts of about this size that are searched together.
+    pub(crate) parts: usize,
     pub(crate) seed: u64,
     pub(crate) threads: usize,
 }
@@ -34,7 +43,7 @@ pub(crate) struct BuildLists {
 #[derive(Debug)]
 pub(crate) struct OwnedLists {
     pub(crate) frame: ListFrame,
-    pub(crate) centres: Vec<i8>,
+    pub(crate) cells: Arc<Cells>,
     pub(crate) heads: Vec<ListHead>,
     pub(crate) rows: Vec<u32>,
     pub(crate) blocks: Vec<u8>,
@@ -45,7 +54,7 @@ impl OwnedLists {
     pub(crate) fn view(&self) -> Lists<'_> {
         Lists {
             frame: &self.frame,
-            centres: &self.centres,
+            centres: self.cells.centre_bytes(),
             heads: &self.heads,
             rows: &self.rows,
             blocks: &self.blocks,
@@ -53,11 +62,14 @@ impl OwnedLists {
     }
 }
 
-/// Lists for so many rows: √2 times the square root. Twice that makes a build half as fast again and
+/// Lists for so many rows, in so many parts of a whole: √2 times the square root. Twice that makes a build half as fast again and
 /// searches of recall .90 to .95 no faster (150,000 × 384).
-pub(super) fn list_count(rows: usize, options: &IvfOptions) -> usize {
+pub(super) fn list_count((rows, parts): (usize, usize), options: &IvfOptions) -> usize {
     let wanted = match options.lists {
-        0 => (2 * rows).isqrt(),
+        0 => {
+            let of_whole = rows.saturating_mul(parts.saturating_mul(2)).isqrt();
+            of_whole.min((2 * rows).isqrt().max(rows / ROWS_PER_LIST_MIN))
+        }
         lists => lists as usize,
     };
     wanted.clamp(1, rows.min(LISTS_MAX as usize).max(1))
@@ -69,11 +81,11 @@ pub(super) fn list_count(rows: usize, options: &IvfOptions) -> usize {
 ///
 /// Costs per row: one rotation, the comparison with each centre, and a code; and before that, for each
 /// list, [`SAMPLE_PER_LIST`] such comparisons three times. With `reuse`, the rows that it holds cost
-/// little more than a copy. Deterministic for a seed, whatever the number of threads.
+/// little more than a copy, unless the centres that are `shared` are others. Deterministic for a seed, whatever the number of threads.
 pub(crate) fn build_lists(
     rows: &Rows<'_>,
     how: &BuildLists,
-    reuse: Option<&ReuseLists<'_>>,
+    (reuse, shared): (Option<&ReuseLists<'_>>, Option<&SharedCentres>),
     progress: &BuildProgress,
 ) -> Result<Option<OwnedLists>, VectorError> {
     let count = rows.count();
@@ -81,19 +93,25 @@ pub(crate) fn build_lists(
         return Ok(None);
     }
     progress.begin(BuildPhase::Learn, (0, 0));
-    let reuse = reuse.filter(|reuse| reuse.fits(rows, how));
-    let (frame, centres, coding) = match reuse {
-        Some(reuse) => reuse.parts(),
-        None => train(rows, how),
+    let shared = shared.and_then(|shared| shared.that_fit(rows, how));
+    let reuse = reuse.filter(|reuse| match &shared {
+        Some(cells) => reuse.is_around(cells),
+        None => reuse.fits(rows, how),
+    });
+    let cells = match (shared, reuse) {
+        (Some(cells), _) => cells,
+        (None, Some(reuse)) => reuse.cells(),
+        (None, None) => Arc::new(train(rows, how)),
     };
-    let owns = owns(&frame, &centres, how.space, rows.kernels);
+    let (frame, centres, coding) = (&cells.frame, &cells.centres, &cells.coding);
+    let owns = owns(frame, centres, how.space, rows.kernels);
     let coder = Coder {
         rows,
         space: how.space,
-        frame: &frame,
-        centres: &centres,
+        frame,
+        centres,
         owns: &owns,
-        coding: &coding,
+        coding,
     };
     let mut codes = vec![0; count * coding.codes(rows.numbers)];
     let mut placed = vec![UNPLACED; count];
@@ -110,14 +128,8 @@ pub(crate) fn build_lists(
     let distortion = (squared / count as f64) as f32;
     let (heads, list_rows, blocks) = arrange((&centres.points.steps, &owns), &codes, &placed);
     Ok(Some(OwnedLists {
-        frame: ListFrame {
-            frame,
-            coding,
-            error,
-            distortion,
-            is_of_directions: true,
-        },
-        centres: centres.points.rows,
+        frame: cells.list_frame(error, distortion),
+        cells,
         heads,
         rows: list_rows,
         blocks,
@@ -125,9 +137,9 @@ pub(crate) fn build_lists(
 }
 
 /// Everything that is learned from the rows.
-fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
+fn train(rows: &Rows<'_>, how: &BuildLists) -> Cells {
     let frame = Frame::build(rows, how.seed);
-    let lists = list_count(rows.count(), &how.options);
+    let lists = list_count((rows.count(), how.parts), &how.options);
     let wanted = rows.count().min(lists * SAMPLE_PER_LIST);
     let mut sample = Points::with_room(rows.numbers, wanted);
     let mut residual = Residual::default();
@@ -169,7 +181,7 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
             Coding::Product(trained.expect("the number of rows was checked"))
         }
     };
-    (frame, centres, coding)
+    Cells::new(frame, coding, centres)
 }
 
 /// Dimensions of the product codes that these rows get; `None` for signs.
@@ -203,7 +215,7 @@ pub(crate) fn lists_memory(dimension: usize, rows: usize, options: &IvfOptions) 
     let codes = code_count(dimension, part.unwrap_or(SIGNS));
     let block = fast_block_bytes(codes) + FAST_ROWS * size_of::<u32>();
     let row = codes + size_of::<Placed>() + block / FAST_ROWS;
-    let lists = list_count(rows, options);
+    let lists = list_count((rows, 1), options);
     let sample = rows.min(lists * SAMPLE_PER_LIST) * (dimension + size_of::<f32>());
     let book = match part {
         None => 0,

@@ -20,6 +20,7 @@
 
 mod blocks;
 mod build;
+mod cells;
 mod coding;
 mod kmeans;
 mod options;
@@ -30,12 +31,15 @@ mod reuse;
 mod scan;
 
 pub(crate) use build::{BuildLists, OwnedLists, build_lists, lists_memory};
+pub use cells::SharedCentres;
 pub(crate) use coding::{Coding, SIGNS, code_count};
 pub use options::{IvfOptions, LISTS_MAX, ListCodes, Method};
 pub(crate) use product::CENTROIDS;
 pub use product::ProductQuantizer;
 pub(crate) use reuse::ReuseLists;
-pub(crate) use scan::{ListQuery, ScanLists, Seeker};
+pub(crate) use scan::{ListQuery, ScanLists, Seeker, Start};
+
+use std::num::NonZeroU64;
 
 use bytemuck::{Pod, Zeroable};
 use clew_kernels::{FAST_ROWS, fast_block_bytes};
@@ -78,6 +82,9 @@ pub(crate) struct ListFrame {
     pub(crate) distortion: f32,
     /// Whether codes are those of residuals of length 1; older columns have others.
     pub(crate) is_of_directions: bool,
+    /// Names the centres and what codes mean: a vector is prepared in the same way for all columns where it is the same.
+    /// Older columns have none.
+    pub(crate) identity: Option<NonZeroU64>,
 }
 
 /// The lists of a column, where they lie.

@@ -1,33 +1,23 @@
 //! Lists that grow over merges: the centres of a column that was merged serve the next one as long
 //! as they fit, and its rows keep their lists and codes.
 
-use clew_kernels::{FAST_ROWS, kernels};
+use std::sync::Arc;
 
-use crate::codes::{Frame, Residual};
+use clew_kernels::FAST_ROWS;
+
 use crate::ivf::blocks::read_row;
-use crate::ivf::build::{BuildLists, list_count, product_part};
-use crate::ivf::coding::Coding;
+use crate::ivf::build::BuildLists;
+use crate::ivf::cells::Cells;
 use crate::ivf::place::Placed;
-use crate::ivf::points::{Centres, Points};
-use crate::ivf::product::ProductQuantizer;
 use crate::ivf::{DamagedList, Lists};
-use crate::random::spread;
 use crate::rows::Rows;
-
-/// Lists are kept while their number is within this factor of the one that would be chosen anew.
-const COUNT_RATIO_MAX: usize = 2;
-/// Lists are kept while rows lie no farther from them than this, in squared distance, compared with
-/// the rows that they were formed by.
-const DISTORTION_RATIO_MAX: f32 = 1.2;
-/// Rows that are asked how far from the centres they lie.
-const FIT_ROWS: usize = 1_024;
 
 /// The lists of a column that is being merged.
 pub(crate) struct ReuseLists<'a> {
     lists: Lists<'a>,
     /// What became of each of its rows; [`crate::graph::NONE`] if it is gone.
     new_rows: Vec<u32>,
-    centres: Centres,
+    cells: Arc<Cells>,
 }
 
 impl<'a> ReuseLists<'a> {
@@ -39,67 +29,27 @@ impl<'a> ReuseLists<'a> {
                 return Err(DamagedList);
             }
         }
-        let points = Points {
-            dimension: lists.dimension(),
-            rows: lists.centres.to_vec(),
-            steps: lists.heads.iter().map(|head| head.step).collect(),
-        };
-        let centres = Centres::new(points, kernels());
         Ok(ReuseLists {
             lists,
             new_rows,
-            centres,
+            cells: Arc::new(Cells::of(&lists)),
         })
     }
 
     /// Whether these rows are served as well by the old centres, and coded as they would be, as by new ones.
     pub(super) fn fits(&self, rows: &Rows<'_>, how: &BuildLists) -> bool {
         let frame = self.lists.frame;
-        if !frame.is_of_directions || frame.coding.product_part() != product_part(rows, how) {
-            return false;
-        }
-        let (old, new) = (
-            self.lists.heads.len(),
-            list_count(rows.count(), &how.options),
-        );
-        if new > old * COUNT_RATIO_MAX || old > new * COUNT_RATIO_MAX {
-            return false;
-        }
-        let sample = spread(rows.count(), rows.count().min(FIT_ROWS), how.seed);
-        let mut residual = Residual::default();
-        let (mut floats, mut scores) = (vec![0.0; rows.numbers], Vec::new());
-        let mut sum = 0.0;
-        for &row in &sample {
-            let frame = &self.lists.frame.frame;
-            frame.residual(
-                rows.floats(row, &mut floats),
-                rows.scale(row),
-                &mut residual,
-            );
-            let mut point = Points::new(rows.numbers);
-            point.push(&residual.values, rows.kernels);
-            let (_, nearer) = self
-                .centres
-                .nearest(point.point(0), &mut scores, rows.kernels);
-            sum += residual.squared + nearer;
-        }
-        sum <= DISTORTION_RATIO_MAX * self.lists.frame.distortion * sample.len() as f32
+        frame.is_of_directions && self.cells.fits(rows, how, frame.distortion)
+    }
+
+    /// Whether rows keep their lists and codes around these centres.
+    pub(super) fn is_around(&self, cells: &Cells) -> bool {
+        self.lists.frame.is_of_directions && self.cells.identity == cells.identity
     }
 
     /// What the old column has learned.
-    pub(super) fn parts(&self) -> (Frame, Centres, Coding) {
-        let frame = &self.lists.frame.frame;
-        let points = Points {
-            dimension: self.centres.points.dimension,
-            rows: self.centres.points.rows.clone(),
-            steps: self.centres.points.steps.clone(),
-        };
-        let coding = match &self.lists.frame.coding {
-            Coding::Bits => Coding::Bits,
-            Coding::Product(quantizer) => Coding::Product(ProductQuantizer::clone(quantizer)),
-        };
-        let frame = Frame::new(frame.centre.clone(), frame.seed);
-        (frame, Centres::new(points, kernels()), coding)
+    pub(super) fn cells(&self) -> Arc<Cells> {
+        self.cells.clone()
     }
 
     /// Copies lists and codes of the rows that still live.

@@ -1,6 +1,6 @@
 //! A query over lists: which of them are nearest, and the scan of one.
 
-use clew_kernels::{FAST_ROWS, FastQuery, FastScores, Kernels};
+use clew_kernels::{FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, Kernels};
 use clew_platform::Pace;
 
 use crate::Space;
@@ -27,6 +27,24 @@ pub(crate) struct ListQuery {
     /// Lists, by the base of their distances; the nearest `sorted` come first and in order.
     order: Vec<Ranked>,
     sorted: usize,
+    /// What distances in the nearest lists begin with, as far as somebody has asked to remember it.
+    starts: Vec<Option<ListStart>>,
+}
+
+/// What distances of a list's rows begin with.
+#[derive(Debug, Clone, Copy)]
+struct ListStart {
+    base: f32,
+    /// Distance of the query from the list's centre; not known where codes are not of directions.
+    beyond: f32,
+}
+
+/// What a list is scanned from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    base: f32,
+    /// What is allowed for per `scale` of a row.
+    of_scale: f32,
 }
 
 /// How many errors a scan allows for.
@@ -75,6 +93,7 @@ impl ListQuery {
                 Ranked::new(base + head.own - step * head.step * product, list)
             }));
         self.sorted = 0;
+        self.starts.clear();
         self.sort(probes);
         lists
             .frame
@@ -82,7 +101,7 @@ impl ListQuery {
             .fill(&self.residual.values, &mut self.tables);
     }
 
-    /// What scans need of a query that was prepared, with the lists that were put in order.
+    /// What scans of the lists that were put in order need of a query that was prepared.
     pub(crate) fn prepared(&self) -> ListQuery {
         ListQuery {
             residual: self.residual.clone(),
@@ -90,12 +109,21 @@ impl ListQuery {
             order: self.in_order().to_vec(),
             numbers: Vec::new(),
             scores: Vec::new(),
+            starts: Vec::new(),
             ..*self
         }
     }
 
+    /// Whether it was prepared, as a whole, for lists such as these.
+    pub(crate) fn fits(&self, lists: &Lists<'_>) -> bool {
+        let dimension = lists.dimension();
+        self.order.len() == lists.heads.len()
+            && self.residual.values.len() == dimension
+            && self.tables.entries.len() == lists.frame.coding.codes(dimension) * FAST_TABLE_BYTES
+    }
+
     /// Puts the nearest `count` lists in order.
-    fn sort(&mut self, count: usize) {
+    pub(crate) fn sort(&mut self, count: usize) {
         let rest = &mut self.order[self.sorted..];
         let wanted = count.saturating_sub(self.sorted).min(rest.len());
         if wanted > 0 && wanted < rest.len() {
@@ -128,14 +156,14 @@ impl ListQuery {
         };
     }
 
-    /// What distances of a list's rows begin with, and what is allowed for per `scale` of a row. The product with the centre
-    /// is the query's own here: rounded to bytes, as it is to find the nearest lists, it errs by more than close rows differ.
-    fn start_in(
+    /// What distances of a list's rows begin with. The product with the centre is the query's own here: rounded to bytes, as it
+    /// is to find the nearest lists, it errs by more than close rows differ.
+    fn start_of(
         &self,
-        lists: &Lists<'_>,
         list: usize,
+        lists: &Lists<'_>,
         (space, kernels): (Space, &Kernels),
-    ) -> Result<Start, DamagedList> {
+    ) -> Result<ListStart, DamagedList> {
         let dimension = lists.dimension();
         let centre = lists.centres.get(list * dimension..(list + 1) * dimension);
         let (Some(head), Some(centre)) = (lists.heads.get(list), centre) else {
@@ -143,15 +171,54 @@ impl ListQuery {
         };
         let product = head.step * kernels.dot_bytes(&self.residual.values, centre);
         let base = self.base + head.own - weight(space) * product;
-        Ok(match self.slack {
-            Slack::None => (base, 0.0),
-            Slack::OfDistance(error) => (base - error, 0.0),
-            Slack::OfScale(error) => {
+        let beyond = match self.slack {
+            Slack::None | Slack::OfDistance(_) => 0.0,
+            Slack::OfScale(_) => {
                 let squared = head.step * head.step * kernels.i8().dot(centre, centre);
-                let beyond = (self.residual.squared + squared - 2.0 * product).max(0.0);
-                (base, error * beyond.sqrt())
+                let beyond = self.residual.squared + squared - 2.0 * product;
+                beyond.max(0.0).sqrt()
             }
-        })
+        };
+        Ok(ListStart { base, beyond })
+    }
+
+    fn allowing(&self, start: ListStart) -> Start {
+        let (base, of_scale) = match self.slack {
+            Slack::None => (start.base, 0.0),
+            Slack::OfDistance(error) => (start.base - error, 0.0),
+            Slack::OfScale(error) => (start.base, error * start.beyond),
+        };
+        Start { base, of_scale }
+    }
+
+    /// Where the scan of a list starts.
+    fn start(
+        &self,
+        list: usize,
+        lists: &Lists<'_>,
+        form: (Space, &Kernels),
+    ) -> Result<Start, DamagedList> {
+        Ok(self.allowing(self.start_of(list, lists, form)?))
+    }
+
+    /// Where the scan of the list starts that is the `rank`-th nearest: remembered for columns with the same centres.
+    pub(crate) fn remembered_start(
+        &mut self,
+        (rank, list): (usize, usize),
+        lists: &Lists<'_>,
+        form: (Space, &Kernels),
+    ) -> Result<Start, DamagedList> {
+        let known = self.starts.get(rank).copied().flatten();
+        let start = match known {
+            Some(start) => start,
+            None => self.start_of(list, lists, form)?,
+        };
+        if known.is_none() {
+            let length = self.starts.len().max(rank + 1);
+            self.starts.resize(length, None);
+            self.starts[rank] = Some(start);
+        }
+        Ok(self.allowing(start))
     }
 
     pub(super) fn tables(&self) -> &Tables {
@@ -166,6 +233,15 @@ pub(crate) trait Seeker {
     fn limit(&self) -> f32;
     /// Takes a row within the limit.
     fn take(&mut self, one: Ranked);
+    /// Where the scan of the list starts that is its `rank`-th nearest.
+    fn start(
+        &mut self,
+        (_rank, list): (usize, usize),
+        lists: &Lists<'_>,
+        form: (Space, &Kernels),
+    ) -> Result<Start, DamagedList> {
+        self.query().start(list, lists, form)
+    }
 }
 
 /// Scans lists by queries.
@@ -184,9 +260,6 @@ struct Step<'a> {
     rows: &'a [u32],
     blocks: &'a [u8],
 }
-
-/// What distances of a list's rows begin with, and what is allowed for per `scale` of a row.
-type Start = (f32, f32);
 
 impl<'a> ScanLists<'a> {
     /// Scans of the lists of a column of so many rows.
@@ -207,14 +280,14 @@ impl<'a> ScanLists<'a> {
         }
     }
 
-    /// Hands every row of a list that is near enough to its seeker, and answers how many there are in all. Ends early once
-    /// the pace says so.
+    /// Hands every row of a list that is near enough to its seeker, of which it is the `rank`-th nearest, and answers how many
+    /// there are in all. Ends early once the pace says so.
     pub(crate) fn scan(
         &mut self,
         (seeker, pace): (&mut impl Seeker, &mut Pace),
-        list: usize,
+        (rank, list): (usize, usize),
     ) -> Result<u64, DamagedList> {
-        let start = self.start(seeker, list)?;
+        let start = seeker.start((rank, list), self.lists, (self.space, self.kernels))?;
         for step in self.steps(list)? {
             if pace.is_over() {
                 break;
@@ -224,26 +297,27 @@ impl<'a> ScanLists<'a> {
         self.row_count_of(list)
     }
 
-    /// The same for several seekers, those that are picked: what is read of the list is in the cache for all but the first
+    /// The same for several seekers, those that are picked, each with the list's rank for it: what is read of the list is in the cache for all but the first
     /// of them, and taken apart once for two. `starts` is memory to be used again.
     pub(crate) fn scan_for_each<S: Seeker>(
         &mut self,
-        (seekers, picks): (&mut [S], impl Iterator<Item = usize> + Clone),
+        (seekers, picks): (&mut [S], impl Iterator<Item = (usize, usize)> + Clone),
         (list, pace): (usize, &mut Pace),
         starts: &mut Vec<Start>,
     ) -> Result<u64, DamagedList> {
         starts.clear();
-        for pick in picks.clone() {
-            starts.push(self.start(&seekers[pick], list)?);
+        for (one, rank) in picks.clone() {
+            let form = (self.space, self.kernels);
+            starts.push(seekers[one].start((rank, list), self.lists, form)?);
         }
         for step in self.steps(list)? {
             let mut rest = picks.clone().zip(&*starts);
-            while let Some((one, &start)) = rest.next() {
+            while let Some(((one, _), &start)) = rest.next() {
                 if pace.is_over() {
                     return self.row_count_of(list);
                 }
                 match rest.next() {
-                    Some((other, &other_start)) => {
+                    Some(((other, _), &other_start)) => {
                         let pair = [(one, start), (other, other_start)];
                         self.scan_step_for_two(step, pair, seekers)?;
                     }
@@ -256,11 +330,6 @@ impl<'a> ScanLists<'a> {
 
     fn row_count_of(&self, list: usize) -> Result<u64, DamagedList> {
         Ok(self.lists.list(list)?.0.len() as u64)
-    }
-
-    fn start(&self, seeker: &impl Seeker, list: usize) -> Result<Start, DamagedList> {
-        let how = (self.space, self.kernels);
-        seeker.query().start_in(self.lists, list, how)
     }
 
     fn steps(&self, list: usize) -> Result<impl Iterator<Item = Step<'a>> + use<'a>, DamagedList> {
@@ -302,14 +371,14 @@ impl<'a> ScanLists<'a> {
 }
 
 /// What a seeker's query makes of codes in a list.
-fn fast<'q>(seeker: &'q impl Seeker, (base, of_scale): Start) -> FastQuery<'q> {
+fn fast<'q>(seeker: &'q impl Seeker, start: Start) -> FastQuery<'q> {
     let tables = seeker.query().tables();
     FastQuery {
         tables: &tables.entries,
-        base,
+        base: start.base,
         step: tables.step,
         // Scales are negative.
-        offset: tables.offset - of_scale,
+        offset: tables.offset - start.of_scale,
         limit: seeker.limit(),
     }
 }

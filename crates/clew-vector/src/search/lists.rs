@@ -1,19 +1,23 @@
 //! Searches through inverted lists: the nearest lists are scanned by codes, and the best of their rows
 //! measured exactly.
 
+use std::num::NonZeroU64;
+
+use clew_kernels::Kernels;
 use clew_platform::{Pace, stopped};
 
 use crate::column::View;
 use crate::exact::{Keep, Top};
 use crate::filter::RowFilter;
-use crate::ivf::{DamagedList, ListQuery, Lists, ScanLists, Seeker};
+use crate::horizon::Horizon;
+use crate::ivf::{DamagedList, ListQuery, Lists, ScanLists, Seeker, Start};
 use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Nearest;
 use crate::row_set::RowSet;
 use crate::search::prepare::probing;
 use crate::search::{Search, SearchOutcome, Tally};
-use crate::{Scratch, VectorError};
+use crate::{Scratch, Space, VectorError};
 
 /// Beyond so many typical errors nothing is gained.
 pub(super) const LISTS_MARGIN_MAX: f32 = 2.8;
@@ -28,6 +32,8 @@ fn lists_margin(share: f32) -> f32 {
 /// A search on its way through lists.
 struct Seeking<'a> {
     query: ListQuery,
+    /// Lists to go through, the nearest.
+    probes: usize,
     filter: Option<RowFilter<'a>>,
     nearest: Nearest<'a>,
 }
@@ -47,6 +53,15 @@ impl Seeker for Seeking<'_> {
         if self.filter.is_none_or(|filter| filter.passes(one.row())) {
             self.nearest.push(one);
         }
+    }
+
+    fn start(
+        &mut self,
+        place: (usize, usize),
+        lists: &Lists<'_>,
+        form: (Space, &Kernels),
+    ) -> Result<Start, DamagedList> {
+        self.query.remembered_start(place, lists, form)
     }
 }
 
@@ -86,13 +101,17 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
         self.view.integrity.touch_lists()?;
-        let probes = self.prepare_lists(lists, situation, &mut scratch.list_query);
-        let query = std::mem::take(&mut scratch.list_query);
+        let (query, probes) = self.prepare_lists(lists, situation, scratch);
         let exact = std::mem::take(&mut scratch.exact);
         let memory = (exact, std::mem::take(&mut scratch.coarse));
-        let mut seeking = self.seek(query, memory);
-        let found = self.probe_lists(lists, probes, &mut seeking);
-        scratch.list_query = seeking.query;
+        let mut seeking = self.seek((query, probes), memory);
+        let found = self.probe_lists(lists, &mut seeking);
+        match self.successor(lists) {
+            Some((horizon, centres)) if found.is_ok() => {
+                horizon.keep_prepared(centres, seeking.query);
+            }
+            _ => scratch.list_query = seeking.query,
+        }
         scratch.tally.codes += found.map_err(|DamagedList| self.view.damaged_list())?;
         let measured;
         (scratch.exact, scratch.coarse, measured) = seeking.nearest.finish()?;
@@ -102,31 +121,55 @@ impl Search<'_> {
         Ok(self.outcome(&scratch.exact, strategy, situation, scratch.tally))
     }
 
-    /// Prepares the query for lists; answers how many of them to go through.
+    /// Where the query is left that these lists were scanned for, and by which name: other columns may have the same centres.
+    fn successor(&self, lists: &Lists<'_>) -> Option<(&Horizon, NonZeroU64)> {
+        self.horizon.zip(lists.frame.identity)
+    }
+
+    /// The query as these lists are scanned for it, and how many of them to go through. A column with the same centres that was
+    /// searched for it before has prepared it.
     fn prepare_lists(
         &self,
         lists: &Lists<'_>,
         situation: &Situation,
-        query: &mut ListQuery,
-    ) -> usize {
+        scratch: &mut Scratch,
+    ) -> (ListQuery, usize) {
         let probes = match situation.access {
             Access::Lists(probing) => situation.probes(probing),
             Access::Rows | Access::Graph | Access::Codes => lists.heads.len(),
         };
+        let prepared = self
+            .successor(lists)
+            .and_then(|(horizon, centres)| horizon.take_prepared(centres))
+            .filter(|query| query.fits(lists));
+        let mut query = if let Some(mut query) = prepared {
+            query.sort(probes);
+            query
+        } else {
+            let mut query = std::mem::take(&mut scratch.list_query);
+            let coded = (self.vector, self.probe.own);
+            let kernels = self.view.rows.kernels;
+            query.prepare((lists, self.view.space), coded, probes, kernels);
+            query
+        };
         let share = probes as f32 / lists.heads.len().max(1) as f32;
-        let coded = (self.vector, self.probe.own);
-        let kernels = self.view.rows.kernels;
-        query.prepare((lists, self.view.space), coded, probes, kernels);
         query.allow_errors(lists.frame, lists_margin(share));
-        probes
+        (query, probes)
     }
 
-    fn seek(&self, query: ListQuery, memory: (Vec<Ranked>, Vec<Ranked>)) -> Seeking<'_> {
+    fn seek(
+        &self,
+        (query, probes): (ListQuery, usize),
+        memory: (Vec<Ranked>, Vec<Ranked>),
+    ) -> Seeking<'_> {
         let rows = (&self.probe, &self.view.integrity);
+        let nearest = Nearest::new(rows, (self.k, self.hit_limit()), memory);
+        let others = self.horizon.map(|horizon| horizon.hits_of(self.k));
         Seeking {
             query,
+            probes,
             filter: self.filter,
-            nearest: Nearest::new(rows, (self.k, self.hit_limit()), memory),
+            nearest: nearest.with_others(&others.unwrap_or_default()),
         }
     }
 
@@ -158,11 +201,11 @@ impl Search<'_> {
             top: Top::new(keep),
         };
         let (mut measured, mut pace) = (0, Pace::of_blocks());
-        for list in query.in_order().iter().take(probes) {
+        for (rank, list) in query.in_order().iter().take(probes).enumerate() {
             if pace.is_stopped() {
                 break;
             }
-            measured += scan.scan((&mut rest, &mut pace), list.row() as usize)?;
+            measured += scan.scan((&mut rest, &mut pace), (rank, list.row() as usize))?;
         }
         Ok((rest.top.into_kept(), measured))
     }
@@ -171,16 +214,18 @@ impl Search<'_> {
     fn probe_lists(
         &self,
         lists: &Lists<'_>,
-        probes: usize,
         seeking: &mut Seeking<'_>,
     ) -> Result<u64, DamagedList> {
         let mut scan = scan_of(self.view, lists);
         let (mut at, mut codes, mut pace) = (0, 0, Pace::of_blocks());
-        while (at < probes || !self.is_enough(seeking.nearest.len())) && !pace.is_stopped() {
+        let is_enough = |at, seeking: &Seeking<'_>| {
+            at >= seeking.probes && self.is_enough(seeking.nearest.len())
+        };
+        while !is_enough(at, seeking) && !pace.is_stopped() {
             let Some(list) = seeking.query.list(at) else {
                 break;
             };
-            codes += scan.scan((&mut *seeking, &mut pace), list.row() as usize)?;
+            codes += scan.scan((&mut *seeking, &mut pace), (at, list.row() as usize))?;
             if at == 0 {
                 seeking.nearest.tighten();
             }
@@ -216,7 +261,13 @@ pub(super) fn block_of(
         };
         // Rows that wait are a few times as many as hits, in the worst case.
         let of_rows = 8 * search.k.saturating_mul(size_of::<Ranked>());
-        of_rows.saturating_add(2 * probes * size_of::<Ranked>())
+        // A query that other columns take is whole.
+        let ordered = match search.successor(lists) {
+            Some(_) => lists.heads.len(),
+            None => probes,
+        };
+        let of_order = 2 * (ordered + probes) * size_of::<Ranked>();
+        of_rows.saturating_add(of_order)
     };
     let dimension = lists.dimension();
     let own = lists.block_bytes() + dimension * size_of::<f32>();
@@ -236,63 +287,75 @@ pub(super) fn scan_lists_together(
     view.integrity.touch_lists()?;
     let mut seekers = Vec::with_capacity(searches.len());
     for (_, search, situation) in searches {
-        let query = if stopped() {
+        let prepared = if stopped() {
             // It goes through no list.
-            ListQuery::default()
+            Default::default()
         } else {
-            search.prepare_lists(lists, situation, &mut scratch.list_query);
-            scratch.list_query.prepared()
+            let (query, probes) = search.prepare_lists(lists, situation, scratch);
+            if search.successor(lists).is_some() {
+                (query, probes)
+            } else {
+                let prepared = query.prepared();
+                scratch.list_query = query;
+                (prepared, probes)
+            }
         };
-        seekers.push(search.seek(query, Default::default()));
+        seekers.push(search.seek(prepared, Default::default()));
     }
     let mut scan = scan_of(view, lists);
-    let (mut codes, mut pace) = (vec![0; seekers.len()], Pace::of_blocks());
+    let (mut codes, mut pace) = (vec![0_u64; seekers.len()], Pace::of_blocks());
     let (mut looks, mut starts) = (Vec::new(), Vec::new());
     for ranks in [0..FIRST_LISTS, FIRST_LISTS..usize::MAX] {
         looks.clear();
         for (at, seeker) in seekers.iter().enumerate() {
-            let in_order = seeker.query.in_order();
-            let some = in_order.get(ranks.start..ranks.end.min(in_order.len()));
-            looks.extend(
-                some.into_iter()
-                    .flatten()
-                    .map(|list| (list.row() as usize, at)),
-            );
+            let in_order = seeker.query.in_order().iter().take(seeker.probes);
+            let some = in_order.enumerate().take(ranks.end).skip(ranks.start);
+            looks.extend(some.map(|(rank, list)| (list.row() as usize, at, rank)));
         }
         looks.sort_unstable();
         for looks in looks.chunk_by(|a, b| a.0 == b.0) {
             if pace.is_stopped() {
                 break;
             }
-            let picks = looks.iter().map(|&(_, at)| at);
+            let picks = looks.iter().map(|&(_, at, rank)| (at, rank));
             let list = (looks[0].0, &mut pace);
             let rows = scan.scan_for_each((&mut seekers, picks), list, &mut starts);
             let rows = rows.map_err(|DamagedList| view.damaged_list())?;
-            looks.iter().for_each(|&(_, at)| codes[at] += rows);
+            looks.iter().for_each(|&(_, at, _)| codes[at] += rows);
         }
         seekers
             .iter_mut()
             .for_each(|seeker| seeker.nearest.tighten());
     }
-    let finish =
-        |(((_, search, situation), seeker), codes): ((&(_, Search<'_>, _), Seeking<'_>), _)| {
-            if !search.is_enough(seeker.nearest.len()) && !stopped() {
-                return Ok(None);
-            }
-            let (exact, _, reranked) = seeker.nearest.finish()?;
-            search.tell(exact.iter().copied(), &exact);
-            let tally = Tally {
-                codes,
-                reranked,
-                ..Tally::default()
-            };
-            let strategy = Plan::ScanLists.strategy();
-            Ok(Some(search.outcome(&exact, strategy, situation, tally)))
+    finish_together(lists, searches, seekers.into_iter().zip(codes))
+}
+
+/// Ends searches that went through lists together, each with the number of codes that it measured.
+fn finish_together<'a>(
+    lists: &Lists<'_>,
+    searches: &[(usize, Search<'_>, Situation)],
+    seekers: impl Iterator<Item = (Seeking<'a>, u64)>,
+) -> Result<Vec<Option<SearchOutcome>>, VectorError> {
+    let mut finished = Vec::with_capacity(searches.len());
+    for ((_, search, _), (seeker, codes)) in searches.iter().zip(seekers) {
+        let is_done = search.is_enough(seeker.nearest.len()) || stopped();
+        let found = is_done.then(|| seeker.nearest.finish()).transpose()?;
+        finished.push(found.map(|(exact, _, measured)| (exact, codes, measured)));
+        if let Some((horizon, centres)) = search.successor(lists) {
+            horizon.keep_prepared(centres, seeker.query);
+        }
+    }
+    // Where one of them met damage all go on alone: other columns are told once what was found, by then.
+    let outcome = |((_, search, situation), found): (&(_, Search<'_>, Situation), Option<_>)| {
+        let (exact, codes, reranked): (Vec<Ranked>, u64, u64) = found?;
+        search.tell(exact.iter().copied(), &exact);
+        let tally = Tally {
+            codes,
+            reranked,
+            ..Tally::default()
         };
-    searches
-        .iter()
-        .zip(seekers)
-        .zip(codes)
-        .map(finish)
-        .collect()
+        let strategy = Plan::ScanLists.strategy();
+        Some(search.outcome(&exact, strategy, situation, tally))
+    };
+    Ok(searches.iter().zip(finished).map(outcome).collect())
 }

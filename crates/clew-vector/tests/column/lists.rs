@@ -712,6 +712,7 @@ fn vectors_without_a_direction_are_as_far_as_nothing_can_tell() {
 #[test]
 fn lists_of_signs_of_short_vectors_are_read_and_a_merge_codes_them_anew() {
     let old = open(include_bytes!("fixtures/lists-of-signs.vec").to_vec());
+    assert_eq!(old.list_centres(), None, "nothing names its centres");
     let rows: Vec<Vec<f32>> = (0..600)
         .map(|row| old.vector(row).unwrap().unwrap().into_owned())
         .collect();

@@ -7,4 +7,5 @@ mod code_widths;
 mod images;
 mod life;
 mod lists;
+mod shared;
 mod sparse;

@@ -1,0 +1,231 @@
+//! Columns whose lists share their centres: searched together they find what each would alone, for less.
+
+use std::sync::{Arc, LazyLock};
+
+use clew_vector::{
+    Column, ColumnBuilder, ColumnOptions, GraphChoice, Horizon, ImageOptions, IvfOptions,
+    ListCodes, Method, Scratch, SearchOutcome, SearchRequest, SharedCentres, Space,
+};
+use proptest::prelude::*;
+
+use crate::lists::{clustered, exact};
+
+const DIMENSION: usize = 40;
+const PARTS: usize = 6;
+const PART_ROWS: usize = 1_200;
+const HOW: ImageOptions = ImageOptions {
+    graph: GraphChoice::Always,
+    seed: 3,
+    threads: 1,
+};
+
+fn options(space: Space, codes: ListCodes) -> ColumnOptions {
+    ColumnOptions {
+        method: Method::Lists(IvfOptions { lists: 0, codes }),
+        ..ColumnOptions::new(DIMENSION, space)
+    }
+}
+
+fn builder(options: ColumnOptions, rows: &[Vec<f32>]) -> ColumnBuilder {
+    let mut builder = ColumnBuilder::new(options).unwrap();
+    for (doc, row) in (0_u32..).zip(rows) {
+        builder.push(doc, row).unwrap();
+    }
+    builder
+}
+
+fn column(
+    options: ColumnOptions,
+    rows: &[Vec<f32>],
+    centres: &Arc<SharedCentres>,
+) -> Column<Vec<u8>> {
+    let builder = builder(options, rows).sharing(centres.clone());
+    let mut image = Vec::new();
+    builder.write(HOW, &mut image).unwrap();
+    let column = Column::open(image).unwrap();
+    column.verify().unwrap();
+    column
+}
+
+/// Parts of one set of vectors, and queries.
+struct Whole {
+    parts: Vec<Column<Vec<u8>>>,
+    queries: Vec<Vec<f32>>,
+}
+
+impl Whole {
+    fn new(space: Space, codes: ListCodes) -> Self {
+        let (rows, queries) = clustered(PARTS * PART_ROWS, DIMENSION, 8);
+        let centres = Arc::new(SharedCentres::new(PARTS));
+        let parts = rows.chunks(PART_ROWS);
+        let parts = parts.map(|part| column(options(space, codes), part, &centres));
+        Whole {
+            parts: parts.collect(),
+            queries,
+        }
+    }
+}
+
+static WHOLES: LazyLock<Vec<Whole>> = LazyLock::new(|| {
+    let whole = |(space, codes)| Whole::new(space, codes);
+    [
+        (Space::L2, ListCodes::Chosen),
+        (Space::Cosine, ListCodes::Product),
+        (Space::InnerProduct, ListCodes::Chosen),
+    ]
+    .map(whole)
+    .into()
+});
+
+fn search(
+    column: &Column<Vec<u8>>,
+    request: &SearchRequest<'_>,
+    scratch: &mut Scratch,
+) -> SearchOutcome {
+    column.search(request, scratch).unwrap()
+}
+
+/// The nearest of several answers, by part and document, and how many vectors were measured.
+fn merged(outcomes: &[SearchOutcome], k: usize) -> (Vec<(usize, u32)>, u64) {
+    let hits = outcomes.iter().enumerate().flat_map(|(part, outcome)| {
+        let hits = outcome.hits.iter();
+        hits.map(move |hit| (hit.distance, part, hit.doc))
+    });
+    let mut hits: Vec<(f32, usize, u32)> = hits.collect();
+    hits.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    hits.truncate(k);
+    let measured = outcomes.iter().map(|outcome| outcome.profile.reranked);
+    (
+        hits.into_iter().map(|(_, part, doc)| (part, doc)).collect(),
+        measured.sum(),
+    )
+}
+
+#[test]
+fn columns_take_the_centres_of_the_first_as_long_as_they_fit() {
+    for whole in WHOLES.iter() {
+        let first = whole.parts[0].list_centres();
+        assert!(first.is_some());
+        assert!(whole.parts.iter().all(|part| part.list_centres() == first));
+    }
+    let options = options(Space::L2, ListCodes::Chosen);
+    let centres = Arc::new(SharedCentres::new(2));
+    let (rows, _) = clustered(2 * PART_ROWS, DIMENSION, 8);
+    let (some, others) = rows.split_at(PART_ROWS);
+    let (some, others) = (
+        column(options, some, &centres),
+        column(options, others, &centres),
+    );
+    assert_eq!(some.list_centres(), others.list_centres());
+    // Vectors that lie elsewhere have centres of their own, and what is like them comes to those.
+    let far = |seed| -> Vec<Vec<f32>> {
+        let rows = clustered(PART_ROWS, DIMENSION, seed).0;
+        let moved = |row: Vec<f32>| row.iter().map(|x| 9.0 + 3.0 * x).collect();
+        rows.into_iter().map(moved).collect()
+    };
+    let elsewhere = column(options, &far(9), &centres);
+    assert_ne!(elsewhere.list_centres(), some.list_centres());
+    assert_eq!(
+        column(options, &far(9)[..1_100], &centres).list_centres(),
+        elsewhere.list_centres()
+    );
+    // Alone it has lists for what it holds itself.
+    let alone = column(options, &far(9), &Arc::new(SharedCentres::new(1)));
+    assert!(alone.sizes().lists < elsewhere.sizes().lists);
+}
+
+#[test]
+fn a_merge_goes_over_to_the_centres_of_the_others() {
+    let options = options(Space::L2, ListCodes::Chosen);
+    let (rows, _) = clustered(2 * PART_ROWS, DIMENSION, 8);
+    let (own, others) = rows.split_at(PART_ROWS);
+    let before = column(options, own, &Arc::new(SharedCentres::new(2)));
+    let centres = Arc::new(SharedCentres::new(2));
+    let others = column(options, others, &centres);
+    assert_ne!(before.list_centres(), others.list_centres());
+    let again = |base: &Column<Vec<u8>>| {
+        let mut image = Vec::new();
+        let builder = builder(options, own).sharing(centres.clone());
+        builder
+            .write_from(HOW, (base, &|doc| Some(doc)), &mut image)
+            .unwrap();
+        Column::open(image).unwrap()
+    };
+    let gone_over = again(&before);
+    assert_eq!(gone_over.list_centres(), others.list_centres());
+    let kept = again(&gone_over);
+    assert_eq!(kept.list_centres(), others.list_centres());
+}
+
+#[test]
+fn together_they_find_as_much_as_one_by_one_and_measure_less() {
+    const K: usize = 10;
+    for whole in WHOLES.iter() {
+        let (mut found, mut found_alone, mut wanted) = (0, 0, 0);
+        let (mut measured, mut measured_alone) = (0, 0);
+        for query in &whole.queries {
+            let request = SearchRequest {
+                probes: Some(12),
+                ..SearchRequest::new(query, K)
+            };
+            let horizon = Horizon::new(K, request.ef_search);
+            let together = SearchRequest {
+                horizon: Some(&horizon),
+                ..request
+            };
+            let all = |request: &SearchRequest<'_>| -> Vec<SearchOutcome> {
+                let mut scratch = Scratch::default();
+                let parts = whole.parts.iter();
+                parts
+                    .map(|part| search(part, request, &mut scratch))
+                    .collect()
+            };
+            let truth: Vec<SearchOutcome> = whole
+                .parts
+                .iter()
+                .map(|part| exact(part, &request))
+                .collect();
+            let truth = merged(&truth, K).0;
+            let (hits, took) = merged(&all(&together), K);
+            let (hits_alone, took_alone) = merged(&all(&request), K);
+            wanted += truth.len();
+            found += hits.iter().filter(|hit| truth.contains(hit)).count();
+            found_alone += hits_alone.iter().filter(|hit| truth.contains(hit)).count();
+            measured += took;
+            measured_alone += took_alone;
+        }
+        let lost = found_alone as f64 - found as f64;
+        assert!(
+            lost <= 0.01 * wanted as f64,
+            "{found} {found_alone} of {wanted}"
+        );
+        assert!(found as f64 >= 0.9 * wanted as f64, "{found} of {wanted}");
+        assert!(4 * measured < 3 * measured_alone, "{measured} {measured_alone}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Where nothing is bounded by what others have found, answers are the same to the last bit.
+    #[test]
+    fn a_vector_prepared_for_another_column_finds_the_same(
+        whole in 0..3_usize,
+        query in 0..50_usize,
+        k in 1..30_usize,
+        probes in prop::collection::vec(1..200_usize, PARTS),
+    ) {
+        let whole = &WHOLES[whole];
+        let horizon = Horizon::new(1_000_000, 1_000_000);
+        let mut scratch = Scratch::default();
+        for (part, &probes) in whole.parts.iter().zip(&probes) {
+            let request = SearchRequest {
+                probes: Some(probes),
+                ..SearchRequest::new(&whole.queries[query], k)
+            };
+            let together = SearchRequest { horizon: Some(&horizon), ..request };
+            let alone = search(part, &request, &mut Scratch::default());
+            prop_assert_eq!(&search(part, &together, &mut scratch), &alone);
+        }
+    }
+}
