@@ -25,7 +25,7 @@ use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord, SETTINGS_FO
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Inner, Logged};
 use crate::node::{alias_change, data_folder};
-use crate::shard::{Shard, ShardContext, ShardPlace};
+use crate::shard::{IndexCentres, Shard, ShardContext, ShardPlace};
 
 const SHARDS_MAX: u32 = 1024;
 
@@ -222,6 +222,7 @@ impl Inner {
         }
         let mapping = Arc::new(record.decode_mapping(&settings, self.options.mapping_reader)?);
         let name = Arc::new(IndexName::new(&record.name));
+        let centres = Arc::new(IndexCentres::new(settings.shards as usize));
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
@@ -239,6 +240,7 @@ impl Inner {
                 writers: self.options.shard_writers.max(1),
                 query_reader: self.options.query_reader,
                 merges: self.merges.clone(),
+                centres: centres.clone(),
                 healer: self.healer.clone(),
                 space: self.space.clone(),
             };

@@ -28,7 +28,8 @@ impl Depth {
     }
 
     /// For columns, each with as many rows as may be hits: of the whole that they share, or each all of it. One that is
-    /// scanned finds all that it is asked for, however much that is.
+    /// scanned finds all that it is asked for, however much that is; and lists go through those nearest to the vector, which
+    /// are the same in all columns with the same centres, whatever share of the rows is in them.
     pub(crate) fn of_columns(
         self,
         columns: &[(&Column<OwnedBytes>, usize)],
@@ -36,11 +37,12 @@ impl Depth {
     ) -> Vec<PartDepth> {
         let all = columns.iter().map(|(_, rows)| rows).sum();
         let depth = |&(column, rows): &(&Column<OwnedBytes>, usize)| PartDepth {
-            depth: match is_shared && is_walked(column) {
+            depth: match is_shared && column.has_graph() {
                 true => self.of_part(rows, all),
                 false => self,
             },
             has_graph: column.has_graph(),
+            is_bounded: is_shared && column.has_lists(),
         };
         columns.iter().map(depth).collect()
     }
@@ -61,10 +63,11 @@ impl Depth {
         Depth::new(hits, candidates)
     }
 
-    /// What parts of these depths tell each other while they are searched for some probes; nothing where each is searched
-    /// as deeply as the whole.
+    /// What parts of these depths tell each other while they are searched for some probes; nothing where each is scanned, or
+    /// asked for all.
     pub(crate) fn horizons(self, parts: &[PartDepth], probes: usize) -> Vec<Horizon> {
-        if parts.iter().all(|part| part.depth == self) {
+        let is_alone = |part: &PartDepth| part.depth == self && !part.is_bounded;
+        if parts.len() < 2 || parts.iter().all(is_alone) {
             return Vec::new();
         }
         self.horizons_for(probes)
@@ -83,6 +86,8 @@ pub(crate) struct PartDepth {
     pub(crate) depth: Depth,
     /// Whether it is walked through, so that it is searched as far as the whole once that is known.
     pub(crate) has_graph: bool,
+    /// Whether it measures only what may be among the nearest of all, and takes the vector as others have prepared it.
+    pub(crate) is_bounded: bool,
 }
 
 impl PartDepth {
@@ -103,11 +108,6 @@ pub(crate) struct PartQuestion<'a> {
     pub(crate) depth: Depth,
     /// What the parts before have found.
     pub(crate) horizon: Option<&'a Horizon>,
-}
-
-/// Whether a column's searches find more with more effort.
-pub(crate) fn is_walked(column: &Column<OwnedBytes>) -> bool {
-    column.has_graph() || column.has_lists()
 }
 
 /// Searches parts for some probes at once: each to its depth, or, once the horizon of a probe is known, as far as that;
@@ -242,6 +242,7 @@ mod tests {
             let part = |depth| PartDepth {
                 depth,
                 has_graph: true,
+                is_bounded: false,
             };
             depths.map(part).collect()
         }

@@ -266,6 +266,7 @@ impl Shard {
         let norms = complete_norms(mapping.schema(), &segments_of(&plain))?;
         let job = MergeJob {
             limits: self.context.merges.clone(),
+            centres: self.context.centres.clone(),
             state: self.merge_state.clone(),
             place: SavePlace {
                 disk: self.context.disk.clone(),

@@ -21,6 +21,8 @@ use clew_vector::{
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 
+use super::centres::IndexCentres;
+
 /// Ends the names of files that hold graphs in the making.
 pub(super) const SAVEPOINT_PREFIX: &str = "merge-";
 pub(super) const SAVEPOINT_SUFFIX: &str = ".savepoint";
@@ -138,6 +140,8 @@ impl Drop for UpkeepTurn<'_> {
 #[derive(Debug)]
 pub(super) struct MergeJob {
     pub(super) limits: MergeLimits,
+    /// Around which lists are formed.
+    pub(super) centres: Arc<IndexCentres>,
     pub(super) state: Arc<MergeState>,
     pub(super) place: SavePlace,
 }

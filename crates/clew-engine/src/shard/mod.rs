@@ -7,6 +7,7 @@
 
 mod alive;
 mod apply;
+mod centres;
 mod change;
 mod checked_file;
 mod directory;
@@ -63,6 +64,7 @@ use crate::base::waiting::{Seat, Seats, lock_aside};
 
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{ShardAction, ShardWrite, ShardWritten, Target, Text};
+pub(crate) use centres::IndexCentres;
 pub(crate) use file_names::{is_manifest, is_shard_file};
 pub(crate) use filling::PutIn;
 pub(crate) use health::Remedy;
@@ -104,6 +106,8 @@ pub(crate) struct ShardContext {
     /// Reads the queries that documents store.
     pub(crate) query_reader: Option<QueryReader>,
     pub(crate) merges: MergeLimits,
+    /// Around which the shards of the index form their lists.
+    pub(crate) centres: Arc<IndexCentres>,
     /// Wakes what mends shards that have failed.
     pub(crate) healer: Arc<Signal>,
     /// Says whether there is room for a merge.

@@ -110,7 +110,8 @@ struct Part<'a> {
     file: VectorFile,
 }
 
-/// A column that is large enough gets a graph: that of its largest part, into which the others are inserted.
+/// A column that is large enough gets a graph: that of its largest part, into which the others are inserted; or lists, around the
+/// centres that the shards have in common.
 fn merge_dense(
     (field, options): (FieldId, &ColumnOptions),
     parts: &[Part<'_>],
@@ -127,6 +128,7 @@ fn merge_dense(
     }
     let (graph, _memory) = job.admit(options, rows).map_err(plugin_error)?;
     let builder = ColumnBuilder::with_room(*options, rows).map_err(plugin_error)?;
+    let builder = builder.sharing(job.centres.of(field));
     let mut builder = builder.watched_by(job.watch(field));
     let mut new_doc = 0;
     let base = parts

@@ -10,7 +10,7 @@ use tantivy::directory::OwnedBytes;
 
 use super::asks_for_the_best_only;
 use crate::base::error::EngineError;
-use crate::search::depth::{Depth, PartDepth, SearchedPart, is_walked, short_parts};
+use crate::search::depth::{Depth, PartDepth, SearchedPart, short_parts};
 use crate::search::knn::depth_asked;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
@@ -56,7 +56,7 @@ impl<'r> Shares<'r> {
         let all = rows.iter().sum();
         let share = |(target, &rows): (&PinnedShard, &usize)| {
             let whole = depth_asked(target, knn)?;
-            let walked = columns_of(target, knn).any(is_walked);
+            let walked = columns_of(target, knn).any(Column::has_graph);
             let depth = if walked {
                 whole.of_part(rows, all)
             } else {
@@ -67,6 +67,7 @@ impl<'r> Shares<'r> {
                 part: PartDepth {
                     depth,
                     has_graph: columns_of(target, knn).all(Column::has_graph),
+                    is_bounded: columns_of(target, knn).any(Column::has_lists),
                 },
                 is_whole: AtomicBool::new(false),
             })
