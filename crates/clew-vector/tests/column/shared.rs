@@ -200,7 +200,10 @@ fn together_they_find_as_much_as_one_by_one_and_measure_less() {
             "{found} {found_alone} of {wanted}"
         );
         assert!(found as f64 >= 0.9 * wanted as f64, "{found} of {wanted}");
-        assert!(4 * measured < 3 * measured_alone, "{measured} {measured_alone}");
+        assert!(
+            4 * measured < 3 * measured_alone,
+            "{measured} {measured_alone}"
+        );
     }
 }
 
