@@ -231,4 +231,35 @@ proptest! {
             prop_assert_eq!(&search(part, &together, &mut scratch), &alone);
         }
     }
+
+    /// Whatever was found, and prepared, in the columns before: together each finds what it would alone.
+    #[test]
+    fn a_batch_over_columns_finds_what_its_searches_find_one_by_one(
+        whole in 0..3_usize,
+        asks in prop::collection::vec((0..50_usize, 1..30_usize, 1..60_usize), 1..20),
+        more in prop::collection::vec(0..60_usize, PARTS),
+        threads in 1..3_usize,
+    ) {
+        let whole = &WHOLES[whole];
+        let horizons = || -> Vec<Horizon> {
+            asks.iter().map(|&(_, k, _)| Horizon::new(k, 100)).collect()
+        };
+        let (together, alone) = (horizons(), horizons());
+        let mut scratches: Vec<Scratch> = (0..threads).map(|_| Scratch::default()).collect();
+        for (part, more) in whole.parts.iter().zip(more) {
+            let request = |((query, k, probes), horizon): ((usize, usize, usize), _)| SearchRequest {
+                probes: Some(probes + more),
+                horizon: Some(horizon),
+                ..SearchRequest::new(&whole.queries[query], k)
+            };
+            let of = asks.iter().copied();
+            let requests: Vec<_> = of.clone().zip(&together).map(request).collect();
+            let batch = part.search_batch(&requests, &mut scratches);
+            for (request, found) in of.zip(&alone).map(request).zip(batch) {
+                let (alone, found) = (search(part, &request, &mut Scratch::default()), found.unwrap());
+                prop_assert_eq!(&alone.hits, &found.hits);
+                prop_assert_eq!(alone.profile.codes, found.profile.codes);
+            }
+        }
+    }
 }
