@@ -73,7 +73,7 @@ pub use filter::Filter;
 pub use horizon::Horizon;
 pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer, SharedCentres};
 pub use max_sim::{MaxSimQuery, QUERY_VECTORS_MAX};
-pub use memory::{gets_graph, memory_needed};
+pub use memory::{gets_graph, memory_needed, memory_needed_of_part};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX,
     check_direction, validate,

@@ -37,6 +37,16 @@ pub(crate) fn compares_lists(options: &ColumnOptions, graph: GraphChoice) -> boo
 /// as it is written; or lists, and what they are formed by. Within 15 % of what an allocator counts
 /// (`tests/memory.rs`).
 pub fn memory_needed(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> usize {
+    memory_needed_of_part(options, (rows, 1), graph)
+}
+
+/// The same of a column that is one of so many parts, and forms its lists around
+/// [`SharedCentres`](crate::SharedCentres): it has more of them, each with a block that is not full.
+pub fn memory_needed_of_part(
+    options: &ColumnOptions,
+    (rows, parts): (usize, usize),
+    graph: GraphChoice,
+) -> usize {
     let number = size_of::<u32>();
     let stored = options.element.row_bytes(options.dimension);
     let norm = usize::from(options.space == Space::Cosine) * number;
@@ -44,7 +54,8 @@ pub fn memory_needed(options: &ColumnOptions, rows: usize, graph: GraphChoice) -
     if !gets_graph(options, rows, graph) {
         return row_bytes.saturating_mul(rows).saturating_add(FIXED_BYTES);
     }
-    let (lists, lists_fixed) = lists_memory(options.dimension, rows, &options.list_options());
+    let of_lists = options.list_options();
+    let (lists, lists_fixed) = lists_memory(options.dimension, (rows, parts), &of_lists);
     let fixed_bytes = match (options.method, compares_lists(options, graph)) {
         (Method::Lists(_), _) => {
             row_bytes += lists;
@@ -78,4 +89,26 @@ fn graph_memory(options: &ColumnOptions) -> (usize, usize) {
         growing += bit_pitch_bytes(dimension) + dimension + BYTE_FACTS_BYTES;
     }
     (growing + grown, grown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_more_lists_and_needs_more_memory_for_them() {
+        let options = ColumnOptions {
+            method: Method::Lists(crate::IvfOptions::default()),
+            ..ColumnOptions::new(64, Space::L2)
+        };
+        let of_parts =
+            |parts| memory_needed_of_part(&options, (10_000, parts), GraphChoice::Always);
+        assert_eq!(
+            of_parts(1),
+            memory_needed(&options, 10_000, GraphChoice::Always)
+        );
+        assert!(of_parts(1) < of_parts(4) && of_parts(4) < of_parts(18));
+        // There is no more than one list for eight rows.
+        assert_eq!(of_parts(1_000), of_parts(10_000));
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_schema::FieldId;
-use clew_vector::SharedCentres;
+use clew_vector::{ColumnOptions, GraphChoice, SharedCentres, memory_needed_of_part};
 use parking_lot::Mutex;
 
 /// The centres of an index's fields. They are known from the first merge on that forms lists, or keeps some, since the index
@@ -23,6 +23,16 @@ impl IndexCentres {
             shards,
             fields: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// Bytes of memory that a column of a shard takes at most whose lists are around such centres.
+    pub(super) fn memory_needed(
+        &self,
+        options: &ColumnOptions,
+        rows: usize,
+        graph: GraphChoice,
+    ) -> usize {
+        memory_needed_of_part(options, (rows, self.shards), graph)
     }
 
     /// Those of a field.

@@ -156,10 +156,47 @@ pub(super) struct SavePlace {
     pub(super) parts: Vec<SegmentId>,
 }
 
+/// A column that may be built.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) graph: GraphChoice,
+    /// Whether lists may be formed around the centres that shards have in common.
+    pub(super) shares_centres: bool,
+    /// Held until it is built.
+    pub(super) _memory: Reservation,
+}
+
 impl MergeJob {
     /// Takes memory for a column of so many rows, and says whether it shall have a graph. A graph that
-    /// never fits is left out: scans find everything, too.
+    /// never fits is left out: scans find everything, too. Lists as many as shards with common centres have are left out before
+    /// that.
     pub(super) fn admit(
+        &self,
+        options: &ColumnOptions,
+        rows: usize,
+    ) -> Result<Admitted, VectorError> {
+        let (limits, progress) = (&self.limits, &self.state.progress);
+        let needed = self
+            .centres
+            .memory_needed(options, rows, GraphChoice::WhenWorthIt);
+        match limits.admit(needed, progress) {
+            Err(VectorError::Memory { .. }) => {
+                let (graph, memory) = self.admit_alone(options, rows)?;
+                Ok(Admitted {
+                    graph,
+                    shares_centres: false,
+                    _memory: memory,
+                })
+            }
+            memory => Ok(Admitted {
+                graph: GraphChoice::WhenWorthIt,
+                shares_centres: true,
+                _memory: memory?,
+            }),
+        }
+    }
+
+    fn admit_alone(
         &self,
         options: &ColumnOptions,
         rows: usize,

@@ -126,10 +126,12 @@ fn merge_dense(
     if rows == 0 {
         return Ok(());
     }
-    let (graph, _memory) = job.admit(options, rows).map_err(plugin_error)?;
+    let admitted = job.admit(options, rows).map_err(plugin_error)?;
     let builder = ColumnBuilder::with_room(*options, rows).map_err(plugin_error)?;
-    let builder = builder.sharing(job.centres.of(field));
     let mut builder = builder.watched_by(job.watch(field));
+    if admitted.shares_centres {
+        builder = builder.sharing(job.centres.of(field));
+    }
     let mut new_doc = 0;
     let base = parts
         .iter()
@@ -165,7 +167,7 @@ fn merge_dense(
     };
     let base = base.and_then(|at| parts[at].file.column(field));
     let base = base.map(|base| (base, &new_doc_of as &dyn Fn(DocId) -> Option<DocId>));
-    write_dense(field, builder, (graph, job.limits.threads), base, out)
+    write_dense(field, builder, (admitted.graph, job.limits.threads), base, out)
 }
 
 /// Sparse vectors are pushed in their new order, and their postings made anew.

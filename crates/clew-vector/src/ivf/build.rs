@@ -208,14 +208,18 @@ fn owns(frame: &Frame, centres: &Centres, space: Space, kernels: &Kernels) -> Ve
     }
 }
 
-/// Bytes that building lists takes at most: per row, and beside that. A row has its codes twice, apart
+/// Bytes that building lists takes at most in one of so many parts: per row, and beside that. A row has its codes twice, apart
 /// and in its block, and its place; lists have their sample, sums and a block that is not full.
-pub(crate) fn lists_memory(dimension: usize, rows: usize, options: &IvfOptions) -> (usize, usize) {
+pub(crate) fn lists_memory(
+    dimension: usize,
+    (rows, parts): (usize, usize),
+    options: &IvfOptions,
+) -> (usize, usize) {
     let part = options.codes.product_part(rows, dimension);
     let codes = code_count(dimension, part.unwrap_or(SIGNS));
     let block = fast_block_bytes(codes) + FAST_ROWS * size_of::<u32>();
     let row = codes + size_of::<Placed>() + block / FAST_ROWS;
-    let lists = list_count((rows, 1), options);
+    let lists = list_count((rows, parts), options);
     let sample = rows.min(lists * SAMPLE_PER_LIST) * (dimension + size_of::<f32>());
     let book = match part {
         None => 0,
