@@ -1,5 +1,7 @@
 //! What an index says of its segments one by one.
 
+use std::num::NonZeroU64;
+
 use clew_schema::Mapping;
 use clew_vector::Choice;
 
@@ -35,6 +37,8 @@ pub struct VectorColumnStats {
     pub has_graph: bool,
     /// Whether they are in inverted lists.
     pub has_lists: bool,
+    /// Names what the lists are around: the same in columns that share their centres.
+    pub list_centres: Option<NonZeroU64>,
     /// Why it has the one or the other, where both were tried.
     pub choice: Option<Choice>,
 }
@@ -80,6 +84,7 @@ fn columns_of(segment: &SegmentView, mapping: &Mapping) -> Vec<VectorColumnStats
             count: column.len(),
             has_graph: column.has_graph(),
             has_lists: column.has_lists(),
+            list_centres: column.list_centres(),
             choice: column.choice(),
         })
     });

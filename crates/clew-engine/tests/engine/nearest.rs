@@ -6,13 +6,13 @@ use clew_engine::{
     DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupField, GroupKey,
     NearestRequest, Neighbour, WantedField,
 };
-use clew_platform::SimDisk;
+use clew_platform::{SimDisk, SplitMix};
 use clew_query::{Query, Range};
 use clew_schema::{FieldKind, MappingSpec, VectorMapping};
 use clew_vector::Space;
 use serde_json::{Value, json};
 
-use crate::harness::{DIMENSION, Node, delete, everything, source, vector};
+use crate::harness::{DIMENSION, Node, delete, everything, knn, source, vector};
 
 const DOCUMENTS: u64 = 120;
 
@@ -493,4 +493,53 @@ fn pages_are_booked_and_refused_where_they_make_no_sense() {
         let refused = node.block_on(node.engine.nearest_pages(wrong));
         assert!(matches!(refused, Err(EngineError::InvalidRequest { .. })));
     }
+}
+
+/// A vector near one of twenty corners.
+fn clustered(n: u64) -> Vec<f32> {
+    let mut corner = SplitMix::new(n % 20);
+    let mut own = SplitMix::new(1_000 + n);
+    (0..1_024)
+        .map(|_| (corner.unit() + 0.5 * own.unit()) as f32)
+        .collect()
+}
+
+#[test]
+fn shards_form_lists_around_the_same_centres_and_find_together_what_one_does() {
+    const K: usize = 10;
+    const ROWS: u64 = 1_300;
+    let mapping = || {
+        let method = json!({"name": "ivf", "engine": "faiss", "space_type": "l2"});
+        let field = json!({"type": "knn_vector", "dimension": 1_024, "method": method});
+        clew_opensearch_mapping::mapping(json!({"properties": {"v": field}}))
+    };
+    let rows: Vec<Vec<f32>> = (0..ROWS).map(clustered).collect();
+    let recall_of = |shards: u32| {
+        let node = Node::with_mapping(&SimDisk::new(), shards, mapping());
+        for (n, row) in rows.iter().enumerate() {
+            node.put(&n.to_string(), &json!({"v": row}));
+        }
+        node.refresh();
+        node.engine.force_merge(&node.index(), 1).unwrap();
+        let segments: Vec<_> = node.index().segments().into_iter().flatten().collect();
+        let columns: Vec<_> = segments.iter().flat_map(|one| &one.vectors).collect();
+        assert_eq!(columns.len(), shards as usize);
+        assert!(columns.iter().all(|column| column.has_lists), "{columns:?}");
+        let centres = columns[0].list_centres;
+        assert!(centres.is_some());
+        assert!(columns.iter().all(|column| column.list_centres == centres));
+        let found = (0..40).map(|n| {
+            let query = clustered(ROWS + n);
+            let distance = |at: &usize| squared(&query, &rows[*at]);
+            let mut nearest: Vec<usize> = (0..rows.len()).collect();
+            nearest.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let nearest: Vec<String> = nearest[..K].iter().map(usize::to_string).collect();
+            let hits = node.hits(knn(query, K, None), K);
+            hits.iter().filter(|hit| nearest.contains(&hit.id)).count()
+        });
+        found.sum::<usize>() as f64 / (40 * K) as f64
+    };
+    let (one, two) = (recall_of(1), recall_of(2));
+    assert!(two >= one - 0.02, "{two}, and one shard {one}");
+    assert!(one >= 0.9, "{one}");
 }
