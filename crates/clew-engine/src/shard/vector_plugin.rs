@@ -167,7 +167,13 @@ fn merge_dense(
     };
     let base = base.and_then(|at| parts[at].file.column(field));
     let base = base.map(|base| (base, &new_doc_of as &dyn Fn(DocId) -> Option<DocId>));
-    write_dense(field, builder, (admitted.graph, job.limits.threads), base, out)
+    write_dense(
+        field,
+        builder,
+        (admitted.graph, job.limits.threads),
+        base,
+        out,
+    )
 }
 
 /// Sparse vectors are pushed in their new order, and their postings made anew.
