@@ -16,7 +16,8 @@ import time
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
-from bench import results  # noqa: E402
+sys.path.insert(0, str(ROOT / "bench"))
+import results  # noqa: E402
 
 results.need("opensearchpy")
 from tests.real_opensearch import RealOpenSearch  # noqa: E402

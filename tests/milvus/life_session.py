@@ -170,7 +170,7 @@ class Life(Session):
         self.same([hit["id"] for hit in hits], [1, 2, 4], "in searches, too")
         client.upsert("ends", [{"id": 2, "v": [2, 0], "until": later(-1)}])
         self.same(ids(), [1, 4], "an end that is moved")
-        self.refused(1100, "at the same time", lambda: client.alter_collection_properties("ends", {"collection.ttl.seconds": 5}))
+        self.refused(1100, "ttl field is already exists", lambda: client.alter_collection_properties("ends", {"collection.ttl.seconds": 5}))
         client.drop_collection_properties("ends", ["ttl_field"])
         client.upsert("ends", [{"id": 2, "v": [2, 0], "until": later(-1)}])
         self.same(ids(), [1, 2, 4], "without the property nothing goes")

@@ -490,7 +490,7 @@ class ContinuousTest(ClewTest):
         self.assertEqual(caught.exception.code, 404)
         self.server.stop()
         folder.unlink()
-        self.server.start()
+        self.restart()
 
 
 class StopTest(ClewTest):

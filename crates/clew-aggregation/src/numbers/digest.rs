@@ -157,33 +157,27 @@ impl TDigest {
         Some((weighted / (right - left)).clamp(left_value, right_value))
     }
 
+    /// The share of the weight below a value: a centroid's lies evenly between the middles of the ways to its neighbours, and
+    /// behind the last of these middles nothing lies, as in `AVLTreeDigest` of the library that OpenSearch uses.
     fn rank(&self, value: f64) -> Option<f64> {
-        if self.merged.is_empty() {
-            return None;
+        let centroids = &self.merged;
+        let (only, total) = (centroids.first()?, self.points().1);
+        if centroids.len() == 1 {
+            return Some(if value < only.mean { 0.0 } else { 1.0 });
         }
-        if value < self.min {
-            return Some(0.0);
+        let half_ways = centroids
+            .windows(2)
+            .map(|two| (two[1].mean - two[0].mean) / 2.0);
+        let (mut before, mut left) = (0.0, None);
+        for (centroid, right) in centroids.iter().zip(half_ways) {
+            let left = left.replace(right).unwrap_or(right);
+            let share = (value - (centroid.mean - left)) / (left + right);
+            if value < centroid.mean + right {
+                return Some(((before + centroid.weight * share) / total).max(0.0));
+            }
+            before += centroid.weight;
         }
-        if value > self.max {
-            return Some(1.0);
-        }
-        let (points, total) = self.points();
-        // Equal values count half, as their middle does.
-        let centers = &points[1..points.len() - 1];
-        let from = centers.partition_point(|(_, mean)| *mean < value);
-        let to = centers.partition_point(|(_, mean)| *mean <= value);
-        if from < to {
-            let middle = (centers[from].0 + centers[to - 1].0) / 2.0;
-            return Some(middle / total);
-        }
-        let (left, left_value) = points[from];
-        let (right, right_value) = points[from + 1];
-        let share = if right_value > left_value {
-            (value - left_value) / (right_value - left_value)
-        } else {
-            0.5
-        };
-        Some((left + (right - left) * share) / total)
+        Some(1.0)
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -208,6 +202,21 @@ mod tests {
             digest.ranks(&[51.0, 0.0, 200.0], 100.0),
             [Some(0.375), Some(0.0), Some(1.0)]
         );
+        // What OpenSearch 2.19 says of the same values.
+        for (values, value, rank) in [
+            (&[1.0][..], 1.0, 1.0),
+            (&[1.0, 1.0, 2.0], 0.75, 0.0),
+            (&[1.0, 1.0, 2.0], 1.25, 0.5),
+            (&[1.0, 2.0], 1.0, 0.25),
+            (&[1.0, 2.0], 1.5, 1.0),
+            (&[1.0, 2.0, 3.0, 4.0], 0.75, 0.0625),
+            (&[1.0, 2.0, 3.0, 4.0], 4.0, 1.0),
+            (&[1.0, 1.0, 1.0, 1.0, 2.0], 1.0, 0.6),
+        ] {
+            let mut digest = TDigest::default();
+            values.iter().for_each(|value| digest.add(*value, 100.0));
+            assert_eq!(digest.ranks(&[value], 100.0), [Some(rank)], "{values:?}");
+        }
         assert_eq!(digest.median_deviation(100.0), Some(50.0));
     }
 

@@ -48,8 +48,14 @@ impl Lowering<'_> {
     /// and in what, is told in Milvus' words.
     fn check_text(&self, value: &Expr, (what, of): (&str, &str)) -> Lowered<()> {
         let Kind::Path(path) = &value.kind else {
-            let why = format!("{what} on complicated expr is unsupported");
-            return Err(ExprError::at(value.at, why));
+            // The default of a field that was added stands in its place, and the field has been looked at.
+            return match self.settled.is_empty() {
+                true => {
+                    let why = format!("{what} on complicated expr is unsupported");
+                    Err(ExprError::at(value.at, why))
+                }
+                false => Ok(()),
+            };
         };
         let field = match self.place(value.at, path)? {
             Place::Indexed(field) => Some(field),
