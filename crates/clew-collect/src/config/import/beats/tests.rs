@@ -227,7 +227,7 @@ fn modules_become_inputs_with_parsers() {
   error: {enabled: false}
   ingress_controller: {enabled: false}
 - module: system
-- module: mysql
+- module: ibmmq
 ";
     let inputs = "\
 - type: file
