@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(read, [1.0, 1.0, 26.0, 76.0, 126.0, 151.0]);
         assert_eq!(
             digest.ranks(&[51.0, 0.0, 200.0], 100.0),
-            [Some(0.375), Some(0.0), Some(1.0)]
+            [Some(0.375), Some(0.12), Some(1.0)]
         );
         // What OpenSearch 2.19 says of the same values.
         for (values, value, rank) in [
