@@ -155,19 +155,23 @@ class Vectors(ClewTest):
         reply = self.client.search(index="v", body={**body, "profile": True})
         shards = reply["profile"]["shards"]
         self.assertEqual(len(shards), 2)
-        survivors = 0
+        survivors = hits = 0
         for number, shard in enumerate(shards):
             self.assertTrue(shard["id"].endswith(f"[v][{number}]"), shard["id"])
             self.assertEqual(shard["aggregations"], [])
             (search,) = shard["searches"]
             self.assertGreater(search["query"][0]["time_in_nanos"], 0)
             (knn,) = search["knn"]
-            self.assertEqual((knn["field"], knn["segment"], knn["hits"]), ("disk", 0, K))
+            self.assertEqual((knn["field"], knn["segment"]), ("disk", 0))
+            # Of lists with the same centres a shard has those that may be among the nearest of all.
+            self.assertLessEqual(knn["hits"], K)
+            hits += knn["hits"]
             survivors += knn["survivors"]
             self.assertGreater(knn["prices"]["scan_ns"], 0)
             measured = knn["codes"] + knn["vectors"] + knn["reranked"]
             self.assertEqual(knn["distances"], measured)
             self.assertGreater(knn["bytes_read"], 0)
         self.assertEqual(survivors, COUNT // 10)
+        self.assertGreaterEqual(hits, K)
         text = self.client.search(index="v", body={"profile": True})
         self.assertEqual(text["profile"]["shards"][0]["searches"][0]["knn"], [])
