@@ -161,10 +161,11 @@ impl TDigest {
     /// behind the last of these middles nothing lies, as in `AVLTreeDigest` of the library that OpenSearch uses.
     fn rank(&self, value: f64) -> Option<f64> {
         let centroids = &self.merged;
-        let (only, total) = (centroids.first()?, self.points().1);
+        let first = centroids.first()?;
         if centroids.len() == 1 {
-            return Some(if value < only.mean { 0.0 } else { 1.0 });
+            return Some(if value < first.mean { 0.0 } else { 1.0 });
         }
+        let total: f64 = centroids.iter().map(|centroid| centroid.weight).sum();
         let half_ways = centroids
             .windows(2)
             .map(|two| (two[1].mean - two[0].mean) / 2.0);

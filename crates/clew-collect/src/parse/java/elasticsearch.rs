@@ -5,7 +5,7 @@ use super::super::fields::{Fields, is_decimal};
 use super::super::stamp::iso_ms;
 use super::super::token::{enclosed, level};
 use super::super::{Record, Times};
-use super::Trace;
+use super::{Trace, write};
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let (ms, rest) = iso_ms(event.strip_prefix('[')?, times)?;
@@ -32,12 +32,7 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
             fields.text("elasticsearch.index.id", id);
         }
     }
-    if let Some(trace) = Trace::of(event) {
-        trace.write(&mut fields);
-    }
-    record.timestamp_ms = Some(ms);
-    record.level = Some(severity);
-    fields.write(record);
+    write((Some(ms), Some(severity)), Trace::of(event), fields, record);
     Some(())
 }
 

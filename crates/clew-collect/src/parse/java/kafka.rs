@@ -5,7 +5,7 @@ use super::super::fields::Fields;
 use super::super::stamp::iso_ms;
 use super::super::token::{enclosed, word};
 use super::super::{Record, Times};
-use super::{Trace, is_class, level_of};
+use super::{Trace, is_class, level_of, write};
 
 /// What a line has behind its time.
 struct Head<'a> {
@@ -64,14 +64,12 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
     fields.text("log.logger", class);
     let component = enclosed(said, '[', b']').map_or("unknown", |(component, _)| component);
     fields.text("kafka.log.component", component);
-    if let Some(trace) = Trace::of(event) {
+    let trace = Trace::of(event);
+    if let Some(trace) = &trace {
         fields.text("kafka.log.trace.class", trace.class);
         fields.text("kafka.log.trace.message", trace.message);
-        trace.write(&mut fields);
     }
-    record.timestamp_ms = Some(ms);
-    record.level = Some(severity);
-    fields.write(record);
+    write((Some(ms), Some(severity)), trace, fields, record);
     Some(())
 }
 

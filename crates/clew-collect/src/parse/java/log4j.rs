@@ -11,7 +11,7 @@ use super::super::fields::{Fields, are_digits};
 use super::super::stamp::{Stamp, begins_with_day, day_first, iso, time_of_day, two};
 use super::super::token::{enclosed, split, text_start, word};
 use super::super::{Civil, Record, Times};
-use super::{Trace, is_class, level_of};
+use super::{Trace, is_class, level_of, write};
 
 /// What stands in front of a text.
 #[derive(Default)]
@@ -46,12 +46,8 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
         fields.text("log.origin.file.name", file);
         fields.number("log.origin.file.line", number);
     }
-    if let Some(trace) = Trace::of(event) {
-        trace.write(&mut fields);
-    }
-    record.timestamp_ms = head.stamp.map(|stamp| stamp.epoch_ms(times));
-    record.level = head.level;
-    fields.write(record);
+    let ms = head.stamp.map(|stamp| stamp.epoch_ms(times));
+    write((ms, head.level), Trace::of(event), fields, record);
     Some(())
 }
 

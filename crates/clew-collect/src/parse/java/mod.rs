@@ -11,6 +11,7 @@ pub(super) use kafka::parse as parse_kafka;
 pub(super) use log4j::{begins as begins_log4j, parse as parse_log4j};
 pub(super) use zookeeper::parse as parse_zookeeper;
 
+use super::Record;
 use super::fields::Fields;
 use super::stamp::begins_with_day;
 use super::token::level;
@@ -55,10 +56,21 @@ impl<'a> Trace<'a> {
             whole,
         })
     }
+}
 
-    fn write(self, fields: &mut Fields<'a>) {
-        fields.text("error.type", self.class);
-        fields.text("error.message", self.message);
-        fields.text("error.stack_trace", self.whole);
+/// Writes an event with its time, its level, and what its trace says.
+fn write<'a>(
+    (ms, level): (Option<i64>, Option<&'static str>),
+    trace: Option<Trace<'a>>,
+    mut fields: Fields<'a>,
+    record: &mut Record,
+) {
+    if let Some(trace) = trace {
+        fields.text("error.type", trace.class);
+        fields.text("error.message", trace.message);
+        fields.text("error.stack_trace", trace.whole);
     }
+    record.timestamp_ms = ms;
+    record.level = level;
+    fields.write(record);
 }

@@ -4,7 +4,7 @@ use super::super::fields::Fields;
 use super::super::stamp::iso_ms;
 use super::super::token::word;
 use super::super::{Record, Times};
-use super::{Trace, is_class, level_of};
+use super::{Trace, is_class, level_of, write};
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let (ms, rest) = iso_ms(event, times)?;
@@ -28,12 +28,7 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
     fields.text("log.logger", class);
     fields.text("process.thread.name", thread);
     fields.text("zookeeper.myid", server);
-    if let Some(trace) = Trace::of(event) {
-        trace.write(&mut fields);
-    }
-    record.timestamp_ms = Some(ms);
-    record.level = Some(severity);
-    fields.write(record);
+    write((Some(ms), Some(severity)), Trace::of(event), fields, record);
     Some(())
 }
 
