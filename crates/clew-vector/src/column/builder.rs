@@ -224,9 +224,6 @@ impl ColumnBuilder {
         } else {
             (None, Learnt::default())
         };
-        if let (Some(Built::Lists(lists)), Some(shared)) = (&built, &self.shared) {
-            shared.keep(&lists.cells, (self.docs.len(), lists.frame.distortion));
-        }
         progress.check()?;
         progress.begin(BuildPhase::Write, (0, 0));
         let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);

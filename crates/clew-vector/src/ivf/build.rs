@@ -93,16 +93,20 @@ pub(crate) fn build_lists(
         return Ok(None);
     }
     progress.begin(BuildPhase::Learn, (0, 0));
-    let shared = shared.and_then(|shared| shared.that_fit(rows, how));
-    let reuse = reuse.filter(|reuse| match &shared {
-        Some(cells) => reuse.is_around(cells),
-        None => reuse.fits(rows, how),
-    });
-    let cells = match (shared, reuse) {
-        (Some(cells), _) => cells,
-        (None, Some(reuse)) => reuse.cells(),
-        (None, None) => Arc::new(train(rows, how)),
+    let cells = match shared.and_then(|shared| shared.that_fit(rows, how)) {
+        Some(cells) => cells,
+        None => {
+            let own = match reuse.filter(|reuse| reuse.fits(rows, how)) {
+                Some(reuse) => reuse.cells(),
+                None => Arc::new(train(rows, how)),
+            };
+            match shared {
+                Some(shared) => shared.offer(own, rows, how),
+                None => own,
+            }
+        }
     };
+    let reuse = reuse.filter(|reuse| reuse.is_around(&cells));
     let (frame, centres, coding) = (&cells.frame, &cells.centres, &cells.coding);
     let owns = owns(frame, centres, how.space, rows.kernels);
     let coder = Coder {

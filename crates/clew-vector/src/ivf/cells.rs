@@ -88,7 +88,12 @@ impl Cells {
         if new > old * COUNT_RATIO_MAX || old > new * COUNT_RATIO_MAX {
             return false;
         }
-        let sample = spread(rows.count(), rows.count().min(FIT_ROWS), how.seed);
+        self.distortion(rows, how.seed) <= DISTORTION_RATIO_MAX * distortion
+    }
+
+    /// The mean squared distance of rows from the centre nearest to each, by a sample.
+    fn distortion(&self, rows: &Rows<'_>, seed: u64) -> f32 {
+        let sample = spread(rows.count(), rows.count().min(FIT_ROWS), seed);
         let mut residual = Residual::default();
         let (mut floats, mut scores) = (vec![0.0; rows.numbers], Vec::new());
         let mut sum = 0.0;
@@ -102,7 +107,7 @@ impl Cells {
                 .nearest(point.point(0), &mut scores, rows.kernels);
             sum += residual.squared + nearest.1;
         }
-        sum <= DISTORTION_RATIO_MAX * distortion * sample.len() as f32
+        sum / sample.len().max(1) as f32
     }
 }
 
@@ -170,15 +175,27 @@ impl SharedCentres {
         cells.fits(rows, how, distortion).then_some(cells)
     }
 
-    /// Has columns that are built from now on take these centres, from which `rows` rows lie so far. A centre lies closer to
-    /// the few rows that it is the mean of than to others like them: `m` of them seem nearer by `(m - 1) / (m + 1)`.
-    pub(crate) fn keep(&self, cells: &Arc<Cells>, (rows, distortion): (usize, f32)) {
-        let each = (rows as f32 / cells.centres.points.len().max(1) as f32).max(2.0);
-        let distortion = distortion * (each + 1.0) / (each - 1.0);
-        let mut kept = self.cells.lock();
-        let is_kept = |(kept, _): &(Arc<Cells>, f32)| kept.identity == cells.identity;
-        if !kept.as_ref().is_some_and(is_kept) {
-            *kept = Some((cells.clone(), distortion));
+    /// Has columns that are built from now on take the centres that were formed for these rows, and returns them; but where
+    /// another column, which was built at the same time, has offered some that fit these rows, too, it returns those. A
+    /// centre lies closer to the few rows that it is the mean of than to others like them: `m` of them seem nearer by
+    /// `(m - 1) / (m + 1)`.
+    pub(super) fn offer(&self, cells: Arc<Cells>, rows: &Rows<'_>, how: &BuildLists) -> Arc<Cells> {
+        let each = (rows.count() as f32 / cells.centres.points.len().max(1) as f32).max(2.0);
+        let distortion = cells.distortion(rows, how.seed) * (each + 1.0) / (each - 1.0);
+        loop {
+            let seen = self.cells.lock().clone();
+            if let Some((others, distortion)) = &seen
+                && others.fits(rows, how, *distortion)
+            {
+                return others.clone();
+            }
+            let mut kept = self.cells.lock();
+            let identity =
+                |kept: &Option<(Arc<Cells>, f32)>| kept.as_ref().map(|(cells, _)| cells.identity);
+            if identity(&kept) == identity(&seen) {
+                *kept = Some((cells.clone(), distortion));
+                return cells;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Columns whose lists share their centres: searched together they find what each would alone, for less.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, Barrier, LazyLock};
 
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, GraphChoice, Horizon, ImageOptions, IvfOptions,
@@ -132,6 +132,26 @@ fn columns_take_the_centres_of_the_first_as_long_as_they_fit() {
     // Alone it has lists for what it holds itself.
     let alone = column(options, &far(9), &Arc::new(SharedCentres::new(1)));
     assert!(alone.sizes().lists < elsewhere.sizes().lists);
+}
+
+#[test]
+fn columns_that_are_built_at_the_same_time_agree_on_their_centres() {
+    let options = options(Space::L2, ListCodes::Chosen);
+    let (rows, _) = clustered(PARTS * PART_ROWS, DIMENSION, 8);
+    let centres = Arc::new(SharedCentres::new(PARTS));
+    let begin = Barrier::new(PARTS);
+    let build = |part: &[Vec<f32>]| {
+        begin.wait();
+        column(options, part, &centres).list_centres()
+    };
+    let build = &build;
+    let formed: Vec<_> = std::thread::scope(|scope| {
+        let parts = rows.chunks(PART_ROWS);
+        let builds: Vec<_> = parts.map(|part| scope.spawn(move || build(part))).collect();
+        builds.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(formed[0].is_some());
+    assert!(formed.iter().all(|one| *one == formed[0]), "{formed:?}");
 }
 
 #[test]
