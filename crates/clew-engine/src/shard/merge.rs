@@ -85,7 +85,8 @@ impl Shard {
         self.make_parts_durable(goal)?;
         let state = &self.merge_state;
         let is_upkeep = matches!(goal, MergeGoal::Upkeep);
-        if !is_upkeep && self.has_nothing_to_merge(goal)? {
+        // Nor does who only looks take it: meanwhile a flush would leave unused files where they are.
+        if self.has_nothing_to_merge(goal)? {
             return Ok(false);
         }
         let asked = (!is_upkeep).then(|| state.ask_for_turn());
@@ -226,10 +227,12 @@ impl Shard {
         Ok(())
     }
 
-    /// Whether searches see all that there is, in segments as the goal wants them: no merge of the upkeep has to give way then.
+    /// Whether segments are as the goal wants them, and, unless it is the upkeep's, searches see all that there is: no merge of
+    /// the upkeep has to give way then.
     fn has_nothing_to_merge(&self, goal: MergeGoal) -> Result<bool, EngineError> {
         let writer = self.writer()?;
-        Ok(writer.first_invisible().is_none() && self.choose(&writer, goal).is_empty())
+        let shows_enough = matches!(goal, MergeGoal::Upkeep) || writer.first_invisible().is_none();
+        Ok(shows_enough && self.choose(&writer, goal).is_empty())
     }
 
     /// The positions of the segments to merge now: those whose merge was interrupted, or those that

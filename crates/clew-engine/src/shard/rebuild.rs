@@ -97,8 +97,10 @@ mod tests {
 
     use super::*;
     use crate::base::access::{Access, Purpose};
+    use crate::base::settings::MergeOrder;
     use crate::base::write_request::Freshness;
     use crate::node::options::EngineOptions;
+    use crate::shard::MergeGoal;
     use crate::shard::fixture::{engine, engine_with, put};
 
     #[test]
@@ -189,6 +191,9 @@ mod tests {
         let _held = shard.merging.lock();
         engine.force_merge(&index, 1).unwrap();
         assert!(!shard.merge_state.progress.is_cancelled());
+        // Nor does the upkeep, which looks whenever something was written.
+        let merged = shard.merge(MergeGoal::Upkeep, MergeOrder::Stacked);
+        assert!(!merged.unwrap());
     }
 
     #[test]
