@@ -199,7 +199,7 @@ fn ids_and_routing_have_limits() {
 fn waiting_for_a_position_makes_it_visible() {
     let node = Node::with_index(&SimDisk::new(), 2);
     let written = node.put("a", &source(1));
-    let timeout = std::time::Duration::from_secs(20);
+    let timeout = std::time::Duration::from_secs(60);
     node.block_on(
         node.engine
             .wait_visible(&[node.index().index().clone()], written.glsn, timeout),
@@ -216,7 +216,7 @@ fn a_write_that_changes_nothing_can_be_waited_for() {
         let written = node.write_one(delete("nothing")).unwrap();
         let waited =
             node.engine
-                .wait_visible(&index, written.glsn, std::time::Duration::from_secs(20));
+                .wait_visible(&index, written.glsn, std::time::Duration::from_secs(60));
         node.block_on(waited).unwrap();
     }
 }

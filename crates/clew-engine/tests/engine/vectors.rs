@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use clew_engine::{
-    IndexSettings, ProfileDetail, RecallEffort, RecallFigures, RecallRequest, SearchRequest,
-    Strategy, WriteOperation,
+    EngineOptions, IndexSettings, ProfileDetail, RecallEffort, RecallFigures, RecallRequest,
+    SearchRequest, Strategy, WriteOperation,
 };
-use clew_platform::{Disk, SimDisk};
+use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_query::Query;
 use serde_json::json;
 
@@ -170,8 +170,19 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     handle.read_exact_at(&mut byte, 4_000).unwrap();
     handle.write_all_at(&[byte[0] ^ 1], 4_000).unwrap();
     drop(handle);
-    let node = Node::open(&disk).unwrap();
+    // The upkeep, which would build the graph anew at once, has no memory for it.
+    let options = EngineOptions {
+        search_threads: 1,
+        memory: MemoryLimits {
+            merges: 1,
+            ..MemoryLimits::none()
+        },
+        ..EngineOptions::new("/data")
+    };
+    let node = Node::open_with(&disk, options).unwrap();
     assert_eq!(recall(&node, &points, None), 1.0, "vectors are scanned");
+    drop(node);
+    let node = Node::open(&disk).unwrap();
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
     assert!(stats.structured_vectors > 0 && stats.structured_vectors == stats.vectors);

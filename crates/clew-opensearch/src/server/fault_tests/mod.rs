@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::fixture::{Node, segment_file};
 
 /// Within this time a node has mended what can be mended.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What something gives as soon as it gives anything.
 fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
