@@ -402,9 +402,14 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn works_for(length: Duration) {
-        let until = thread_cpu_time() + length;
-        while thread_cpu_time() < until {
+    /// Works for so long, and what it took: a machine that is taken away amid of it counts as work.
+    fn works_for(length: Duration) -> Duration {
+        let began = thread_cpu_time();
+        loop {
+            let took = thread_cpu_time() - began;
+            if took >= length {
+                return took;
+            }
             std::hint::spin_loop();
         }
     }
@@ -412,37 +417,47 @@ mod tests {
     #[test]
     fn parts_are_told_apart_and_are_the_whole() {
         let spent: Arc<Spent> = Arc::default();
-        let began = Instant::now();
+        let (began, cpu_before) = (Instant::now(), thread_cpu_time());
+        let mut worked = Duration::ZERO;
+        // What both threads used in all, and this one while it handed work on.
+        let (mut used, mut handing) = (Duration::ZERO, Duration::ZERO);
         {
             let _at_work = spent.enter();
-            works_for(Duration::from_millis(20));
+            worked += works_for(Duration::from_millis(20));
             // Within the same account nothing is counted twice.
             let _within = spent.enter();
-            works_for(Duration::from_millis(10));
+            worked += works_for(Duration::from_millis(10));
             let so_far = spent.so_far();
-            assert!(so_far.cpu >= Duration::from_millis(30), "{so_far:?}");
+            assert!(so_far.cpu >= worked, "{so_far:?}, {worked:?}");
             std::thread::sleep(Duration::from_millis(30));
+            let before = thread_cpu_time();
             let waiting = Waiting::begin();
             std::thread::scope(|scope| {
                 let other = || {
                     std::thread::sleep(Duration::from_millis(25));
                     let at_work = waiting.end();
-                    works_for(Duration::from_millis(10));
+                    let worked = works_for(Duration::from_millis(10));
                     drop(at_work);
+                    (worked, thread_cpu_time())
                 };
-                scope.spawn(other).join().unwrap();
+                let (more, of_other) = scope.spawn(other).join().unwrap();
+                worked += more;
+                used += of_other;
             });
+            handing += thread_cpu_time() - before;
         }
+        used += thread_cpu_time() - cpu_before;
         let took = began.elapsed();
         let times = spent.times(took);
         assert!(
-            times.cpu >= Duration::from_millis(40) && times.cpu < Duration::from_millis(60),
-            "{times:?}"
+            times.cpu >= worked && times.cpu <= used,
+            "{times:?}, {worked:?}, {used:?}"
         );
         assert!(times.queue >= Duration::from_millis(25), "{times:?}");
+        // What this thread uses while the other one waits counts as both.
         assert!(
-            times.blocked + times.run_queue + Duration::from_millis(2) >= Duration::from_millis(30),
-            "{times:?}"
+            times.blocked + times.run_queue + handing >= Duration::from_millis(30),
+            "{times:?}, {handing:?}"
         );
         assert_eq!(
             times.cpu + times.run_queue + times.queue + times.blocked,
@@ -454,25 +469,33 @@ mod tests {
     #[test]
     fn whoever_has_handed_work_on_is_not_counted_until_it_comes_back() {
         let spent: Arc<Spent> = Arc::default();
-        let began = Instant::now();
+        let (began, cpu_before) = (Instant::now(), thread_cpu_time());
+        let (mut worked, mut beside) = (Duration::ZERO, Duration::ZERO);
+        let mut used = Duration::ZERO;
         {
             let _at_work = spent.enter();
-            works_for(Duration::from_millis(5));
+            worked += works_for(Duration::from_millis(5));
             let handed_on = HandedOn::begin();
             std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let _at_work = spent.enter();
-                    works_for(Duration::from_millis(10));
+                let other = scope.spawn(|| {
+                    let at_work = spent.enter();
+                    let worked = works_for(Duration::from_millis(10));
+                    drop(at_work);
+                    (worked, thread_cpu_time())
                 });
-                works_for(Duration::from_millis(50));
+                beside += works_for(Duration::from_millis(50));
+                let (more, of_other) = other.join().unwrap();
+                worked += more;
+                used += of_other;
             });
             drop(handed_on);
-            works_for(Duration::from_millis(5));
+            worked += works_for(Duration::from_millis(5));
         }
+        used += thread_cpu_time() - cpu_before;
         let times = spent.times(began.elapsed());
         assert!(
-            times.cpu >= Duration::from_millis(20) && times.cpu < Duration::from_millis(50),
-            "{times:?}"
+            times.cpu >= worked && times.cpu <= used - beside,
+            "{times:?}, {worked:?}, {used:?}, {beside:?}"
         );
         assert!(HandedOn::begin().0.is_none());
     }

@@ -444,9 +444,9 @@ mod tests {
         }
         assert!(grown.iter().copied().eq(0..3_000_000));
         let profile = heap().unwrap();
-        // 381 samples of each: four times their error.
+        // 381 samples of each: six times their error.
         let near = |found: f64, truth: f64| {
-            assert!((found / truth - 1.0).abs() < 0.2, "{found} of {truth}")
+            assert!((found / truth - 1.0).abs() < 0.3, "{found} of {truth}")
         };
         near(of(&profile, "keeps", "inuse_space"), 2e8);
         near(of(&profile, "keeps", "alloc_objects"), 20_000.0);
