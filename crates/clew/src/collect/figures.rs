@@ -20,6 +20,13 @@ struct Last {
     told: Option<Instant>,
 }
 
+impl Last {
+    fn is_old(&self, now: Instant) -> bool {
+        let age = |told| now.saturating_duration_since(told);
+        self.told.is_none_or(|told| age(told) >= KEPT)
+    }
+}
+
 impl Figures {
     fn last(&self) -> std::sync::MutexGuard<'_, Last> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,7 +58,7 @@ impl Progress for Figures {
     fn report(&self, _: &Counters) {}
 
     fn wants_figures(&self) -> bool {
-        self.last().told.is_none_or(|told| told.elapsed() >= KEPT)
+        self.last().is_old(Instant::now())
     }
 
     fn figures(&self, figures: RunFigures) {
@@ -240,7 +247,10 @@ mod tests {
             }],
             ..RunFigures::default()
         });
-        assert!(!figures.wants_figures());
+        let last = figures.last();
+        let told = last.told.unwrap();
+        assert!(!last.is_old(told) && last.is_old(told + KEPT));
+        drop(last);
         let page = figures.page().unwrap();
         for line in [
             "collect_lines_read_total 7",

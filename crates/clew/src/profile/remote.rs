@@ -51,10 +51,11 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
     let mut request = Request::new(&arguments.server.url, kind, within)?;
     request = request.query("format", format);
     if let Some(from) = &arguments.from {
-        let from = moment(from)?;
+        let now = Zoned::now();
+        let from = moment(from, &now)?;
         request = request.query("from", &from.to_string());
         if let Some(to) = &arguments.to {
-            request = request.query("to", &end(to, from)?.to_string());
+            request = request.query("to", &end(to, from, &now)?.to_string());
         }
     } else if arguments.mode != Mode::Heap {
         request = request.query("seconds", &arguments.seconds.to_string());
@@ -185,7 +186,7 @@ fn cut_short(url: &str) -> anyhow::Result<bool> {
 }
 
 /// A moment, or a date with a time or the last time that it was so late, by this machine's clock.
-fn moment(text: &str) -> anyhow::Result<Timestamp> {
+fn moment(text: &str, now: &Zoned) -> anyhow::Result<Timestamp> {
     if let Ok(moment) = text.parse() {
         return Ok(moment);
     }
@@ -199,7 +200,6 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
         )
     };
     let time: Time = text.parse().with_context(told)?;
-    let now = Zoned::now();
     let today = now.with().time(time).build()?;
     let last = match today.timestamp() <= now.timestamp() {
         true => today,
@@ -209,9 +209,9 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
 }
 
 /// The end of what began then: a time that has still to come today is not yesterday's where that would be before the beginning.
-fn end(text: &str, from: Timestamp) -> anyhow::Result<Timestamp> {
-    let last = moment(text)?;
-    let today = Zoned::now().start_of_day()?.timestamp();
+fn end(text: &str, from: Timestamp, now: &Zoned) -> anyhow::Result<Timestamp> {
+    let last = moment(text, now)?;
+    let today = now.start_of_day()?.timestamp();
     let has_day = text.parse::<Timestamp>().is_ok() || text.parse::<DateTime>().is_ok();
     if has_day || last > from || last >= today {
         return Ok(last);
@@ -237,7 +237,10 @@ mod tests {
 
     #[test]
     fn times_are_the_last_ones() {
-        let now = Timestamp::now();
+        let zoned = Zoned::now();
+        let now = zoned.timestamp();
+        let moment = |text: &str| moment(text, &zoned);
+        let end = |text: &str, from: Timestamp| end(text, from, &zoned);
         for text in ["00:00", "12:30", "23:59:59"] {
             let found = moment(text).unwrap();
             let ago = now.as_second() - found.as_second();
@@ -258,7 +261,7 @@ mod tests {
         assert_eq!(found.as_second(), 1_795_615_500);
         assert!(moment("noon").unwrap_err().to_string().contains("noon"));
         // A time that is still to come is an end, one that was before the beginning is none.
-        let today = now.to_zoned(TimeZone::system()).start_of_day().unwrap();
+        let today = zoned.start_of_day().unwrap();
         for text in ["00:00", "12:30", "23:59:59"] {
             let (past, found) = (moment(text).unwrap(), end(text, now).unwrap());
             let is_to_come = past < today.timestamp();
