@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn nobody_gives_way_who_has_just_come_or_spoken() {
-        let clients = Clients::new(SILENT_MIN);
+        let clients = Clients::new(Duration::from_secs(3600));
         let client = clients.enter(CallsAtWork::default());
         client.moved(SILENT_BYTES + 1);
         clients.make_room();

