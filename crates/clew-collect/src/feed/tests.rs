@@ -38,7 +38,7 @@ impl Running {
     fn lines(&self, count: usize) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         while found.len() < count {
-            let parcel = self.feeds.wait(Duration::from_secs(20)).unwrap();
+            let parcel = self.feeds.wait(Duration::from_secs(60)).unwrap();
             let parcel = parcel.expect("more lines come");
             let text = |line: &[u8]| String::from_utf8(line.to_vec()).unwrap();
             found.extend(parcel.lines().map(|(line, _)| (parcel.feed, text(line))));
@@ -101,7 +101,7 @@ fn closing_ends_connections_and_what_was_taken_can_still_be_had() {
     running.feeds.close();
     assert_eq!(running.lines(1), [(0, "thr".to_owned())]);
     assert_eq!(
-        running.feeds.wait(Duration::from_secs(20)).unwrap_err(),
+        running.feeds.wait(Duration::from_secs(60)).unwrap_err(),
         Ended
     );
     assert_eq!(running.feeds.counts.connections.load(Ordering::Relaxed), 0);

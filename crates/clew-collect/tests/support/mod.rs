@@ -200,7 +200,7 @@ impl Follower {
             .iter()
             .map(|_| {
                 self.messages
-                    .recv_timeout(Duration::from_secs(20))
+                    .recv_timeout(Duration::from_secs(60))
                     .expect("a message")
             })
             .collect();

@@ -11,18 +11,21 @@ use super::*;
 use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds};
 use crate::options::ParserChoice;
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 /// A program that is this script of the shell.
 fn program(folder: &Path, script: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join("journalctl");
     let own = format!("#!/bin/sh\nfolder={}\n{script}", folder.display());
-    // By another name first: a file that is still open for writing cannot be started.
-    let written = folder.join("written");
+    // A file that is open for writing cannot be started, and one that is open here is for a moment so in whatever another
+    // test starts just then: what is started was written by another process.
+    let (written, copied) = (folder.join("written"), folder.join("copied"));
     std::fs::write(&written, own).unwrap();
-    std::fs::set_permissions(&written, std::fs::Permissions::from_mode(0o755)).unwrap();
-    std::fs::rename(&written, &path).unwrap();
+    let copy = Command::new("cp").args([&written, &copied]).status();
+    assert!(copy.unwrap().success());
+    std::fs::set_permissions(&copied, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::rename(&copied, &path).unwrap();
     path
 }
 

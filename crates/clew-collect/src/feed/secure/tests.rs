@@ -16,7 +16,7 @@ use crate::tls::{ClientAuthentication, ClientTls, ServerTls, Verification, hostn
 
 type Client = StreamOwned<ClientConnection, TcpStream>;
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 fn start(address: FeedAddress, tls: ServerTls) -> (Feeds, SocketAddr) {
     let options = FeedOptions {

@@ -91,7 +91,7 @@ impl Scene {
 
     #[track_caller]
     fn expect(&self, id: &str) {
-        let told = self.told.recv_timeout(Duration::from_secs(20)).unwrap();
+        let told = self.told.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(told, [id]);
     }
 
@@ -151,7 +151,7 @@ fn a_full_buffer_blocks_until_something_was_sent() {
     });
     assert!(is_done.try_recv().is_err());
     gate.send(Ok(())).unwrap();
-    is_done.recv_timeout(Duration::from_secs(20)).unwrap();
+    is_done.recv_timeout(Duration::from_secs(60)).unwrap();
     drop((gate, scene.gate));
     let buffer = writer.join().unwrap();
     assert!(buffer.counts().bytes <= 20 << 20);
@@ -216,7 +216,7 @@ fn a_batch_waits_for_room_on_a_full_disk_and_what_was_taken_stays() {
     assert!(error.contains("its buffer: "), "{error}");
     assert!(error.contains("No space left"), "{error}");
     for number in 0..taken {
-        let told = seen.recv_timeout(Duration::from_secs(20)).unwrap();
+        let told = seen.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(told, [number.to_string()]);
         gate.send(Ok(())).unwrap();
     }

@@ -52,7 +52,7 @@ fn serve(tls: &ServerTls) -> (String, JoinHandle<io::Result<()>>) {
 fn address(url: String, tls: ClientTls) -> Address {
     Address {
         url,
-        timeout: Duration::from_secs(30),
+        timeout: Duration::from_secs(60),
         authorization: None,
         tls: Some(tls),
         compression: Compression::None,
