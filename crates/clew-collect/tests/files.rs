@@ -5,12 +5,15 @@
 mod support;
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use clew_collect::{
     CollectOptions, Encoding, FileOptions, Multiline, MultilineRule, ParserChoice, ParserName,
     SkipReason, StartAt, StopToken, Wrapping,
 };
+use clew_platform::{Clock, RealClock};
 use support::{Follower, Memory, Place, collect, lines, text};
 
 fn with(place: &Place, path: &str, change: impl FnOnce(&mut FileOptions)) -> CollectOptions {
@@ -159,6 +162,25 @@ fn a_damaged_zstandard_file_is_read_as_far_as_it_goes() {
     ));
 }
 
+/// A clock that stands, but for the time of day, until it is told to go on.
+#[derive(Debug)]
+struct Standing {
+    real: RealClock,
+    passed_ms: AtomicU64,
+}
+
+impl Clock for Standing {
+    fn since_epoch(&self) -> Duration {
+        self.real.since_epoch()
+    }
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.passed_ms.load(Ordering::SeqCst))
+    }
+    fn identity(&self) -> u64 {
+        self.real.identity()
+    }
+}
+
 #[test]
 fn events_of_several_lines_survive_restarts_and_rotations() {
     let place = Place::new();
@@ -167,19 +189,27 @@ fn events_of_several_lines_survive_restarts_and_rotations() {
         multiline.timeout = Duration::from_millis(100);
         files.multiline = Some(multiline);
     });
+    // No event is taken for whole while this thread is kept from writing its rest.
+    let clock = Arc::new(Standing {
+        real: RealClock::new(),
+        passed_ms: AtomicU64::new(0),
+    });
+    let time_passes = || {
+        clock.passed_ms.fetch_add(200, Ordering::SeqCst);
+    };
     let event =
         |number: usize| format!("line {number}\njava.io.IOException: x\n\tat a.b({number})");
-    let follower = Follower::start(options.clone(), Memory::default());
     place.append(
         "app.log",
         format!("{}\n{}\n{}", event(0), event(1), &event(2)[..12]),
     );
+    let follower = Follower::start_by(clock.clone(), options.clone(), Memory::default());
     follower.expect(&[event(0), event(1)]);
     // In the middle of an event the file is renamed, and what belongs to it comes later.
     place.rename("app.log", "app.log.1");
     place.append("app.log.1", format!("{}\n", &event(2)[12..]));
     place.append("app.log", format!("{}\nend\n", event(3)));
-    follower.expect(&[event(2), event(3), "end".to_owned()]);
+    follower.expect_while(&[event(2), event(3), "end".to_owned()], time_passes);
     let (_, memory) = follower.finish();
     assert_eq!(memory.repeated, 0);
     place.append("app.log", "more\n\tat c.d(1)\n");

@@ -7,16 +7,19 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clew_collect::{
     CollectError, CollectOptions, CollectReport, Delivery, Event, Mode, NoProgress, Sink,
     SinkError, StopToken, World,
 };
-use clew_platform::{RealClock, RealDisk};
+use clew_platform::{Clock, RealClock, RealDisk};
 use serde_json::Value;
+
+/// Longer than a message takes.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Keeps events by id, as a server does; refuses to go on after a given number of events.
 #[derive(Debug, Default)]
@@ -142,9 +145,19 @@ pub(crate) fn collect(
     sink: &mut dyn Sink,
     stop: &StopToken,
 ) -> Result<CollectReport, CollectError> {
+    collect_by(Arc::new(RealClock::new()), options, sink, stop)
+}
+
+/// The same by another clock.
+fn collect_by(
+    clock: Arc<dyn Clock>,
+    options: &CollectOptions,
+    sink: &mut dyn Sink,
+    stop: &StopToken,
+) -> Result<CollectReport, CollectError> {
     let world = World {
         disk: Arc::new(RealDisk),
-        clock: Arc::new(RealClock::new()),
+        clock,
         progress: &NoProgress,
         stop,
     };
@@ -176,14 +189,23 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn start(mut options: CollectOptions, memory: Memory) -> Follower {
+    pub(crate) fn start(options: CollectOptions, memory: Memory) -> Follower {
+        Follower::start_by(Arc::new(RealClock::new()), options, memory)
+    }
+
+    /// The same by another clock.
+    pub(crate) fn start_by(
+        clock: Arc<dyn Clock>,
+        mut options: CollectOptions,
+        memory: Memory,
+    ) -> Follower {
         options.mode = Mode::Follow;
         let stop = StopToken::new();
         let (out, messages) = channel();
         let token = stop.clone();
         let thread = std::thread::spawn(move || {
             let mut sink = Telling { memory, out };
-            let report = collect(&options, &mut sink, &token);
+            let report = collect_by(clock, &options, &mut sink, &token);
             (report, sink.memory)
         });
         Follower {
@@ -196,14 +218,23 @@ impl Follower {
     /// Waits for messages and checks that they are exactly these, in any order.
     #[track_caller]
     pub(crate) fn expect<T: AsRef<str>>(&self, expected: &[T]) {
-        let mut found: Vec<String> = expected
-            .iter()
-            .map(|_| {
-                self.messages
-                    .recv_timeout(Duration::from_secs(60))
-                    .expect("a message")
-            })
-            .collect();
+        self.expect_while(expected, || {});
+    }
+
+    /// The same; does something now and then while there are none.
+    #[track_caller]
+    pub(crate) fn expect_while<T: AsRef<str>>(&self, expected: &[T], turn: impl Fn()) {
+        let next = || {
+            let began = Instant::now();
+            loop {
+                match self.messages.recv_timeout(Duration::from_millis(50)) {
+                    Ok(message) => return message,
+                    Err(RecvTimeoutError::Timeout) if began.elapsed() < LONG => turn(),
+                    Err(error) => panic!("a message is due: {error}"),
+                }
+            }
+        };
+        let mut found: Vec<String> = expected.iter().map(|_| next()).collect();
         let mut expected: Vec<String> = expected.iter().map(|t| t.as_ref().to_owned()).collect();
         found.sort();
         expected.sort();
