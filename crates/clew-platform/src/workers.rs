@@ -41,6 +41,8 @@ struct Shared {
     name: &'static str,
     /// Of a thread that may take what comes next.
     niceness: i32,
+    /// A thread with nothing to do ends after this time.
+    idle_max: Duration,
     queue: Mutex<Queue>,
     ready: Condvar,
 }
@@ -97,10 +99,16 @@ impl Work {
 impl Workers {
     /// Starts no thread yet; `name` is what they are called. They have the priority of the thread that calls this.
     pub fn new(name: &'static str) -> Self {
+        Workers::idle_for(name, IDLE_MAX)
+    }
+
+    /// The same, whose threads wait for so long.
+    fn idle_for(name: &'static str, idle_max: Duration) -> Self {
         Workers {
             shared: Arc::new(Shared {
                 name,
                 niceness: niceness(),
+                idle_max,
                 queue: Mutex::default(),
                 ready: Condvar::new(),
             }),
@@ -195,7 +203,7 @@ impl Shared {
                 queue.idle -= 1;
                 return Some(job);
             }
-            if queue.closed || self.ready.wait_for(&mut queue, IDLE_MAX).timed_out() {
+            if queue.closed || self.ready.wait_for(&mut queue, self.idle_max).timed_out() {
                 queue.idle -= 1;
                 return queue.jobs.pop_front();
             }

@@ -3,6 +3,11 @@ use std::sync::mpsc;
 
 use super::*;
 
+/// Threads that are still there when somebody looks for them late.
+fn workers() -> Workers {
+    Workers::idle_for("test", Duration::from_secs(3600))
+}
+
 fn run<T: Send + 'static>(workers: &Workers, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let work = move || sender.send(run()).unwrap();
@@ -19,7 +24,7 @@ fn until_idle(workers: &Workers, threads: usize) {
 
 #[test]
 fn a_thread_does_one_thing_after_the_other() {
-    let workers = Workers::new("test");
+    let workers = workers();
     let first = run(&workers, || thread::current().id());
     // It answers before it is free for the next.
     until_idle(&workers, 1);
@@ -30,7 +35,7 @@ fn a_thread_does_one_thing_after_the_other() {
 
 #[test]
 fn a_thread_ends_with_long_work() {
-    let workers = Workers::new("test");
+    let workers = workers();
     let long = run(&workers, || {
         let before = thread_cpu_time();
         while thread_cpu_time().saturating_sub(before) < LONG_WORK {}
@@ -44,7 +49,7 @@ fn a_thread_ends_with_long_work() {
 
 #[test]
 fn as_many_run_at_once_as_are_started() {
-    let workers = Workers::new("test");
+    let workers = workers();
     let together = Arc::new(std::sync::Barrier::new(5));
     for _ in 0..4 {
         let together = together.clone();
@@ -59,7 +64,7 @@ fn as_many_run_at_once_as_are_started() {
 
 #[test]
 fn after_a_panic_the_thread_goes_on() {
-    let workers = Workers::new("test");
+    let workers = workers();
     let panics = || panic!("on purpose");
     workers.start(Arc::default(), panics).unwrap();
     until_idle(&workers, 1);
@@ -70,7 +75,7 @@ fn after_a_panic_the_thread_goes_on() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_thread_of_what_yields_has_its_priority_back_or_ends() {
-    let workers = Workers::new("test");
+    let workers = workers();
     for while_running in [false, true] {
         let work = Arc::new(Work::default());
         let (sender, receiver) = mpsc::channel();
@@ -108,7 +113,7 @@ fn the_thread_of_what_yields_has_its_priority_back_or_ends() {
 #[test]
 #[cfg(target_os = "linux")]
 fn who_is_started_by_what_yields_takes_nothing_else_at_its_priority() {
-    let workers = Arc::new(Workers::new("test"));
+    let workers = Arc::new(workers());
     let work = Arc::new(Work::default());
     work.yield_to_others();
     let (sender, receiver) = mpsc::channel();
@@ -126,7 +131,7 @@ fn who_is_started_by_what_yields_takes_nothing_else_at_its_priority() {
 
 #[test]
 fn helpers_borrow_from_whoever_they_help() {
-    let workers = Workers::new("test");
+    let workers = workers();
     for helpers in [0, 1, 3] {
         let (seen, together) = (AtomicUsize::new(0), std::sync::Barrier::new(helpers + 1));
         let all: Vec<Arc<Work>> = (0..helpers).map(|_| Arc::default()).collect();
@@ -140,7 +145,7 @@ fn helpers_borrow_from_whoever_they_help() {
 
 #[test]
 fn a_panic_of_any_thread_is_passed_on_when_all_have_ended() {
-    let workers = Workers::new("test");
+    let workers = workers();
     for helper_panics in [false, true] {
         let owner = thread::current().id();
         let (ended, together) = (AtomicUsize::new(0), std::sync::Barrier::new(2));
