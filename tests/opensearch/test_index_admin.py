@@ -106,6 +106,29 @@ class IndexAdmin(ClewTest):
         with self.refused(400, reason="unknown key [setings] for create index"):
             self.client.indices.create(index="j", body={"setings": {}})
 
+    def test_settings_that_nobody_gave_are_shown_where_they_are_asked_for(self):
+        self.client.indices.create(index="i", body={"settings": {"max_terms_count": 7, "index.blocks.write": True}})
+
+        def shown(path):
+            return self.raw("GET", path)
+
+        index = shown("/i/_settings?include_defaults=true&flat_settings=true")["i"]
+        self.assertEqual(index["settings"]["index.replication.type"], "DOCUMENT")
+        for name, value in {
+            "index.max_inner_result_window": "100",
+            "index.mapping.total_fields.limit": "1000",
+            "index.default_pipeline": "_none",
+            "index.query.default_field": ["*"],
+            "index.blocks.read": "false",
+            "index.number_of_routing_shards": "1",
+        }.items():
+            self.assertEqual(index["defaults"][name], value, name)
+        for name in ("index.max_terms_count", "index.blocks.write", "index.number_of_shards"):
+            self.assertNotIn(name, index["defaults"])
+        one = shown("/i/_settings/index.refresh_interval?include_defaults=true")["i"]
+        self.assertEqual(one, {"settings": {}, "defaults": {"index": {"refresh_interval": "1s"}}})
+        self.assertEqual(shown("/i/_settings/index.nope"), {})
+
     def test_what_an_index_keeps_for_good_or_has_of_itself_is_refused(self):
         self.client.indices.create(index="i")
         for name in ("index.uuid", "index.provided_name", "index.version.created", "index.creation_date"):

@@ -15,8 +15,8 @@ use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
 
 /// Terms of one request unless the index says otherwise.
-const TOKENS_MAX: usize = 10_000;
-const TOKENS_MAX_SETTING: &str = "index.analyze.max_token_count";
+pub(super) const TOKENS_MAX: usize = 10_000;
+pub(super) const TOKENS_MAX_SETTING: &str = "index.analyze.max_token_count";
 
 /// What a request says.
 #[derive(Debug, Default)]

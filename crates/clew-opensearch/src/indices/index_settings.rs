@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clew_engine::{Access, Engine, Index, Purpose, Wildcards};
 use clew_log::Glsn;
@@ -13,9 +12,8 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::{Flat, settings_json};
 use crate::indices::snapshots::iso;
-use crate::indices::{known_settings, settings};
+use crate::indices::{known_settings, settings, usual_settings};
 use crate::state::call::Call;
-use crate::state::slow_log;
 
 /// The internal version number that 2.19.0 puts into `index.version.created`.
 pub(crate) const VERSION_CREATED: &str = "136408127";
@@ -95,91 +93,27 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
         let mut settings = flat_settings(&index);
         add_words(&call, &index, &mut settings)?;
-        settings.retain(|name, _| {
-            patterns
-                .iter()
-                .any(|pattern| *pattern == "_all" || glob(pattern, name))
-        });
+        let is_asked = |name: &str| {
+            let mut patterns = patterns.iter();
+            patterns.any(|pattern| *pattern == "_all" || glob(pattern, name))
+        };
+        settings.retain(|name, _| is_asked(name));
+        let mut unset = if defaults {
+            usual_settings::unset(&index)
+        } else {
+            BTreeMap::new()
+        };
+        unset.retain(|name, _| is_asked(name));
+        if settings.is_empty() && unset.is_empty() {
+            continue;
+        }
         let mut shown = json!({"settings": settings_json(&settings, flat)});
         if defaults && let Value::Object(shown) = &mut shown {
-            shown.insert(
-                "defaults".to_string(),
-                settings_json(&default_settings(&index), flat),
-            );
+            shown.insert("defaults".to_string(), settings_json(&unset, flat));
         }
         body.insert(index.name().to_string(), shown);
     }
     Ok(Reply::json(&Value::Object(body)))
-}
-
-/// Values in force that nobody gave.
-fn default_settings(index: &Index) -> BTreeMap<String, String> {
-    let settings = index.settings();
-    let refresh = settings
-        .refresh_interval
-        .map_or("-1".to_string(), shown_time);
-    let durability = match settings.durability {
-        clew_engine::TranslogDurability::Request => "REQUEST",
-        clew_engine::TranslogDurability::Async => "ASYNC",
-    };
-    let all = [
-        ("index.refresh_interval", refresh),
-        (
-            "index.max_result_window",
-            settings.max_result_window.to_string(),
-        ),
-        ("index.translog.durability", durability.to_string()),
-        (
-            "index.translog.sync_interval",
-            shown_time(settings.sync_interval),
-        ),
-        (
-            "index.translog.flush_threshold_size",
-            shown_bytes(settings.flush_threshold_bytes),
-        ),
-        (
-            "index.knn.algo_param.ef_search",
-            settings.ef_search.to_string(),
-        ),
-    ];
-    let all = all
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value));
-    let given = |name: &str| settings.given.contains_key(name);
-    all.chain(slow_log::usual())
-        .filter(|(name, _)| !given(name))
-        .collect()
-}
-
-/// A time in the largest unit that shows it whole.
-fn shown_time(time: Duration) -> String {
-    let millis = time.as_millis();
-    let units = [
-        (86_400_000, "d"),
-        (3_600_000, "h"),
-        (60_000, "m"),
-        (1000, "s"),
-    ];
-    let whole = |(size, _): &&(u128, &str)| millis > 0 && millis.is_multiple_of(*size);
-    match units.iter().find(whole) {
-        Some((size, unit)) => format!("{}{unit}", millis / size),
-        None => format!("{millis}ms"),
-    }
-}
-
-/// A size in the largest unit that shows it whole.
-fn shown_bytes(bytes: u64) -> String {
-    let units = [
-        (1 << 40, "tb"),
-        (1 << 30, "gb"),
-        (1 << 20, "mb"),
-        (1 << 10, "kb"),
-    ];
-    let whole = |(size, _): &&(u64, &str)| bytes > 0 && bytes.is_multiple_of(*size);
-    match units.iter().find(whole) {
-        Some((size, unit)) => format!("{}{unit}", bytes / size),
-        None => format!("{bytes}b"),
-    }
 }
 
 /// Changes settings of one index; durable when it returns. Blocks.
@@ -248,24 +182,4 @@ fn expanded(flat: &Flat, index: &Index) -> Flat {
         all.extend(fitting.map(|known| (known.clone(), text.clone())));
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_and_sizes_are_shown_whole() {
-        for (millis, want) in [(1000, "1s"), (1500, "1500ms"), (120_000, "2m"), (0, "0ms")] {
-            assert_eq!(shown_time(Duration::from_millis(millis)), want);
-        }
-        for (bytes, want) in [
-            (512 << 20, "512mb"),
-            (1025, "1025b"),
-            (0, "0b"),
-            (1 << 30, "1gb"),
-        ] {
-            assert_eq!(shown_bytes(bytes), want);
-        }
-    }
 }

@@ -24,4 +24,5 @@ pub(crate) mod shard_stores;
 pub(crate) mod snapshots;
 pub(crate) mod stats;
 pub(crate) mod templates;
+mod usual_settings;
 pub(crate) mod verify;

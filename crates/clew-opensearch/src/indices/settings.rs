@@ -25,6 +25,9 @@ pub(crate) const BLOCKS: &str = "index.blocks.";
 /// Into how many slots routing keys fall.
 pub(crate) const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
 const REPLICAS: &str = "index.number_of_replicas";
+/// How copies come by their documents; OpenSearch gives it to every new index, and clients read it from there.
+const REPLICATION: &str = "index.replication.type";
+const REPLICATION_DEFAULT: &str = "DOCUMENT";
 const CODEC: &str = "index.codec";
 /// What sources can be asked to be compressed by. All are kept and shown; they are compressed in one way.
 const CODECS: [&str; 9] = [
@@ -81,9 +84,10 @@ pub(crate) fn create(flat: &Flat) -> Result<IndexSettings, ApiError> {
     }
     merge(&mut settings, flat)?;
     check_slots(&settings)?;
-    settings
-        .given
-        .insert(SHARDS.to_string(), settings.shards.to_string());
+    let shards = settings.shards.to_string();
+    settings.given.insert(SHARDS.to_string(), shards);
+    let replication = settings.given.entry(REPLICATION.to_string());
+    replication.or_insert_with(|| REPLICATION_DEFAULT.to_string());
     Ok(settings)
 }
 

@@ -16,12 +16,14 @@ use crate::http::params::Params;
 use crate::http::setting_values::parse_time;
 
 /// Parts that one search may be cut into, unless its index says otherwise.
-const SLICES_MAX: usize = 1024;
+pub(super) const SLICES_MAX: usize = 1024;
 /// Hits that a round of scoring again looks at unless it says otherwise.
 const WINDOW_DEFAULT: usize = 10;
 /// Most hits that a round may look at, unless its index says otherwise.
-const WINDOW_MAX: usize = 10_000;
-const WINDOW_SETTING: &str = "index.max_rescore_window";
+pub(super) const WINDOW_MAX: usize = 10_000;
+pub(super) const WINDOW_SETTING: &str = "index.max_rescore_window";
+pub(super) const PIT_SLICES_SETTING: &str = "index.max_slices_per_pit";
+pub(super) const SCROLL_SLICES_SETTING: &str = "index.max_slices_per_scroll";
 /// Rounds of scoring again in one search.
 const ROUNDS_MAX: usize = 10;
 /// Shards that are searched without asking first what they hold, unless the request says otherwise.
@@ -123,9 +125,9 @@ impl Control {
             return Ok(());
         };
         let setting = if self.pit.is_some() {
-            "index.max_slices_per_pit"
+            PIT_SLICES_SETTING
         } else {
-            "index.max_slices_per_scroll"
+            SCROLL_SLICES_SETTING
         };
         let max = limit(index, setting, SLICES_MAX);
         if usize::try_from(parts).is_ok_and(|parts| parts <= max) {

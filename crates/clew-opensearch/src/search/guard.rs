@@ -5,11 +5,29 @@ use clew_engine::Index;
 use clew_query::{BoostMode, FunctionKind, Query};
 use clew_schema::FieldKind;
 
+use super::{control, fields, highlight, inner, script_fields};
 use crate::http::error::{ApiError, Cause};
 use crate::state::cluster_settings::Expensive;
 
 const TERMS_MAX: usize = 65_536;
+const TERMS_SETTING: &str = "index.max_terms_count";
 const REGEX_LENGTH_MAX: usize = 1000;
+const REGEX_LENGTH_SETTING: &str = "index.max_regex_length";
+
+/// The settings of an index that bound what one search asks of it, and what they are where nobody gave them.
+pub(crate) fn usual_limits() -> [(&'static str, usize); 9] {
+    [
+        (TERMS_SETTING, TERMS_MAX),
+        (REGEX_LENGTH_SETTING, REGEX_LENGTH_MAX),
+        (control::WINDOW_SETTING, control::WINDOW_MAX),
+        (control::PIT_SLICES_SETTING, control::SLICES_MAX),
+        (control::SCROLL_SLICES_SETTING, control::SLICES_MAX),
+        (inner::WINDOW_SETTING, inner::WINDOW_MAX),
+        (fields::COLUMNS_SETTING, fields::COLUMNS_MAX),
+        (script_fields::SCRIPTS_SETTING, script_fields::SCRIPTS_MAX),
+        (highlight::ANALYZED_MAX_SETTING, highlight::ANALYZED_MAX),
+    ]
+}
 
 /// The limit that an index was given by a setting, or else the usual one.
 pub(super) fn limit(index: &Index, setting: &str, usual: usize) -> usize {
@@ -20,8 +38,8 @@ pub(super) fn limit(index: &Index, setting: &str, usual: usize) -> usize {
 
 /// Refuses a query that asks for too much of an index.
 pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Result<(), ApiError> {
-    let terms_max = limit(index, "index.max_terms_count", TERMS_MAX);
-    let regex_max = limit(index, "index.max_regex_length", REGEX_LENGTH_MAX);
+    let terms_max = limit(index, TERMS_SETTING, TERMS_MAX);
+    let regex_max = limit(index, REGEX_LENGTH_SETTING, REGEX_LENGTH_MAX);
     for query in query.all() {
         match query {
             Query::Terms { values, .. } if values.len() > terms_max => {

@@ -18,8 +18,8 @@ use crate::http::error::ApiError;
 use crate::state::tasks::cancelled_error;
 
 /// Characters of a field that are looked through, unless its index says otherwise.
-const ANALYZED_MAX: usize = 1_000_000;
-const ANALYZED_MAX_SETTING: &str = "index.highlight.max_analyzed_offset";
+pub(super) const ANALYZED_MAX: usize = 1_000_000;
+pub(super) const ANALYZED_MAX_SETTING: &str = "index.highlight.max_analyzed_offset";
 /// Fields that one request may name.
 const FIELDS_MAX: usize = 1000;
 /// Pieces of one field at most.

@@ -22,8 +22,8 @@ use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 3;
 /// Most inner hits, those skipped included, unless the index says otherwise.
-const WINDOW_MAX: usize = 100;
-const WINDOW_SETTING: &str = "index.max_inner_result_window";
+pub(super) const WINDOW_MAX: usize = 100;
+pub(super) const WINDOW_SETTING: &str = "index.max_inner_result_window";
 
 /// One `inner_hits`.
 #[derive(Clone, Debug)]

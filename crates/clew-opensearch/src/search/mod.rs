@@ -57,6 +57,7 @@ use slow::{WatchedRequest, WatchedSearch};
 pub(crate) use contexts::SearchContexts;
 pub(crate) use control::slice as read_slice;
 pub(crate) use fields::FieldList;
+pub(crate) use guard::usual_limits;
 pub(crate) use hits::explained;
 pub(crate) use lookup::resolve as resolve_documents;
 pub(crate) use msearch::{msearch, msearch_template};

@@ -8,8 +8,8 @@ use crate::http::error::ApiError;
 use crate::search::guard::limit;
 
 /// Columns whose values one search may want, unless its index says otherwise.
-const COLUMNS_MAX: usize = 100;
-const COLUMNS_SETTING: &str = "index.max_docvalue_fields_search";
+pub(in crate::search) const COLUMNS_MAX: usize = 100;
+pub(in crate::search) const COLUMNS_SETTING: &str = "index.max_docvalue_fields_search";
 
 impl FieldList {
     /// Refuses what an index cannot answer.

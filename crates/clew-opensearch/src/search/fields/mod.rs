@@ -16,6 +16,8 @@ use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 
+pub(super) use check::{COLUMNS_MAX, COLUMNS_SETTING};
+
 /// Where a request asked for values, which decides how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldsForm {
