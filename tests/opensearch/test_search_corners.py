@@ -214,6 +214,45 @@ class SearchCorners(ClewTest):
             with self.refused(400, "illegal_argument_exception", "specified fields can't be null or empty"):
                 self.raw("GET", path)
 
+    def test_what_fields_can_be_used_for_is_told_as_of_their_types(self):
+        properties = {
+            "c": {"type": "completion"},
+            "n": {"type": "token_count", "analyzer": "standard"},
+            "r": {"type": "rank_features"},
+            "v": {"type": "knn_vector", "dimension": 2},
+            "o": {"properties": {"y": {"type": "keyword"}}},
+            "nested": {"type": "nested", "properties": {"y": {"type": "keyword"}}},
+            "off": {"type": "object", "enabled": False},
+        }
+        self.client.indices.create(index="caps", body={"mappings": {"properties": properties}})
+
+        def told(fields):
+            found = self.client.field_caps(index="caps", fields=fields)["fields"]
+            return {name: [(kind, of["searchable"], of["aggregatable"]) for kind, of in types.items()] for name, types in found.items()}
+
+        self.assertEqual(
+            told("c,n,r,v"),
+            {
+                "c": [("completion", True, False)],
+                "n": [("integer", True, True)],
+                "r": [("rank_features", False, False)],
+                "v": [("knn_vector", False, True)],
+            },
+        )
+        self.assertEqual(
+            told("_doc_count,_nested_path,_version"),
+            {
+                "_doc_count": [("long", False, False)],
+                "_nested_path": [("_nested_path", True, False)],
+                "_version": [("_version", False, False)],
+            },
+        )
+        # Objects come with what is asked for in them, and by no other name.
+        self.assertEqual(told("o,nested,off"), {})
+        keyword = [("keyword", True, True)]
+        self.assertEqual(told("o.*"), {"o": [("object", False, False)], "o.y": keyword})
+        self.assertEqual(told("nested.y"), {"nested": [("nested", False, False)], "nested.y": keyword})
+
     def test_names_that_mean_nothing_have_no_shards(self):
         self.assertEqual(self.raw("GET", "/none/_search_shards"), {"nodes": {}, "indices": {}, "shards": []})
         self.assertEqual(self.raw("GET", "/_resolve/index/none"), {"indices": [], "aliases": [], "data_streams": []})

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clew_engine::{Index, Purpose, SearchRequest};
 use clew_platform::{Pace, stopped};
-use clew_schema::{Mapping, glob::matches as glob};
+use clew_schema::{FieldKind, MappedField, Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
 
@@ -16,16 +16,25 @@ use crate::http::reply::Reply;
 use crate::search::resolve_documents;
 use crate::state::call::Call;
 
-/// Fields that every index has: name, whether it can be searched, and aggregated.
-const METADATA: [(&str, bool, bool); 8] = [
-    ("_field_names", true, false),
-    ("_id", true, true),
-    ("_ignored", true, false),
-    ("_index", true, true),
-    ("_routing", true, false),
-    ("_seq_no", true, true),
-    ("_source", false, false),
-    ("_version", false, true),
+/// Fields that every index has: name, type, whether it can be searched, and aggregated.
+const METADATA: [(&str, &str, bool, bool); 12] = [
+    (
+        "_data_stream_timestamp",
+        "_data_stream_timestamp",
+        false,
+        false,
+    ),
+    ("_doc_count", "long", false, false),
+    ("_feature", "_feature", false, false),
+    ("_field_names", "_field_names", true, false),
+    ("_id", "_id", true, true),
+    ("_ignored", "_ignored", true, false),
+    ("_index", "_index", true, true),
+    ("_nested_path", "_nested_path", true, false),
+    ("_routing", "_routing", true, false),
+    ("_seq_no", "_seq_no", true, true),
+    ("_source", "_source", false, false),
+    ("_version", "_version", false, false),
 ];
 
 /// What one index says of a field.
@@ -140,12 +149,10 @@ async fn filtered(call: &Call, filter: &Value) -> Result<Vec<Arc<Index>>, ApiErr
 }
 
 fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Gathered) {
+    let is_wanted = |name: &str| patterns.iter().any(|pattern| glob(pattern, name));
     let mut add = |name: &str, type_name: &str, own: Own| {
-        let is_wanted = patterns.iter().any(|pattern| glob(pattern, name));
-        if is_wanted {
-            let types = gathered.entry(name.to_string()).or_default();
-            types.entry(type_name.to_string()).or_default().push(own);
-        }
+        let types = gathered.entry(name.to_string()).or_default();
+        types.entry(type_name.to_string()).or_default().push(own);
     };
     let own = |is_searchable, is_aggregatable| Own {
         index: index.to_string(),
@@ -153,8 +160,10 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
         is_aggregatable,
         meta: Vec::new(),
     };
-    for (name, is_searchable, is_aggregatable) in METADATA {
-        add(name, name, own(is_searchable, is_aggregatable));
+    for (name, type_name, is_searchable, is_aggregatable) in METADATA {
+        if is_wanted(name) {
+            add(name, type_name, own(is_searchable, is_aggregatable));
+        }
     }
     let fields = mapping
         .fields()
@@ -163,34 +172,57 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
     let aliases = mapping
         .aliases()
         .filter_map(|(alias, path)| Some((alias, mapping.field(path)?)));
-    let shown = fields
+    let wanted = fields
         .chain(aliases)
-        .filter(|(_, field)| !field.settings.hidden);
-    for (name, field) in shown {
-        let meta = field
-            .meta()
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
-        let meta = meta.map(|(key, value)| {
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), String::from);
-            (key.clone(), text)
-        });
+        .filter(|(name, field)| !field.settings.hidden && is_wanted(name));
+    let mut above = BTreeSet::new();
+    for (name, field) in wanted {
+        let (type_name, is_searchable, is_aggregatable) = capabilities(field);
         let own = Own {
-            meta: meta.collect(),
-            ..own(field.is_searchable(), field.is_aggregatable())
+            meta: meta_of(field),
+            ..own(is_searchable, is_aggregatable)
         };
-        add(name, field.kind.type_name(), own);
+        add(name, type_name, own);
+        above.extend(name.match_indices('.').map(|(at, _)| &name[..at]));
     }
+    // Objects are told of where something in them is asked for, whatever their own names.
     for path in mapping.object_paths() {
+        if !above.contains(path.as_str()) {
+            continue;
+        }
         let type_name = if mapping.is_nested(&path) {
             "nested"
         } else {
             "object"
         };
         add(&path, type_name, own(false, false));
+    }
+}
+
+/// What the mapping's `meta` says of a field, as texts.
+fn meta_of(field: &MappedField) -> Vec<(String, String)> {
+    let meta = field.meta().and_then(Value::as_object);
+    let shown = meta.into_iter().flatten().map(|(key, value)| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), String::from);
+        (key.clone(), text)
+    });
+    shown.collect()
+}
+
+/// The type of a field as it is told of here, whether it is searched, and aggregated: as OpenSearch sorts types, for
+/// which a vector is no text to search, and a count of words a number.
+fn capabilities(field: &MappedField) -> (&'static str, bool, bool) {
+    let name = match field.kind.type_name() {
+        "token_count" => "integer",
+        name => name,
+    };
+    match field.kind {
+        FieldKind::Vector(_) => (name, false, true),
+        FieldKind::Completion(_) => (name, field.is_searchable(), false),
+        FieldKind::Percolator | FieldKind::RankFeatures => (name, false, false),
+        _ => (name, field.is_searchable(), field.is_aggregatable()),
     }
 }
 
