@@ -187,6 +187,12 @@ class TestRollover(TemplateTest):
         reply = self.client.index(index="metrics-a", body=document, refresh=True)
         self.assertEqual(reply["_index"], ".ds-metrics-a-000002")
         self.assertEqual(self.client.count(index="metrics-a")["count"], 2)
+        # A stream is no hidden name: what asks for everything asks for its documents.
+        for everything in (None, "_all", "*", "met*"):
+            self.assertEqual(self.client.count(index=everything)["count"], 2, everything)
+            self.assertEqual(len(self.client.indices.get_settings(index=everything)), 2, everything)
+        for nothing in ("*,-metrics-*", "*,-.ds*"):
+            self.assertEqual(self.client.count(index=nothing)["count"], 0, nothing)
         stream = self.client.indices.get_data_stream(name="metrics-a")["data_streams"][0]
         self.assertEqual(stream["generation"], 2)
         names = [index["index_name"] for index in stream["indices"]]

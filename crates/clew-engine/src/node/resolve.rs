@@ -370,6 +370,18 @@ impl Resolver<'_> {
                 self.add_named(index, None)?;
             }
         }
+        // A stream is no hidden name, though all its indexes are hidden.
+        for (name, indices) in self.aliases {
+            let shown = self.options.wildcards.hidden || !alias_is_hidden(name, indices);
+            if !shown || !is_stream(name, indices) || !self.follows(name, indices) {
+                continue;
+            }
+            for index in indices {
+                if self.wildcards_take(index) {
+                    self.add_named(index, Some(name))?;
+                }
+            }
+        }
         Ok(())
     }
 
