@@ -206,12 +206,10 @@ pub(super) fn stop_words(language: &str) -> Option<StopWordFilter> {
 
 /// The stemmer of a language, under the names that stemmers go by.
 pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
-    let name = match name {
-        // The names that were first, for which the lower case would say nothing.
-        "dutchKp" => "kp".to_string(),
-        "minimalEnglish" | "possessiveEnglish" | "lightFinnish" | "lightFrench"
-        | "lightNorwegian" | "minimalNynorsk" | "minimalPortuguese" => in_words(name),
-        other => other.to_lowercase(),
+    let lower = name.to_lowercase();
+    let name = match lower.as_str() {
+        "dutchkp" => "kp".to_string(),
+        _ => in_words(&lower).unwrap_or(lower),
     };
     if name == "possessive_english" {
         return Ok(Filter::Possessive);
@@ -230,16 +228,13 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
     })
 }
 
-/// A name whose words begin with capitals, with lines between them.
-fn in_words(name: &str) -> String {
-    let mut out = String::with_capacity(name.len() + 1);
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(letter.to_ascii_lowercase());
-    }
-    out
+/// The name of today of a stemmer that is called as those were first: `lightgerman` is `light_german`.
+fn in_words(name: &str) -> Option<String> {
+    ["light", "minimal", "possessive"].iter().find_map(|kind| {
+        let language = name.strip_prefix(kind)?;
+        let is_joined = language.starts_with(|letter: char| letter.is_ascii_lowercase());
+        is_joined.then(|| format!("{kind}_{language}"))
+    })
 }
 
 /// Snowball's stemmer of this name.
@@ -272,6 +267,29 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn stemmers_are_known_by_the_names_that_they_had_first() {
+        let stem = |language: &str, word: &str| {
+            let filter = json!({"type": "stemmer", "language": language});
+            let chain = json!({"tokenizer": {"type": "keyword"}, "filter": [filter]});
+            let terms = Chain::compile(&chain).unwrap().run(word);
+            terms[0].token.text.clone()
+        };
+        for (first, name, word) in [
+            ("lightGerman", "light_german", "häuser"),
+            ("minimalGerman", "minimal_german", "bildern"),
+            ("minimalFrench", "minimal_french", "chevaux"),
+            ("lightHungarian", "light_hungarian", "házakban"),
+            ("lightItalian", "light_italian", "biblioteche"),
+            ("lightSpanish", "light_spanish", "canciones"),
+            ("possessiveEnglish", "possessive_english", "fox's"),
+        ] {
+            let stemmed = stem(first, word);
+            assert_ne!(stemmed, word, "{first}");
+            assert_eq!(stemmed, stem(name, word), "{first}");
         }
     }
 

@@ -311,6 +311,9 @@ fn usual(name: &str) -> Option<Value> {
         "fingerprint" => json!({"tokenizer": {"type": "standard"}, "filter": [
             {"type": "lowercase"}, {"type": "asciifolding"}, {"type": "fingerprint"},
         ]}),
+        "classic" => json!({"tokenizer": {"type": "classic"}, "filter": [
+            {"type": "classic"}, {"type": "lowercase"}, {"type": "stop"},
+        ]}),
         "snowball" => language::snowball_parts("English", None),
         name if LANGUAGES.contains(&name) => language::parts(name, None, None),
         _ => return None,

@@ -3,6 +3,15 @@
 use super::*;
 
 #[test]
+fn the_analyzer_classic_reads_acronyms_companies_and_addresses() {
+    let chain = chain("classic").unwrap();
+    let terms = chain.run("The U.S.A. AT&T O'Neil's wi-fi a@b.com");
+    let terms: Vec<&str> = terms.iter().map(|term| term.token.text.as_str()).collect();
+    let expected = ["usa", "at&t", "o'neil", "wi", "fi", "a@b.com"];
+    assert_eq!(terms, expected);
+}
+
+#[test]
 fn the_analyzer_chinese_is_the_standard_one_with_stop_words() {
     let chain = chain("chinese").unwrap();
     let words: Vec<String> = chain
