@@ -92,6 +92,13 @@ class Errors(ClewTest):
     def test_names_that_nobody_knows(self):
         with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):
             self.client.search(index="i", body={"qery": {}})
+        # The place is that of the value, wherever else the name stands.
+        body = '{"query": {"term": {"aggs": "a"}},\n "aggs": []}'
+        reason = "Unknown key for a START_ARRAY in [aggs]."
+        with self.refused(400, "parsing_exception", reason) as caught:
+            self.raw("POST", "/i/_search", body=body, headers={"content-type": "application/json"})
+        error = caught.exception.info["error"]
+        self.assertEqual((error["line"], error["col"]), (2, 10))
         with self.refused(400, "parsing_exception", "unknown query [mtch]"):
             self.client.search(index="i", body={"query": {"mtch": {"a": "b"}}})
         with self.refused(400, reason="contains unrecognized parameter: [sise]"):

@@ -115,19 +115,130 @@ pub(super) fn token(value: &Value) -> &'static str {
     }
 }
 
+/// Refuses a member of a search's body whose value is of another sort than what it is read from: there is none of that
+/// name then. What readers of single members refuse is theirs to say.
+pub(super) fn check_sort_of(key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
+    let (is_object, is_array) = (value.is_object(), value.is_array());
+    let fits = match key {
+        "query" | "post_filter" | "aggs" | "aggregations" | "highlight" | "suggest"
+        | "collapse" | "pit" | "slice" | "script_fields" => is_object,
+        "fields" | "docvalue_fields" | "search_after" | "stats" => is_array,
+        "indices_boost" | "rescore" => is_object || is_array,
+        "sort" | "_source" => !value.is_null(),
+        "from"
+        | "size"
+        | "timeout"
+        | "min_score"
+        | "version"
+        | "seq_no_primary_term"
+        | "explain"
+        | "track_scores"
+        | "track_total_hits"
+        | "profile"
+        | "terminate_after" => !(is_object || is_array || value.is_null()),
+        _ => true,
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(unknown_key(key, value, text))
+    }
+}
+
+/// A member that a body does not have, with the place of its value where that is found in the body's text.
 pub(super) fn unknown_key(key: &str, value: &Value, text: &[u8]) -> ApiError {
-    let quoted = format!("\"{key}\"");
-    let at = text
-        .windows(quoted.len())
-        .position(|window| window == quoted.as_bytes());
-    let before = &text[..at.unwrap_or(0)];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let column = before
-        .iter()
-        .rev()
-        .take_while(|byte| **byte != b'\n')
-        .count()
-        + 1;
     let reason = format!("Unknown key for a {} in [{key}].", token(value));
-    ApiError::bad_request("parsing_exception", reason).at_place(line, column)
+    let error = ApiError::bad_request("parsing_exception", reason);
+    let Some(at) = value_place(text, key) else {
+        return error;
+    };
+    let before = &text[..at];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let in_line = before.iter().rev().take_while(|byte| **byte != b'\n');
+    error.at_place(line, in_line.count() + 1)
+}
+
+/// Where the value of a member of the outermost object begins in the text of well-formed JSON.
+fn value_place(text: &[u8], key: &str) -> Option<usize> {
+    let blanks = |from: usize| {
+        let rest = text.iter().skip(from);
+        from + rest.take_while(|byte| byte.is_ascii_whitespace()).count()
+    };
+    let (mut at, mut depth) = (0, 0_usize);
+    while at < text.len() {
+        match text[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = string_end(text, at);
+                let colon = blanks(end + 1);
+                let is_name = depth == 1 && text.get(colon) == Some(&b':');
+                if is_name && text.get(at + 1..end) == Some(key.as_bytes()) {
+                    return Some(blanks(colon + 1));
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The place of the quote that ends the string which begins at a quote.
+fn string_end(text: &[u8], from: usize) -> usize {
+    let mut at = from + 1;
+    while at < text.len() && text[at] != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_are_told_where_their_values_stand() {
+        for (text, place) in [
+            (r#"{"nope": 1}"#, Some(9)),
+            (r#"{"a":{"nope":1},"b":["nope",2],"nope" :  3}"#, Some(41)),
+            (r#"{"a":"\"nope\":","nope":3}"#, Some(24)),
+            (r#"{"a":"nope"}"#, None),
+            ("", None),
+        ] {
+            assert_eq!(value_place(text.as_bytes(), "nope"), place, "{text}");
+        }
+        let text = b"{\"size\":1,\n \"nope\": [1]}";
+        let told = unknown_key("nope", &json!([1]), text).cause();
+        assert_eq!((&told["line"], &told["col"]), (&json!(2), &json!(10)));
+    }
+
+    #[test]
+    fn values_of_another_sort_than_a_member_takes_are_unknown() {
+        for (key, value) in [
+            ("query", json!([])),
+            ("query", Value::Null),
+            ("aggs", json!("x")),
+            ("fields", json!("a")),
+            ("size", json!({})),
+            ("sort", Value::Null),
+            ("rescore", json!(5)),
+        ] {
+            let told = check_sort_of(key, &value, b"").map_err(|error| error.reason());
+            let reason = format!("Unknown key for a {} in [{key}].", token(&value));
+            assert_eq!(told, Err(reason));
+        }
+        for (key, value) in [
+            ("query", json!({})),
+            ("sort", json!("a")),
+            ("rescore", json!([])),
+            ("size", json!("3")),
+            ("nope", json!(1)),
+        ] {
+            assert!(check_sort_of(key, &value, b"").is_ok(), "{key}");
+        }
+    }
 }

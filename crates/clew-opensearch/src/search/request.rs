@@ -17,7 +17,9 @@ use super::fields::FieldList;
 use super::guard::limit;
 use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
-use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
+use super::members::{
+    check_sort_of, flag, float, groups, is_empty, list, track_total, unknown_key, whole,
+};
 use super::scope::{Boosts, read_boosts};
 use super::script_fields::{SCRIPTS_MAX, SCRIPTS_SETTING, ScriptFields};
 use super::sort_values;
@@ -118,6 +120,7 @@ impl Spec {
         };
         let mut spec = Spec::empty();
         for (key, value) in members {
+            check_sort_of(key, value, text)?;
             spec.read_member(key, value, text)?;
         }
         spec.read_params(params)?;
@@ -205,10 +208,10 @@ impl Spec {
             "seq_no_primary_term" => self.output.seq_no = flag(key, value)?,
             "min_score" => self.min_score = Some(float(key, value)?),
             "timeout" => {
-                let text = value
+                let time = value
                     .as_str()
-                    .ok_or_else(|| unknown_key(key, value, text))?;
-                self.timeout = crate::http::setting_values::parse_time(key, text)?;
+                    .map_or_else(|| value.to_string(), String::from);
+                self.timeout = crate::http::setting_values::parse_time(key, &time)?;
             }
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
