@@ -5,7 +5,7 @@ use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Sour
 use serde_json::{Map, Value};
 
 use super::error::AggDslError;
-use crate::dsl::WrittenScript;
+use crate::dsl::{DslError, WrittenScript};
 use crate::http::suggestion::did_you_mean;
 
 /// The settings of one aggregation.
@@ -81,7 +81,7 @@ impl<'a> Body<'a> {
         };
         let number = |value: &Value| {
             let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
-            number.ok_or_else(|| self.wrong(key, value))
+            number.ok_or_else(|| self.no_number(key, value))
         };
         let numbers: Vec<f64> = list.iter().map(number).collect::<Result<_, _>>()?;
         if numbers.is_empty() {
@@ -140,6 +140,12 @@ impl<'a> Body<'a> {
             Some(Value::Bool(value)) => Ok(*value),
             Some(Value::String(text)) if text == "true" => Ok(true),
             Some(Value::String(text)) if text == "false" => Ok(false),
+            Some(Value::String(text)) => {
+                let reason = format!(
+                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
+                );
+                Err(AggDslError::illegal(reason).in_field(self.kind, key))
+            }
             Some(other) => Err(self.wrong(key, other)),
         }
     }
@@ -151,7 +157,7 @@ impl<'a> Body<'a> {
                 .as_f64()
                 .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
                 .map(Some)
-                .ok_or_else(|| self.wrong(key, value)),
+                .ok_or_else(|| self.no_number(key, value)),
         }
     }
 
@@ -172,12 +178,13 @@ impl<'a> Body<'a> {
         let number = value
             .as_i64()
             .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
-            .ok_or_else(|| self.wrong(key, value))?;
+            .ok_or_else(|| self.no_number(key, value))?;
         u64::try_from(number).map(Some).map_err(|_| {
-            AggDslError::illegal(format!(
+            let reason = format!(
                 "[{called}] must be greater than or equal to 0. Found [{number}] in [{}]",
                 self.name
-            ))
+            );
+            AggDslError::illegal(reason).in_field(self.kind, key)
         })
     }
 
@@ -202,10 +209,22 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn order(&mut self) -> Result<Vec<OrderBy>, AggDslError> {
-        match self.take("order") {
+        let read: Result<Vec<OrderBy>, AggDslError> = match self.take("order") {
             None => Ok(Vec::new()),
             Some(Value::Array(list)) => list.iter().map(one_order).collect(),
-            Some(one) => Ok(vec![one_order(one)?]),
+            Some(one @ Value::Object(_)) => one_order(one).map(|one| vec![one]),
+            Some(other) => return Err(self.wrong("order", other)),
+        };
+        read.map_err(|error| error.in_field(self.kind, "order"))
+    }
+
+    /// The refusal of a value that is no number: by its text, or by its sort.
+    fn no_number(&self, key: &str, value: &Value) -> AggDslError {
+        match value {
+            Value::String(text) => {
+                AggDslError::from(DslError::no_number(text)).in_field(self.kind, key)
+            }
+            other => self.wrong(key, other),
         }
     }
 

@@ -101,8 +101,12 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
     let fixed = body.text("fixed_interval")?;
     let legacy = body.text("interval")?;
     match (calendar, fixed, legacy) {
-        (Some(text), None, None) => calendar_interval(&text),
-        (None, Some(text), None) => fixed_interval(&text),
+        (Some(text), None, None) => {
+            calendar_interval(&text).map_err(|error| error.in_field(body.kind, "calendar_interval"))
+        }
+        (None, Some(text), None) => {
+            fixed_interval(&text).map_err(|error| error.in_field(body.kind, "fixed_interval"))
+        }
         (None, None, Some(text)) => match text.parse::<i64>() {
             Ok(number) => fixed_interval(&format!("{number}ms")),
             Err(_) => legacy_interval(&text),

@@ -13,7 +13,11 @@ pub(super) fn small(count: u64) -> u32 {
 
 /// How many buckets are wanted, which must be some.
 pub(super) fn size(body: &mut Body<'_>, usual: u64) -> Result<u32, AggDslError> {
-    positive(body, "size", "size", usual)
+    let size = body.count("size")?.unwrap_or(usual);
+    if size == 0 {
+        return Err(none_of("size", body).in_field(body.kind, "size"));
+    }
+    Ok(small(size))
 }
 
 /// A count of at least one, under the name that messages give it.
@@ -25,12 +29,16 @@ pub(super) fn positive(
 ) -> Result<u32, AggDslError> {
     let count = body.count(key)?.unwrap_or(usual);
     if count == 0 {
-        return Err(AggDslError::illegal(format!(
-            "[{told}] must be greater than 0. Found [0] in [{}]",
-            body.name
-        )));
+        return Err(none_of(told, body));
     }
     Ok(small(count))
+}
+
+fn none_of(told: &str, body: &Body<'_>) -> AggDslError {
+    let name = body.name;
+    AggDslError::illegal(format!(
+        "[{told}] must be greater than 0. Found [0] in [{name}]"
+    ))
 }
 
 pub(super) fn term_filter(body: &mut Body<'_>) -> Result<TermFilter, AggDslError> {

@@ -26,9 +26,58 @@ fn refusal(body: Value) -> AggDslError {
 }
 
 fn check_refused(body: Value, kind: AggDslErrorKind, start: &str) {
-    let error = refusal(body.clone());
-    assert_eq!(error.kind, kind, "{body}: {error}");
-    assert!(error.reason.starts_with(start), "{body}: {error}");
+    let told = ApiError::from(refusal(body.clone())).cause();
+    // What is wrong with a value is within what says of which setting it is.
+    let mut cause = &told;
+    while cause["type"] == "x_content_parse_exception" && cause["caused_by"].is_object() {
+        cause = &cause["caused_by"];
+    }
+    assert_eq!(cause["type"], kind.type_name(), "{body}: {told}");
+    let reason = cause["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with(start), "{body}: {told}");
+}
+
+#[test]
+fn what_is_wrong_with_a_value_is_within_the_setting_that_has_it() {
+    let number = "number_format_exception";
+    let illegal = "illegal_argument_exception";
+    for (body, setting, within) in [
+        (
+            json!({"terms": {"field": "x", "size": "few"}}),
+            "[terms] failed to parse field [size]",
+            number,
+        ),
+        (
+            json!({"terms": {"field": "x", "size": 0}}),
+            "[terms] failed to parse field [size]",
+            illegal,
+        ),
+        (
+            json!({"histogram": {"field": "x", "interval": "wide"}}),
+            "[histogram] failed to parse field [interval]",
+            number,
+        ),
+        (
+            json!({"date_histogram": {"field": "x", "calendar_interval": "2d"}}),
+            "[date_histogram] failed to parse field [calendar_interval]",
+            illegal,
+        ),
+        (
+            json!({"percentiles": {"field": "x", "keyed": "maybe"}}),
+            "[percentiles] failed to parse field [keyed]",
+            illegal,
+        ),
+        (
+            json!({"filter": {"bool": {"must": {"nope": {}}}}}),
+            "[bool] failed to parse field [must]",
+            "parsing_exception",
+        ),
+    ] {
+        let told = ApiError::from(refusal(body)).cause();
+        assert_eq!(told["type"], "x_content_parse_exception", "{told}");
+        assert_eq!(told["reason"], setting);
+        assert_eq!(told["caused_by"]["type"], within, "{told}");
+    }
 }
 
 #[test]

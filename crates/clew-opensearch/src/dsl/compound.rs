@@ -61,7 +61,9 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
         },
         filter: clauses(&mut parameters, "filter", depth)?,
         minimum_should_match: parameters.minimum_should_match()?,
-        boost: parameters.boost()?,
+        boost: parameters
+            .boost()
+            .map_err(|error| error.in_field("bool", "boost"))?,
     };
     parameters.ignore(&["adjust_pure_negative"]);
     if let Some(name) = parameters.first_name() {

@@ -47,6 +47,8 @@ pub enum DslErrorKind {
     IllegalArgument,
     /// `x_content_parse_exception`.
     XContentParse,
+    /// `number_format_exception`.
+    NumberFormat,
     /// `parse_exception`.
     Malformed,
     /// `script_exception`.
@@ -60,6 +62,7 @@ impl DslErrorKind {
             DslErrorKind::Parsing => "parsing_exception",
             DslErrorKind::IllegalArgument => "illegal_argument_exception",
             DslErrorKind::XContentParse => "x_content_parse_exception",
+            DslErrorKind::NumberFormat => "number_format_exception",
             DslErrorKind::Malformed => "parse_exception",
             DslErrorKind::Script => "script_exception",
         }
@@ -81,17 +84,28 @@ pub struct DslError {
 }
 
 impl DslError {
-    fn content(reason: impl Into<String>) -> Self {
+    /// An error of this kind, with nothing within it.
+    pub(crate) fn of(kind: DslErrorKind, reason: impl Into<String>) -> Self {
         DslError {
-            kind: DslErrorKind::XContentParse,
+            kind,
             reason: reason.into(),
             within: None,
             script: None,
         }
     }
 
+    fn content(reason: impl Into<String>) -> Self {
+        Self::of(DslErrorKind::XContentParse, reason)
+    }
+
+    /// A text that is no number, where one must stand.
+    pub(crate) fn no_number(text: &str) -> Self {
+        let reason = format!("For input string: \"{text}\"");
+        Self::of(DslErrorKind::NumberFormat, reason)
+    }
+
     /// The error as it is told of a member whose value has it.
-    fn in_field(self, query: &str, field: &str) -> Self {
+    pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
         DslError {
             within: Some(Box::new(self)),
             ..Self::content(format!("[{query}] failed to parse field [{field}]"))
@@ -99,21 +113,11 @@ impl DslError {
     }
 
     fn parsing(reason: impl Into<String>) -> Self {
-        DslError {
-            kind: DslErrorKind::Parsing,
-            reason: reason.into(),
-            within: None,
-            script: None,
-        }
+        Self::of(DslErrorKind::Parsing, reason)
     }
 
     fn illegal(reason: impl Into<String>) -> Self {
-        DslError {
-            kind: DslErrorKind::IllegalArgument,
-            reason: reason.into(),
-            within: None,
-            script: None,
-        }
+        Self::of(DslErrorKind::IllegalArgument, reason)
     }
 }
 

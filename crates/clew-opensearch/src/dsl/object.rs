@@ -162,6 +162,9 @@ impl<'a> Parameters<'a> {
     }
 
     fn wrong(&self, value: &Value) -> DslError {
+        if let Value::String(text) = value {
+            return DslError::no_number(text);
+        }
         DslError::illegal(format!(
             "[{}] failed to parse value [{}]",
             self.query,

@@ -80,7 +80,9 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
     parse_query(&value).map_err(|error| NoQuery {
         kind: match error.kind {
             DslErrorKind::Parsing => UnfitKind::Syntax,
-            DslErrorKind::IllegalArgument | DslErrorKind::Script => UnfitKind::Illegal,
+            DslErrorKind::IllegalArgument | DslErrorKind::NumberFormat | DslErrorKind::Script => {
+                UnfitKind::Illegal
+            }
             DslErrorKind::XContentParse => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,
         },

@@ -22,10 +22,11 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
         .number("interval")?
         .ok_or_else(|| AggDslError::illegal("[interval] must be >0 for histogram aggregation"))?;
     if interval <= 0.0 {
-        return Err(AggDslError::illegal(format!(
+        let reason = format!(
             "[interval] must be >0 for histogram aggregation [{}]",
             body.name
-        )));
+        );
+        return Err(AggDslError::illegal(reason).in_field(body.kind, "interval"));
     }
     Ok(HistogramSpec {
         source: body.source()?,
