@@ -349,6 +349,12 @@ class Cluster(ClewTest):
         self.assertEqual((rows[0]["type"], rows[0]["stage"]), ("empty_store", "done"))
         self.assertEqual((rows[0]["repository"], rows[0]["source_node"]), ("n/a", "n/a"))
         self.assertNotIn("start_time", rows[0])
+        told = self.client.indices.recovery(index="one")["one"]["shards"][0]
+        self.assertNotIn("start_time", told)
+        told = self.client.indices.recovery(index="one", human=True)["one"]["shards"][0]
+        shown = self.client.cat.recovery(index="one", format="json", h="start_time,stop_time,stop_millis")[0]
+        self.assertEqual((shown["start_time"], shown["stop_time"]), (told["start_time"], told["stop_time"]))
+        self.assertEqual(shown["stop_millis"], str(told["stop_time_in_millis"]))
         text = self.client.cat.recovery(h="i,s,st,tor", s="i,s", v=True)
         self.assertEqual(text.splitlines()[1].split(), ["one", "0", "done", "0"])
         self.assertEqual(len(text.splitlines()), 4)

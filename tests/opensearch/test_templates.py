@@ -193,6 +193,8 @@ class TestRollover(TemplateTest):
             self.assertEqual(len(self.client.indices.get_settings(index=everything)), 2, everything)
         for nothing in ("*,-metrics-*", "*,-.ds*"):
             self.assertEqual(self.client.count(index=nothing)["count"], 0, nothing)
+        stats = self.raw("GET", "/_data_stream/metrics-a/_stats")["data_streams"][0]
+        self.assertEqual((stats["backing_indices"], stats["maximum_timestamp"]), (2, 1767225600000))
         stream = self.client.indices.get_data_stream(name="metrics-a")["data_streams"][0]
         self.assertEqual(stream["generation"], 2)
         names = [index["index_name"] for index in stream["indices"]]

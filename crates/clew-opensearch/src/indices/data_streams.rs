@@ -6,10 +6,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Access, Alias, Definitions, Engine, EngineError, Index, IndexPlan, Purpose};
+use clew_engine::{
+    Access, Alias, Block, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
+    SearchRequest,
+};
+use clew_query::SortValue;
 use clew_schema::glob::matches as glob;
+use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
+use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
@@ -217,21 +223,20 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::acknowledged().at(Some(glsn)))
 }
 
-/// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.
+/// `GET /_data_stream/{name}/_stats`. Takes one search for each stream.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let streams = selected(&call, call.path("name").unwrap_or("*"))?;
     let bytes =
         |indices: &[Arc<Index>]| -> u64 { indices.iter().map(|index| index.stats().bytes).sum() };
-    let each: Vec<Value> = streams
-        .iter()
-        .map(|(name, indices)| {
-            json!({
-                "data_stream": name,
-                "backing_indices": indices.len(),
-                "store_size_bytes": bytes(indices),
-            })
-        })
-        .collect();
+    let mut each = Vec::with_capacity(streams.len());
+    for (name, indices) in &streams {
+        each.push(json!({
+            "data_stream": name,
+            "backing_indices": indices.len(),
+            "store_size_bytes": bytes(indices),
+            "maximum_timestamp": newest_ms(&call, name, indices).await?,
+        }));
+    }
     let total: u64 = streams.values().map(|indices| bytes(indices)).sum();
     let backing: usize = streams.values().map(Vec::len).sum();
     let shards: u32 = streams
@@ -246,6 +251,39 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         "total_store_size_bytes": total,
         "data_streams": each,
     })))
+}
+
+/// The time of a stream's newest document, in milliseconds since the epoch; 0 where there is none. What is closed or
+/// blocked, or may not be read by who asks, has none to tell of.
+async fn newest_ms(call: &Call, stream: &str, indices: &[Arc<Index>]) -> Result<i64, ApiError> {
+    let engine = &call.api.engine;
+    let is_read = |index: &&Arc<Index>| index.is_open() && !index.blocks().contains(&Block::Read);
+    let open = |index: &Arc<Index>| engine.open_exactly(index.name(), &call.access, Purpose::Read);
+    let handles: Vec<_> = indices
+        .iter()
+        .filter(is_read)
+        .filter_map(|index| open(index).ok())
+        .collect();
+    if handles.is_empty() {
+        return Ok(0);
+    }
+    let field = engine.with_definitions(|definitions| timestamp_field(definitions, stream));
+    let newest_first = json!([{field: {"order": "desc", "unmapped_type": "date"}}]);
+    let request = SearchRequest {
+        sort: dsl::parse_sort(&newest_first)?,
+        size: 1,
+        track_total: TrackTotal::No,
+        ..SearchRequest::new(
+            engine.pin(&handles)?,
+            dsl::parse_query(&json!({"match_all": {}}))?,
+        )
+    };
+    let found = engine.search(request).await?;
+    let newest = found.hits.first().and_then(|hit| hit.sort.first());
+    Ok(match newest {
+        Some(SortValue::I64(ms)) => *ms,
+        _ => 0,
+    })
 }
 
 /// Refuses to close the indexes that streams are written to.

@@ -46,7 +46,11 @@ enum Origin {
 /// `GET /{index}/_recovery`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut body = Map::new();
-    for (index, shards) in recoveries(&call).await? {
+    let with_words = call.params.flag("human", false)?;
+    for (index, mut shards) in recoveries(&call).await? {
+        for shard in shards.iter_mut().filter_map(Value::as_object_mut) {
+            shard.retain(|name, _| with_words || !matches!(&**name, "start_time" | "stop_time"));
+        }
         body.insert(index.name().to_string(), json!({"shards": shards}));
     }
     Ok(Reply::json(&Value::Object(body)))

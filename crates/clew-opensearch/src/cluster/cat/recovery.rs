@@ -21,6 +21,12 @@ const RECOVERY: &[Column] = &[
         &["start_millis"],
         "recovery start time in epoch milliseconds",
     ),
+    hidden_text("stop_time", &["stop"], "recovery stop time"),
+    hidden(
+        "stop_time_millis",
+        &["stop_millis"],
+        "recovery stop time in epoch milliseconds",
+    ),
     number("time", &["t", "ti"], "recovery time"),
     text("type", &["ty"], "recovery type"),
     text("stage", &["st"], "recovery stage"),
@@ -102,6 +108,8 @@ fn row(index: &str, shard: &Value) -> Vec<String> {
         cell("/id"),
         cell("/start_time"),
         cell("/start_time_in_millis"),
+        cell("/stop_time"),
+        cell("/stop_time_in_millis"),
         time_taken(shard),
         lower("/type"),
         lower("/stage"),
@@ -142,7 +150,7 @@ mod tests {
     #[test]
     fn a_row_has_a_cell_for_every_column() {
         let shard = json!({
-            "id": 3, "type": "SNAPSHOT", "stage": "DONE", "start_time_in_millis": 7,
+            "id": 3, "type": "SNAPSHOT", "stage": "DONE", "start_time_in_millis": 7, "stop_time_in_millis": 9,
             "source": {"repository": "backup", "snapshot": "monday"},
             "target": {"host": "10.0.0.1", "name": "clew-0"},
             "index": {
@@ -160,6 +168,7 @@ mod tests {
         for (name, want) in [
             ("index", "books"),
             ("shard", "3"),
+            ("stop_time_millis", "9"),
             ("type", "snapshot"),
             ("stage", "done"),
             ("source_node", "n/a"),
