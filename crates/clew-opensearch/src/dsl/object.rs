@@ -87,6 +87,17 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    /// The same, in the words of those readers that know their members by name.
+    pub(super) fn finish_by_name(self) -> Result<(), DslError> {
+        match self.first_name() {
+            None => Ok(()),
+            Some(name) => Err(DslError::content(format!(
+                "[{}] unknown field [{name}]",
+                self.query
+            ))),
+        }
+    }
+
     pub(super) fn boost(&mut self) -> Result<f32, DslError> {
         self.ignore(&["_name"]);
         Ok(self.float("boost")?.unwrap_or(1.0))

@@ -75,8 +75,19 @@ fn order(text: &str) -> Result<Order, DslError> {
     match text.to_ascii_lowercase().as_str() {
         "asc" => Ok(Order::Asc),
         "desc" => Ok(Order::Desc),
-        _ => Err(DslError::illegal(format!("Unknown SortOrder [{text}]"))),
+        _ => Err(DslError::illegal(format!(
+            "No enum constant org.opensearch.search.sort.SortOrder.{}",
+            text.to_uppercase()
+        ))),
     }
+}
+
+/// The `order` among the parameters of a sort.
+fn order_of(parameters: &mut Parameters<'_>) -> Result<Option<Order>, DslError> {
+    let order = parameters.text("order")?.map(|text| order(&text));
+    order
+        .transpose()
+        .map_err(|error| error.in_field(parameters.query(), "order"))
 }
 
 fn plain_key(name: &str, order: Option<Order>) -> SortKey {
@@ -126,27 +137,23 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
 /// `_script`: a number or a text that a script makes of each document.
 fn by_script(value: &Value) -> Result<SortKey, DslError> {
     let mut parameters = Parameters::new("_script", value)?;
-    let order = match parameters.text("order")? {
-        Some(text) => order(&text)?,
-        None => Order::Asc,
-    };
+    let order = order_of(&mut parameters)?.unwrap_or(Order::Asc);
     let kind = parameters.text("type")?;
-    mode(&mut parameters)?;
+    mode(&mut parameters).map_err(|error| error.in_field("_script", "mode"))?;
     let script = parameters.take("script");
     if parameters.has("nested") {
         return Err(DslError::illegal(
             "[_script] cannot sort by scripts over nested objects",
         ));
     }
-    parameters.finish()?;
-    let script = script.ok_or_else(|| DslError::parsing("[_script] requires [script]"))?;
+    parameters.finish_by_name()?;
+    let script = script.ok_or_else(|| DslError::illegal("Required [script]"))?;
     let kind = match kind.as_deref() {
         Some("number") => ScriptSort::Number,
         Some("string") => ScriptSort::Text,
         Some(other) => {
-            return Err(DslError::illegal(format!(
-                "Unknown ScriptSortType [{other}]"
-            )));
+            let reason = format!("Unknown ScriptSortType [{other}]");
+            return Err(DslError::illegal(reason).in_field("_script", "type"));
         }
         None => return Err(DslError::illegal("type must not be null")),
     };
@@ -176,11 +183,13 @@ fn mode(parameters: &mut Parameters<'_>) -> Result<Option<SortMode>, DslError> {
 }
 
 fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
-    let mut parameters = Parameters::new("field_sort", value)?;
-    let order = parameters
-        .text("order")?
-        .map(|text| order(&text))
-        .transpose()?;
+    let sort = if name == "_score" {
+        "_score"
+    } else {
+        "field_sort"
+    };
+    let mut parameters = Parameters::new(sort, value)?;
+    let order = order_of(&mut parameters)?;
     let missing = match parameters.take("missing") {
         None | Some(Value::Null) => Missing::Last,
         Some(Value::String(text)) if text == "_last" => Missing::Last,
@@ -193,12 +202,13 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         }),
         Some(other) => Missing::Value(SortValue::Str(plain(other))),
     };
-    let mode = mode(&mut parameters)?;
+    let within = move |field: &'static str| move |error: DslError| error.in_field(sort, field);
+    let mode = mode(&mut parameters).map_err(within("mode"))?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
     let nested = nested_of(&mut parameters)?;
-    let numeric = numeric_type(&mut parameters)?;
+    let numeric = numeric_type(&mut parameters).map_err(within("numeric_type"))?;
     parameters.ignore(&["format", "ignore_unmapped"]);
-    parameters.finish()?;
+    parameters.finish_by_name()?;
     Ok(match plain_key(name, order) {
         SortKey::Field { path, order, .. } => SortKey::Field {
             path,
@@ -217,7 +227,11 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
 fn nested_of(parameters: &mut Parameters<'_>) -> Result<Option<Box<NestedSort>>, DslError> {
     let named = match parameters.take("nested") {
         None | Some(Value::Null) => None,
-        Some(value) => Some(Box::new(nested(value, 0)?)),
+        Some(value) => {
+            let read = nested(value, 0);
+            let read = read.map_err(|error| error.in_field(parameters.query(), "nested"));
+            Some(Box::new(read?))
+        }
     };
     let path = parameters.text("nested_path")?;
     let filter = match parameters.take("nested_filter") {

@@ -12,7 +12,7 @@ use clew_query::{
 };
 use serde_json::{Value, json};
 
-use super::{DslErrorKind, parse_query, parse_sort};
+use super::{DslError, DslErrorKind, parse_query, parse_sort};
 
 fn term(field: &str, value: Value) -> Query {
     Query::term(field, value)
@@ -548,6 +548,62 @@ fn sort_takes_names_objects_and_arrays() {
         json!({"a": {"mode": "mad"}}),
     ] {
         assert!(parse_sort(&json).is_err(), "{json}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_sort_or_a_number_is_told_by_the_member_that_has_it() {
+    use DslErrorKind::{IllegalArgument, NumberFormat, XContentParse};
+    let no_order = "No enum constant org.opensearch.search.sort.SortOrder.UP";
+    let chain = |error: DslError| {
+        let mut told = vec![(error.kind, error.reason)];
+        let mut within = error.within;
+        while let Some(error) = within {
+            told.push((error.kind, error.reason));
+            within = error.within;
+        }
+        told
+    };
+    for (json, want) in [
+        (json!({"a": "up"}), vec![(IllegalArgument, no_order)]),
+        (
+            json!({"a": {"order": "up"}}),
+            vec![
+                (XContentParse, "[field_sort] failed to parse field [order]"),
+                (IllegalArgument, no_order),
+            ],
+        ),
+        (
+            json!({"_score": {"nope": 1}}),
+            vec![(XContentParse, "[_score] unknown field [nope]")],
+        ),
+    ] {
+        let told = chain(parse_sort(&json).unwrap_err());
+        let told: Vec<_> = told
+            .iter()
+            .map(|(kind, reason)| (*kind, reason.as_str()))
+            .collect();
+        assert_eq!(told, want, "{json}");
+    }
+    for (json, want) in [
+        (
+            json!({"term": {"a": {"value": 1, "boost": "x"}}}),
+            vec![(NumberFormat, "For input string: \"x\"")],
+        ),
+        (
+            json!({"bool": {"boost": "x"}}),
+            vec![
+                (XContentParse, "[bool] failed to parse field [boost]"),
+                (NumberFormat, "For input string: \"x\""),
+            ],
+        ),
+    ] {
+        let told = chain(parse_query(&json).unwrap_err());
+        let told: Vec<_> = told
+            .iter()
+            .map(|(kind, reason)| (*kind, reason.as_str()))
+            .collect();
+        assert_eq!(told, want, "{json}");
     }
 }
 
