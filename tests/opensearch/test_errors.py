@@ -89,6 +89,21 @@ class Errors(ClewTest):
         self.assertIn("Result window is too large", cause["reason"])
         self.assertIn("[10000] but was [10001]", cause["reason"])
 
+    def test_shards_tell_what_is_wrong_with_values_and_sorts(self):
+        self.index_all("typed", {"1": {"n": 1}})
+
+        def told(**body):
+            with self.refused(400, "search_phase_execution_exception") as caught:
+                self.client.search(index="typed", body=body)
+            return caught.exception.info["error"]["failed_shards"][0]["reason"]
+
+        value = told(query={"term": {"n": "x"}})
+        self.assertEqual(value["type"], "query_shard_exception")
+        self.assertEqual(value["caused_by"], {"type": "number_format_exception", "reason": 'For input string: "x"'})
+        sort = told(sort=[{"nope": "asc"}])
+        self.assertEqual((sort["type"], sort["index"]), ("query_shard_exception", "typed"))
+        self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
+
     def test_names_that_nobody_knows(self):
         with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):
             self.client.search(index="i", body={"qery": {}})

@@ -216,6 +216,11 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
             ApiError::new(StatusCode::TOO_MANY_REQUESTS, cause)
         }
         QueryError::Script(error) => ApiError::new(StatusCode::BAD_REQUEST, script_cause(error)),
+        QueryError::Create { reason: within } => {
+            let cause = named(query_error_type(error));
+            let within = Cause::new(value_error_type(within), within.as_str());
+            ApiError::new(status(kind), cause.caused_by(within))
+        }
         error => ApiError::new(status(kind), named(query_error_type(error))),
     }
 }
@@ -242,6 +247,15 @@ fn query_error_type(error: &QueryError) -> &'static str {
         | QueryError::Aggregation(_) => "illegal_argument_exception",
         QueryError::Index(_) => "exception",
         QueryError::Io(_) => "i_o_exception",
+    }
+}
+
+/// What a field says of a value that does not fit it.
+fn value_error_type(reason: &str) -> &'static str {
+    if reason.starts_with("For input string: ") {
+        "number_format_exception"
+    } else {
+        "illegal_argument_exception"
     }
 }
 
@@ -405,5 +419,15 @@ mod tests {
             reason: "unclosed".into(),
         };
         check(&EngineError::Query(query), 400, "query_shard_exception");
+        for (reason, within) in [
+            ("For input string: \"x\"", "number_format_exception"),
+            ("no such thing", "illegal_argument_exception"),
+        ] {
+            let error = EngineError::Query(QueryError::create(reason));
+            check(&error, 400, "query_shard_exception");
+            let told = ApiError::from(&error).cause();
+            assert_eq!(told["caused_by"]["type"], within);
+            assert_eq!(told["caused_by"]["reason"], reason);
+        }
     }
 }

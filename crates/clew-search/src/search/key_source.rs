@@ -140,7 +140,7 @@ fn of_field(
         if unmapped_ok {
             return Ok(KeySource::Absent);
         }
-        return Err(QueryError::illegal(format!(
+        return Err(QueryError::unmapped(format!(
             "No mapping found for [{path}] in order to sort on"
         )));
     };
