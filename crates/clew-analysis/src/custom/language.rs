@@ -231,7 +231,7 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
 /// The name of today of a stemmer that is called as those were first: `lightgerman` is `light_german`.
 fn in_words(name: &str) -> Option<String> {
     ["light", "minimal", "possessive"].iter().find_map(|kind| {
-        let language = name.strip_prefix(kind)?;
+        let language = name.strip_prefix(*kind)?;
         let is_joined = language.starts_with(|letter: char| letter.is_ascii_lowercase());
         is_joined.then(|| format!("{kind}_{language}"))
     })
