@@ -366,20 +366,12 @@ impl Resolver<'_> {
 
     fn include_all(&mut self) -> Result<(), EngineError> {
         for index in self.indices.values() {
-            if self.wildcards_take(index) && (self.options.wildcards.hidden || !index.is_hidden()) {
+            // A stream is no hidden name, though its indexes are.
+            let is_of_stream =
+                self.options.aliases == AliasNames::Follow && index.data_stream().is_some();
+            let is_shown = self.options.wildcards.hidden || !index.is_hidden() || is_of_stream;
+            if is_shown && self.wildcards_take(index) {
                 self.add_named(index, None)?;
-            }
-        }
-        // A stream is no hidden name, though all its indexes are hidden.
-        for (name, indices) in self.aliases {
-            let shown = self.options.wildcards.hidden || !alias_is_hidden(name, indices);
-            if !shown || !is_stream(name, indices) || !self.follows(name, indices) {
-                continue;
-            }
-            for index in indices {
-                if self.wildcards_take(index) {
-                    self.add_named(index, Some(name))?;
-                }
             }
         }
         Ok(())
