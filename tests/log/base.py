@@ -9,7 +9,7 @@ from opensearch.clew_server import ClewServer
 
 from .stubs import pb, pb_grpc
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
 FIRST_NAMED = 1 << 31
 
 

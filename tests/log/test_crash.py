@@ -108,7 +108,8 @@ class Crash(unittest.TestCase):
         found = client.payloads(producer.stream) if producer.acknowledged else []
         sent = itertools.chain.from_iterable(map(producer.payloads, itertools.count(1)))
         self.assertEqual(found, list(itertools.islice(sent, len(found))))
+        # Which is nothing of one whose turn never came.
         self.assertGreaterEqual(len(found), producer.last_llsn)
         # A batch is there as a whole or not at all.
-        sizes = itertools.accumulate(len(producer.payloads(n)) for n in itertools.count(1))
+        sizes = itertools.accumulate((len(producer.payloads(n)) for n in itertools.count(1)), initial=0)
         self.assertEqual(next(size for size in sizes if size >= len(found)), len(found))
