@@ -20,6 +20,8 @@ from .stub import StubServer
 SHORT = ["--seconds", "0.3", "--warm-up", "0.1"]
 VECTORS = ["--rows", "600", "--dims", "16", "--query-count", "20", "--batch", "100"]
 EVENTS = ["--rows", "2000", "--query-count", "20", "--batch", "250"]
+# In seconds, one after the other where the machine stands still for longer.
+TIME_OUTS = [0.5, 5, 30]
 
 
 class ServeTest(BenchTest):
@@ -33,7 +35,7 @@ class ServeTest(BenchTest):
         return ["serve", what, "--url", self.server.url, *SHORT, *arguments]
 
     def serve(self, what, *arguments):
-        return self.bench(*self.call(what, *arguments), "--json", self.folder / "out.json")
+        return self.measured("serve", what, "--url", self.server.url, *arguments, "--json", self.folder / "out.json")
 
     def rows(self, name):
         document = self.read("out.json")
@@ -70,8 +72,8 @@ class ServeTest(BenchTest):
     def test_vectors_through_the_api_of_milvus(self):
         for api in ["milvus", "milvus-grpc"]:
             with self.subTest(api):
-                self.bench("serve", "vectors", f"--{api}", f"http://{self.server.grpc_address}", *SHORT, *VECTORS, "--metric", "cosine",
-                           "--ef-search", "64", "--concurrency", "2", "--json", self.folder / "out.json")
+                self.measured("serve", "vectors", f"--{api}", f"http://{self.server.grpc_address}", *VECTORS, "--metric", "cosine",
+                              "--ef-search", "64", "--concurrency", "2", "--json", self.folder / "out.json")
                 (row,) = self.rows("search")
                 self.assertEqual((row["params"]["api"], row["metrics"]["failures"]), (api, 0))
                 self.assertGreater(row["metrics"]["qps"], 0)
@@ -83,9 +85,9 @@ class ServeTest(BenchTest):
         self.assertEqual([row["params"]["rate"] for row in rows], [50, 100])
         for row in rows:
             metrics = row["metrics"]
-            # Of what was due in 0.3 s, nothing is lost: answered, failed or not sent.
-            due = metrics["qps"] * 0.3 + metrics["failures"] + metrics["refusals"] + metrics["unsent"]
-            self.assertLessEqual(due, row["params"]["rate"] * 0.3 + 1)
+            # Of what was due in this time, nothing is lost: answered, failed or not sent.
+            due = metrics["qps"] * self.seconds + metrics["failures"] + metrics["refusals"] + metrics["unsent"]
+            self.assertLessEqual(due, row["params"]["rate"] * self.seconds + 1)
             self.assertGreater(due, 1)
 
     def test_ones_own_vectors_and_their_neighbours(self):
@@ -121,7 +123,7 @@ class ServeTest(BenchTest):
         self.assertEqual(hits["range"], 20)
 
     def test_what_was_acknowledged_by_bulk_is_there(self):
-        lines = self.serve("bulk", "--batch", "50", "--concurrency", "1,3", "--keep", "--shards", "2", "--pid", self.server.process.pid).splitlines()
+        lines = self.serve("bulk", "--batch", "50", "--concurrency", "1,3", "--keep", "--replace", "--shards", "2", "--pid", self.server.process.pid).splitlines()
         self.assertEqual(lines[0].split(), "batch concurrency QPS avg ms p50 ms p99 ms cpu us docs/s MB/s failures refusals".split())
         rows = self.rows("bulk")
         self.assertEqual([row["params"]["concurrency"] for row in rows], [1, 3])
@@ -158,7 +160,7 @@ class ServeTest(BenchTest):
     def test_who_stops_a_run_keeps_what_was_measured_and_leaves_no_index(self):
         # Loads of which the second would take longer than anybody waits.
         command = self.command("serve", "search", "--url", self.server.address, *EVENTS, "--kind", "term", "--concurrency", "1,2",
-                               "--seconds", "100", "--warm-up", "0", "--json", self.folder / "out.json")
+                               "--seconds", "1000", "--warm-up", "0", "--json", self.folder / "out.json")
         (self.folder / "out.json").write_text("before")
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while "kind" not in process.stdout.readline():
@@ -215,7 +217,7 @@ class Weather(BenchTest):
         for load in (["--concurrency", "3"], ["--rate", "200", "--concurrency", "3"]):
             with self.subTest(load=load), ClewServer() as server:
                 command = self.command("serve", "vectors", "--url", server.url, *VECTORS, "--ef-search", "16", *load,
-                                       "--warm-up", "0", "--seconds", "200", "--json", self.folder / "out.json")
+                                       "--warm-up", "0", "--seconds", "1000", "--json", self.folder / "out.json")
                 process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 # The table begins when everything is loaded.
                 while "ef_search" not in process.stdout.readline():
@@ -245,8 +247,7 @@ class Weather(BenchTest):
                 return [200, 429, 500][next(bulks) % 3] if path.endswith("_bulk") else 200
 
         with StubServer(answer) as server:
-            self.bench("serve", "bulk", "--url", server.url, "--concurrency", "2", "--batch", "1", *SHORT,
-                       "--json", self.folder / "out.json")
+            self.measured("serve", "bulk", "--url", server.url, "--concurrency", "2", "--batch", "1", "--json", self.folder / "out.json")
         self.assertRegex(self.errors, r"^\d+ failures, the first: 500: ")
         (row,) = self.read("out.json")["rows"]
         metrics = row["metrics"]
@@ -255,19 +256,21 @@ class Weather(BenchTest):
         self.assertLess(abs(metrics["refusals"] - metrics["failures"]), 3)
 
     def test_an_index_whose_making_was_not_answered_in_time_is_removed(self):
-        asked = []
-
         def answer(path):
             if path == "/clew_bench":
                 asked.append("made" if not asked else "removed")
             return None if asked == ["made"] else 200
 
-        with StubServer(answer, is_there=lambda: asked == ["made"]) as server:
-            self.refused("no answer within 0.5 s", "serve", "search", "--url", server.url, "--rows", "20", *SHORT, "--time-out", "0.5")
+        for time_out in TIME_OUTS:
+            asked = []
+            with StubServer(answer, is_there=lambda: asked == ["made"]) as server:
+                self.refused(f"no answer within {time_out} s", "serve", "search", "--url", server.url, "--rows", "20", *SHORT, "--time-out", time_out)
+            if asked == ["made", "removed"]:
+                break
         self.assertEqual(asked, ["made", "removed"])
 
     def test_a_server_that_stands_still_costs_everybody_who_was_due(self):
-        searches, lock = itertools.count(), threading.Lock()
+        lock = threading.Lock()
         # Those that recall is counted by, and some of the load.
         good = 20 + 10
 
@@ -275,10 +278,18 @@ class Weather(BenchTest):
             with lock:
                 return None if path.endswith("_search") and next(searches) >= good else 200
 
-        with StubServer(answer) as server:
-            self.bench("serve", "vectors", "--url", server.url, *VECTORS, "--ef-search", "16", "--rate", "200", "--concurrency", "4",
-                       "--warm-up", "0", "--seconds", "1", "--time-out", "0.5", "--json", self.folder / "out.json")
-        self.assertIn("no answer within 0.5 s", self.errors)
+        for time_out in TIME_OUTS:
+            searches = itertools.count()
+            command = self.command("serve", "vectors", "--url", "{url}", *VECTORS, "--ef-search", "16", "--rate", "200", "--concurrency", "4",
+                                   "--warm-up", "0", "--seconds", 2 * time_out, "--time-out", time_out, "--json", self.folder / "out.json")
+            with StubServer(answer) as server:
+                command[command.index("{url}")] = server.url
+                done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+            # It may have been late with what it was to answer.
+            if done.returncode == 0:
+                break
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"no answer within {time_out} s", done.stderr)
         metrics = self.read("out.json")["rows"][1]["metrics"]
         # Four clients wait half a second for each answer that does not come: a dozen are sent, and all others are seen.
         self.assertLessEqual(metrics["failures"], 16)
