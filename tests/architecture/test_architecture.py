@@ -1,5 +1,6 @@
 """The map of ARCHITECTURE.md holds: crates and rooms point downwards, and below the protocols nobody speaks OpenSearch."""
 
+import functools
 import pathlib
 import re
 import tomllib
@@ -34,6 +35,12 @@ BEHIND_THE_WINGS = re.compile(r"\bclew_opensearch\s*(?:::\s*(?!wing\b)|as\b|;)")
 INSIDES = re.compile(r"\btantivy\b|\bDocId\b|\bSegment(?:Bits|Reader|View)\b|\.snapshot\(\)|clew_search::Snapshot")
 
 
+@functools.cache
+def crate_of(name):
+    """A crate's modules, read once for all tests."""
+    return Crate(CRATES / name / "src")
+
+
 def order_of_crates():
     """The crates in the order of the map, lowest first."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
@@ -54,7 +61,7 @@ class ArchitectureTest(unittest.TestCase):
 
     def test_rooms_point_downwards(self):
         for name in IN_ORDER:
-            crate = Crate(CRATES / name / "src")
+            crate = crate_of(name)
             rooms = crate.rooms()
             self.assertGreater(len(rooms), 1)
             for module, target, path in crate.imports():
@@ -67,7 +74,7 @@ class ArchitectureTest(unittest.TestCase):
         for name in order[: order.index("clew-opensearch")]:
             if name == SPOKEN_BELOW:
                 continue
-            texts = Crate(CRATES / name / "src").texts
+            texts = crate_of(name).texts
             found = {"::".join(module): len(WORDS.findall(" ".join(all))) for module, all in texts.items()}
             found = {module: count for module, count in found.items() if count}
             self.assertEqual(sum(found.values()), WORDS_LEFT.get(name, 0), found)
@@ -79,18 +86,18 @@ class ArchitectureTest(unittest.TestCase):
 
     def test_protocols_see_no_segments(self):
         for name in PROTOCOLS:
-            code = Crate(CRATES / name / "src").code
+            code = crate_of(name).code
             found = {"::".join(module): INSIDES.findall(text) for module, text in code.items()}
             self.assertEqual({module: names for module, names in found.items() if names}, {})
             manifest = tomllib.loads((CRATES / name / "Cargo.toml").read_text())
             self.assertNotIn("tantivy", manifest["dependencies"])
         # It would be seen.
-        code = " ".join(Crate(CRATES / "clew-engine" / "src").code.values())
+        code = " ".join(crate_of("clew-engine").code.values())
         self.assertGreater(len(INSIDES.findall(code)), 20)
 
     def test_wings_see_what_is_meant_for_them_and_only_the_binary_sees_wings(self):
         for name in WINGS:
-            code = Crate(CRATES / name / "src").code
+            code = crate_of(name).code
             found = {"::".join(module): BEHIND_THE_WINGS.findall(text) for module, text in code.items()}
             self.assertEqual({module: names for module, names in found.items() if names}, {})
             self.assertTrue(any("clew_opensearch::wing::" in text for text in code.values()))
@@ -101,7 +108,7 @@ class ArchitectureTest(unittest.TestCase):
         self.assertTrue(BEHIND_THE_WINGS.search("use clew_opensearch::{RestOptions, wing::Call};"))
 
     def test_the_reader_sees_imports(self):
-        crate = Crate(CRATES / "clew-engine" / "src")
+        crate = crate_of("clew-engine")
         seen = {(module[-1], target[-1]) for module, target, _ in crate.imports() if module and target}
         self.assertIn(("recovery", "engine"), seen)
         self.assertNotIn(("engine", "recovery_tests"), seen)
