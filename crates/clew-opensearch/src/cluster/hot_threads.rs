@@ -211,7 +211,9 @@ fn watch(
 ) -> Result<Watched, ApiError> {
     let failed = |error: ProfileError| ApiError::internal(error.to_string());
     let is_over = || token.stopped().is_some();
-    let (before, started) = (thread_times(), Instant::now());
+    // The clock runs for longer than any thread is looked at: none has more than all of the time.
+    let started = Instant::now();
+    let before = thread_times();
     let seen = Seen::take(kind, rate, interval, &is_over).map_err(failed)?;
     // What threads have used is looked at before names are found, which takes more than most threads do.
     let (after, took) = (thread_times(), started.elapsed());
