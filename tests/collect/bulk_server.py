@@ -56,12 +56,12 @@ class BulkServer:
         self.http.shutdown()
         self.http.server_close()
 
-    def wait_for(self, count, seconds=60):
+    def wait_for(self, count, seconds=120):
         """Waits until that many documents are there; returns whether they are."""
         with self.changed:
             return self.changed.wait_for(lambda: len(self.documents) >= count, seconds)
 
-    def wait_for_requests(self, more, seconds=60):
+    def wait_for_requests(self, more, seconds=120):
         """Waits for that many further requests, whatever becomes of them."""
         with self.changed:
             target = self.requests + more

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-STOP_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 120
 
 
 class Collector:

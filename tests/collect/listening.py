@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 BINARY = os.environ.get("CLEW_BIN", "clew")
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
 
 
 class Listening:

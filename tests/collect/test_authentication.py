@@ -65,8 +65,8 @@ class Authentication(unittest.TestCase):
         self.assertEqual(self.bulk("by password", http_auth=("shipper", "0815")), (1, []))
         self.assertEqual(self.bulk("by key", headers={"Authorization": "ApiKey aWQ6a2V5"}), (1, []))
         bearer = {"authorization": "Bearer t0ken"}
-        self.export("by http", HttpExporter(endpoint=self.url + "/v1/logs", headers=bearer))
-        self.export("by grpc", GrpcExporter(endpoint=self.url, insecure=True, headers=bearer))
+        self.export("by http", HttpExporter(endpoint=self.url + "/v1/logs", headers=bearer, timeout=60))
+        self.export("by grpc", GrpcExporter(endpoint=self.url, insecure=True, headers=bearer, timeout=60))
         expected = {"by password", "by key", "by http", "by grpc"}
         self.assertEqual({document["message"] for document in self.server.documents.values()}, expected)
         for login in ({}, {"http_auth": ("shipper", "815")}, {"headers": {"Authorization": "ApiKey aWQ6a2V4"}}):

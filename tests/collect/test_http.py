@@ -6,6 +6,7 @@ import json
 import logging
 import pathlib
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -26,7 +27,7 @@ CONFIG = """\
 registry: {folder}/registry.json
 host: web1
 inputs:
-  - {{type: http, listen: "127.0.0.1:0", body_bytes_max: 100000, parse: plain}}
+  - {{type: http, listen: "127.0.0.1:0", body_bytes_max: 100000, parse: plain, timeout_ms: 600000}}
 outputs:
   - {{type: opensearch, url: "{url}"}}
 """
@@ -105,9 +106,9 @@ class Http(unittest.TestCase):
     def test_opentelemetrys_sdk_sends_its_logs(self):
         resource = Resource.create({"service.name": "shop", "team": "blue", "deployment.environment": "test"})
         exporters = {
-            "http": HttpExporter(endpoint=self.url + "/v1/logs"),
-            "gzip": HttpExporter(endpoint=self.url + "/v1/logs", compression=Compression.Gzip),
-            "grpc": GrpcExporter(endpoint=self.url, insecure=True),
+            "http": HttpExporter(endpoint=self.url + "/v1/logs", timeout=60),
+            "gzip": HttpExporter(endpoint=self.url + "/v1/logs", compression=Compression.Gzip, timeout=60),
+            "grpc": GrpcExporter(endpoint=self.url, insecure=True, timeout=60),
         }
         for name, exporter in exporters.items():
             with self.subTest(name):
@@ -146,7 +147,7 @@ class Failing(unittest.TestCase):
         config = folder / "collect.yaml"
         config.write_text(CONFIG.format(folder=folder, url=server.url))
         collector = self.enterContext(Listening(config))
-        with OpenSearch(f"http://127.0.0.1:{collector.ports[0]}", timeout=60) as client:
+        with OpenSearch(f"http://127.0.0.1:{collector.ports[0]}", timeout=600) as client:
             actions = ({"_op_type": "create", "_index": "shop", "message": f"event {n}"} for n in range(3000))
             for done, _ in helpers.parallel_bulk(client, actions, thread_count=4, chunk_size=50):
                 self.assertTrue(done)
@@ -168,7 +169,7 @@ outputs: [{{type: http, url: "{server.url}"}}]
             url = f"http://127.0.0.1:{collector.ports[0]}/"
             asked = pool.submit(urllib.request.urlopen, url, data=b"one", timeout=60)
             while len(server.statuses) == 10_000:
-                pass
+                time.sleep(0.01)
             self.assertIn("could not be delivered before the stop", collector.stop())
             refused = asked.exception(60)
         self.assertEqual((refused.code, refused.headers["Retry-After"]), (503, "1"))

@@ -100,8 +100,8 @@ class Tls(unittest.TestCase):
         for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
             os.environ.pop(name, None)
         exporters = {
-            "http": HttpExporter(endpoint=url + "/v1/logs", certificate_file=str(self.authority.certificate)),
-            "grpc": GrpcExporter(endpoint=url, credentials=grpc.ssl_channel_credentials(self.authority.certificate.read_bytes())),
+            "http": HttpExporter(endpoint=url + "/v1/logs", certificate_file=str(self.authority.certificate), timeout=60),
+            "grpc": GrpcExporter(endpoint=url, credentials=grpc.ssl_channel_credentials(self.authority.certificate.read_bytes()), timeout=60),
         }
         for name, exporter in exporters.items():
             provider = LoggerProvider()

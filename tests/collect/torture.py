@@ -104,7 +104,7 @@ class Torture:
     def settle(self):
         """Waits until everything written has arrived."""
         written = sum(log.written for log in self.logs)
-        if not self.server.wait_for(written, seconds=30):
+        if not self.server.wait_for(written):
             verdict = Verdict(self.server, self.logs)
             raise AssertionError(f"seed {self.seed}: lines do not arrive; {verdict}; kept: {self.folder}")
 
