@@ -18,7 +18,7 @@ class Listed(unittest.TestCase):
             self.skipTest("OpenSearch's REST tests are not installed (that takes Maven: make conformance)")
         with ClewServer() as server:
             chosen = select(pathlib.Path(folder), listed(), [])
-            results = list(run_all(pathlib.Path(folder), server.url, chosen, timeout=60))
+            results = list(run_all(pathlib.Path(folder), server.url, chosen, timeout=300))
         self.assertEqual(len(results), len(listed()))
         self.assertEqual(surprises(results, known()), [])
 

@@ -1,11 +1,16 @@
 """What the test modules share: one server for a class, an empty node for every test."""
 
 import contextlib
+import time
 import unittest
 
 from opensearchpy.exceptions import TransportError
 
 from .clew_server import ClewServer
+
+
+# Longer than anything that a busy machine does takes.
+WAIT_SECONDS_MAX = 120
 
 
 class ClewTest(unittest.TestCase):
@@ -36,6 +41,13 @@ class ClewTest(unittest.TestCase):
         return self.client.transport.perform_request(
             method, path, body=body, headers=headers, params=params
         )
+
+    def until(self, look, wanted):
+        """Looks until it sees what is wanted: what is told after an answer, or by what goes on beside it, may come late."""
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while (seen := look()) != wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertEqual(seen, wanted)
 
     @contextlib.contextmanager
     def refused(self, status, kind=None, reason=None):

@@ -52,7 +52,7 @@ class AsynchronousSearchTest(ClewTest):
 
     def test_a_search_that_takes_longer_is_asked_for_by_its_id(self):
         answer = self.submit(wait_for_completion_timeout="0", keep_on_completion="true")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while answer["state"] == "RUNNING" and time.monotonic() < deadline:
             self.assertEqual(answer["response"]["hits"]["hits"], [])
             answer = self.raw("GET", f"{ROOT}/{answer['id']}", params={"wait_for_completion_timeout": "5s"})

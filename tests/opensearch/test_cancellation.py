@@ -1,7 +1,7 @@
 """Every request ends: by its time, by its client's going, by `_cancel`, by the server's stop, and by what bounds its work.
 
-The long search looks through the text of every document for each of many phrases, as the field keeps no positions: half a
-minute of work, which no request here waits for."""
+The long search looks through the text of every document for each of many phrases, as the field keeps no positions: minutes of
+work, which no request here waits for."""
 
 import json
 import socket
@@ -11,16 +11,19 @@ import time
 from opensearchpy.exceptions import TransportError
 
 from .base import ClewTest
+from .clew_server import CUT_OFF
 
-SECONDS_MAX = 10
+# A bound for what does not end; it is less than the long search takes.
+SECONDS_MAX = 60
 WORDS = 40
 DOCUMENTS = 200
+WORDS_OF_A_TEXT = 4_000
+PHRASES = [f"w{a} w{b}" for a in range(WORDS) for b in range(WORDS) if a != b][:1_000]
 
 
 def long_query():
     """Phrases that no document has: between two of these words there is always another one."""
-    pairs = [(a, b) for a in range(WORDS) for b in range(WORDS) if a != b][:500]
-    return {"bool": {"should": [{"match_phrase": {"text": f"w{a} w{b}"}} for a, b in pairs]}}
+    return {"bool": {"should": [{"match_phrase": {"text": phrase}} for phrase in PHRASES]}}
 
 
 class CancellationTest(ClewTest):
@@ -41,7 +44,7 @@ class CancellationTest(ClewTest):
             index="long",
             body={"mappings": {"properties": {"text": {"type": "match_only_text"}}}},
         )
-        text = " and ".join(f"w{n % WORDS}" for n in range(2_000))
+        text = " and ".join(f"w{n % WORDS}" for n in range(WORDS_OF_A_TEXT))
         lines = []
         for _ in range(DOCUMENTS):
             lines += [{"index": {}}, {"text": text}]
@@ -77,12 +80,13 @@ class CancellationTest(ClewTest):
         )["nodes"]
         return {name: task for node in nodes.values() for name, task in node["tasks"].items()}
 
-    def until(self, what):
+    def eventually(self, what):
         deadline = time.monotonic() + SECONDS_MAX
         while time.monotonic() < deadline:
             if found := what():
                 return found
-        self.fail("it did not come about")
+            time.sleep(0.01)
+        return self.fail("it did not come about")
 
     def assert_thread_is_free(self):
         begun = time.monotonic()
@@ -140,7 +144,7 @@ class CancellationTest(ClewTest):
 
     def test_a_search_is_listed_and_cancelled(self):
         _, outcome = self.begin()
-        tasks = self.until(self.running)
+        tasks = self.eventually(self.running)
         (name, task), = tasks.items()
         self.assertEqual(task["action"], "indices:data/read/search")
         self.assertTrue(task["cancellable"])
@@ -152,12 +156,14 @@ class CancellationTest(ClewTest):
         reply = self.raw("POST", f"/_tasks/{name}/_cancel")
         (node,) = reply["nodes"].values()
         self.assertTrue(node["tasks"][name]["cancelled"])
-        error = self.until(lambda: outcome)[0]
+        error = self.eventually(lambda: outcome)[0]
         self.assertEqual(error.status_code, 400)
         self.assertEqual(error.info["error"]["type"], "task_cancelled_exception")
         self.assertEqual(
             error.info["error"]["reason"], "cancelled task with reason: by user request"
         )
+        # It may be there for a moment after its answer.
+        self.eventually(lambda: not self.running())
         with self.refused(404, "resource_not_found_exception"):
             self.raw("POST", f"/_tasks/{name}/_cancel")
         self.assert_thread_is_free()
@@ -170,15 +176,15 @@ class CancellationTest(ClewTest):
             "cluster:admin/opensearch/sql": (
                 "/_plugins/_sql",
                 {"query": "SELECT * FROM long WHERE "
-                 + " OR ".join(f"match_phrase(text, 'w{n} w{n + 1}')" for n in range(WORDS - 1))},
+                 + " OR ".join(f"match_phrase(text, '{phrase}')" for phrase in PHRASES)},
             ),
         }
         for action, (path, body) in others.items():
             with self.subTest(action):
                 _, outcome = self.begin(path=path, body=body)
-                self.until(lambda: self.running(actions=action))
+                self.eventually(lambda: self.running(actions=action))
                 self.raw("POST", "/_tasks/_cancel", params={"actions": f"*{action[-6:]}"})
-                ended = self.until(lambda: outcome)[0]
+                ended = self.eventually(lambda: outcome)[0]
                 if isinstance(ended, dict):
                     # The searches of one request may all be over before it is.
                     kinds = {reply["error"]["type"] for reply in ended["responses"]}
@@ -189,9 +195,9 @@ class CancellationTest(ClewTest):
 
     def test_a_write_to_all_matches_answers_with_what_it_did(self):
         thread, outcome = self.begin(path="/long/_delete_by_query")
-        self.until(lambda: self.running(actions="*byquery"))
+        self.eventually(lambda: self.running(actions="*byquery"))
         self.raw("POST", "/_tasks/_cancel", params={"actions": "*byquery"})
-        reply = self.until(lambda: outcome)[0]
+        reply = self.eventually(lambda: outcome)[0]
         self.assertEqual((reply["canceled"], reply["deleted"]), ("by user request", 0))
         # As a task that nobody waits for.
         reply = self.raw(
@@ -209,16 +215,14 @@ class CancellationTest(ClewTest):
         with socket.create_connection((host, int(port))) as connection:
             head = f"POST /long/_search HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
             connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
-            self.until(self.running)
-        self.until(lambda: not self.running())
+            self.eventually(self.running)
+        self.eventually(lambda: not self.running())
         self.assert_thread_is_free()
 
     def test_the_stop_of_the_server_ends_searches(self):
         self.begin()
-        self.until(self.running)
-        begun = time.monotonic()
-        self.server.stop()
-        self.assertLess(time.monotonic() - begun, SECONDS_MAX)
+        self.eventually(self.running)
+        self.assertNotIn(CUT_OFF, self.server.stop())
         self.server.start()
         self.client.close()
         type(self).client = self.server.client()
@@ -236,11 +240,10 @@ class BoundedWorkTest(ClewTest):
                 {"span_multi": {"match": {"regexp": {"word": huge}}}},
             ]
             for query in queries:
-                begun = time.monotonic()
+                # The work that it would be is told, and nobody waits for that.
                 with self.refused(400) as caught:
-                    self.client.search(index="one", body={"query": query})
+                    self.client.search(index="one", body={"query": query}, request_timeout=SECONDS_MAX)
                 self.assertIn(reason, json.dumps(caught.exception.info))
-                self.assertLess(time.monotonic() - begun, 2)
             aggs = {"words": {"terms": {"field": "word.keyword", "include": huge}}}
             with self.refused(400):
                 self.client.search(index="one", body={"aggs": aggs})

@@ -3,6 +3,7 @@
 from .base import ClewTest
 
 POLICIES = "/_plugins/_ism/policies"
+ENABLED = "plugins.index_state_management.enabled"
 
 
 def policy(**more):
@@ -17,6 +18,8 @@ def policy(**more):
 class Ism(ClewTest):
     def setUp(self):
         super().setUp()
+        # The job does not come in between.
+        self.client.cluster.put_settings(body={"persistent": {ENABLED: False}})
         for kept in self.raw("GET", POLICIES, params={"size": 100})["policies"]:
             self.raw("DELETE", f"{POLICIES}/{kept['_id']}")
 

@@ -19,7 +19,7 @@ import grpc
 from collect.certificates import Authority
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
-from .clew_server import ClewServer
+from .clew_server import CUT_OFF, ClewServer
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 HEADERS = {"traceparent": f"00-{TRACE}-{PARENT}-01", "tracestate": "vendor=1"}
@@ -148,7 +148,8 @@ class Traces(unittest.TestCase):
         _, headers = self.ask(server, "POST", "/books/_search", {"query": {"match": {"t": "fox"}}}, HEADERS)
         after = time.time_ns()
         requests = lambda spans: [span for _, span in spans if span.kind == span.SPAN_KIND_SERVER]
-        spans = receiver.until(lambda spans: len(requests(spans)) == 2)
+        # Two requests, and the parts of both.
+        spans = receiver.until(lambda spans: len(requests(spans)) == 2 and len(spans) >= 9)
         for service, span in spans:
             self.assertEqual(service["service.name"], "shelf")
             self.assertEqual((span.trace_id.hex(), span.trace_state), (TRACE, "vendor=1"))
@@ -160,7 +161,9 @@ class Traces(unittest.TestCase):
             self.assertEqual((told["http.request.method"], told["http.response.status_code"]), ("POST", 200))
             self.assertGreater(told["clew.cpu_us"], 0)
         self.assertEqual(headers["traceresponse"], f"00-{TRACE}-{search.span_id.hex()}-01")
-        self.assertTrue(before <= search.start_time_unix_nano <= search.end_time_unix_nano <= after)
+        self.assertTrue(before <= search.start_time_unix_nano <= after)
+        # Its end may be told to its client before it is looked at.
+        self.assertTrue(search.start_time_unix_nano <= search.end_time_unix_nano <= time.time_ns())
         parts = lambda request: [span for _, span in spans if span.parent_span_id == request.span_id]
         self.assertEqual(collections.Counter(span.name for span in parts(bulk)), {"write": 2, "durable": 1})
         self.assertEqual(collections.Counter(span.name for span in parts(search)), {"query": 2, "fetch": 2})
@@ -243,9 +246,7 @@ class Traces(unittest.TestCase):
             figures = self.figures(server)
             self.assertEqual(figures["trace_spans_sent_total"], 0)
             self.assertGreater(figures["trace_spans_total"], figures["trace_spans_dropped_total"])
-            started = time.monotonic()
-            server.stop()
-            self.assertLess(time.monotonic() - started, 30)
+            self.assertNotIn(CUT_OFF, server.stop())
 
     def test_a_receiver_that_is_away_is_told_once(self):
         with GrpcReceiver() as gone:
