@@ -13,6 +13,9 @@ from tests.opensearch.clew_server import ClewServer
 
 CACHE = pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache" / "clew"))
 
+# Of one run of a client, however busy the machine is.
+TOOL_SECONDS_MAX = 900
+
 
 def tool(path, target):
     """A client below the cache; the class that needs it is skipped, with a reason, without it."""

@@ -5,7 +5,7 @@ import os
 import pathlib
 import sys
 
-from .base import ClientsTest, tool
+from .base import TOOL_SECONDS_MAX, ClientsTest, tool
 
 SESSION = pathlib.Path(__file__).with_name("elasticsearch_session.py")
 
@@ -16,7 +16,7 @@ class ElasticsearchPy(ClientsTest):
         environment = {**os.environ, "PYTHONPATH": str(packages)}
         output = self.run_tool(
             # Old clients stumble over new packages that happen to be there.
-            [sys.executable, "-S", SESSION, self.server.url], 300, env=environment
+            [sys.executable, "-S", SESSION, self.server.url], TOOL_SECONDS_MAX, env=environment
         )
         seen = json.loads(output.splitlines()[-1])
         self.assertEqual(seen, {
@@ -49,7 +49,7 @@ class ElasticsearchPy(ClientsTest):
 class GoElasticsearch(ClientsTest):
     def test_8_which_wants_a_product_on_every_answer(self):
         program = tool("go-elasticsearch-8.17.0/session", "clients")
-        seen = json.loads(self.run_tool([program, self.server.url], 120))
+        seen = json.loads(self.run_tool([program, self.server.url], TOOL_SECONDS_MAX))
         self.assertEqual(seen, {
             "version": "8.17.0", "client": "8.17.0", "sent": 300, "failed": 0, "total": 300,
             "most": 299, "missing": 404,

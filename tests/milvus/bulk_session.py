@@ -64,7 +64,7 @@ def row_of(session, number):
 def ended(uri, name, files):
     """How the import of some files ended."""
     asked = bulk_import(url=uri, collection_name=name, files=files, api_key="root:Milvus").json()
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         told = get_import_progress(url=uri, job_id=asked["data"]["jobId"], api_key="root:Milvus").json()["data"]
         if told["state"] in ("Completed", "Failed"):

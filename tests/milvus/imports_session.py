@@ -24,7 +24,7 @@ def main(uri, folder):
     pathlib.Path(folder, "brought.json").write_text(json.dumps({"rows": rows}))
     connections.connect(uri=uri)
     task = utility.do_bulk_insert(name, ["brought.json"])
-    state, end = utility.get_bulk_insert_state(task), time.monotonic() + 60
+    state, end = utility.get_bulk_insert_state(task), time.monotonic() + 300
     while state.state not in (state.ImportCompleted, state.ImportFailed) and time.monotonic() < end:
         time.sleep(0.05)
         state = utility.get_bulk_insert_state(task)

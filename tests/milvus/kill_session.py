@@ -219,13 +219,13 @@ class Run:
         for worker in workers:
             worker.start()
         for _ in range(self.random.randint(*CALLS_BEFORE_KILL)):
-            assert self.progress.acquire(timeout=60), "the workers are stuck"
+            assert self.progress.acquire(timeout=120), "the workers are stuck"
             if any(worker.failure for worker in workers):
                 break
         self.ending.set()
         self.server.kill()
         for worker in workers:
-            worker.join(60)
+            worker.join(120)
             assert not worker.is_alive(), f"{worker.name} does not end"
             if worker.failure:
                 raise worker.failure

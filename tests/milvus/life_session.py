@@ -12,7 +12,7 @@ from session import Session
 
 class Life(Session):
     def eventually(self, look, want, what):
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while (got := look()) != want:
             assert time.monotonic() < until, f"{what}: {got!r} is not {want!r}"
             time.sleep(0.05)

@@ -7,7 +7,7 @@ import shutil
 import sys
 import unittest
 
-from tests.clients.base import ClientsTest, tool
+from tests.clients.base import TOOL_SECONDS_MAX, ClientsTest, tool
 
 HERE = pathlib.Path(__file__).parent
 FIELDS = ["id", "v", "w", "title"]
@@ -16,7 +16,7 @@ FIELDS = ["id", "v", "w", "title"]
 class Clients(ClientsTest):
     def session(self, *command, **environment):
         """What a session printed last, asked with the address of the server."""
-        output = self.run_tool(command, 300, env={**os.environ, **environment})
+        output = self.run_tool(command, TOOL_SECONDS_MAX, env={**os.environ, **environment})
         return json.loads(output.splitlines()[-1])
 
     @property

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from tests.clients.base import ClientsTest, tool
+from tests.clients.base import TOOL_SECONDS_MAX, ClientsTest, tool
 from tests.opensearch.clew_server import ClewServer
 
 SESSION = pathlib.Path(__file__).with_name("life_session.py")
@@ -23,7 +23,7 @@ class Life(ClientsTest):
 
         def part(name):
             uri = f"http://{server.grpc_address}"
-            output = self.run_tool([sys.executable, "-S", SESSION, uri, name], 300, env=environment)
+            output = self.run_tool([sys.executable, "-S", SESSION, uri, name], TOOL_SECONDS_MAX, env=environment)
             seen = json.loads(output.splitlines()[-1])
             self.assertEqual(seen["version"], version)
             return seen["checks"]
@@ -36,7 +36,7 @@ class Life(ClientsTest):
 
     def gone_for_good(self):
         """Rows whose time is over are deleted, not only passed over."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while (count := self.ask("GET", "/short/_count")["count"]) > 0:
             self.assertLess(time.monotonic(), until, f"{count} are left")
             time.sleep(0.2)

@@ -6,7 +6,7 @@ import pathlib
 import sys
 import unittest
 
-from tests.clients.base import ClientsTest, tool
+from tests.clients.base import TOOL_SECONDS_MAX, ClientsTest, tool
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -16,7 +16,7 @@ class Pymilvus(ClientsTest):
         packages = tool(f"pymilvus-{version}", "test-clients")
         environment = {**os.environ, "PYTHONPATH": str(packages)}
         uri = f"http://{self.server.grpc_address}"
-        output = self.run_tool([sys.executable, "-S", FOLDER / name, uri], 300, env=environment)
+        output = self.run_tool([sys.executable, "-S", FOLDER / name, uri], TOOL_SECONDS_MAX, env=environment)
         seen = json.loads(output.splitlines()[-1])
         self.assertEqual(seen["version"], version)
         self.assertGreater(seen["checks"], checks)
