@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def eventually(condition, what, seconds_max=30, pause_s=0.02):
+def eventually(condition, what, seconds_max=120, pause_s=0.02):
     """Polls until the condition is true and returns what it gave; fails, saying what was awaited."""
     deadline = time.monotonic() + seconds_max
     while True:

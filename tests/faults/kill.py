@@ -69,11 +69,11 @@ class KillRounds:
         for worker in workers:
             worker.start()
         for _ in range(chance.randint(*REQUESTS_BEFORE_KILL)):
-            if not progress.acquire(timeout=60):
+            if not progress.acquire(timeout=120):
                 raise Wrong("the writers are stuck")
         end()
         for worker in workers:
-            worker.join(60)
+            worker.join(120)
             if worker.failure:
                 raise worker.failure
         for writer in workers[:-1]:

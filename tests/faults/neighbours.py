@@ -9,7 +9,7 @@ import random
 import time
 
 PAUSE_S = 0.4
-GIVE_UP_S = 40
+GIVE_UP_S = 90
 # Statuses that say by name that the server has enough to do.
 BUSY = (429, 503)
 
@@ -119,9 +119,10 @@ class Neighbours:
 
     def stop(self):
         self.end.set()
-        if self.pipe.poll(2 * GIVE_UP_S):
-            self.seen = self.pipe.recv()
-        self.process.join(10)
+        if not self.pipe.poll(2 * GIVE_UP_S):
+            raise RuntimeError("the neighbours do not end")
+        self.seen = self.pipe.recv()
+        self.process.join()
 
     def between(self, start, end):
         """Of the requests begun between two times: sorted seconds of the answered ones, and how many were

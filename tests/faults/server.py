@@ -17,8 +17,10 @@ import weakref
 
 from .client import Client
 
-START_SECONDS_MAX = 60
-STOP_SECONDS_MAX = 30
+START_SECONDS_MAX = 120
+STOP_SECONDS_MAX = 120
+# What the log has where a stop has waited for its whole grace period, and then ended what was still open.
+CUT_OFF = "were cut off"
 RUNNING = weakref.WeakSet()
 
 

@@ -10,7 +10,7 @@ import unittest
 
 from .client import Client
 from .grpc_calls import frame, literal
-from .server import Server
+from .server import CUT_OFF, Server
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 END_STREAM, END_HEADERS = 1, 4
@@ -19,7 +19,10 @@ SERVICE = "/milvus.proto.milvus.MilvusService/"
 # What one connection may cost beside what the allocator keeps.
 GROWTH_BYTES_MAX = 64 << 20
 FRAMES = 20_000
+# Of a flood, and of a wait within it.
 SECONDS_MAX = 5
+# For an answer on a busy machine.
+ANSWER_SECONDS_MAX = 120
 
 
 def head(path=SERVICE + "Connect"):
@@ -48,14 +51,16 @@ FLOODS = {
 }
 
 
-def connect(server, address=None):
-    host, port = (address or server.grpc).rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=SECONDS_MAX)
+def connect(server, seconds_max=ANSWER_SECONDS_MAX):
+    host, port = server.grpc.rsplit(":", 1)
+    connection = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+    connection.settimeout(seconds_max)
+    return connection
 
 
 def flood(server, frames):
     """Sends frames, and takes whatever comes back, until all are sent, the server ends it, or the time is up."""
-    with connect(server) as connection:
+    with connect(server, SECONDS_MAX) as connection:
         connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b""))
 
         def take():
@@ -124,7 +129,7 @@ class Floods(unittest.TestCase):
                     before = memory_bytes(server)
                     used = flood(server, frames())
                     self.assertLess(used - before, GROWTH_BYTES_MAX, f"{(used - before) >> 20} MiB")
-                    with Client(server.grpc, 10) as client:
+                    with Client(server.grpc, ANSWER_SECONDS_MAX) as client:
                         self.assertEqual(client.done("POST", "/v2/vectordb/collections/list", {})["code"], 0)
             self.assertEqual(server.panics(), [])
 
@@ -158,9 +163,8 @@ class Floods(unittest.TestCase):
             # It is answered but for what has no room.
             while frame_kind(kept[0]) != HEADERS:
                 pass
-            began = time.monotonic()
             server.stop()
-            self.assertLess(time.monotonic() - began, 8)
+            self.assertNotIn(CUT_OFF, server.log_text())
             for connection in kept:
                 connection.close()
 
@@ -177,9 +181,8 @@ class Floods(unittest.TestCase):
                 connection.sendall(b"GET /a/_doc/1 HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
                 connection.recv(12)
                 kept.append(connection)
-            began = time.monotonic()
             server.stop()
-            self.assertLess(time.monotonic() - began, 8)
+            self.assertNotIn(CUT_OFF, server.log_text())
             for connection in kept:
                 connection.close()
 

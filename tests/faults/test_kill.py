@@ -5,7 +5,7 @@ from .kill import KillRounds
 
 ROUNDS = 4
 # Which changes come about is decided by the race with the kill: in some four rounds no snapshot is finished.
-ROUNDS_MAX = 20
+ROUNDS_MAX = 100
 
 
 def leave_half_written(data):

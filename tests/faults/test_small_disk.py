@@ -2,6 +2,7 @@
 when there is room, without a restart."""
 
 import base64
+import itertools
 import random
 import time
 import unittest
@@ -16,9 +17,10 @@ from .small_disk import Missing, SmallDisk
 DISK_BYTES = 64 << 20
 DOCUMENTS = 200
 ROUNDS_MAX = 1_000
-WAIT_SECONDS_MAX = 30
-# What the node can do by itself to make room, it has done by then.
+WAIT_SECONDS_MAX = 120
+# What the node can do by itself to make room, it has done by then, unless the machine stands still.
 SETTLE_SECONDS_MAX = 1
+TRIES = 10
 
 
 class SmallDiskTest(unittest.TestCase):
@@ -113,36 +115,20 @@ class SmallDiskTest(unittest.TestCase):
         self.fill("other", 0, bulks_max=8)
         docs = self.fill("docs", 0)
         self.assertGreater(len(docs), 1_000)
-        self.assertGreater(self.disk.free_bytes(), 0)
-
-        status, health = self.server.health()
-        self.assertEqual((status, health["status"]), (200, "degraded"))
-        self.assertEqual([reason["what"] for reason in health["reasons"]], ["disk"])
-        self.assertLess(health["reasons"][0]["free_bytes"], DISK_BYTES // 5)
-        self.assertNotEqual(client.cluster.health()["status"], "red")
-        shown = client.indices.get_settings(index="docs")["docs"]["settings"]["index"]
-        self.assertEqual(shown["blocks"]["read_only_allow_delete"], "true")
-        blocks = client.cluster.state(metric="blocks")["blocks"]["indices"]
-        self.assertEqual(set(blocks["docs"]), {"12"})
-        allocation = client.cat.allocation(format="json", params={"bytes": "b"})[0]
-        self.assertGreater(int(allocation["disk.percent"]), 60)
-        self.assertAlmostEqual(int(allocation["disk.avail"]), self.disk.free_bytes(), delta=4 << 20)
-        fs = client.nodes.stats(metric="fs")["nodes"].popitem()[1]["fs"]["total"]
-        self.assertAlmostEqual(fs["available_in_bytes"], self.disk.free_bytes(), delta=4 << 20)
-        with urllib.request.urlopen(self.server.url + "/_metrics", timeout=60) as page:
-            self.assertIn("\ndisk_blocked 1\n", page.read().decode())
-
-        for call in (
-            lambda: client.indices.create(index="new"),
-            lambda: client.indices.put_mapping(index="docs", body={"properties": {"x": {"type": "long"}}}),
-            lambda: client.index(index="docs", id="0", body={"n": 1}),
-            lambda: client.index(index="made-by-a-write", body={"n": 1}),
-            lambda: client.delete(index="docs", id="0"),
-        ):
-            error = self.refused(call)
-            self.assertEqual(error.status_code, 429, error.info)
-            self.assertEqual(error.info["error"]["type"], "cluster_block_exception")
-        self.assert_holds("docs", docs)
+        for number in range(1, TRIES + 1):
+            try:
+                self.check_full(docs)
+                break
+            except AssertionError:
+                # The upkeep has made room, later than it usually does: that is filled as well.
+                if not self.wait_for("ok", 0):
+                    raise
+                client.indices.delete(index="new,made-by-a-write", ignore_unavailable=True)
+                if not client.exists(index="docs", id="0"):
+                    docs.discard("0")
+                docs = self.fill("docs", number * 10_000_000, before=docs)
+        else:
+            self.fail("there is always room again")
         client.indices.flush(index="docs")
 
         client.indices.delete(index="other")
@@ -163,6 +149,43 @@ class SmallDiskTest(unittest.TestCase):
         self.assert_holds("docs", docs)
         self.assertNotIn("shard failed", self.server.log_tail())
 
+    def near(self, shown):
+        """Whether a figure of the free space is about that of the system: files come and go between two looks."""
+        return abs(shown - self.disk.free_bytes()) <= 4 << 20
+
+    def check_full(self, docs):
+        """All that a full disk means, and nothing more."""
+        client = self.client
+        self.assertGreater(self.disk.free_bytes(), 0)
+        status, health = self.server.health()
+        self.assertEqual((status, health["status"]), (200, "degraded"))
+        self.assertEqual([reason["what"] for reason in health["reasons"]], ["disk"])
+        self.assertLess(health["reasons"][0]["free_bytes"], DISK_BYTES // 5)
+        self.assertNotEqual(client.cluster.health()["status"], "red")
+        shown = client.indices.get_settings(index="docs")["docs"]["settings"]["index"]
+        self.assertEqual(shown["blocks"]["read_only_allow_delete"], "true")
+        blocks = client.cluster.state(metric="blocks")["blocks"]["indices"]
+        self.assertEqual(set(blocks["docs"]), {"12"})
+        allocation = lambda: client.cat.allocation(format="json", params={"bytes": "b"})[0]
+        self.assertGreater(int(allocation()["disk.percent"]), 60)
+        eventually(lambda: self.near(int(allocation()["disk.avail"])), "the free space in the table of allocations")
+        fs = lambda: client.nodes.stats(metric="fs")["nodes"].popitem()[1]["fs"]["total"]
+        eventually(lambda: self.near(fs()["available_in_bytes"]), "the free space in the statistics of the node")
+        with urllib.request.urlopen(self.server.url + "/_metrics", timeout=60) as page:
+            self.assertIn("\ndisk_blocked 1\n", page.read().decode())
+
+        for call in (
+            lambda: client.indices.create(index="new"),
+            lambda: client.indices.put_mapping(index="docs", body={"properties": {"x": {"type": "long"}}}),
+            lambda: client.index(index="docs", id="0", body={"n": 1}),
+            lambda: client.index(index="made-by-a-write", body={"n": 1}),
+            lambda: client.delete(index="docs", id="0"),
+        ):
+            error = self.refused(call)
+            self.assertEqual(error.status_code, 429, error.info)
+            self.assertEqual(error.info["error"]["type"], "cluster_block_exception")
+        self.assert_holds("docs", docs)
+
     def leave_room(self, room_bytes):
         """Moves the watermarks so that only so much may still be written."""
         free = self.disk.free_bytes() - room_bytes
@@ -181,24 +204,44 @@ class SmallDiskTest(unittest.TestCase):
 
         eventually(settled, "an index without merges")
 
+    def forget_marks(self):
+        self.settings({f"cluster.routing.allocation.disk.watermark.{mark}": None for mark in ("low", "high", "flood_stage")})
+
+    def refused_without_room(self, call, again):
+        """How a call is refused that needs more room than is left. Where the upkeep has made more at that moment it is done, and
+        tried again."""
+        for _ in range(TRIES):
+            # The upkeep goes on where a merge that was refused had taken its turn, and then what it has replaced goes.
+            self.wait_for_merges("docs")
+            self.leave_room(2 << 20)
+            try:
+                call()
+            except TransportError as refused:
+                return refused
+            self.forget_marks()
+            again()
+        return self.fail("there is always room")
+
     def test_what_would_fill_the_disk_is_refused_with_the_figures(self):
         client = self.client
-        self.fill("docs", 0, bulks_max=12)
-        client.indices.refresh(index="docs")
-        self.leave_room(2 << 20)
-        error = self.refused(lambda: client.indices.forcemerge(index="docs", max_num_segments=1))
+        starts = itertools.count(0, 1_000_000)
+
+        def write():
+            for _ in range(2):
+                self.fill("docs", next(starts), bulks_max=6)
+                client.indices.refresh(index="docs")
+
+        write()
+        error = self.refused_without_room(lambda: client.indices.forcemerge(index="docs", max_num_segments=1), write)
         self.assertEqual(error.status_code, 429, error.info)
         self.assertRegex(error.info["error"]["reason"], r"a merge of \[docs\]\[0\] needs \[\d+\] bytes of disk")
         client.snapshot.create_repository(repository="here", body={"type": "fs", "settings": {"location": "here"}})
-        # The upkeep goes on where the merge that was refused had taken its turn, and then what it has replaced goes.
-        self.wait_for_merges("docs")
-        self.leave_room(2 << 20)
-        error = self.refused(lambda: client.snapshot.create(
-            repository="here", snapshot="one", params={"wait_for_completion": "true"}))
+        error = self.refused_without_room(
+            lambda: client.snapshot.create(repository="here", snapshot="one", params={"wait_for_completion": "true"}),
+            lambda: client.snapshot.delete(repository="here", snapshot="one"))
         self.assertEqual(error.status_code, 429, error.info)
         self.assertEqual(client.cat.snapshots(repository="here", format="json"), [])
-        self.settings({f"cluster.routing.allocation.disk.watermark.{mark}": None
-                       for mark in ("low", "high", "flood_stage")})
+        self.forget_marks()
         client.indices.forcemerge(index="docs", max_num_segments=1)
         client.snapshot.create(repository="here", snapshot="one", params={"wait_for_completion": "true"})
 
