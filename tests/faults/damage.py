@@ -232,8 +232,8 @@ class Trial:
     def serve_and_ask(self):
         server = Server(self.copy)
         try:
-            server.start(seconds_max=20)
-            with server.client(timeout=20) as client:
+            server.start()
+            with server.client(timeout=120) as client:
                 self.ask_all(client)
             if not server.alive():
                 self.see("died", server.log_tail())

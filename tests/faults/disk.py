@@ -22,7 +22,7 @@ from .writer import Documents, Writer
 WRITERS = 2
 REQUESTS_WELL = (10, 40)
 REQUESTS_FAILING = (10, 60)
-HEAL_SECONDS_MAX = 30
+HEAL_SECONDS_MAX = 120
 RESTART_CHANCE = 0.25
 # A restore in pieces leaves indexes that nobody can tell from others: `kill` has restores beside kills.
 CHANGES = tuple(name for name in OPERATIONS if name != "restore")
@@ -148,12 +148,12 @@ class DiskRounds:
         for worker in workers:
             worker.start()
         for _ in range(requests):
-            if not progress.acquire(timeout=60):
+            if not progress.acquire(timeout=120):
                 raise Wrong(f"the writers are stuck\n{self.server.log_tail()}")
         for worker in workers:
             worker.stopping.set()
         for worker in workers:
-            worker.join(60)
+            worker.join(120)
             if worker.failure:
                 raise worker.failure
             for name in ("acknowledged", "refused", "reads", "reads_refused"):

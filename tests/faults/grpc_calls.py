@@ -14,7 +14,7 @@ PAYLOAD_BYTES = 15 << 20
 class Call:
     """One call on a connection of its own; sends as far as the server's windows allow."""
 
-    def __init__(self, address, method, window=1 << 20, timeout=30):
+    def __init__(self, address, method, window=1 << 20, timeout=120):
         host, port = address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=timeout)
         self.room = {0: 65_535, 1: 65_535}

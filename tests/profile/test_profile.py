@@ -26,7 +26,8 @@ from opensearch.clew_server import CUT_OFF, ClewServer
 
 GO = shutil.which("go")
 WORDS = [f"word{number}" for number in range(500)]
-WAIT_SECONDS_MAX = 120
+# Names are found in a debug binary, which takes a busy machine a while.
+WAIT_SECONDS_MAX = 600
 # Of which shares are taken.
 STACKS_MIN = 30
 
@@ -54,7 +55,7 @@ class Load(threading.Thread):
 
     def post(self, path, body):
         request = urllib.request.Request(self.url + path, data=body.encode(), headers={"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
             answer.read()
 
     def run(self):
@@ -86,19 +87,19 @@ class HotThreads:
         self.threads = [threading.Thread(target=self.ask) for _ in range(number)]
 
     def post(self, path):
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST"), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST"), timeout=WAIT_SECONDS_MAX) as answer:
             return json.load(answer)
 
     def ask(self):
         try:
-            urllib.request.urlopen(f"{self.url}/_nodes/hot_threads?interval={self.SECONDS}s", timeout=2 * self.SECONDS).read()
+            urllib.request.urlopen(f"{self.url}/_nodes/hot_threads?interval={self.SECONDS}s", timeout=WAIT_SECONDS_MAX).read()
         except urllib.error.HTTPError as error:
             self.kinds.append(json.load(error)["error"]["type"])
         except OSError as error:
             self.kinds.append(str(error))
 
     def running(self):
-        with urllib.request.urlopen(f"{self.url}/_tasks?actions=*hot_threads", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.url}/_tasks?actions=*hot_threads", timeout=WAIT_SECONDS_MAX) as answer:
             nodes = json.load(answer)["nodes"]
         return sum(len(node["tasks"]) for node in nodes.values())
 
@@ -125,7 +126,7 @@ class ProfileTest(ClewTest):
         self.folder = pathlib.Path(folder.name)
 
     def get(self, path):
-        with urllib.request.urlopen(f"{self.server.url}/debug/pprof{path}", timeout=120) as answer:
+        with urllib.request.urlopen(f"{self.server.url}/debug/pprof{path}", timeout=WAIT_SECONDS_MAX) as answer:
             return answer.read(), answer.headers["content-type"]
 
     def refused(self, path):
@@ -136,7 +137,7 @@ class ProfileTest(ClewTest):
 
     def command(self, *arguments, fails=False):
         done = subprocess.run(
-            [os.environ["CLEW_BIN"], "profile", *map(str, arguments)], capture_output=True, text=True, timeout=120)
+            [os.environ["CLEW_BIN"], "profile", *map(str, arguments)], capture_output=True, text=True, timeout=WAIT_SECONDS_MAX)
         self.assertEqual(done.returncode != 0, fails, done.stderr)
         self.errors = done.stderr
         return done.stderr if fails else done.stdout
@@ -196,18 +197,18 @@ class ProfileTest(ClewTest):
         for path, told in [("/profile?seconds=1", "sampled 99 times a second"), ("/offcpu?seconds=1", "without signals"), ("/heap", "512 KiB")]:
             for form in ["pprof", "collapsed", "svg"]:
                 url = f"{self.server.url}/debug/pprof{path}{'&' if '?' in path else '?'}format={form}&gc=1"
-                with urllib.request.urlopen(url, timeout=120) as answer:
+                with urllib.request.urlopen(url, timeout=WAIT_SECONDS_MAX) as answer:
                     self.assertIn(told, answer.headers["x-clew-profile"])
         # What was allocated since the start, of which something is sampled for certain: what is in use may be too little for that.
         arguments = [os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--mode", "heap", "--value", "alloc_space", "-o", str(self.folder / "heap.FOLDED")]
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX)
         self.assertEqual((done.returncode, done.stdout), (0, f"{self.folder / 'heap.FOLDED'}\n"))
         self.assertIn("512 KiB", done.stderr)
         self.assertNotIn("nothing was seen", done.stderr)
 
     def test_a_capture_of_a_server_that_did_nothing_says_so(self):
         # It may have done something; then its time is told.
-        with urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=1&format=collapsed", timeout=120) as answer:
+        with urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=1&format=collapsed", timeout=WAIT_SECONDS_MAX) as answer:
             told, stacks = answer.headers["x-clew-profile"], answer.read()
         self.assertEqual("nothing was seen" in told, not stacks, told)
 
@@ -234,7 +235,7 @@ class ProfileTest(ClewTest):
             for kind, value in [("profile", "cpu"), ("offcpu", "blocked"), ("heap", "inuse_space"), ("allocs", "alloc_space")]:
                 path = self.folder / f"{kind}.pb.gz"
                 path.write_bytes(self.get(f"/{kind}?seconds=1")[0])
-                done = subprocess.run([pprof, "-top", "-nodecount=2000", path], capture_output=True, text=True, timeout=120,
+                done = subprocess.run([pprof, "-top", "-nodecount=2000", path], capture_output=True, text=True, timeout=WAIT_SECONDS_MAX,
                                       env={**os.environ, "HOME": str(self.folder), "PPROF_TMPDIR": str(self.folder)})
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertNotIn("error", done.stderr.lower())
@@ -351,7 +352,7 @@ class ProfileTest(ClewTest):
     def end(self, kind):
         request = urllib.request.Request(f"{self.server.url}/debug/pprof/{kind}", method="DELETE")
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             return error.code
@@ -362,11 +363,12 @@ class ProfileTest(ClewTest):
         answers = []
         ask = threading.Thread(target=lambda: answers.append(self.stacks("/offcpu?seconds=300&format=collapsed")))
         ask.start()
-        until = time.monotonic() + 60
+        until = time.monotonic() + WAIT_SECONDS_MAX
         while self.end("offcpu") != 200:
             self.assertLess(time.monotonic(), until)
-        # Whoever asks gives up long before five minutes are over.
-        ask.join()
+            time.sleep(0.01)
+        # Long before five minutes are over.
+        ask.join(200)
         self.assertEqual(len(answers), 1)
 
     def test_the_command_writes_what_was_seen_when_it_is_told_to_stop(self):
@@ -375,7 +377,7 @@ class ProfileTest(ClewTest):
         class Captures(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 begun.set()
-                ended.wait(60)
+                ended.wait(WAIT_SECONDS_MAX)
                 self.answer(b"main;work 3\n")
 
             def do_DELETE(self):
@@ -402,9 +404,9 @@ class ProfileTest(ClewTest):
         seen = self.folder / "seen.folded"
         command = [os.environ["CLEW_BIN"], "profile", "--seconds", "300", "--url", f"http://127.0.0.1:{server.server_port}", "-o", seen]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.assertTrue(begun.wait(60))
+        self.assertTrue(begun.wait(WAIT_SECONDS_MAX))
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=WAIT_SECONDS_MAX)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(seen.read_text(), "main;work 3\n")
 
@@ -416,7 +418,7 @@ class ProfileTest(ClewTest):
                 request = urllib.request.Request(f"{self.server.url}/debug/pprof/{kind}?{params}", method="HEAD")
                 try:
                     # A capture would take five minutes.
-                    with urllib.request.urlopen(request, timeout=60) as answer:
+                    with urllib.request.urlopen(request, timeout=200) as answer:
                         seen, headers = answer.status, answer.headers
                 except urllib.error.HTTPError as error:
                     seen = error.code
@@ -431,14 +433,14 @@ class ProfileTest(ClewTest):
                 text, until = "", time.monotonic() + 120
                 # A thread that is seldom on a processor may not be seen there.
                 while "snapshots sharing following" not in text and time.monotonic() < until:
-                    with urllib.request.urlopen(url, timeout=60) as answer:
+                    with urllib.request.urlopen(url, timeout=WAIT_SECONDS_MAX) as answer:
                         text = answer.read().decode()
                     self.assertIn(said, text)
                 self.assertIn("snapshots sharing following", text)
                 self.assertRegex(text, r"(?m)^ {7}\S*(clew|tokio|std)")
 
     def hot_threads(self, params):
-        with urllib.request.urlopen(f"{self.server.url}/_nodes/hot_threads?{params}", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.server.url}/_nodes/hot_threads?{params}", timeout=WAIT_SECONDS_MAX) as answer:
             return answer.read().decode()
 
     def test_many_who_ask_for_hot_threads_take_turns_and_leave_off_when_they_are_cancelled(self):
@@ -471,15 +473,15 @@ class ContinuousTest(ClewTest):
         with Load(self.server.url):
             until, seen = time.monotonic() + WAIT_SECONDS_MAX, b""
             while b"clew_" not in seen and time.monotonic() < until:
-                urllib.request.urlopen(f"{url}&seconds=2", timeout=60).read()
+                urllib.request.urlopen(f"{url}&seconds=2", timeout=WAIT_SECONDS_MAX).read()
                 with contextlib.suppress(urllib.error.HTTPError):
-                    seen = urllib.request.urlopen(f"{url}&from={began}", timeout=60).read()
+                    seen = urllib.request.urlopen(f"{url}&from={began}", timeout=WAIT_SECONDS_MAX).read()
         # What is not written yet is written for whoever asks, and the next who asks has it, too.
         for _ in range(2):
-            with urllib.request.urlopen(f"{url}&from={began}", timeout=60) as answer:
+            with urllib.request.urlopen(f"{url}&from={began}", timeout=WAIT_SECONDS_MAX) as answer:
                 self.assertIn(b"clew_", answer.read())
         with self.assertRaises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"{url}&from=2020-01-01T00:00:00Z&to=2020-01-01T01:00:00Z", timeout=60)
+            urllib.request.urlopen(f"{url}&from=2020-01-01T00:00:00Z&to=2020-01-01T01:00:00Z", timeout=WAIT_SECONDS_MAX)
         self.assertEqual(caught.exception.code, 404)
         # A clean stop writes the minute that has begun.
         self.server.stop()
@@ -487,13 +489,13 @@ class ContinuousTest(ClewTest):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "kept.folded"
             done = subprocess.run([os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--from", began, "-o", str(path)],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=WAIT_SECONDS_MAX)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("clew_", path.read_text())
 
     def test_what_becomes_of_the_profiles_is_no_matter_of_the_data(self):
         put = urllib.request.Request(f"{self.server.url}/kept/_doc/1", data=b"{}", method="PUT", headers={"content-type": "application/json"})
-        urllib.request.urlopen(put, timeout=60).read()
+        urllib.request.urlopen(put, timeout=WAIT_SECONDS_MAX).read()
         self.server.stop()
         folder = pathlib.Path(self.server.data) / "profiles"
         log = next(folder.glob("*.log"))
@@ -501,17 +503,17 @@ class ContinuousTest(ClewTest):
         content[20] ^= 1
         log.write_bytes(content)
         verify = [os.environ["CLEW_BIN"], "verify", str(self.server.data)]
-        done = subprocess.run(verify, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(verify, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX)
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"{log} is corrupt", done.stdout)
         # Not even a folder.
         shutil.rmtree(folder)
         folder.write_text("in the way")
         self.server.start()
-        with urllib.request.urlopen(f"{self.server.url}/kept/_doc/1", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.server.url}/kept/_doc/1", timeout=WAIT_SECONDS_MAX) as answer:
             self.assertTrue(json.load(answer)["found"])
         with self.assertRaises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?from=2020-01-01T00:00:00Z", timeout=60)
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?from=2020-01-01T00:00:00Z", timeout=WAIT_SECONDS_MAX)
         self.assertEqual(caught.exception.code, 404)
         self.server.stop()
         folder.unlink()
@@ -529,8 +531,8 @@ class StopTest(ClewTest):
 class SpentTest(ClewTest):
     def test_where_the_time_of_requests_goes_adds_up(self):
         with Load(self.server.url):
-            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=3", timeout=60).read()
-        page = urllib.request.urlopen(f"{self.server.url}/_metrics", timeout=60).read().decode()
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=3", timeout=WAIT_SECONDS_MAX).read()
+        page = urllib.request.urlopen(f"{self.server.url}/_metrics", timeout=WAIT_SECONDS_MAX).read().decode()
         for endpoint in ["search", "bulk"]:
             found = re.findall(rf'rest_request_part_seconds_sum{{endpoint="{endpoint}",kind="(\w*)",part="(\w+)"}} (\S+)', page)
             self.assertEqual({kind for kind, _, _ in found}, {"aggregation"} if endpoint == "search" else {""})
@@ -554,7 +556,7 @@ class UnsampledTest(ClewTest):
 
     def test_what_is_off_is_told_by_its_key(self):
         with self.assertRaises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=60)
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=WAIT_SECONDS_MAX)
         self.assertEqual(caught.exception.code, 501)
         self.assertIn("[profile.heap] is off", caught.exception.read().decode())
 
@@ -574,14 +576,14 @@ class ProtectedTest(ClewTest):
 
     def test_profiles_stand_behind_the_door(self):
         with self.assertRaises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=60)
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=WAIT_SECONDS_MAX)
         self.assertEqual(caught.exception.code, 401)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "heap.pb.gz"
             arguments = [os.environ["CLEW_BIN"], "profile", "--mode", "heap", "--url", self.server.url, "-o", str(path)]
-            refused = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+            refused = subprocess.run(arguments, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX)
             self.assertNotEqual(refused.returncode, 0)
-            done = subprocess.run(arguments, capture_output=True, text=True, timeout=60,
+            done = subprocess.run(arguments, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX,
                                   env={**os.environ, "CLEW_LOGIN": "root:a long one"})
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(b"inuse_space", gzip.decompress(path.read_bytes()))
