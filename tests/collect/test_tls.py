@@ -3,11 +3,13 @@
 import logging
 import os
 import pathlib
+import re
 import signal
 import socket
 import ssl
 import subprocess
 import tempfile
+import time
 import unittest
 import unittest.mock
 import urllib.request
@@ -59,12 +61,12 @@ class Tls(unittest.TestCase):
         self.certificate, self.key = self.authority.issue("server")
         self.config = self.folder / "collect.yaml"
 
-    def configure(self, url, tls="", output=""):
+    def configure(self, url, tls="", output="", more=""):
         tls = f"certificate: {self.certificate}, key: {self.key}{tls}"
-        self.config.write_text(CONFIG.format(folder=self.folder, url=url, tls=tls, output=output))
+        self.config.write_text(CONFIG.format(folder=self.folder, url=url, tls=tls, output=output) + more)
 
-    def start(self, server, tls="", output=""):
-        self.configure(server.url, tls, output)
+    def start(self, server, tls="", output="", more=""):
+        self.configure(server.url, tls, output, more)
         self.server = server
         return self.enterContext(Listening(self.config))
 
@@ -119,7 +121,7 @@ class Tls(unittest.TestCase):
 
     def test_who_may_not_come_in_does_not_and_is_told_of(self):
         authorities = f", client_ca: {self.authority.certificate}"
-        collector = self.start(self.enterContext(BulkServer()), authorities)
+        collector = self.start(self.enterContext(BulkServer()), authorities, more='metrics: {listen: "127.0.0.1:0"}\n')
         good, expired = self.authority.issue("client"), self.authority.issue("old", days=-1)
         other_folder = self.folder / "other"
         other_folder.mkdir()
@@ -140,6 +142,13 @@ class Tls(unittest.TestCase):
         with self.connect(collector.ports[0], self.context(good)) as sender:
             sender.sendall(b"<34>let in\n")
         self.assertTrue(self.server.wait_for(1))
+        # One that was broken off is noticed when it is.
+        collector.wait_for("metrics are shown")
+        (port,) = re.findall(r"metrics are shown.*?127\.0\.0\.1:(\d+)", "".join(collector.told))
+        until, page = time.monotonic() + 60, ""
+        while "\ncollect_handshakes_failed_total 10\n" not in page and time.monotonic() < until:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+                page = answer.read().decode()
         told = collector.stop()
         self.assertEqual(self.messages(), {"<34>let in"})
         self.assertIn("a handshake of TLS failed", told)
