@@ -20,6 +20,7 @@
 mod alias;
 mod completion;
 mod compression;
+mod derived;
 mod document_words;
 mod encoder;
 mod format_1;
@@ -44,6 +45,7 @@ mod words;
 use clew_schema::{Mapping, MappingError, MappingReader};
 use serde_json::Value;
 
+pub use derived::read_derived;
 pub use document_words::{document_cause, document_error_type, document_reason};
 pub use read::read;
 pub use show::shown;

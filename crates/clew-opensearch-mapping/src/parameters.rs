@@ -88,7 +88,7 @@ pub(crate) fn read_field(
     Ok(spec)
 }
 
-fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
+pub(crate) fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
     MappingError::unreadable(format!(
         "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
     ))

@@ -11,11 +11,12 @@ use clew_schema::{
 use serde_json::{Map, Value};
 
 use crate::alias;
+use crate::derived;
 use crate::parameters::{as_object, boolean, check_new, read_field, show};
 use crate::source;
 use crate::template;
 
-/// Parameters of the whole mapping that are only shown again.
+/// Parameters of the whole mapping that are only shown again; `derived` is so where it was kept before it meant anything.
 const ROOT_SHOWN: [&str; 7] = [
     "_meta",
     "_routing",
@@ -34,14 +35,11 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
     let root = as_object(body, "mappings")?;
     let mut spec = MappingSpec::default();
     for (key, value) in root {
-        // What is kept of older mappings may have them; a new one would do nothing, and not say so.
-        if key == "derived" && value.as_object().is_none_or(|fields| !fields.is_empty()) {
-            return Err(MappingError::unreadable(
-                "[derived] fields are not supported: index the values, or make them with \
-                 [script_fields]",
-            ));
+        if key == "derived" {
+            spec.derived = derived::read_derived(value)?;
+            continue;
         }
-        // Likewise: one that fits nothing.
+        // What is kept of older mappings may have one that fits nothing; a new one would do nothing, and not say so.
         if key == "dynamic_templates" {
             template::check_types(value)?;
         }

@@ -7,6 +7,7 @@ use clew_schema::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::derived::shown_derived;
 use crate::join::show_relations;
 use crate::kinds::SIZE_PARAMETER;
 use crate::unwritten::unwritten;
@@ -28,6 +29,9 @@ pub(crate) fn root_json(mapping: &Mapping) -> Map<String, Value> {
         root.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
     }
     root.extend(mapping.shown().clone());
+    if !mapping.derived().is_empty() {
+        root.insert("derived".to_string(), shown_derived(mapping.derived()));
+    }
     root
 }
 

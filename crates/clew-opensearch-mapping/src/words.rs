@@ -33,6 +33,7 @@ pub fn error_type(error: &MappingError) -> &'static str {
         MappingError::UnknownSimilarity { name, .. } if name != CLASSIC => MALFORMED,
         MappingError::UnknownSimilarity { .. }
         | MappingError::Conflict { .. }
+        | MappingError::DerivedType { .. }
         | MappingError::NotAnObject { .. }
         | MappingError::NotAField { .. }
         | MappingError::Parameters { .. }
@@ -62,6 +63,9 @@ pub fn reason(error: &MappingError) -> String {
         MappingError::Name { name, problem } => name_reason(name, *problem),
         MappingError::Conflict { path, from, to } => {
             format!("mapper [{path}] cannot be changed from type [{from}] to [{to}]")
+        }
+        MappingError::DerivedType { type_name } => {
+            format!("Type [{type_name}] isn't supported in Derived field context.")
         }
         MappingError::NotAnObject { path, from } => {
             format!("mapper [{path}] cannot be changed from type [{from}] to [ObjectMapper]")

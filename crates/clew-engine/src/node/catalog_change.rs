@@ -156,7 +156,7 @@ impl Engine {
         Ok(settled)
     }
 
-    /// Lets the shards of an index go over to columns that its fields have got, and has older ones written anew.
+    /// Lets the shards of an index go over to columns or derived fields that it has got, and has older columns written anew.
     fn show_columns(&self, index: &Index) {
         let mapping = index.mapping();
         for shard in &index.shards {
@@ -200,7 +200,7 @@ fn check_all(
     for change in changes {
         let checked = match change {
             CatalogChange::Mapping { index, spec } => {
-                if !spec.columns.is_empty() {
+                if !spec.columns.is_empty() || !spec.derived.is_empty() {
                     checks.other_columns.push(index.clone());
                 }
                 check_mapping(&indices[&index], *spec)?

@@ -41,6 +41,12 @@ pub enum MappingError {
         /// Type asked for.
         to: &'static str,
     },
+    /// No derived field can have this type.
+    #[error("derived fields cannot be of type [{type_name}]")]
+    DerivedType {
+        /// The type.
+        type_name: String,
+    },
     /// There is a field where an object is asked for, or would be needed.
     #[error("[{path}] is a field of type [{from}], not an object")]
     NotAnObject {

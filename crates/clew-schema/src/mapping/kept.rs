@@ -134,6 +134,7 @@ impl Mapping {
             source: (*root.source).clone(),
             routing_required: root.routing_required,
             templates: root.templates.iter().map(|t| t.spec.clone()).collect(),
+            derived: (*root.derived).clone(),
             shown: root.shown.clone(),
             objects: self.objects.clone(),
             aliases: self.aliases.clone(),
@@ -163,6 +164,7 @@ impl Mapping {
         root.source = Arc::new(spec.source);
         root.routing_required = spec.routing_required;
         root.templates = Arc::new(templates.collect::<Result<_, _>>()?);
+        root.derived = Arc::new(spec.derived);
         root.shown = spec.shown;
         mapping.objects = spec.objects;
         let mut followers = BTreeMap::new();

@@ -44,6 +44,7 @@ impl Mapping {
             next.change_column(&path, vector)?;
         }
         next.check_aliases()?;
+        next.check_derived()?;
         next.finish(self.sizes())?;
         *self = next;
         Ok(())
@@ -68,6 +69,7 @@ impl Mapping {
             root.templates = Arc::new(templates.collect::<Result<_, _>>()?);
         }
         root.shown.extend(spec.shown);
+        self.merge_derived(spec.derived)?;
         Ok(spec.parts)
     }
 

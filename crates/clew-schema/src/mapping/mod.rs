@@ -4,6 +4,7 @@ mod alias;
 mod columns;
 mod compression;
 mod definition;
+mod derived;
 mod error;
 mod field;
 mod grow;
@@ -23,6 +24,7 @@ mod tree;
 mod typing;
 
 pub use compression::{CompressionLevel, VectorCompression, VectorMode};
+pub use derived::{DerivedField, DerivedKind, DerivedScript};
 pub use error::{
     AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
     ParameterChange,

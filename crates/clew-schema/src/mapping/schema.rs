@@ -12,6 +12,7 @@ use tantivy::tokenizer::TokenizerManager;
 
 use super::columns::{build_schema, postings_analyzer};
 use super::definition::Definition;
+use super::derived::{DerivedField, TYPE_NAME};
 use super::error::MappingError;
 use super::field::{DOC_COUNT, Dynamic, FieldId, FieldKind, IGNORED, MappedField};
 use super::grow::NewField;
@@ -39,6 +40,8 @@ pub(crate) struct RootSettings {
     pub(crate) routing_required: bool,
     /// How new names become fields.
     pub(crate) templates: Arc<Vec<DynamicTemplate>>,
+    /// Fields whose values scripts make, in the order of their names.
+    pub(crate) derived: Arc<Vec<DerivedField>>,
     /// Parameters as they were written, to be shown again.
     pub(crate) shown: Map<String, Value>,
 }
@@ -60,6 +63,7 @@ impl Default for RootSettings {
             source: Arc::default(),
             routing_required: false,
             templates: Arc::default(),
+            derived: Arc::default(),
             shown: Map::new(),
         }
     }
@@ -85,7 +89,8 @@ pub struct Mapping {
     pub(crate) tree: ObjectNode,
     /// Whether documents cannot make it grow.
     is_frozen: bool,
-    /// How often a vector field has got another column, or texts other analyzers, since this was read.
+    /// How often a vector field has got another column, texts other analyzers, or a derived field another script, since
+    /// this was read.
     pub(super) column_changes: u64,
     schema: Schema,
 }
@@ -180,7 +185,7 @@ impl Mapping {
         self.limits = limits.bounded();
     }
 
-    /// Whether it came of another one that had fewer fields, or other columns.
+    /// Whether it came of another one that had fewer fields, other columns, or other derived fields.
     pub fn is_later_than(&self, other: &Mapping) -> bool {
         self.fields.len() > other.fields.len()
             || self.size() > other.size()
@@ -188,7 +193,7 @@ impl Mapping {
     }
 
     /// The same, read from the catalog in the place of what its index had before: later than that where vector fields have
-    /// other columns, or texts other analyzers.
+    /// other columns, texts other analyzers, or derived fields other scripts.
     #[must_use]
     pub fn in_place_of(mut self, before: &Mapping) -> Self {
         let differs = |(now, was): (&MappedField, &MappedField)| match (&now.kind, &was.kind) {
@@ -199,6 +204,7 @@ impl Mapping {
             _ => false,
         };
         let is_other = self.analysis.source() != before.analysis.source()
+            || self.root.derived != before.root.derived
             || self.fields.iter().zip(&before.fields).any(differs);
         self.column_changes = before.column_changes + u64::from(is_other);
         self
@@ -279,6 +285,13 @@ impl Mapping {
     /// Whether the path is free: no field may be an object as well.
     fn check_place(&self, new: &NewField, hidden: bool) -> Result<(), MappingError> {
         let path = new.path.as_str();
+        if self.root.derived.iter().any(|derived| derived.path == path) {
+            return Err(MappingError::Conflict {
+                path: new.path.clone(),
+                from: TYPE_NAME,
+                to: new.kind.type_name(),
+            });
+        }
         let mut above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
         if new.multi_field {
             let parent = above.next().and_then(|parent| self.field(parent));

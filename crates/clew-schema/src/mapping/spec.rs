@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::compression::VectorCompression;
+use super::derived::DerivedField;
 use super::field::{Dynamic, FieldKind, TextStyle, VectorMapping};
 use super::join::JoinRelations;
 use super::names::{PATHS_AND_VALUES, parent_path, words_path};
@@ -36,6 +37,8 @@ pub struct MappingSpec {
     pub routing_required: Option<bool>,
     /// How new names become fields.
     pub templates: Option<Vec<TemplateSpec>>,
+    /// Fields whose values scripts make; those with names that are there already take their places.
+    pub derived: Vec<DerivedField>,
     /// What a protocol shows again as it was written, by parameter.
     pub shown: Map<String, Value>,
     /// Objects, fields and aliases in the order in which they are said: fields are numbered in it.
@@ -141,6 +144,9 @@ pub struct KeptMapping {
     pub routing_required: bool,
     /// How new names become fields.
     pub templates: Vec<TemplateSpec>,
+    /// Fields whose values scripts make.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<DerivedField>,
     /// What a protocol shows again as it was written; nothing below it reads this.
     pub shown: Map<String, Value>,
     /// Objects that the mapping names, by path.
