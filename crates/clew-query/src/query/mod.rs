@@ -1,6 +1,7 @@
 //! The query tree: a file for each family of queries, and what visits all of them.
 
 mod curve;
+mod derived;
 mod feature;
 mod function_score;
 mod geo;
@@ -23,6 +24,7 @@ mod words;
 
 // What the file of a family makes public is what can be asked for.
 pub use curve::*;
+pub use derived::*;
 pub use feature::*;
 pub use function_score::*;
 pub use geo::*;

@@ -55,6 +55,23 @@ impl<'q> FieldQuery<'q> {
             | FieldQuery::Fuzzy(field, ..) => field,
         }
     }
+
+    /// The factor on its score.
+    pub fn boost(&self) -> f32 {
+        match self {
+            FieldQuery::Match(clause) | FieldQuery::BoolPrefix(clause) => clause.boost,
+            FieldQuery::Phrase(phrase) | FieldQuery::PhrasePrefix(phrase) => phrase.boost,
+            FieldQuery::Term(term) => term.boost,
+            FieldQuery::TermsSet(terms) => terms.boost,
+            FieldQuery::Range(range) => range.boost,
+            FieldQuery::Prefix(pattern)
+            | FieldQuery::Wildcard(pattern)
+            | FieldQuery::Regexp(pattern) => pattern.boost,
+            FieldQuery::Terms(_, _, boost)
+            | FieldQuery::Exists(_, boost)
+            | FieldQuery::Fuzzy(_, _, _, boost) => *boost,
+        }
+    }
 }
 
 impl Query {
@@ -107,6 +124,7 @@ impl Query {
             | Query::Related(_)
             | Query::Percolate(_)
             | Query::Predicate(_)
+            | Query::Derived(_)
             | Query::Lenient(_) => return None,
         })
     }

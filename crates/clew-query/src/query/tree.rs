@@ -4,6 +4,7 @@ use clew_schema::RangeRelation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::derived::DerivedScope;
 use super::feature::{RankFeature, SparseVector};
 use super::function_score::FunctionScore;
 use super::geo::GeoQuery;
@@ -145,6 +146,8 @@ pub enum Query {
     Percolate(PercolateQuery),
     /// Documents that pass a test which no index answers.
     Predicate(Box<PredicateQuery>),
+    /// A query with derived fields of its own.
+    Derived(DerivedScope),
     /// A query that matches nothing where its values do not fit their field.
     Lenient(Box<Query>),
 }

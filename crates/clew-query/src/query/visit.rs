@@ -36,6 +36,7 @@ macro_rules! add_children {
                 Related::ParentId(_) => {}
             },
             Query::Nested(nested) => $found.push(& $($mut)? nested.query),
+            Query::Derived(scope) => $found.push(& $($mut)? scope.query),
             Query::Knn(knn) => {
                 if let Some(filter) = & $($mut)? knn.filter {
                     $found.push(filter);

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use clew_analysis::{Token, tokens};
 use clew_platform::Pace;
 use clew_query::{
-    FieldBoost, FieldQuery, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query,
-    QueryError,
+    DerivedScope, FieldBoost, FieldQuery, Fuzziness, Match, MatchPhrase, MultiMatch,
+    MultiMatchKind, Query, QueryError,
 };
 use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
 use serde_json::Value;
@@ -94,7 +94,9 @@ impl Reader<'_> {
                 }
             }
             Query::Boosting(boosting) => self.read(&boosting.positive, depth + 1),
-            Query::Lenient(inner) | Query::Named { query: inner, .. } => {
+            Query::Lenient(inner)
+            | Query::Named { query: inner, .. }
+            | Query::Derived(DerivedScope { query: inner, .. }) => {
                 self.read(inner, depth + 1);
             }
             Query::FunctionScore(function) => self.read(&function.query, depth + 1),

@@ -68,6 +68,7 @@ fn write_query(out: &mut Beginning, query: &Query) -> fmt::Result {
         Query::Fuzzy { field, value, .. } => write!(out, "{field}:{value}~"),
         Query::QueryString(query) => out.write_str(&query.query),
         Query::Named { query, .. } => write_query(out, query),
+        Query::Derived(scope) => write_query(out, &scope.query),
         Query::ConstantScore { filter, .. } => {
             out.write_str("ConstantScore(")?;
             write_query(out, filter)?;

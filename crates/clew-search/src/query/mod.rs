@@ -10,6 +10,7 @@ mod column_range;
 mod compile;
 mod constant;
 mod covered;
+mod derived;
 mod describe;
 mod each;
 mod forward;
@@ -36,6 +37,7 @@ mod vectors;
 mod weighed;
 
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
+pub use derived::DerivedPath;
 pub use describe::describe;
 pub use matching::{matching, matching_within, may_match};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};

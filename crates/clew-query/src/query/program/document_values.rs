@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ScriptLanguage;
+use super::emitted::EMIT;
 use super::run::Machine;
 use super::tree::Node;
 use super::value::ScriptValue;
@@ -64,6 +65,10 @@ impl<'a> Machine<'a, '_> {
         arguments: &'a [Node],
     ) -> Result<ScriptValue<'a>, ScriptError> {
         let values = self.all(arguments)?;
+        if name == EMIT {
+            self.emit(&values)?;
+            return Ok(ScriptValue::Null);
+        }
         if let ("randomScore", [seed, ..]) = (name, &values[..]) {
             return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
         }

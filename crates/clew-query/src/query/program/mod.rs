@@ -20,6 +20,7 @@ mod days;
 mod document;
 mod document_values;
 mod doing;
+mod emitted;
 mod ends;
 mod failures;
 mod functions;
@@ -63,6 +64,7 @@ use run::Machine;
 use tree::{Node, Operator, Own, Statement};
 
 pub use document::ScriptDocument;
+pub use emitted::Emitted;
 pub use gathered::ScriptState;
 pub use value::{ScriptValue, json_bytes};
 
@@ -130,6 +132,8 @@ pub enum ScriptPurpose {
     StateOfDocument,
     /// It makes one of what was gathered in several places: it sees `states`, and no document.
     States,
+    /// It emits the values that a derived field has of a document, of which it sees the source, too.
+    Derived,
     /// It is tried: it sees its parameters alone.
     Alone,
 }
@@ -153,7 +157,10 @@ impl ScriptPurpose {
         self.sees_fields()
             && !matches!(
                 self,
-                ScriptPurpose::Bucket | ScriptPurpose::Values | ScriptPurpose::StateOfDocument
+                ScriptPurpose::Bucket
+                    | ScriptPurpose::Values
+                    | ScriptPurpose::StateOfDocument
+                    | ScriptPurpose::Derived
             )
     }
 

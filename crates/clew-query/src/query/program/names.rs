@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::emitted::EMIT;
 use super::functions::{self, Known};
 use super::lexer::Token;
 use super::parser::Parser;
@@ -68,7 +69,7 @@ impl Parser<'_> {
     pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
         if name == "_source" {
             return match self.purpose {
-                ScriptPurpose::Field => Ok(Node::Source),
+                ScriptPurpose::Field | ScriptPurpose::Derived => Ok(Node::Source),
                 _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
             };
         }
@@ -198,6 +199,10 @@ impl Parser<'_> {
         let at = self.place_before();
         self.expect("(")?;
         let mut arguments = self.arguments(")")?;
+        let emits = self.purpose == ScriptPurpose::Derived && class.is_none() && name == EMIT;
+        if emits && matches!(arguments.len(), 1 | 2) {
+            return Ok(Node::Function(EMIT.to_string(), arguments));
+        }
         if let Some(class) = class
             && let Some(node) = of_class(class, name, &mut arguments, at)
         {

@@ -6,6 +6,7 @@ use clew_analysis::in_one_turn;
 use serde_json::Value;
 
 use super::document::ScriptDocument;
+use super::emitted::AllEmitted;
 use super::failures::again;
 use super::operators::{apply, compared, fitted, holds, is_of, lenient, of_ints};
 use super::tree::{Node, Operator, Statement, Thrown, Type};
@@ -51,6 +52,8 @@ pub(super) struct Machine<'a, 'd> {
     steps_looked: usize,
     steps_max: usize,
     held_bytes: usize,
+    /// What it has emitted, where that is what it is for.
+    pub(super) emitted: AllEmitted,
     /// What the last statement's value was, which is the script's where it says nothing else.
     pub(super) last: Option<ScriptValue<'a>>,
 }
@@ -69,6 +72,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             steps_looked: 0,
             steps_max: STEPS_MAX,
             held_bytes: 0,
+            emitted: AllEmitted::default(),
             last: None,
         }
     }

@@ -15,10 +15,7 @@ impl Compiler<'_> {
             return Ok(Node::nothing());
         }
         let factor = factor * clauses.boost;
-        let must = self.nodes(&clauses.must, factor)?;
-        let should = self.nodes(&clauses.should, factor)?;
-        let filter = self.nodes(&clauses.filter, 1.0)?;
-        let must_not = self.nodes(&clauses.must_not, 1.0)?;
+        let [must, should, filter, must_not] = self.parts(clauses, factor)?;
         if must.is_empty() && should.is_empty() && filter.is_empty() && must_not.is_empty() {
             return Ok(self.everything(factor));
         }
@@ -49,6 +46,21 @@ impl Compiler<'_> {
                 minimum,
             })
         })
+    }
+
+    /// What must match, what may, what filters and what excludes.
+    fn parts(&mut self, clauses: &Bool, factor: f32) -> Result<[Vec<Node>; 4], QueryError> {
+        let beside = self.stand_beside(clauses);
+        let parts = [
+            (&clauses.must, factor),
+            (&clauses.should, factor),
+            (&clauses.filter, 1.0),
+            (&clauses.must_not, 1.0),
+        ];
+        let parts = parts.map(|(queries, factor)| self.nodes(queries, factor));
+        self.beside.truncate(beside);
+        let [must, should, filter, must_not] = parts;
+        Ok([must?, should?, filter?, must_not?])
     }
 
     fn joined(&self, clauses: Joined) -> Node {
@@ -155,6 +167,11 @@ impl Compiler<'_> {
         minimum: usize,
     ) -> Option<Ranked> {
         if self.scope.is_some() || !self.ranks {
+            return None;
+        }
+        // What filters leave is kept by what they say, and scripts are not said there.
+        let mut filters = clauses.filter.iter().chain(&clauses.must_not);
+        if filters.any(|query| self.touches_derived(query)) {
             return None;
         }
         let shape = match (must, should, minimum) {

@@ -6,6 +6,7 @@
 
 mod compound;
 mod cross_fields;
+mod derived;
 mod feature;
 mod fixed;
 mod flat;
@@ -43,7 +44,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clew_query::{Query, QueryError, unless_stopped};
-use clew_schema::MappedField;
+use clew_schema::{DerivedField, MappedField};
 use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQuery};
 use tantivy::schema::Field;
 
@@ -159,6 +160,8 @@ fn planned(
         scope: scope.map(str::to_string),
         ranks,
         recording,
+        derived: Vec::new(),
+        beside: Vec::new(),
     };
     let node = compiler.node(query, 1.0)?;
     Ok(Plan {
@@ -254,6 +257,10 @@ pub(super) struct Compiler<'a> {
     ranks: bool,
     /// The steps of what was compiled so far, where they are wanted.
     recording: Option<Recording>,
+    /// The derived fields that what is around brings, the innermost last.
+    derived: Vec<Arc<Vec<DerivedField>>>,
+    /// What documents must match as well, besides what is compiled: scripts need not look at others.
+    beside: Vec<Query>,
 }
 
 impl<'a> Compiler<'a> {
@@ -319,6 +326,7 @@ impl<'a> Compiler<'a> {
             Query::FunctionScore(query) => self.function_score(query, factor),
             Query::VectorScore(query) => self.vector_score(query, factor),
             Query::Named { query, .. } => self.dispatch(query, factor),
+            Query::Derived(scope) => self.within_derived(scope, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;
@@ -333,6 +341,9 @@ impl<'a> Compiler<'a> {
     #[warn(clippy::wildcard_enum_match_arm)]
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
         if let Some(node) = self.on_constant(query, factor)? {
+            return Ok(node);
+        }
+        if let Some(node) = self.on_derived(query, factor)? {
             return Ok(node);
         }
         if let Some(query) = flat::on_leaf(&self.context.snapshot.mapping, query) {
@@ -385,6 +396,7 @@ impl<'a> Compiler<'a> {
             | Query::FunctionScore(_)
             | Query::VectorScore(_)
             | Query::Named { .. }
+            | Query::Derived(_)
             | Query::Lenient(_) => self.dispatch(query, factor),
         }
     }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use clew_platform::mixed_bits;
 use clew_query::{
-    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState, ScriptValue,
+    Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
+    ScriptValue,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
+use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
@@ -195,8 +197,28 @@ impl OpenScript {
             doc,
             score,
             given: None,
+            source: None,
         };
         self.compiled.script.text_if_any(&mut document)
+    }
+
+    /// What the script emits of a document, whose source it may look at.
+    ///
+    /// # Errors
+    /// What went wrong in the script.
+    pub(crate) fn emitted(
+        &self,
+        doc: DocId,
+        source: Option<&Value>,
+    ) -> Result<Vec<Emitted>, ScriptError> {
+        let mut document = OneDocument {
+            open: self,
+            doc,
+            score: 0.0,
+            given: None,
+            source,
+        };
+        self.compiled.script.emitted(&mut document)
     }
 
     /// What the script makes of a document whose score is known.
@@ -210,6 +232,7 @@ impl OpenScript {
             doc,
             score,
             given: None,
+            source: None,
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -291,6 +314,7 @@ impl OpenValueScript {
             doc,
             score: 0.0,
             given,
+            source: None,
         };
         self.0.compiled.script.run(&mut document)
     }
@@ -309,17 +333,20 @@ impl OpenValueScript {
             doc,
             score: 0.0,
             given: None,
+            source: None,
         };
         state.gather(&self.0.compiled.script, &mut document)
     }
 }
 
 /// A document as its script sees it.
-struct OneDocument<'o> {
+struct OneDocument<'o, 's> {
     open: &'o OpenScript,
     doc: DocId,
     score: f64,
     given: Option<&'o GivenValue>,
+    /// Its source, where the script may look at that.
+    source: Option<&'s Value>,
 }
 
 fn values<'a, V>(
@@ -352,7 +379,7 @@ fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, Scr
     places.into_iter().map(word).collect()
 }
 
-impl<'a> ScriptDocument<'a> for OneDocument<'_> {
+impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
     fn is_mapped(&self, field: usize) -> bool {
         let column = self.open.compiled.columns.get(field);
         !matches!(column, None | Some(ScriptColumn::Unmapped))
@@ -417,6 +444,10 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_> {
         self.near(measure)
     }
 
+    fn source(&self) -> Option<&'a Value> {
+        self.source
+    }
+
     #[allow(
         clippy::cast_sign_loss,
         reason = "the bits of a seed are taken as they are"
@@ -431,7 +462,7 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_> {
     }
 }
 
-impl OneDocument<'_> {
+impl OneDocument<'_, '_> {
     fn near(&self, measure: usize) -> Option<f64> {
         let segments = self.open.compiled.measures.get(measure)?;
         let mut segments = segments.iter();

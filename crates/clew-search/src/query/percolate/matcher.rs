@@ -72,7 +72,7 @@ impl DocumentMatcher {
     }
 
     /// Whether a query fits a mapping, whatever documents there will be.
-    pub(super) fn check(mapping: &Mapping, query: &Query) -> Result<(), QueryError> {
+    pub(crate) fn check(mapping: &Mapping, query: &Query) -> Result<(), QueryError> {
         let index = Index::create_in_ram(mapping.schema().clone());
         let mapping = Arc::new(mapping.clone());
         let snapshot = Snapshot::new(mapping, Vec::new(), stub(&index)?);

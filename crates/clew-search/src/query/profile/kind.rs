@@ -1,6 +1,6 @@
 //! What OpenSearch calls the queries that do what these do.
 
-use clew_query::{Query, Related};
+use clew_query::{DerivedScope, Query, Related};
 
 /// The name of a query's class in Lucene or OpenSearch, where one does the same; else one made after the query's own name.
 #[warn(clippy::wildcard_enum_match_arm)]
@@ -43,6 +43,8 @@ pub(super) fn kind_of(query: &Query) -> &'static str {
         },
         Query::Percolate(_) => "PercolateQuery",
         Query::Predicate(_) => "PredicateQuery",
-        Query::Named { query, .. } | Query::Lenient(query) => kind_of(query),
+        Query::Named { query, .. }
+        | Query::Lenient(query)
+        | Query::Derived(DerivedScope { query, .. }) => kind_of(query),
     }
 }
