@@ -43,11 +43,11 @@ pub use cache_room::size_caches;
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts};
 pub use indexing::SegmentBuilder;
 pub use query::{
-    Collecting, CompileContext, DerivedPath, DocumentMatcher, GivenValue, JoinRelation,
-    KnnResolver, Matched, Needs, OpenValueScript, Percolated, Percolations, Plan, QueriesProfile,
-    QueryProfile, QueryRecorder, Regexp, RescoreProfile, SegmentHits, Stopwatch, Timing,
-    ValueScript, VectorAnswers, VectorStage, compile, describe, matching, matching_within,
-    may_match, plan, postings_max, stored_query, texts_at,
+    Collecting, CompileContext, DerivedPath, DerivedValues, DocumentMatcher, GivenValue,
+    JoinRelation, KnnResolver, Matched, Needs, OpenDerived, OpenValueScript, Percolated,
+    Percolations, Plan, QueriesProfile, QueryProfile, QueryRecorder, Regexp, RescoreProfile,
+    SegmentHits, Stopwatch, Timing, ValueScript, VectorAnswers, VectorStage, compile, describe,
+    matching, matching_within, may_match, plan, postings_max, stored_query, texts_at,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clew_platform::MemoryAccount;
 use clew_query::{AggError, Query};
-use clew_schema::Mapping;
+use clew_schema::{DerivedField, Mapping};
 use clew_search::{
     CompileContext, KnnResolver, SegmentBits, Snapshot, Stopwatch, VectorAnswers, VectorStage,
     matching_within,
@@ -18,6 +18,8 @@ use crate::limits::AggLimits;
 pub struct AggContext<'a> {
     /// The shard's mapping.
     pub mapping: &'a Mapping,
+    /// The derived fields that the request brings.
+    pub derived: &'a [DerivedField],
     /// The name of the index that the shard belongs to.
     pub index: &'a str,
     /// What `now` means in dates.
@@ -36,6 +38,14 @@ pub struct AggContext<'a> {
     pub stopwatch: Option<&'a Stopwatch>,
     /// Finds the documents of queries inside aggregations; without it such are refused.
     pub searcher: Option<AggSearcher<'a>>,
+}
+
+impl AggContext<'_> {
+    /// The derived field that a path leads to; those of the request go before those of the mapping.
+    pub(crate) fn derived_field(&self, path: &str) -> Option<&DerivedField> {
+        let own = DerivedField::named(self.derived, path);
+        own.or_else(|| DerivedField::named(self.mapping.derived(), path))
+    }
 }
 
 /// What finds the documents that a query matches.

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use clew_platform::{MemoryAccount, MemoryPurpose, Pace, Reservation};
 use clew_query::aggregation::Source;
 use clew_query::{AggError, QueryError, Script, ScriptError, ScriptValue, go_on_reducing};
-use clew_search::{GivenValue, OpenValueScript, ValueScript};
+use clew_schema::{DerivedField, DerivedKind};
+use clew_search::{
+    DerivedPath, DerivedValues, GivenValue, OpenDerived, OpenValueScript, ValueScript,
+};
 use jiff::tz::TimeZone;
 use tantivy::{DocId, SegmentReader};
 
@@ -51,10 +54,17 @@ const WITH_SCRIPTS: &[&str] = &[
     "diversified_sampler",
 ];
 
+/// What makes values, under a mapping.
+#[derive(Clone, Debug)]
+enum Maker {
+    Script(ValueScript),
+    Derived(DerivedValues),
+}
+
 /// A script that makes values, under a mapping.
 #[derive(Clone, Debug)]
 pub(crate) struct MadePlan {
-    script: ValueScript,
+    maker: Maker,
     /// The values that it is given one by one.
     of: Option<ValuePlan>,
     memory: Option<Arc<MemoryAccount>>,
@@ -93,6 +103,58 @@ pub(super) fn plan_made(
     if !supports(aggregation, kind) {
         return Err(unsupported(source, "keyword", aggregation));
     }
+    let script = ValueScript::new(script, context.mapping, context.now_ms);
+    plan_of(source, kind, (Maker::Script(script), of), context)
+}
+
+/// The values of a derived field, which its script makes, and what they mean.
+///
+/// # Errors
+/// When the aggregation takes no scripts, or the field cannot serve.
+pub(super) fn plan_derived(
+    source: &Source,
+    field: &DerivedField,
+    aggregation: &'static str,
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
+    let path = &source.field;
+    let refused = |why: &str| {
+        AggError::invalid(format!(
+            "Field [{path}] of type [derived] is not supported for aggregation [{aggregation}]{why}"
+        ))
+    };
+    if !WITH_SCRIPTS.contains(&aggregation) {
+        return Err(refused(""));
+    }
+    let derived = DerivedPath::new(field, path);
+    let derived = derived.map_err(|error| AggError::Query(Box::new(error)))?;
+    let kind = match derived.kind() {
+        Some(DerivedKind::Keyword | DerivedKind::Ip | DerivedKind::Object) => ValueKind::Keyword,
+        Some(DerivedKind::Long | DerivedKind::Double | DerivedKind::Float) => ValueKind::Double,
+        Some(DerivedKind::Boolean) => ValueKind::Boolean,
+        Some(DerivedKind::Date) => ValueKind::Date,
+        Some(DerivedKind::Text) => return Err(refused(": its values are words")),
+        Some(DerivedKind::GeoPoint) => return Err(refused(": its values are places")),
+        None => return Err(refused(": its type is not among the [properties]")),
+    };
+    if !supports(aggregation, kind) {
+        return Err(unsupported(
+            source,
+            derived.field().kind.name(),
+            aggregation,
+        ));
+    }
+    let values = DerivedValues::new(derived, context.mapping, context.now_ms);
+    plan_of(source, kind, (Maker::Derived(values), None), context)
+}
+
+/// Values of a kind, with what makes them and what that is given.
+fn plan_of(
+    source: &Source,
+    kind: ValueKind,
+    (maker, of): (Maker, Option<ValuePlan>),
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
     let format = match kind {
         ValueKind::Date => ValueFormat::Date {
             format: date_format(source, of.as_ref().map(|of| &of.format))?,
@@ -103,7 +165,7 @@ pub(super) fn plan_made(
         _ => ValueFormat::of_numbers(source.format.as_deref())?,
     };
     let made = MadePlan {
-        script: ValueScript::new(script, context.mapping, context.now_ms),
+        maker,
         of,
         memory: context.memory.cloned(),
     };
@@ -174,9 +236,15 @@ fn made_alone(source: &Source, aggregation: &str) -> ValueKind {
     }
 }
 
+/// What makes values, over one segment.
+enum OpenMaker {
+    Script(OpenValueScript),
+    Derived(RefCell<OpenDerived>),
+}
+
 /// A script over one segment.
 pub(super) struct Made {
-    script: OpenValueScript,
+    maker: OpenMaker,
     /// What it is given.
     of: Option<Box<ValueColumn>>,
     field: String,
@@ -191,12 +259,22 @@ impl Made {
         plan: &ValuePlan,
         made: &MadePlan,
     ) -> Result<Self, AggError> {
-        let script = made.script.open(reader);
+        let maker = match &made.maker {
+            Maker::Script(script) => {
+                let open = script.open(reader);
+                OpenMaker::Script(open.map_err(|source| AggError::Column {
+                    field: plan.field.clone(),
+                    source,
+                })?)
+            }
+            Maker::Derived(values) => {
+                let open = values.open(reader);
+                let open = open.map_err(|error| AggError::Query(Box::new(error)))?;
+                OpenMaker::Derived(RefCell::new(open))
+            }
+        };
         Ok(Made {
-            script: script.map_err(|source| AggError::Column {
-                field: plan.field.clone(),
-                source,
-            })?,
+            maker,
             of: match &made.of {
                 Some(of) => Some(Box::new(ValueColumn::open(reader, of)?)),
                 None => None,
@@ -217,8 +295,20 @@ impl Made {
         let mut run =
             |entry: u32, doc: DocId, given: Option<&GivenValue>| -> Result<(), AggError> {
                 go_on_reducing(&mut pace)?;
-                let value = self.script.value(doc, given).map_err(failed)?;
-                each_key(&value, self.kind, &mut |key| take(entry, key))
+                match &self.maker {
+                    OpenMaker::Script(script) => {
+                        let value = script.value(doc, given).map_err(failed)?;
+                        each_key(&value, self.kind, &mut |key| take(entry, key))
+                    }
+                    OpenMaker::Derived(open) => {
+                        let values = open.borrow_mut().values(doc);
+                        let values = values.map_err(|error| AggError::Query(Box::new(error)))?;
+                        values.iter().try_for_each(|value| {
+                            let value = ScriptValue::of_json(value);
+                            one_key(&value, self.kind, &mut |key| take(entry, key))
+                        })
+                    }
+                }
             };
         let Some(of) = &self.of else {
             let mut docs = (0_u32..).zip(docs);

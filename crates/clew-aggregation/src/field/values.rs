@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 
 use crate::field::context::AggContext;
 use crate::field::ids::ID_FIELD;
-use crate::field::made::plan_made;
+use crate::field::made::{plan_derived, plan_made};
 use crate::field::support::{check_ranges, has_cells, supports};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
@@ -45,7 +45,10 @@ pub(crate) fn plan_values(
             }
             Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
             Some((name, _)) => Err(unsupported(source, name, aggregation)),
-            None => unmapped(source, aggregation),
+            None => match context.derived_field(&source.field) {
+                Some(field) => plan_derived(source, field, aggregation, context),
+                None => unmapped(source, aggregation),
+            },
         };
     };
     if let Some(reason) = field.refusal_of_root() {

@@ -106,6 +106,7 @@ pub(crate) fn context(mapping: &Mapping) -> AggContext<'_> {
         index: "test",
         stopwatch: None,
         mapping,
+        derived: &[],
         now_ms: 0,
         limits: AggLimits::default(),
         snapshot: None,

@@ -10,6 +10,7 @@ use clew_platform::Reservation;
 use clew_profile::SpentTimes;
 use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
+use clew_schema::DerivedField;
 use clew_search::{Explained, Kin, Percolated, QueriesProfile, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 
@@ -40,6 +41,8 @@ pub struct SearchRequest {
     pub parts: BTreeMap<String, IndexPart>,
     /// What matches.
     pub query: Query,
+    /// Derived fields that aggregations may be of, beside those of the mappings.
+    pub derived: Arc<Vec<DerivedField>>,
     /// Restricts the hits but not the aggregations.
     pub post_filter: Option<Query>,
     /// Order of the hits; empty means by score.
@@ -85,6 +88,7 @@ impl SearchRequest {
             pinned,
             parts: BTreeMap::new(),
             query,
+            derived: Arc::default(),
             post_filter: None,
             sort: Vec::new(),
             from: 0,

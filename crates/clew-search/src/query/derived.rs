@@ -277,40 +277,69 @@ fn no_cast(emitted: &Emitted, to: &str) -> String {
     )
 }
 
-/// What a script makes of the documents of one segment.
-pub(crate) struct OpenDerived<'p> {
-    path: &'p DerivedPath,
-    script: OpenScript,
-    sources: Option<SourceCursor>,
+/// The values that a script gives a derived field, under a mapping.
+#[derive(Clone, Debug)]
+pub struct DerivedValues {
+    path: Arc<DerivedPath>,
+    script: Option<Arc<CompiledScript>>,
 }
 
-impl<'p> OpenDerived<'p> {
+impl DerivedValues {
+    /// Of a path; `now_ms` is when the request came, in milliseconds since the epoch.
+    pub fn new(path: DerivedPath, mapping: &Mapping, now_ms: i64) -> Self {
+        let script = path.script().map(|script| {
+            let known = (Vec::new(), now_ms);
+            Arc::new(CompiledScript::new(
+                script,
+                ScriptPurpose::Derived,
+                mapping,
+                known,
+            ))
+        });
+        DerivedValues {
+            path: Arc::new(path),
+            script,
+        }
+    }
+
+    /// The same over a segment.
+    ///
     /// # Errors
     /// When a file of the segment is damaged.
-    pub(crate) fn open(
-        path: &'p DerivedPath,
-        compiled: &Arc<CompiledScript>,
-        reader: &SegmentReader,
-    ) -> Result<Self, QueryError> {
-        let reads_source = path.script().is_some_and(Script::may_read_source);
+    pub fn open(&self, reader: &SegmentReader) -> Result<OpenDerived, QueryError> {
+        let script = self.script.as_ref();
+        let script = script.map(|script| OpenScript::new(script.clone(), reader, salt_of(reader)));
+        let reads_source = self.path.script().is_some_and(Script::may_read_source);
         let sources = reads_source.then(|| Sources::open(reader)).transpose()?;
         Ok(OpenDerived {
-            path,
-            script: OpenScript::new(compiled.clone(), reader, salt_of(reader))?,
+            path: self.path.clone(),
+            script: script.transpose()?,
             sources: sources.map(|sources| sources.cursor()),
         })
     }
+}
 
+/// The same over one segment.
+pub struct OpenDerived {
+    path: Arc<DerivedPath>,
+    script: Option<OpenScript>,
+    sources: Option<SourceCursor>,
+}
+
+impl OpenDerived {
     /// The values of a document, as a field of the type takes them.
     ///
     /// # Errors
     /// What went wrong in the script, or that a value does not fit, unless that is to be passed over.
-    pub(crate) fn values(&mut self, doc: DocId) -> Result<Vec<Value>, QueryError> {
+    pub fn values(&mut self, doc: DocId) -> Result<Vec<Value>, QueryError> {
+        let Some(script) = &self.script else {
+            return Ok(Vec::new());
+        };
         let source = match &mut self.sources {
             None => None,
             Some(sources) => serde_json::from_slice::<Value>(sources.get(doc)?).ok(),
         };
-        let emitted = self.script.emitted(doc, source.as_ref());
+        let emitted = script.emitted(doc, source.as_ref());
         let values = emitted.map_err(QueryError::Script);
         match values.and_then(|emitted| self.path.typed(&emitted)) {
             Err(_) if self.path.field.ignore_malformed => Ok(Vec::new()),
@@ -329,12 +358,7 @@ pub(crate) fn matching_values(
     (snapshot, now_ms): (&Snapshot, i64),
     among: &[SegmentBits],
 ) -> Result<Vec<(SegmentId, SegmentHits)>, QueryError> {
-    let Some(script) = path.script() else {
-        return Ok(Vec::new());
-    };
-    let known = (Vec::new(), now_ms);
-    let compiled = CompiledScript::new(script, ScriptPurpose::Derived, &snapshot.mapping, known);
-    let compiled = Arc::new(compiled);
+    let derived = DerivedValues::new(path.clone(), &snapshot.mapping, now_ms);
     let mut batch = Batch {
         path,
         query,
@@ -351,7 +375,7 @@ pub(crate) fn matching_values(
     for (reader, among) in snapshot.readers.iter().zip(among) {
         let mut hits = SegmentHits::new();
         if among.count() > 0 {
-            let mut open = OpenDerived::open(path, &compiled, reader)?;
+            let mut open = derived.open(reader)?;
             for doc in among.iter() {
                 unless_stopped()?;
                 batch.push(doc, open.values(doc)?, &mut hits)?;

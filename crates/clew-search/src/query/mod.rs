@@ -37,7 +37,7 @@ mod vectors;
 mod weighed;
 
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
-pub use derived::DerivedPath;
+pub use derived::{DerivedPath, DerivedValues, OpenDerived};
 pub use describe::describe;
 pub use matching::{matching, matching_within, may_match};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};

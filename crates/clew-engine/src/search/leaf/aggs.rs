@@ -21,6 +21,7 @@ impl Inner {
         let snapshot = &target.view.snapshot;
         AggContext {
             mapping: &snapshot.mapping,
+            derived: &[],
             index: target.index.name(),
             memory: Some(&self.memory),
             stopwatch: None,
@@ -45,6 +46,7 @@ pub(super) fn collector_of(
 ) -> Result<Option<AggCollector>, QueryError> {
     let context = AggContext {
         stopwatch,
+        derived: &request.derived,
         ..context
     };
     match &request.aggs[..] {
