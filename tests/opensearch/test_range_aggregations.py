@@ -90,11 +90,3 @@ class RangeAggregationsTest(ClewTest):
         with self.refused(400) as caught:
             self.client.search(index="r", body={"sort": ["n"]})
         self.assertIn("can't sort on binary field", str(caught.exception.info))
-
-    def test_derived_fields_are_refused(self):
-        derived = {"d": {"type": "keyword", "script": {"source": "emit('x')"}}}
-        with self.refused(400, "mapper_parsing_exception") as caught:
-            self.client.indices.create(index="d", body={"mappings": {"derived": derived}})
-        self.assertIn("[derived] fields are not supported", str(caught.exception.info))
-        with self.refused(400, "illegal_argument_exception", "[derived] is not supported"):
-            self.client.search(index="r", body={"derived": derived})

@@ -195,6 +195,11 @@ impl<'a> HitWriter<'a> {
             values.insert(field.clone(), json!([sort_values::shown(group)]));
         }
         percolated::add_slots(hit, &mut values);
+        if !spec.fields.is_empty() {
+            let whole = inner::with_whole_source(hit);
+            let of_hit = (&*whole, self.now_ms);
+            spec.derived.add(&spec.fields, of_hit, &mut values)?;
+        }
         if !spec.scripts.is_empty() {
             let whole = inner::with_whole_source(hit);
             let scripts = || spec.scripts.add(&whole, self.now_ms, &mut values);

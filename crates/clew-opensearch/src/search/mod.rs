@@ -5,6 +5,7 @@ mod collapse;
 mod contexts;
 mod control;
 mod default_fields;
+mod derived;
 mod fields;
 mod guard;
 mod highlight;
@@ -117,6 +118,8 @@ pub async fn run(
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let mut spec = spec_of(call, pipeline.as_ref(), &body)?;
     lookup::resolve(call, expression, &mut spec).await?;
+    let derived = spec.output.derived.clone();
+    derived.tell(&mut spec)?;
     let spec = Arc::new(spec);
     Spent::is_of_kind(|| spec.kind());
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
@@ -299,9 +302,11 @@ async fn execute(
     body: &Value,
 ) -> Result<SearchResponse, ApiError> {
     let expensive = call.api.cluster_settings.expensive_queries();
+    let allowed = call.api.cluster_settings.derived_fields();
     for index in indices {
         for query in std::iter::once(&request.query).chain(&request.post_filter) {
             guard::check(query, index, expensive)
+                .and_then(|()| derived::check_query(query, index, allowed))
                 .map_err(|error| on_all_shards(call, index, error))?;
         }
     }
@@ -367,9 +372,12 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 
 /// Refuses parts and values beyond what an index allows.
 fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    let settings = &call.api.cluster_settings;
+    let allowed = (settings.expensive_queries(), settings.derived_fields());
     for index in indices {
         let check = || {
             spec.control.check_slices(index)?;
+            spec.output.derived.check(index, allowed)?;
             spec.output.fields.check_columns(index)?;
             spec.check_scripts(index)
         };

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};
 use super::control::Control;
+use super::derived::DerivedFields;
 use super::fields::FieldList;
 use super::guard::limit;
 use super::highlight::Highlight;
@@ -42,6 +43,8 @@ pub(super) struct Output {
     pub(super) fields: FieldList,
     /// What scripts make of hits.
     pub(super) scripts: ScriptFields,
+    /// Fields that scripts make.
+    pub(super) derived: DerivedFields,
     pub(super) version: bool,
     pub(super) seq_no: bool,
     /// `stored_fields: "_none_"`: hits without id and source.
@@ -135,6 +138,7 @@ impl Spec {
                 source: SourceFilter::All,
                 fields: FieldList::default(),
                 scripts: ScriptFields::default(),
+                derived: DerivedFields::default(),
                 version: false,
                 seq_no: false,
                 bare: false,
@@ -223,14 +227,13 @@ impl Spec {
             // These only tell a cluster where to run, or how to count a search.
             "ext" | "verbose_pipeline" if is_empty(value) => {}
             "collapse" => self.collapse_body = Some(value.clone()),
-            "script_fields" if !is_empty(value) => {
-                self.output.scripts = ScriptFields::read(value)?;
-            }
-            "derived" | "ext" if !is_empty(value) => return Err(unsupported(key)),
+            "script_fields" if is_empty(value) => {}
+            "script_fields" => self.output.scripts = ScriptFields::read(value)?,
+            "derived" => self.output.derived = DerivedFields::read(key, value, text)?,
+            "ext" if !is_empty(value) => return Err(unsupported(key)),
             // What these say was done to the body already.
             "search_pipeline" => {}
             "verbose_pipeline" if value.is_boolean() => {}
-            "script_fields" | "derived" => {}
             _ => return Err(unknown_key(key, value, text)),
         }
         Ok(())
@@ -352,6 +355,7 @@ impl Spec {
                 inner: self.output.inner.clone(),
                 query: self.query.clone(),
                 total_as_int: self.output.total_as_int,
+                derived: self.output.derived.clone(),
             };
             self.output.top_hits = ShownTopHits::read(&self.shown_aggs.top_hits, &around)?;
         }
@@ -447,6 +451,7 @@ impl Spec {
         let indices = pinned.indices();
         for index in &indices {
             output.fields.check(index)?;
+            output.derived.check_fields(&output.fields, index)?;
         }
         let source = output.needs_source();
         let vectors = source
@@ -463,6 +468,7 @@ impl Spec {
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
         Ok(SearchRequest {
+            derived: output.derived.shared(),
             post_filter: self.post_filter.clone(),
             sort: self.sort.clone(),
             from: self.from,

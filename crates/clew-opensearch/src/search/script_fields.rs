@@ -125,11 +125,12 @@ impl ScriptFields {
 }
 
 /// A hit as a script sees it.
-struct SourceDocument<'a> {
-    mapping: &'a Mapping,
-    source: &'a Value,
-    paths: &'a [String],
-    now_ms: i64,
+pub(super) struct SourceDocument<'a> {
+    pub(super) mapping: &'a Mapping,
+    pub(super) source: &'a Value,
+    /// The fields that the script reads.
+    pub(super) paths: &'a [String],
+    pub(super) now_ms: i64,
 }
 
 impl<'a> ScriptDocument<'a> for SourceDocument<'a> {

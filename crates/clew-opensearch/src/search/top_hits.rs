@@ -10,6 +10,7 @@ use clew_query::Query;
 use clew_search::{Relation, Total};
 use serde_json::{Map, Value};
 
+use super::derived::DerivedFields;
 use super::hits::{HitWriter, write_score, write_total};
 use super::inner::InnerSpec;
 use super::lookup::{Queries, Visit};
@@ -25,6 +26,8 @@ pub(super) struct Around {
     pub(super) inner: Arc<Vec<InnerSpec>>,
     pub(super) query: Option<Query>,
     pub(super) total_as_int: bool,
+    /// Fields that scripts make.
+    pub(super) derived: DerivedFields,
 }
 
 /// How the documents of each `top_hits` of a request are shown, by the path there.
@@ -47,6 +50,7 @@ impl ShownTopHits {
             let mut output = spec.finish(None)?.output;
             output.inner = around.inner.clone();
             output.total_as_int = around.total_as_int;
+            output.derived = around.derived.clone();
             all.insert(path.clone(), output);
         }
         Ok(ShownTopHits(Arc::new(all)))

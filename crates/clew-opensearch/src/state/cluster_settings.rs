@@ -316,6 +316,17 @@ impl ClusterSettings {
         }
     }
 
+    /// Whether there are fields that scripts make (`search.derived_field.enabled`).
+    pub(crate) fn derived_fields(&self) -> DerivedAllowed {
+        let both = self.kept.lock();
+        let name = "search.derived_field.enabled";
+        let given = both.transient.get(name).or(both.persistent.get(name));
+        match given.map(String::as_str) {
+            Some("false" | "\"false\"") => DerivedAllowed::No,
+            _ => DerivedAllowed::Yes,
+        }
+    }
+
     /// How long contexts may be kept whose setting has this name.
     pub(crate) fn keep_alive_max(&self, name: &str) -> Duration {
         keep_alive_max(&self.kept.lock(), name).unwrap_or(KEEP_ALIVE_MAX)
@@ -342,6 +353,13 @@ impl ClusterSettings {
 pub(crate) enum Expensive {
     Allowed,
     Refused,
+}
+
+/// Whether there are fields that scripts make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DerivedAllowed {
+    Yes,
+    No,
 }
 
 /// When searches end that do not say so themselves.

@@ -110,6 +110,13 @@ impl FieldList {
             .any(|wanted| !is_metadata(&wanted.pattern))
     }
 
+    /// The names and patterns that `fields` has, each with whether it asks for a format.
+    pub(in crate::search) fn patterns(&self) -> impl Iterator<Item = (&str, bool)> {
+        let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
+        let wanted = self.wanted.iter().filter(by_fields);
+        wanted.map(|wanted| (wanted.pattern.as_str(), wanted.format.is_some()))
+    }
+
     /// Whether a field is among those wanted.
     pub(crate) fn wants(&self, path: &str) -> bool {
         self.wanted.iter().any(|wanted| glob(&wanted.pattern, path))
