@@ -78,6 +78,7 @@ class DerivedFieldsTest(ClewTest):
             ({"match": {"object.e.f": "words"}}, "0123"),
             ({"query_string": {"query": "upper:ANN"}}, "0"),
             ({"query_string": {"query": "ANN", "fields": ["upper"]}}, "0"),
+            ({"query_string": {"query": "ANN", "fields": ["upp*"]}}, "0"),
             ({"simple_query_string": {"query": "ANN", "fields": ["upper"]}}, "0"),
             ({"multi_match": {"query": "ANN", "fields": ["upper", "name"]}}, "0"),
             ({"term": {"passed": 1}}, ""),
@@ -183,6 +184,10 @@ class DerivedFieldsTest(ClewTest):
         self.assertEqual(shown["double_n"], {
             "type": "long", "script": {"source": "emit(doc['n'].value * 2)", "lang": "painless"},
         })
+        field = self.client.indices.get_field_mapping(fields="double_n", index="d")["d"]["mappings"]["double_n"]
+        self.assertEqual(field, {"full_name": "double_n", "mapping": {"double_n": shown["double_n"]}})
+        caps = self.client.field_caps(index="d", fields="double_n")["fields"]["double_n"]
+        self.assertEqual(caps, {"derived": {"type": "derived", "searchable": False, "aggregatable": True}})
         more = {"double_n": {"type": "keyword", "script": "emit('a')"}, "new": {"type": "long", "script": "emit(7)"}}
         self.client.indices.put_mapping(index="d", body={"derived": more})
         self.assertEqual(len(self.found({"term": {"new": 7}})), 4)

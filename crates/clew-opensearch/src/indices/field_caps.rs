@@ -185,6 +185,10 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
         add(name, type_name, own);
         above.extend(name.match_indices('.').map(|(at, _)| &name[..at]));
     }
+    let derived = mapping.derived().iter();
+    for field in derived.filter(|field| is_wanted(&field.path)) {
+        add(&field.path, "derived", own(false, true));
+    }
     // Objects are told of where something in them is asked for, whatever their own names.
     for path in mapping.object_paths() {
         if !above.contains(path.as_str()) {

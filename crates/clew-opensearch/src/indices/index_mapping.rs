@@ -39,7 +39,7 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
     let mut body = Map::new();
     for index in readable(&call).await? {
         let mut fields = Map::new();
-        collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
+        let mut add = |path: &str, mapping: &Value| {
             if patterns.iter().any(|pattern| glob(pattern, path)) {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 let mapping = if with_defaults {
@@ -50,7 +50,13 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
                 let shown = json!({"full_name": path, "mapping": {name: mapping}});
                 fields.insert(path.to_string(), shown);
             }
-        });
+        };
+        let shown = shown_mapping(&index);
+        collect_fields("", &shown, &mut add);
+        let derived = shown.get("derived").and_then(Value::as_object);
+        for (name, field) in derived.into_iter().flatten() {
+            add(name, field);
+        }
         body.insert(index.name().to_string(), json!({"mappings": fields}));
     }
     Ok(Reply::json(&Value::Object(body)))

@@ -96,6 +96,7 @@ fn purpose_of(call: &Call) -> Option<ScriptPurpose> {
         "interval" => ScriptPurpose::Interval,
         "ingest" | "processor_conditional" | "update" => ScriptPurpose::Change,
         "aggs" | "terms_set" => ScriptPurpose::Values,
+        "derived_field" => ScriptPurpose::Derived,
         "aggs_init" | "aggs_combine" => ScriptPurpose::State,
         "aggs_map" => ScriptPurpose::StateOfDocument,
         "aggs_reduce" => ScriptPurpose::States,
@@ -181,12 +182,13 @@ const OF_SEARCHES: [&str; 6] = [
 ];
 
 /// What scripts may be for that are Painless.
-const OF_PAINLESS: [&str; 14] = [
+const OF_PAINLESS: [&str; 15] = [
     "aggs",
     "aggs_combine",
     "aggs_init",
     "aggs_map",
     "aggs_reduce",
+    "derived_field",
     "field",
     "filter",
     "ingest",
@@ -199,11 +201,10 @@ const OF_PAINLESS: [&str; 14] = [
 ];
 
 /// What else OpenSearch knows that scripts are for; here they are not held to it when they are kept.
-const OF_OTHERS: [&str; 12] = [
+const OF_OTHERS: [&str; 11] = [
     "aggregation_selector",
     "analysis",
     "bucket_aggregation",
-    "derived_field",
     "interval",
     "moving-function",
     "script_heuristic",

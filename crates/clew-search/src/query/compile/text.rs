@@ -328,8 +328,11 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
             .map(|have| have.path.as_str());
         let aliases = mapping.aliases();
         let aliases = aliases.map(|(alias, _)| alias);
-        let aliases = aliases.filter(|alias| field != "*" && pattern.matches(alias));
-        fields.extend(matching.chain(aliases).map(|path| FieldBoost {
+        let derived = mapping.derived().iter().map(|derived| derived.path.as_str());
+        // Who means all fields does not mean what scripts would make of all documents.
+        let others = aliases.chain(derived);
+        let others = others.filter(|other| field != "*" && pattern.matches(other));
+        fields.extend(matching.chain(others).map(|path| FieldBoost {
             field: path.to_string(),
             boost: *boost,
         }));
