@@ -328,7 +328,10 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
             .map(|have| have.path.as_str());
         let aliases = mapping.aliases();
         let aliases = aliases.map(|(alias, _)| alias);
-        let derived = mapping.derived().iter().map(|derived| derived.path.as_str());
+        let derived = mapping
+            .derived()
+            .iter()
+            .map(|derived| derived.path.as_str());
         // Who means all fields does not mean what scripts would make of all documents.
         let others = aliases.chain(derived);
         let others = others.filter(|other| field != "*" && pattern.matches(other));

@@ -1,5 +1,7 @@
 //! What a script sees by what it is for.
 
+use clew_schema::geo::GeoPoint;
+
 use super::*;
 
 fn of_bucket(source: &str, language: ScriptLanguage) -> Result<Option<f64>, ScriptError> {
@@ -116,4 +118,52 @@ fn what_says_nothing_of_a_document_is_zero_and_no_match() {
     assert_eq!(script.number(&mut document), Ok(0.0));
     assert_eq!(script.holds(&mut document), Ok(false));
     assert_eq!(script.run(&mut document), Ok(ScriptValue::Null));
+}
+
+#[test]
+fn values_of_derived_fields_are_emitted_one_by_one() {
+    let read = |source: &str| {
+        let painless = ScriptLanguage::Painless;
+        Script::read(source, painless, &json!({}), ScriptPurpose::Derived)
+    };
+    let emitted = |source: &str| -> Result<Vec<Emitted>, ScriptError> {
+        let script = read(source)?;
+        let mut document = Document {
+            script: &script,
+            fields: BTreeMap::new(),
+        };
+        script.emitted(&mut document)
+    };
+    let text = |text: &str| Emitted::Text(text.to_string());
+    let place = GeoPoint { lat: 1.5, lon: 2.0 };
+    for (source, expected) in [
+        (
+            "for (int i = 0; i < 2; i++) { emit('v' + i) } emit(null); return;",
+            vec![text("v0"), text("v1")],
+        ),
+        (
+            "emit(1); emit(true)",
+            vec![Emitted::Whole(1), Emitted::Bool(true)],
+        ),
+        ("emit(1.5, 2)", vec![Emitted::Point(place)]),
+        ("def x = 1", Vec::new()),
+    ] {
+        assert_eq!(emitted(source), Ok(expected), "{source}");
+    }
+    for source in ["emit()", "emit(1, 2, 3)", "emit(_score)"] {
+        assert!(read(source).is_err(), "{source}");
+    }
+    for source in ["emit([1])", "String s = 'x'; while (true) { emit(s) }"] {
+        assert!(emitted(source).is_err(), "{source}");
+    }
+    assert!(read("emit(params._source.a)").unwrap().may_read_source());
+    assert!(
+        Script::read(
+            "emit(1)",
+            ScriptLanguage::Painless,
+            &json!({}),
+            ScriptPurpose::Field
+        )
+        .is_err()
+    );
 }
