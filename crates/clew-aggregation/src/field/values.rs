@@ -45,10 +45,7 @@ pub(crate) fn plan_values(
             }
             Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
             Some((name, _)) => Err(unsupported(source, name, aggregation)),
-            None => match context.derived_field(&source.field) {
-                Some(field) => plan_derived(source, field, aggregation, context),
-                None => unmapped(source, aggregation),
-            },
+            None => not_indexed(source, aggregation, context),
         };
     };
     if let Some(reason) = field.refusal_of_root() {
@@ -179,6 +176,18 @@ fn constant(
         format: ValueFormat::Raw,
         made: None,
     })
+}
+
+/// What no document is indexed with may be made by a script.
+fn not_indexed(
+    source: &Source,
+    aggregation: &'static str,
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
+    match context.derived_field(&source.field) {
+        Some(field) => plan_derived(source, field, aggregation, context),
+        None => unmapped(source, aggregation),
+    }
 }
 
 /// An unmapped field has no values, but what stands in for them may be given; its type then says
