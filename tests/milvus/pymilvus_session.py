@@ -116,7 +116,13 @@ class Client(Session):
         found("txt like '%fox%'", lambda r: "fox" in r["txt"])
         found("txt like 'red%'", lambda r: r["txt"].startswith("red"))
         found("text_match(txt, 'fox dog')", lambda r: "fox" in r["txt"] or "dog" in r["txt"])
+        found("text_match_fuzzy(txt, 'fux', max_edit_distance=1)", lambda r: "fox" in r["txt"])
+        found("not text_match_fuzzy(txt, 'odg', MAX_EDIT_DISTANCE=1)", lambda r: "dog" not in r["txt"])
+        found("text_match_fuzzy(txt, 'fux', max_edit_distance=0)", lambda r: False)
         found("phrase_match(txt, 'quick fox')", lambda r: "quick fox" in r["txt"])
+        found("starts_with(txt, 'red') or starts_with(txt, 'r_d')", lambda r: r["txt"].startswith("red"))
+        found("not starts_with(tags[0], 'red')", lambda r: not r["tags"][0].startswith("red"))
+        found("empty(txt) and not empty(color)", lambda r: False)
         found("txt =~ '^red'", lambda r: r["txt"].startswith("red"))
         found("pk == {k} or i16 in {l}", lambda r: r["pk"] == "k5" or r["i16"] in (1, 2),
               filter_params={"k": "k5", "l": [1, 2]})
@@ -127,7 +133,8 @@ class Client(Session):
         self.refused(1100, "the sample factor should be between 0 and 1",
                      lambda: self.client.query("all", filter="random_sample(1)"))
         for wrong, said in [("i64 >", "line 1:5"), ("i8 == 'x'", "i8"), ("(i8 > 1", "expecting ')'"), ("v == 1", "vector"),
-                            ("i8 > 1 1", "extraneous input"), ("txt > 5", "VarChar"), ("pk == {k}", "{k}")]:
+                            ("i8 > 1 1", "extraneous input"), ("txt > 5", "VarChar"), ("pk == {k}", "{k}"),
+                            ("i32 == NULL", "'<field> is null'"), ("i8 in [1, null]", "'<field> is null'")]:
             self.refused(1100, said, lambda: self.client.query("all", filter=wrong))
 
     def searches(self, rows):

@@ -314,6 +314,9 @@ impl Parser<'_> {
         while !self.eat(")") {
             if !(arguments.is_empty() && named.is_empty()) {
                 self.expect(",")?;
+                if self.eat(")") {
+                    break;
+                }
             }
             let argument = self.expr(0)?;
             match &argument.kind {

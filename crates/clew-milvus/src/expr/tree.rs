@@ -69,14 +69,19 @@ impl Expr {
 
     /// Whether it, or a part of it, is such a one.
     pub(super) fn any(&self, is_it: &dyn Fn(&Expr) -> bool) -> bool {
+        self.find(is_it).is_some()
+    }
+
+    /// It, or a part of it, that is such a one.
+    pub(super) fn find(&self, is_it: &dyn Fn(&Expr) -> bool) -> Option<&Expr> {
         let mut left = vec![self];
         while let Some(one) = left.pop() {
             if is_it(one) {
-                return true;
+                return Some(one);
             }
             left.extend(one.children());
         }
-        false
+        None
     }
 
     pub(super) fn children_mut(&mut self) -> Vec<&mut Expr> {

@@ -33,11 +33,13 @@ type Lowered<T> = Result<T, ExprError>;
 const AND_OF_NO_TRUTH: &str = "'and' can only be used between boolean expressions";
 const OR_OF_NO_TRUTH: &str = "'or' can only be used between boolean expressions";
 const NOT_OF_NO_TRUTH: &str = "not op can only be applied on boolean expression";
+const NULL_LITERAL: &str = "NULL literal is not supported in expressions; use '<field> is null' or '<field> is not null' instead";
 
 /// The query that an expression means.
 ///
 /// Where it has more clauses than the engine compiles, all of it becomes one test of the documents, which is slower.
 pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates) -> Lowered<Query> {
+    check_no_null(expr, collection)?;
     let lowering = Lowering::new(collection, templates);
     // The name of a dynamic field and nothing else is more likely a mistake.
     if let Kind::Path(path) = &expr.kind
@@ -57,6 +59,20 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
         return Ok(query);
     }
     by_document(expr, collection, templates)
+}
+
+/// Refuses `null` where a value or a field is meant: as the name of a dynamic field it would match nothing, and not tell.
+fn check_no_null(expr: &Expr, collection: &Collection) -> Lowered<()> {
+    let is_null = |part: &Expr| {
+        let Kind::Path(path) = &part.kind else {
+            return false;
+        };
+        path.name.eq_ignore_ascii_case("null") && collection.field(&path.name).is_err()
+    };
+    match expr.find(&is_null) {
+        Some(null) => Err(ExprError::at(null.at, NULL_LITERAL)),
+        None => Ok(()),
+    }
 }
 
 /// The same as a test of documents, with clauses only for what no test can answer.
@@ -336,7 +352,14 @@ impl<'a> Lowering<'a> {
                 self.structs((expr.at, of_structs), (arguments, named), negated)
             }
             "text_match" => self.text_match(expr.at, (arguments, named), negated),
+            "text_match_fuzzy" => self.text_match_fuzzy(expr.at, (arguments, named), negated),
             "phrase_match" => self.phrase_match(expr.at, arguments, negated),
+            "starts_with" => self.starts_with(expr.at, arguments, negated),
+            "empty" => self.empty(expr.at, arguments, negated),
+            "bloom_match" | "roaring_match" => Err(ExprError::unsupported(
+                expr.at,
+                format!("{name} in an expression"),
+            )),
             SAMPLE => self.sample(expr.at, (arguments, named)),
             other => Err(ExprError::at(
                 expr.at,

@@ -1,8 +1,8 @@
 //! Texts: patterns, words and phrases.
 
 use clew_query::{
-    Match, MatchPhrase, MinimumShouldMatch, Operand, Operator as Joined, Pattern, Query, Test,
-    TextPattern,
+    Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch, Operand, Operator as Joined,
+    Pattern, Query, Test, TextPattern,
 };
 use serde_json::Value;
 
@@ -11,7 +11,10 @@ use super::operand::Place;
 use super::{Lowered, Lowering};
 use crate::collection::{DataType, Field, TEXT};
 use crate::expr::ExprError;
-use crate::expr::tree::{Expr, Kind};
+use crate::expr::tree::{Expr, Kind, Operator};
+
+/// Words that are taken for one that may be written otherwise, the nearest first: as many as the engine takes.
+const NEAR_WORDS_MAX: usize = 1_024;
 
 impl Lowering<'_> {
     /// A text that is no field's, which is called `what`.
@@ -153,6 +156,82 @@ impl Lowering<'_> {
         Ok(matched(field, Query::Match(wanted), negated))
     }
 
+    /// Any of the words of a text, each of which may be so many edits away.
+    pub(super) fn text_match_fuzzy(
+        &self,
+        at: usize,
+        (arguments, named): (&[Expr], &[(String, Expr)]),
+        negated: bool,
+    ) -> Lowered<Query> {
+        let (field, path, text) = self.words(at, arguments, "text_match_fuzzy query")?;
+        let [(name, edits)] = named else {
+            let why = "text_match_fuzzy takes one option, max_edit_distance";
+            return Err(ExprError::at(at, why));
+        };
+        if name != "max_edit_distance" {
+            let why = format!(
+                "invalid option \"{name}\" for text_match_fuzzy, expected max_edit_distance"
+            );
+            return Err(ExprError::at(edits.at, why));
+        }
+        let mut wanted = Match::new(path, text);
+        wanted.fuzziness = Some(Fuzziness {
+            distance: FuzzyDistance::Fixed(self.edits(edits)?),
+            max_expansions: NEAR_WORDS_MAX,
+            ..Fuzziness::auto()
+        });
+        Ok(matched(field, Query::Match(wanted), negated))
+    }
+
+    /// How many edits a word may be away.
+    fn edits(&self, expr: &Expr) -> Lowered<u8> {
+        let refused = |why: String| Err(ExprError::at(expr.at, why));
+        match self.literal(expr)?.and_then(|value| value.as_i64()) {
+            None => refused("invalid max_edit_distance value: a whole number is expected".into()),
+            Some(edits) => match u8::try_from(edits) {
+                Ok(edits @ 0..=2) => Ok(edits),
+                _ => refused(format!(
+                    "max_edit_distance should be in [0, 2], got {edits}"
+                )),
+            },
+        }
+    }
+
+    /// Texts that begin so.
+    pub(super) fn starts_with(
+        &self,
+        at: usize,
+        arguments: &[Expr],
+        negated: bool,
+    ) -> Lowered<Query> {
+        let [value, prefix] = arguments else {
+            return Err(ExprError::at(at, "starts_with takes a field and a text"));
+        };
+        self.check_text(value, ("starts_with", "non-string or no-json"))?;
+        let pattern = Expr {
+            at: prefix.at,
+            kind: Kind::Text(prefixed(&self.text(prefix, "the prefix of starts_with")?)),
+        };
+        self.like(value, &pattern, negated)
+    }
+
+    /// Texts without a letter.
+    pub(super) fn empty(&self, at: usize, arguments: &[Expr], negated: bool) -> Lowered<Query> {
+        let [value] = arguments else {
+            return Err(ExprError::at(at, "empty takes a field"));
+        };
+        self.check_text(value, ("empty", "non-string or no-json"))?;
+        let nothing = Expr {
+            at,
+            kind: Kind::Text(String::new()),
+        };
+        let operator = match negated {
+            true => Operator::NotEqual,
+            false => Operator::Equal,
+        };
+        self.comparison(at, operator, value, &nothing)
+    }
+
     /// How many of the words a text must have at least.
     fn least_words(&self, expr: &Expr) -> Lowered<i64> {
         let refused = |why: String| Err(ExprError::at(expr.at, why));
@@ -208,6 +287,19 @@ fn matched(field: &Field, query: Query, negated: bool) -> Query {
 fn plain_prefix(pattern: &str) -> Option<String> {
     let prefix = pattern.strip_suffix('%')?;
     (!prefix.contains(['%', '_', '\\'])).then(|| prefix.to_string())
+}
+
+/// The pattern of all texts that begin with this one.
+fn prefixed(prefix: &str) -> String {
+    let mut pattern = String::with_capacity(prefix.len() + 1);
+    for letter in prefix.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
 }
 
 /// A pattern of `%` and `_` as one of `*` and `?`.

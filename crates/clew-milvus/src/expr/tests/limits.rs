@@ -237,6 +237,41 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "a comparison cannot be compared",
     ),
     ("f(l)", "1:0", "function f is not supported"),
+    ("l == NULL", "1:5", "NULL literal is not supported"),
+    ("l in [1, Null]", "1:9", "NULL literal is not supported"),
+    ("null is null", "1:0", "NULL literal is not supported"),
+    (
+        "array_length(NULL) > 0",
+        "1:13",
+        "NULL literal is not supported",
+    ),
+    ("NULL['x'] == 1", "1:0", "NULL literal is not supported"),
+    (
+        "text_match_fuzzy(t, 'a', max_edit_distance=3)",
+        "1:43",
+        "max_edit_distance should be in [0, 2], got 3",
+    ),
+    (
+        "text_match_fuzzy(t, 'a', minimum_should_match=1)",
+        "1:46",
+        "expected max_edit_distance",
+    ),
+    (
+        "text_match_fuzzy(t, 'a')",
+        "1:0",
+        "text_match_fuzzy takes one option, max_edit_distance",
+    ),
+    (
+        "starts_with(l, 'a')",
+        "1:12",
+        "starts_with on non-string or no-json field is unsupported",
+    ),
+    (
+        "empty(l)",
+        "1:6",
+        "empty on non-string or no-json field is unsupported",
+    ),
+    ("empty(t, t)", "1:0", "empty takes a field"),
 ];
 
 #[test]

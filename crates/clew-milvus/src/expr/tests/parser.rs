@@ -83,6 +83,7 @@ fn operators_bind_as_in_milvus() {
             "text_match(t, 'w', minimum_should_match=2)",
             "text_match(t, \"w\", minimum_should_match = 2)",
         ),
+        ("empty(t,)", "empty(t)"),
         ("id in {ids}", "(id in {ids})"),
         ("$meta['a'][3]", "$meta[\"a\"][3]"),
     ] {
