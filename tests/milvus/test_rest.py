@@ -52,6 +52,34 @@ class Rest(ClientsTest):
         fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
         self.assertEqual([field["name"] for field in fields], ["id", "v"])
 
+    def test_fields_come_and_go_with_the_functions_that_fill_them(self):
+        text = {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 99, "enable_analyzer": True}}
+        schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True}, text,
+                             {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]}
+        index = [{"fieldName": "v", "metricType": "L2"}]
+        self.ask("collections/create", {"collectionName": "words", "schema": schema, "indexParams": index})
+        self.ask("entities/insert", {"collectionName": "words", "data": [{"id": 1, "t": "a ball", "v": [1, 2]}]})
+        function = {"name": "f", "type": "BM25", "inputFieldNames": ["t"], "outputFieldNames": ["s"], "params": {}}
+        field = {"fieldName": "s", "dataType": "SparseFloatVector"}
+        whole = {"collectionName": "words", "function": function, "outputField": field}
+        add = lambda code=0, **more: self.ask("collections/add_function_field", {**whole, **more}, code)
+        self.assertIn("'function'", add(1802, function=None)["message"])
+        self.assertIn("'outputField'", add(1802, outputField=None)["message"])
+        self.assertIn("must match outputField.fieldName", add(1100, indexParams={"fieldName": "v"})["message"])
+        named = {"fieldName": "s", "indexName": "by_words", "metricType": "BM25", "indexType": "SPARSE_INVERTED_INDEX"}
+        for asked, name, kind in [({"indexParams": named}, "by_words", "SPARSE_INVERTED_INDEX"), ({}, "s", "AUTOINDEX")]:
+            add(**asked)
+            told = self.ask("collections/describe", {"collectionName": "words"})["data"]
+            self.assertEqual([one.get("isFunctionOutput", False) for one in told["fields"]], [False, False, False, True])
+            self.assertEqual([(one["name"], one["type"], one["params"]) for one in told["functions"]], [("f", 1, [])])
+            (described,) = self.ask("indexes/describe", {"collectionName": "words", "indexName": name})["data"]
+            self.assertEqual((described["fieldName"], described["metricType"], described["indexType"]), ("s", "BM25", kind))
+            search = {"collectionName": "words", "data": ["ball"], "annsField": "s", "consistencyLevel": "Strong"}
+            self.assertEqual([hit["id"] for hit in self.ask("entities/search", search)["data"]], [1])
+            self.ask("collections/drop_function_field", {"collectionName": "words", "functionName": "f"})
+            told = self.ask("collections/describe", {"collectionName": "words"})["data"]
+            self.assertEqual(([one["name"] for one in told["fields"]], told["functions"]), (["id", "t", "v"], []))
+
     def test_letters_of_members_may_be_of_another_case(self):
         fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
                   {"fieldname": "v", "DataType": "FloatVector", "elementTypeParams": {"dim": 2}}]

@@ -145,6 +145,26 @@ class Users(ClientsTest):
         self.done("roles/drop", {"roleName": "reader"})
         self.assertEqual(self.done("roles/list"), ["admin", "public"])
         self.done("users/drop", {"userName": "alice"})
+
+    def test_restful_descriptions(self):
+        self.serve()
+        said = lambda path, **of: self.rest(path, of)["description"]
+        self.done("users/create", {"userName": "alice", "password": "secret-1", "description": "reads"})
+        self.assertEqual(said("users/describe", userName="alice"), "reads")
+        self.done("users/update_password",
+                  {"userName": "alice", "password": "secret-1", "newPassword": "secret-2", "description": "reads much"})
+        self.assertEqual(said("users/describe", userName="alice"), "reads much")
+        self.done("users/update_password", {"userName": "alice", "description": ""})
+        self.assertEqual(said("users/describe", userName="alice"), "")
+        self.rest("collections/list", status=401, login="alice:secret-1")
+        self.done("collections/list", login="alice:secret-2")
+        missing = self.rest("users/update_password", {"userName": "alice"})
+        self.assertEqual((missing["code"], "password" in missing["message"]), (1802, True), missing)
+        self.done("roles/create", {"roleName": "reader", "description": "who reads"})
+        self.assertEqual(said("roles/describe", roleName="reader"), "who reads")
+        self.done("users/grant_role", {"userName": "alice", "roleName": "reader"})
+        # Who has a role may see what it grants.
+        self.assertEqual(self.done("roles/describe", {"roleName": "reader"}, login="alice:secret-2"), [])
         self.rest("collections/list", status=401, login="alice:secret-3")
 
     def call_grpc(self, path, request=b"", login=None):

@@ -2,10 +2,11 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::body::{Body, Result};
 use super::{Answer, done, unknown};
+use crate::error::MilvusError;
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
@@ -34,24 +35,30 @@ pub(super) async fn users(
                 include_role_info: true,
             };
             let found = door.select_user(caller, request).await?;
-            let roles = found.results.into_iter().flat_map(|user| user.roles);
-            let names: Vec<String> = roles.map(|role| role.name).collect();
-            return Ok(Answer::Data(json!(names)));
+            let user = found.results.into_iter().next().unwrap_or_default();
+            let names: Vec<String> = user.roles.into_iter().map(|role| role.name).collect();
+            return Ok(described(json!(names), user.description));
         }
         "create" => {
             let request = CreateCredentialRequest {
                 username: body.text("userName")?,
                 password: encoded("password")?,
-                ..CreateCredentialRequest::default()
+                description: description(&body)?,
             };
             door.create_credential(caller, request).await?
         }
         "update_password" => {
+            let description = description(&body)?;
+            // Without a new password it is the description that changes.
+            let (old_password, new_password) = match body.text_or("newPassword", "")?.is_empty() {
+                true if description.is_some() => (String::new(), String::new()),
+                _ => (encoded("password")?, encoded("newPassword")?),
+            };
             let request = UpdateCredentialRequest {
                 username: body.text("userName")?,
-                old_password: encoded("password")?,
-                new_password: encoded("newPassword")?,
-                ..UpdateCredentialRequest::default()
+                old_password,
+                new_password,
+                description,
             };
             door.update_credential(caller, request).await?
         }
@@ -139,8 +146,36 @@ pub(super) async fn roles(
     Ok(done())
 }
 
+/// What is said of a user or a role, where something is.
+fn description(body: &Body) -> Result<Option<String>> {
+    match body.get("description") {
+        None => Ok(None),
+        Some(_) => Ok(Some(body.text_or("description", "")?)),
+    }
+}
+
+/// What is told of a user or a role, and the words about them beside it.
+fn described(data: Value, description: String) -> Answer {
+    let mut whole = Map::new();
+    whole.insert("data".to_string(), data);
+    whole.insert("description".to_string(), description.into());
+    Answer::Whole(whole)
+}
+
 /// What a role is granted.
 async fn grants(door: &Door, caller: Caller, body: &Body) -> Result<Answer> {
+    let asked = SelectRoleRequest {
+        role: Some(role(body)?),
+        ..SelectRoleRequest::default()
+    };
+    // Who may not know more of roles is told what is granted.
+    let roles = match door.select_role(caller.clone(), asked).await {
+        Ok(found) => found.results,
+        Err(MilvusError::Denied(_)) => Vec::new(),
+        Err(other) => return Err(other.into()),
+    };
+    let found = roles.into_iter().find_map(|found| found.role);
+    let description = found.unwrap_or_default().description;
     let request = SelectGrantRequest {
         entity: Some(GrantEntity {
             role: Some(role(body)?),
@@ -148,9 +183,8 @@ async fn grants(door: &Door, caller: Caller, body: &Body) -> Result<Answer> {
         }),
     };
     let found = door.select_grant(caller, request).await?;
-    Ok(Answer::Data(
-        found.entities.into_iter().map(grant).collect(),
-    ))
+    let grants = found.entities.into_iter().map(grant).collect();
+    Ok(described(grants, description))
 }
 
 fn direction(action: &str) -> i32 {

@@ -63,6 +63,9 @@ pub(super) fn collection(
             "nullable": field.nullable,
             "description": field.description,
         });
+        if field.is_function_output {
+            told["isFunctionOutput"] = true.into();
+        }
         if field.element_type != 0 {
             told["elementType"] = type_name(field.element_type).into();
         }
@@ -133,11 +136,14 @@ fn default_value(value: &ValueField) -> Option<Value> {
 
 fn function(function: &FunctionSchema) -> Value {
     json!({
+        "id": function.id,
         "name": function.name,
         "description": function.description,
-        "type": "BM25",
+        // By its number, as Milvus tells it.
+        "type": function.r#type,
         "inputFieldNames": function.input_field_names,
         "outputFieldNames": function.output_field_names,
+        "params": pairs(&function.params),
     })
 }
 

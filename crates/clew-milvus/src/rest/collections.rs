@@ -4,11 +4,10 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
-use super::{Answer, answers, done, structs, unknown};
+use super::{Answer, answers, done, fields, structs};
 use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
-use crate::proto::alter_collection_schema_request::{Action, DropRequest};
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
@@ -123,79 +122,9 @@ async fn change(door: &Door, (action, caller): (&str, Caller), body: &Body) -> R
         "truncate" => {
             door.truncate_collection(caller, named(body)?).await?;
         }
-        _ => change_fields(door, (action, caller), (collection_name, body)).await?,
+        _ => fields::change(door, (action, caller), (collection_name, body)).await?,
     }
     Ok(())
-}
-
-/// What is done to fields, and told only to be done.
-async fn change_fields(
-    door: &Door,
-    (action, caller): (&str, Caller),
-    (collection_name, body): (String, &Body),
-) -> Result<()> {
-    match action {
-        "fields/add" => {
-            let schema = field(&body.object("schema")?)?;
-            let request = AddCollectionFieldRequest {
-                collection_name,
-                schema: schema.encode_to_vec().into(),
-                ..AddCollectionFieldRequest::default()
-            };
-            door.add_collection_field(caller, request).await?;
-        }
-        "fields/drop" => {
-            let request = dropped_field(collection_name, body)?;
-            door.alter_collection_schema(caller, request).await?;
-        }
-        "fields/alter_properties" => {
-            let request = AlterCollectionFieldRequest {
-                collection_name,
-                field_name: body.text("fieldName")?,
-                properties: body.pairs("fieldParams")?,
-                ..AlterCollectionFieldRequest::default()
-            };
-            door.alter_collection_field(caller, request).await?;
-        }
-        "struct_fields/add" => {
-            let schema = structs::schema(&Body(body.object("schema")?))?;
-            let request = AddCollectionStructFieldRequest {
-                collection_name,
-                struct_array_field_schema: Some(schema),
-                ..AddCollectionStructFieldRequest::default()
-            };
-            door.add_collection_struct_field(caller, request).await?;
-        }
-        other => return Err(unknown(&format!("collections/{other}"))),
-    }
-    Ok(())
-}
-
-/// The request to drop a field, by its name or by its number.
-fn dropped_field(collection_name: String, body: &Body) -> Result<AlterCollectionSchemaRequest> {
-    let field_name = body.text_or("fieldName", "")?;
-    let id = body.number("fieldId")?;
-    let refused = match (field_name.is_empty(), id) {
-        (true, None) | (false, Some(_)) => "exactly one of fieldName or fieldId is required",
-        (true, Some(..=0)) => "fieldId must be greater than 0",
-        (true, Some(_)) | (false, None) => "",
-    };
-    if !refused.is_empty() {
-        return Err(MilvusError::invalid(refused).into());
-    }
-    let drop_request = DropRequest {
-        field_name,
-        field_id: id.unwrap_or_default(),
-        ..DropRequest::default()
-    };
-    Ok(AlterCollectionSchemaRequest {
-        collection_name,
-        action: Some(Action {
-            drop_request: Some(drop_request),
-            ..Action::default()
-        }),
-        ..AlterCollectionSchemaRequest::default()
-    })
 }
 
 async fn describe(door: &Door, caller: Caller, request: CollectionRequest) -> Result<Answer> {
@@ -477,7 +406,11 @@ fn default_of(data_type: i32, value: &Value) -> Result<ValueField> {
     .into())
 }
 
-fn function(body: &Body) -> Result<FunctionSchema> {
+/// A function of a schema.
+///
+/// # Errors
+/// When a member is not what it should be, or the function is of another kind than BM25.
+pub(super) fn function(body: &Body) -> Result<FunctionSchema> {
     const BM25: i32 = 1;
     let kind = body.text_or("type", "BM25")?;
     if !kind.eq_ignore_ascii_case("BM25") {

@@ -88,6 +88,19 @@ pub(super) async fn create(
         .cloned()
         .ok_or_else(|| wrong("indexParams", "a list of objects"))?;
     let body = Body(members);
+    let request = CreateIndexRequest {
+        collection_name: collection.to_string(),
+        field_name: body.text("fieldName")?,
+        index_name: body.text_or("indexName", "")?,
+        extra_params: params(&body)?,
+        ..CreateIndexRequest::default()
+    };
+    door.create_index(caller, request).await?;
+    Ok(())
+}
+
+/// What is asked of an index, as the call takes it.
+pub(super) fn params(body: &Body) -> Result<Vec<KeyValuePair>> {
     let params = body.object("params")?;
     let mut extra_params = Vec::new();
     for (name, key) in [("metricType", "metric_type"), ("indexType", "index_type")] {
@@ -104,13 +117,5 @@ pub(super) async fn create(
     if !params.is_empty() {
         extra_params.push(pair("params", Value::Object(params)));
     }
-    let request = CreateIndexRequest {
-        collection_name: collection.to_string(),
-        field_name: body.text("fieldName")?,
-        index_name: body.text_or("indexName", "")?,
-        extra_params,
-        ..CreateIndexRequest::default()
-    };
-    door.create_index(caller, request).await?;
-    Ok(())
+    Ok(extra_params)
 }

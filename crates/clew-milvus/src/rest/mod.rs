@@ -10,6 +10,7 @@ mod buckets;
 mod collections;
 mod databases;
 mod entities;
+mod fields;
 mod health;
 mod indexes;
 mod jobs;

@@ -117,13 +117,8 @@ impl Service {
         };
         check_late(&schema)?;
         let field = Field::read(schema).map_err(|error| error.of_collection(&place.1))?;
+        // Without any it is the usual index, as in Milvus.
         let params = pairs(info.extra_params);
-        if !params.contains_key("index_type") {
-            return Err(MilvusError::invalid(format!(
-                "the index of the field {} is missing: it is added together with its function",
-                field.name
-            )));
-        }
         let name = match info.index_name.as_str() {
             "" => field.name.clone(),
             name => name.to_string(),
