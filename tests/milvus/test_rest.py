@@ -498,6 +498,10 @@ class Rest(ClientsTest):
         self.ask("entities/search", {**near, "ids": [77]}, code=1100)
         self.ask("entities/search", {**near, "data": [[1, 1]], "consistencyLevel": "Often"}, code=1100)
         self.assertEqual([row["id"] for row in self.ask("entities/get", {"collectionName": "r", "id": ["1", 2]})["data"]], [1, 2])
+        self.assertEqual(self.ask("entities/get", {"collectionName": "r", "id": []}), {"code": 0, "cost": 0, "data": []})
+        for wrong in ("one", 1.5, {"a": 1}, 2**63):
+            refused = self.ask("entities/get", {"collectionName": "r", "id": [wrong]}, code=1806)["message"]
+            self.assertIn("id must be an integer for an Int64 primary key", refused)
         boost = {"name": "b", "type": "Rerank", "params": {"reranker": "boost", "filter": "id == 0", "weight": 9}}
         found = self.ask("entities/search", {**near, "limit": 6, "data": [[1, 0]], "functionScore": {"functions": [boost]}})
         self.assertEqual(found["data"][0]["id"], 0)

@@ -214,6 +214,14 @@ pub(super) fn row_count(columns: &[FieldData]) -> usize {
 }
 
 /// Hits as flat rows, those of several vectors one behind the other; `topks` says how many belong to each.
+/// The members of an answer about rows: what it says, and what it cost, which is nothing here.
+pub(super) fn costing(data: impl Into<Value>) -> Map<String, Value> {
+    let mut whole = Map::new();
+    whole.insert("cost".to_string(), 0.into());
+    whole.insert("data".to_string(), data.into());
+    whole
+}
+
 pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
     let keys = ids(found.ids.as_ref());
     let mut objects = rows::objects(&found.fields_data);
@@ -237,9 +245,7 @@ pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
             Value::Object(row)
         })
         .collect();
-    let mut whole = Map::new();
-    whole.insert("cost".to_string(), 0.into());
-    whole.insert("data".to_string(), told.into());
+    let mut whole = costing(told);
     if several || found.num_queries >= 1 {
         whole.insert("topks".to_string(), json!(found.topks));
     }

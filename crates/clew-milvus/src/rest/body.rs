@@ -16,6 +16,8 @@ pub(super) enum Refusal {
     Missing(String),
     #[error("fail to deal the insert data, error: {0}")]
     Rows(String),
+    #[error("please check the primary key and its' type can only in [int, string], error: {0}")]
+    Key(String),
     /// Anybody's page can have a browser send what it likes to this machine.
     #[error("requests of web pages are refused")]
     WebPage,
@@ -29,6 +31,7 @@ impl Refusal {
             Refusal::NoJson(_) => 1801,
             Refusal::Missing(_) => 1802,
             Refusal::Rows(_) => 1804,
+            Refusal::Key(_) => 1806,
             Refusal::WebPage => 1401,
             Refusal::Call(error) => error.code(),
         }

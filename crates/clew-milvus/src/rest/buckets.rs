@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::Answer;
+use super::answers::costing;
 use super::body::{Body, Refusal, Result, wrong};
 use crate::error::MilvusError;
 use crate::proto::*;
@@ -180,9 +181,7 @@ impl Telling {
             let own: Vec<Value> = own.map(|bucket| self.bucket(bucket)).collect();
             data.push(json!({"buckets": own}));
         }
-        let mut whole = Map::new();
-        whole.insert("cost".to_string(), 0.into());
-        whole.insert("data".to_string(), data.into());
+        let mut whole = costing(data);
         whole.insert("aggTopks".to_string(), json!(found.agg_topks));
         Answer::Whole(whole)
     }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use prost::Message;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
 use super::collections::level_of;
 use super::ranking::function_score;
-use super::{Answer, answers, buckets, unknown, wide};
+use super::{Answer, answers, buckets, keys, unknown, wide};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
@@ -49,18 +49,16 @@ pub(super) async fn run(
                 ..DeleteRequest::default()
             };
             let done = door.delete(caller, request).await?;
-            let mut whole = Map::new();
-            whole.insert("cost".to_string(), 0.into());
-            whole.insert("data".to_string(), json!({"deleteCount": done.delete_cnt}));
-            Ok(Answer::Whole(whole))
+            let told = json!({"deleteCount": done.delete_cnt});
+            Ok(Answer::Whole(answers::costing(told)))
         }
         "get" => {
-            let ids = body.list("id").into_iter();
-            let ids: Vec<String> = ids.map(|id| literal(collection.primary(), id)).collect();
-            if ids.is_empty() {
+            if body.get("id").is_none() {
                 return Err(Refusal::Missing("Key: 'id' is required".to_string()));
             }
-            let expr = format!("{} in [{}]", collection.primary().name, ids.join(","));
+            let primary = collection.primary();
+            let list = keys::list(primary, &body.list("id"))?;
+            let expr = format!("{} in {list}", primary.name);
             // As many rows as keys, however many these are.
             query(door, caller, (name, expr), (&body, Vec::new())).await
         }
@@ -101,15 +99,6 @@ fn field_ops(body: &Body) -> Result<Vec<FieldPartialUpdateOp>> {
         Ok(FieldPartialUpdateOp { field_name, op })
     };
     body.list("fieldOps").into_iter().map(read).collect()
-}
-
-/// A key as expressions have it: numbers may come as texts, and texts as numbers.
-fn literal(primary: &Field, id: &Value) -> String {
-    match (primary.data_type, id) {
-        (DataType::Int64, Value::String(text)) if text.parse::<i64>().is_ok() => text.clone(),
-        (DataType::VarChar, Value::Number(number)) => Value::from(number.to_string()).to_string(),
-        _ => id.to_string(),
-    }
 }
 
 async fn write(
@@ -158,10 +147,7 @@ async fn write(
         true => json!({"upsertCount": done.upsert_cnt, "upsertIds": ids}),
         false => json!({"insertCount": done.insert_cnt, "insertIds": ids}),
     };
-    let mut whole = Map::new();
-    whole.insert("cost".to_string(), 0.into());
-    whole.insert("data".to_string(), data);
-    Ok(Answer::Whole(whole))
+    Ok(Answer::Whole(answers::costing(data)))
 }
 
 async fn query(
@@ -193,7 +179,7 @@ async fn query(
     let rows = answers::row_count(&found.fields_data);
     let bytes = answers::rows_bytes(&found.fields_data, rows);
     door.service().hold(bytes)?;
-    let told = move || Answer::Data(rows::objects(&found.fields_data).into());
+    let told = move || Answer::Whole(answers::costing(rows::objects(&found.fields_data)));
     telling(door, bytes, told).await
 }
 
@@ -402,29 +388,8 @@ fn search_input(
         let input = search_request::SearchInput::PlaceholderGroup(vectors);
         return Ok((input, count(&data)));
     }
-    let wrong_id = || wrong("ids", "a list of primary keys");
-    let id_field = match collection.primary().data_type {
-        DataType::Int64 => {
-            let number = |id: &&Value| match id {
-                Value::String(text) => text.parse().ok(),
-                other => other.as_i64(),
-            };
-            let data: Option<Vec<i64>> = ids.iter().map(number).collect();
-            i_ds::IdField::IntId(LongArray {
-                data: data.ok_or_else(wrong_id)?,
-            })
-        }
-        _ => {
-            let text = |id: &&Value| id.as_str().map(String::from);
-            let data: Option<Vec<String>> = ids.iter().map(text).collect();
-            i_ds::IdField::StrId(StringArray {
-                data: data.ok_or_else(wrong_id)?,
-            })
-        }
-    };
-    let input = search_request::SearchInput::Ids(IDs {
-        id_field: Some(id_field),
-    });
+    let keys = keys::read(collection.primary(), &ids)?;
+    let input = search_request::SearchInput::Ids(keys);
     Ok((input, count(&ids)))
 }
 

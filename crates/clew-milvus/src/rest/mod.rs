@@ -14,6 +14,7 @@ mod fields;
 mod health;
 mod indexes;
 mod jobs;
+mod keys;
 mod partitions;
 mod ranking;
 mod resource_groups;
