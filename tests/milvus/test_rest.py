@@ -508,6 +508,22 @@ class Rest(ClientsTest):
         asked = {"collectionName": "r", "search": [{"annsField": "vector", "data": [[1, 1]], "limit": 6}] * 2, "limit": 2,
                  "groupingField": "kind", "groupSize": 2, "rerank": {"strategy": "rrf"}, "outputFields": ["kind"]}
         self.assertEqual([row["kind"] for row in self.ask("entities/hybrid_search", asked)["data"]], ["k0", "k0", "k1", "k1"])
+        one = {"annsField": "vector", "data": [[1, 1]], "limit": 6}
+        cosines = lambda **said: self.ask("entities/search", {"collectionName": "r", **one, **said})["data"]
+        every = [hit["distance"] for hit in cosines()]
+        least = (every[2] + every[3]) / 2
+        for within in ({"radius": least}, {"params": {"radius": least}}, {"radius": least, "params": {"radius": least}}):
+            self.assertEqual(len(cosines(searchParams=within)), 3)
+            # One of several searches has them as `params`.
+            of_both = {"collectionName": "r", "search": [{**one, "params": within}], "rerank": {"strategy": "rrf"}}
+            self.assertEqual(len(self.ask("entities/hybrid_search", of_both)["data"]), 3)
+        near = {"collectionName": "r", **one}
+        self.assertEqual([hit["kind"] for hit in cosines(searchParams={"group_by_field": "kind"}, outputFields=["kind"])], ["k0", "k1"])
+        self.assertEqual(len(cosines(searchParams={"offset": 4})), 2)
+        for said, more in [("ambiguous parameter: ef", {"searchParams": {"ef": 10, "params": {"ef": 20}}}),
+                           ("ambiguous grouping", {"groupingField": "kind", "searchParams": {"group_size": 1}}),
+                           ("ignore growing", {"searchParams": {"ignoreGrowing": "perhaps"}})]:
+            self.assertIn(said, self.ask("entities/search", {**near, **more}, code=1100)["message"])
         told = self.ask("common/run_analyzer", {"text": ["Running dogs"], "analyzerParams": {"type": "english"}})["data"]
         self.assertEqual(told, [{"tokens": [{"token": "run"}, {"token": "dog"}]}])
         self.ask("collections/flush", {"collectionName": "r"})

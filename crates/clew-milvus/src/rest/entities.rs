@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
 use super::collections::level_of;
+use super::parameters::{self, GROUPING, LIMIT, ORDER_BY};
 use super::ranking::function_score;
 use super::{Answer, answers, buckets, keys, unknown, wide};
 use crate::collection::{Collection, DataType, Field};
@@ -17,19 +18,8 @@ use crate::proto::*;
 use crate::rows;
 use crate::service::{Caller, Door, EMBEDDING_LIST, Service, op_of};
 
-/// The parameter that says by what fields rows or hits are brought into an order.
-const ORDER_BY: &str = "order_by_fields";
-/// What says how hits are grouped, and the parameters that these are.
-const GROUPING: [(&str, &str); 3] = [
-    ("groupingField", "group_by_field"),
-    ("groupSize", "group_size"),
-    ("strictGroupSize", "strict_group_size"),
-];
 /// Rows that take more as JSON are put together where that may take its time.
 const TOLD_HERE_MAX: usize = 256 << 10;
-/// Rows of a query that says no number.
-const LIMIT: i64 = 100;
-
 pub(super) async fn run(
     door: &Door,
     (action, caller): (&str, Caller),
@@ -68,7 +58,7 @@ pub(super) async fn run(
             query(door, caller, (name, filter), (&body, params)).await
         }
         "search" => {
-            let request = search_request(&collection, &name, &body)?;
+            let request = search_request(&collection, &name, (&body, "searchParams"))?;
             let (several, is_in_buckets) = (request.nq > 1, request.search_aggregation.is_some());
             let mut found = door.search(caller, request).await?;
             if is_in_buckets {
@@ -251,7 +241,12 @@ async fn hybrid(
             .ok_or_else(|| wrong("search", "a list of objects"))?;
         let one = Body(members);
         buckets::check_hybrid(&one)?;
-        requests.push(search_request(collection, name, &one)?);
+        // Milvus calls them so where a search is one of several.
+        let said = match one.get("params") {
+            Some(_) => "params",
+            None => "searchParams",
+        };
+        requests.push(search_request(collection, name, (&one, said))?);
     }
     let rerank = Body(body.object("rerank")?);
     let mut rank_params = vec![
@@ -284,42 +279,17 @@ async fn hybrid(
     hits(door, found, several).await
 }
 
-fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {
+/// A search, whose parameters are the member that is `said`.
+fn search_request(
+    collection: &Collection,
+    name: &str,
+    (body, said): (&Body, &str),
+) -> Result<SearchRequest> {
     let field = vector_field(collection, &body.text_or("annsField", "")?)?;
     check_level(body)?;
     let search_aggregation = buckets::read(body)?;
     let (search_input, nq) = search_input(collection, field, body)?;
-    let inner = Body(body.object("searchParams")?);
-    let mut params = inner.object("params")?;
-    // Parameters may stand beside `params`, too.
-    for (key, value) in &inner.0 {
-        if key != "params" && key != "metricType" {
-            params.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-    }
-    let mut search_params = vec![
-        pair("anns_field", &field.name),
-        pair("topk", body.number("limit")?.unwrap_or(LIMIT)),
-        pair("offset", body.number("offset")?.unwrap_or_default()),
-    ];
-    let metric = inner.text_or("metricType", &body.text_or("metricType", "")?)?;
-    if !metric.is_empty() {
-        search_params.push(pair("metric_type", metric));
-    }
-    for (name, key) in GROUPING.into_iter().chain([(ZONE, ZONE)]) {
-        if let Some(value) = body.get(name) {
-            search_params.push(pair(key, super::body::text_of(value)));
-        }
-    }
-    let order = body.texts("orderByFields")?;
-    if !order.is_empty() {
-        if params.contains_key(ORDER_BY) {
-            let said = format!("ambiguous order by: orderByFields and {ORDER_BY} are both given");
-            return Err(MilvusError::Invalid(said).into());
-        }
-        search_params.push(pair(ORDER_BY, order.join(",")));
-    }
-    search_params.push(pair("params", Value::Object(params)));
+    let search_params = parameters::read((body, said), &field.name)?;
     Ok(SearchRequest {
         collection_name: name.to_string(),
         partition_names: body.texts("partitionNames")?,

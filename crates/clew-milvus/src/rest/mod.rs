@@ -15,6 +15,7 @@ mod health;
 mod indexes;
 mod jobs;
 mod keys;
+mod parameters;
 mod partitions;
 mod ranking;
 mod resource_groups;
