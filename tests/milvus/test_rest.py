@@ -260,6 +260,40 @@ class Rest(ClientsTest):
         self.ask("collections/drop", {"collectionName": "quick"})
         self.assertEqual(self.ask("collections/list")["data"], [])
 
+    def test_a_collection_of_other_vectors_alone(self):
+        make = lambda code=0, **more: self.ask("collections/create", {"collectionName": "others", **more}, code)
+        for kind, more, metric in [("Float16Vector", {"dimension": 4}, "COSINE"), ("BFloat16Vector", {"dimension": 4}, "COSINE"),
+                                   ("BinaryVector", {"dimension": 8}, "HAMMING"), ("SparseFloatVector", {}, "IP"),
+                                   ("BinaryVector", {"dimension": 8, "metricType": "JACCARD"}, "JACCARD")]:
+            make(vectorFieldType=kind, **more)
+            told = self.ask("collections/describe", {"collectionName": "others"})["data"]
+            self.assertEqual((told["fields"][1]["type"], told["indexes"][0]["metricType"]), (kind, metric))
+            self.ask("collections/drop", {"collectionName": "others"})
+        for said, more in [("vectorFieldType can only be", {"vectorFieldType": "Int64", "dimension": 4}),
+                           ("dimension should not be specified", {"vectorFieldType": "SparseFloatVector", "dimension": 4}),
+                           ("dimension is required", {"vectorFieldType": "BinaryVector"}),
+                           ("binary vector index does not support metric type: L2",
+                            {"vectorFieldType": "BinaryVector", "dimension": 8, "metricType": "L2"})]:
+            self.assertIn(said, make(1100, **more)["message"])
+        # What is refused leaves nothing behind.
+        self.assertEqual(self.ask("collections/has", {"collectionName": "others"})["data"], {"has": False})
+
+    def test_a_collection_with_properties(self):
+        fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                  {"fieldName": "k", "dataType": "Int64", "isPartitionKey": True},
+                  {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
+        whole = {"collectionName": "props", "schema": {"fields": fields}, "description": "of many things",
+                 "params": {"partitionKeyIsolation": True, "mmap.enabled": True, "warmup.vectorField": "sync"}}
+        refused = self.ask("collections/create", {**whole, "indexParams": [{"fieldName": "w", "metricType": "L2"}]}, code=1802)
+        self.assertIn("`w` hasn't defined in schema", refused["message"])
+        self.assertEqual(self.ask("collections/has", {"collectionName": "props"})["data"], {"has": False})
+        self.ask("collections/create", whole)
+        told = self.ask("collections/describe", {"collectionName": "props"})["data"]
+        self.assertEqual(told["description"], "of many things")
+        kept = {pair["key"]: pair["value"] for pair in told["properties"]}
+        self.assertEqual({kept.get(key) for key in ("partitionkey.isolation", "mmap.enabled")}, {"true"}, kept)
+        self.assertEqual(kept.get("warmup.vectorField"), "sync")
+
     def test_a_collection_with_a_schema(self):
         field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}
         self.ask("collections/create", {
@@ -496,7 +530,8 @@ class Rest(ClientsTest):
         self.assertEqual((found["topks"], found["data"][0]["id"], found["data"][2]["id"]), ([2, 2], 1, 2))
         self.ask("entities/search", {**near, "ids": [1], "data": [[1, 1]]}, code=1100)
         self.ask("entities/search", {**near, "ids": [77]}, code=1100)
-        self.ask("entities/search", {**near, "data": [[1, 1]], "consistencyLevel": "Often"}, code=1100)
+        refused = self.ask("entities/search", {**near, "data": [[1, 1]], "consistencyLevel": "Often"}, code=1100)["message"]
+        self.assertIn("consistencyLevel can only be [Strong, Session, Bounded, Eventually, Customized]", refused)
         self.assertEqual([row["id"] for row in self.ask("entities/get", {"collectionName": "r", "id": ["1", 2]})["data"]], [1, 2])
         self.assertEqual(self.ask("entities/get", {"collectionName": "r", "id": []}), {"code": 0, "cost": 0, "data": []})
         for wrong in ("one", 1.5, {"a": 1}, 2**63):
@@ -550,7 +585,7 @@ class Rest(ClientsTest):
         self.ask("collections/create", b"{", code=1801)
         self.ask("collections/create", b"[1]", code=1801)
         self.ask("collections/describe", {}, code=1802)
-        self.ask("collections/create", {"collectionName": "x"}, code=1802)
+        self.assertIn("dimension is required", self.ask("collections/create", {"collectionName": "x"}, code=1100)["message"])
         self.ask("collections/describe", {"collectionName": "nope"}, code=100)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": 1, "vector": [1, 2]}]}, code=1804)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": "a", "vector": [1, 2, 3, 4]}]}, code=1804)

@@ -47,7 +47,7 @@ pub(crate) use name::NameOf;
 pub(crate) use property::check_warmup;
 pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
-pub(crate) use vector_index::{Metric, VectorIndex, flattened};
+pub(crate) use vector_index::{Metric, VectorIndex, flattened, metric_of};
 
 use mapped::plain_column;
 

@@ -269,7 +269,11 @@ fn unfit_type(field: &Field, index_type: &str, metric: Option<&str>) -> MilvusEr
     ))
 }
 
-fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
+/// The metric of a field's index: the one that is given, or the usual one.
+///
+/// # Errors
+/// For a metric that such a field cannot have.
+pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
     let data_type = field.data_type;
     let usual = match data_type {
         DataType::BinaryVector => Metric::Hamming,

@@ -4,7 +4,7 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
-use super::{Answer, answers, done, fields, structs};
+use super::{Answer, answers, done, fields, quick, structs};
 use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
@@ -176,26 +176,49 @@ async fn load_state(door: &Door, caller: Caller, body: &Body) -> Result<Answer> 
     Ok(Answer::Data(data))
 }
 
+/// Parameters of a collection that is made, and the properties that they are.
+const PROPERTIES: [(&str, &str); 9] = [
+    (ZONE, ZONE),
+    ("ttlSeconds", "collection.ttl.seconds"),
+    ("ttlField", "ttl_field"),
+    ("partitionKeyIsolation", "partitionkey.isolation"),
+    ("mmap.enabled", "mmap.enabled"),
+    ("warmup.scalarField", "warmup.scalarField"),
+    ("warmup.scalarIndex", "warmup.scalarIndex"),
+    ("warmup.vectorField", "warmup.vectorField"),
+    ("warmup.vectorIndex", "warmup.vectorIndex"),
+];
+
 /// Makes a collection: from a schema, or from a dimension alone.
 async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
     let name = body.text("collectionName")?;
     let params = Body(body.object("params")?);
-    let is_quick = body.get("schema").is_none();
-    let mut schema = match is_quick {
-        true => quick_schema(body)?,
-        false => full_schema(&Body(body.object("schema")?))?,
+    let said = Body(body.object("schema")?);
+    let (mut schema, indexes) = match said.list("fields").is_empty() {
+        true => {
+            let (schema, index) = quick::read(body)?;
+            (schema, vec![index])
+        }
+        false => {
+            let schema = full_schema(&said)?;
+            let indexes: Vec<Value> = body.list("indexParams").into_iter().cloned().collect();
+            check_indexed(&schema, &indexes)?;
+            (schema, indexes)
+        }
     };
     schema.name.clone_from(&name);
+    if schema.description.is_empty() {
+        schema.description = body.text_or("description", "")?;
+    }
     let level = body.text_or(
         "consistencyLevel",
         &params.text_or("consistencyLevel", "Bounded")?,
     )?;
     let mut properties = body.pairs("properties")?;
-    if let Some(zone) = params.get(ZONE) {
-        properties.push(pair(ZONE, text_of(zone)));
-    }
-    if let Some(seconds) = params.written_number("ttlSeconds")? {
-        properties.push(pair("collection.ttl.seconds", seconds));
+    for (said, key) in PROPERTIES {
+        if let Some(value) = params.get(said) {
+            properties.push(pair(key, text_of(value)));
+        }
     }
     let request = CreateCollectionRequest {
         collection_name: name.clone(),
@@ -208,21 +231,9 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         ..CreateCollectionRequest::default()
     };
     door.create_collection(caller.clone(), request).await?;
-    let asked = body
-        .list("indexParams")
-        .into_iter()
-        .cloned()
-        .collect::<Vec<_>>();
-    if !is_quick && asked.is_empty() {
+    if indexes.is_empty() {
         return Ok(());
     }
-    let indexes = match is_quick {
-        true => vec![json!({
-            "fieldName": body.text_or("vectorFieldName", "vector")?,
-            "metricType": body.text_or("metricType", "COSINE")?,
-        })],
-        false => asked,
-    };
     for index in &indexes {
         super::indexes::create(door, caller.clone(), (&name, index)).await?;
     }
@@ -231,6 +242,26 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         ..LoadCollectionRequest::default()
     };
     door.load_collection(caller, request).await?;
+    Ok(())
+}
+
+/// Refuses indexes of fields that a schema has not, before there is a collection without them.
+fn check_indexed(schema: &CollectionSchema, indexes: &[Value]) -> Result<()> {
+    let of_structs = schema.struct_array_fields.iter().flat_map(|list| {
+        let parts = list.fields.iter();
+        parts.map(|part| format!("{}[{}]", list.name, part.name))
+    });
+    let names = schema.fields.iter().map(|field| field.name.clone());
+    let names: Vec<String> = names.chain(of_structs).collect();
+    for index in indexes {
+        let index = index.as_object().cloned();
+        let index = index.ok_or_else(|| wrong("indexParams", "a list of objects"))?;
+        let name = Body(index).text("fieldName")?;
+        if !names.contains(&name) {
+            let said = format!("`{name}` hasn't defined in schema");
+            return Err(Refusal::Missing(said));
+        }
+    }
     Ok(())
 }
 
@@ -244,47 +275,9 @@ pub(super) fn level_of(name: &str) -> Result<i32> {
         .iter()
         .position(|level| level.eq_ignore_ascii_case(name));
     let level = place.and_then(|place| i32::try_from(place).ok());
-    level.ok_or_else(|| wrong("consistencyLevel", &format!("one of {}", LEVELS.join(", "))))
-}
-
-fn quick_schema(body: &Body) -> Result<CollectionSchema> {
-    let Some(dimension) = body.number("dimension")? else {
-        return Err(Refusal::Missing(
-            "dimension is required for quickly create collection(default metric type: COSINE)"
-                .into(),
-        ));
-    };
-    let key_type = match body.text_or("idType", "Int64")?.as_str() {
-        "Int64" | "int64" => DataType::Int64,
-        "VarChar" | "Varchar" | "varchar" => DataType::VarChar,
-        _ => return Err(wrong("idType", "Int64 or VarChar")),
-    };
-    let mut key = FieldSchema {
-        name: body.text_or("primaryFieldName", "id")?,
-        is_primary_key: true,
-        auto_id: body.flag("autoID")?.unwrap_or_default(),
-        data_type: key_type.number(),
-        ..FieldSchema::default()
-    };
-    if key_type == DataType::VarChar {
-        let given = Body(body.object("params")?).written_number("max_length")?;
-        key.type_params
-            .push(pair("max_length", given.unwrap_or(65_535)));
-    }
-    let vector = FieldSchema {
-        name: body.text_or("vectorFieldName", "vector")?,
-        data_type: DataType::FloatVector.number(),
-        type_params: vec![pair("dim", dimension)],
-        ..FieldSchema::default()
-    };
-    Ok(CollectionSchema {
-        description: body.text_or("description", "")?,
-        fields: vec![key, vector],
-        enable_dynamic_field: Body(body.object("params")?)
-            .flag("enableDynamicField")?
-            .unwrap_or(true),
-        ..CollectionSchema::default()
-    })
+    let levels = LEVELS.join(", ");
+    let said = format!("consistencyLevel can only be [{levels}], default: Bounded");
+    Ok(level.ok_or_else(|| MilvusError::mismatch(said, levels, name))?)
 }
 
 /// The members of one of the objects of a schema.

@@ -17,6 +17,7 @@ mod jobs;
 mod keys;
 mod parameters;
 mod partitions;
+mod quick;
 mod ranking;
 mod resource_groups;
 mod segments;
