@@ -619,6 +619,11 @@ class Rest(ClientsTest):
                                                        "elementTypeParams": {"max_length": 9} if kind == "VarChar" else {}}}
             told = self.ask("collections/fields/add", added, code=1100)["message"]
             self.assertIn(said, told)
+        added = {"collectionName": "m", "schema": {"fieldName": "new", "dataType": "Array", "nullable": True}}
+        self.assertIn("element data type", self.ask("collections/fields/add", added, code=1100)["message"])
+        part = {"fieldName": "n", "dataType": "Array", "elementDataType": "Int64", "nullable": True}
+        added = {"collectionName": "m", "schema": {"fieldName": "new", "typeParams": {"max_capacity": 2}, "fields": [part]}}
+        self.assertIn("cannot be nullable", self.ask("collections/struct_fields/add", added, code=1100)["message"])
         self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
         told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
         self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)

@@ -213,7 +213,6 @@ pub(super) fn row_count(columns: &[FieldData]) -> usize {
     columns.iter().map(rows).max().unwrap_or_default()
 }
 
-/// Hits as flat rows, those of several vectors one behind the other; `topks` says how many belong to each.
 /// The members of an answer about rows: what it says, and what it cost, which is nothing here.
 pub(super) fn costing(data: impl Into<Value>) -> Map<String, Value> {
     let mut whole = Map::new();
@@ -222,6 +221,7 @@ pub(super) fn costing(data: impl Into<Value>) -> Map<String, Value> {
     whole
 }
 
+/// Hits as flat rows, those of several vectors one behind the other; `topks` says how many belong to each.
 pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
     let keys = ids(found.ids.as_ref());
     let mut objects = rows::objects(&found.fields_data);

@@ -249,7 +249,7 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
 fn check_indexed(schema: &CollectionSchema, indexes: &[Value]) -> Result<()> {
     let of_structs = schema.struct_array_fields.iter().flat_map(|list| {
         let parts = list.fields.iter();
-        parts.map(|part| format!("{}[{}]", list.name, part.name))
+        parts.map(move |part| format!("{}[{}]", list.name, part.name))
     });
     let names = schema.fields.iter().map(|field| field.name.clone());
     let names: Vec<String> = names.chain(of_structs).collect();
@@ -341,11 +341,15 @@ fn type_named(name: &str) -> Result<i32> {
 
 pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
     let body = Body(members.clone());
-    let element = match body.get("elementDataType") {
-        None => 0,
-        Some(_) => type_named(&body.text("elementDataType")?)?,
-    };
     let data_type = type_named(&body.text("dataType")?)?;
+    let element = match body.text_or("elementDataType", "")?.as_str() {
+        "" if data_type == DataType::Array.number() => {
+            let said = "element data type  is invalid(case sensitive)";
+            return Err(MilvusError::invalid(said).into());
+        }
+        "" => 0,
+        name => type_named(name)?,
+    };
     Ok(FieldSchema {
         name: body.text("fieldName")?,
         description: body.text_or("description", "")?,

@@ -2,6 +2,7 @@
 
 use super::body::{Body, Result};
 use super::collections::{field, members};
+use crate::error::MilvusError;
 use crate::proto::*;
 
 /// A field of structs of a schema; what is said of all of its fields need not be said of each.
@@ -9,10 +10,18 @@ use crate::proto::*;
 /// # Errors
 /// When a member is not what it should be.
 pub(super) fn schema(body: &Body) -> Result<StructArrayFieldSchema> {
+    let name = body.text("fieldName")?;
     let type_params = body.pairs("typeParams")?;
     let mut fields = Vec::new();
     for one in body.list("fields") {
         let mut part = field(&members(one)?)?;
+        if part.nullable {
+            return Err(MilvusError::invalid(format!(
+                "sub-field {} of struct {name} cannot be nullable",
+                part.name
+            ))
+            .into());
+        }
         for param in &type_params {
             if !part.type_params.iter().any(|own| own.key == param.key) {
                 part.type_params.push(param.clone());
@@ -21,7 +30,7 @@ pub(super) fn schema(body: &Body) -> Result<StructArrayFieldSchema> {
         fields.push(part);
     }
     Ok(StructArrayFieldSchema {
-        name: body.text("fieldName")?,
+        name,
         description: body.text_or("description", "")?,
         fields,
         type_params,
