@@ -202,6 +202,7 @@ class Rest(ClientsTest):
             ("asc or desc", {**usual, "order": [{"key": "_count", "direction": "up"}]}, {}),
             ("offset is not supported with searchAggregation", usual, {"offset": 1}),
             ("groupSize/strictGroupSize and searchAggregation cannot", usual, {"groupingField": "brand"}),
+            ("orderByFields and searchAggregation cannot be used simultaneously", usual, {"orderByFields": ["price"]}),
             ("ids and searchAggregation cannot", usual, {"data": [], "ids": [0]}),
             ("searchParams.offset is not supported", usual, {"searchParams": {"params": {"offset": 1}}}),
             ("searchParams.group_by_field(s) and searchAggregation cannot", usual, {"searchParams": {"group_by_fields": "brand"}}),
@@ -624,6 +625,8 @@ class Rest(ClientsTest):
         part = {"fieldName": "n", "dataType": "Array", "elementDataType": "Int64", "nullable": True}
         added = {"collectionName": "m", "schema": {"fieldName": "new", "typeParams": {"max_capacity": 2}, "fields": [part]}}
         self.assertIn("cannot be nullable", self.ask("collections/struct_fields/add", added, code=1100)["message"])
+        part.update(nullable=False, isClusteringKey=True)
+        self.assertIn("cannot be a key", self.ask("collections/struct_fields/add", added, code=1100)["message"])
         self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
         told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
         self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)

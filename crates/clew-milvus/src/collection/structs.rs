@@ -186,7 +186,8 @@ fn read_part(around: &str, nullable: bool, part: proto::FieldSchema) -> Result<F
         ..part
     })?;
     read.max_capacity()?;
-    if read.is_primary || read.is_partition_key || read.auto_id || read.default.is_some() {
+    let is_key = read.is_primary || read.is_partition_key || read.is_clustering_key || read.auto_id;
+    if is_key || read.default.is_some() {
         return Err(MilvusError::invalid(format!(
             "the field {name} in struct {around} cannot be a key or have a default value"
         )));

@@ -51,6 +51,8 @@ fn check_alone(body: &Body) -> Result<()> {
         "offset is not supported with searchAggregation"
     } else if GROUPING.iter().any(|name| body.get(name).is_some()) {
         "groupingField/groupSize/strictGroupSize and searchAggregation cannot be used simultaneously"
+    } else if body.get("orderByFields").is_some() {
+        "orderByFields and searchAggregation cannot be used simultaneously"
     } else if body.get("ids").is_some() {
         "ids and searchAggregation cannot be used simultaneously"
     } else if skips(given("offset")) {

@@ -229,10 +229,9 @@ impl Service {
         ids: &[String],
     ) -> Result<(Vec<bool>, clew_engine::Probes)> {
         if asked.field.is_part() {
-            return Err(MilvusError::Unsupported(format!(
-                "searching by the rows of field {}",
-                asked.field.name
-            )));
+            return Err(MilvusError::invalid(
+                "array of vector is not supported for search by IDs",
+            ));
         }
         let there = self.places_of(pinned, ids).await?;
         let wanted = [WantedField::Typed(asked.field.name.clone())];
