@@ -1,8 +1,8 @@
 //! Texts: patterns, words and phrases.
 
 use clew_query::{
-    Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch, Operand, Operator as Joined,
-    Pattern, Query, Test, TextPattern,
+    Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch, Operator as Joined, Pattern,
+    Query, Test, TextPattern,
 };
 use serde_json::Value;
 
@@ -73,34 +73,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// A regular expression that is found in a text. Where the way into JSON or into a list ends before there is a value,
-    /// none is found, which `!~` asks for; of a field without a value nothing is known.
+    /// A regular expression that is found in a text. Where there is none nothing is known, as of any comparison.
     pub(super) fn regex(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         self.check_text(value, ("regex match", "non-string or non-json"))?;
         let pattern = TextPattern::Regex(self.text(pattern, "regex pattern")?);
-        let operand = self.single(value)?;
-        let found = Test::Text(operand.clone(), pattern);
-        let Operand::Field { name, steps } = &operand else {
-            return Ok(tested(found, negated));
-        };
-        if !negated || steps.is_empty() {
-            return Ok(tested(found, negated));
-        }
-        let mut fields = self.collection.fields.iter();
-        let whole = fields
-            .find(|field| field.name == *name && field.nullable)
-            .map(|field| {
-                Test::Exists(Operand::Field {
-                    name: field.name.clone(),
-                    steps: Vec::new(),
-                })
-            });
-        let found = Test::And(vec![Test::Exists(operand), found]);
-        let missed = Test::Not(Box::new(found));
-        Ok(match whole {
-            Some(whole) => tested(Test::And(vec![whole, missed]), false),
-            None => tested(missed, false),
-        })
+        Ok(tested(Test::Text(self.single(value)?, pattern), negated))
     }
 
     /// The path of the words of a text, and the text that is looked for.

@@ -166,7 +166,7 @@ fn regex_of(pattern: &TextPattern) -> Result<Regex, QueryError> {
         .size_limit(REGEX_BYTES_MAX)
         .dot_matches_new_line(true)
         .build()
-        .map_err(|error| QueryError::illegal(format!("the pattern cannot be used: {error}")))
+        .map_err(|error| QueryError::illegal(format!("invalid regex pattern: {error}")))
 }
 
 /// A pattern of `%` and `_` as a regular expression for all of a text.
