@@ -145,6 +145,7 @@ class Users(ClientsTest):
         self.done("roles/drop", {"roleName": "reader"})
         self.assertEqual(self.done("roles/list"), ["admin", "public"])
         self.done("users/drop", {"userName": "alice"})
+        self.rest("collections/list", status=401, login="alice:secret-3")
 
     def test_restful_descriptions(self):
         self.serve()
@@ -165,7 +166,6 @@ class Users(ClientsTest):
         self.done("users/grant_role", {"userName": "alice", "roleName": "reader"})
         # Who has a role may see what it grants.
         self.assertEqual(self.done("roles/describe", {"roleName": "reader"}, login="alice:secret-2"), [])
-        self.rest("collections/list", status=401, login="alice:secret-3")
 
     def call_grpc(self, path, request=b"", login=None):
         """The status of one call of which nothing is known but its name."""
