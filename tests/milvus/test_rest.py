@@ -627,6 +627,12 @@ class Rest(ClientsTest):
         self.assertIn("cannot be nullable", self.ask("collections/struct_fields/add", added, code=1100)["message"])
         part.update(nullable=False, isClusteringKey=True)
         self.assertIn("cannot be a key", self.ask("collections/struct_fields/add", added, code=1100)["message"])
+        part.update(isClusteringKey=False)
+        for kind, element, said in [("Array", "JSON", "element type JSON is not supported"),
+                                    ("ArrayOfVector", "SparseFloatVector", "only fixed dimension vector types are supported"),
+                                    ("Int32", None, "can only be array or array of vector, but field n is Int32")]:
+            part.update(dataType=kind, elementDataType=element)
+            self.assertIn(said, self.ask("collections/struct_fields/add", added, code=1100)["message"])
         self.assertEqual(self.ask("collections/list", b"null")["data"], self.ask("collections/list", {})["data"])
         told = self.ask("entities/delete", {"collectionName": "m", "filter": "id == 'x'"}, code=1100)["message"]
         self.assertIn("failed to create delete plan: cannot parse expression: id == 'x'", told)

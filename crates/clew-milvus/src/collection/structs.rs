@@ -155,6 +155,32 @@ pub(crate) fn list_type(element: DataType) -> i32 {
     }
 }
 
+/// Why structs have no such part. Lists of lists are what Milvus has and is not here; others it refuses, too.
+fn unfit_part(part: &proto::FieldSchema) -> MilvusError {
+    let named = |number: i32| match DataType::of(number) {
+        Some(data_type) => data_type.name().to_string(),
+        None => DataType::name_of_unsupported(number),
+    };
+    let (name, element) = (&part.name, named(part.element_type));
+    if part.data_type == ARRAY_OF_VECTOR {
+        return MilvusError::invalid(format!(
+            "Unsupported element type {element} of ArrayOfVector field {name}, only fixed dimension vector types are supported"
+        ));
+    }
+    if part.data_type != DataType::Array.number() {
+        return MilvusError::invalid(format!(
+            "Fields in StructArrayField can only be array or array of vector, but field {name} is {}",
+            named(part.data_type)
+        ));
+    }
+    match DataType::of(part.element_type) {
+        Some(DataType::Array) => {
+            MilvusError::Unsupported(format!("a part {name} of type {element} in structs"))
+        }
+        _ => MilvusError::invalid(format!("element type {element} is not supported")),
+    }
+}
+
 fn read_part(around: &str, nullable: bool, part: proto::FieldSchema) -> Result<Field> {
     NameOf::Field.check(&part.name)?;
     let name = part.name.clone();
@@ -171,13 +197,7 @@ fn read_part(around: &str, nullable: bool, part: proto::FieldSchema) -> Result<F
             )
     };
     let Some(element) = element.filter(fits) else {
-        return Err(MilvusError::Unsupported(format!(
-            "a part {name} of type {} in structs",
-            DataType::of(part.element_type).map_or_else(
-                || DataType::name_of_unsupported(part.element_type),
-                |element| element.name().to_string()
-            )
-        )));
+        return Err(unfit_part(&part));
     };
     let read = Field::read(proto::FieldSchema {
         data_type: element.number(),
