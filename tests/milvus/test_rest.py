@@ -393,6 +393,17 @@ class Rest(ClientsTest):
         self.assertEqual([row["more"] for row in query(filter="id in [1, 2]", outputFields=["more"])], [[{"n": 7}], None])
         # Structs are hits by themselves.
         self.ask("collections/release", {"collectionName": "books"})
+        alter = lambda name, code=0, **params: self.ask(
+            "collections/fields/alter_properties", {"collectionName": "books", "fieldName": name, "fieldParams": params}, code)
+        held = {"mmap.enabled": True}
+        alter("parts", **held)
+        alter("parts[text]", **held, max_length=25)
+        told = self.ask("collections/describe", {"collectionName": "books"})["data"]["structFields"][0]
+        self.assertIn({"key": "mmap.enabled", "value": "true"}, told["params"])
+        params = {pair["key"]: pair["value"] for pair in next(one["params"] for one in told["fields"] if one["name"] == "text")}
+        self.assertEqual((params["mmap.enabled"], params["max_length"]), ("true", "25"))
+        self.assertIn("does not allow update", alter("parts", 1100, max_length=9)["message"])
+        self.assertIn("does not exist", alter("parts[no]", 1100, **held)["message"])
         self.ask("indexes/drop", {"collectionName": "books", "indexName": "parts[e]"})
         self.ask("indexes/create", {"collectionName": "books", "indexParams": [{"fieldName": "parts[e]", "metricType": "L2"}]})
         self.ask("collections/load", {"collectionName": "books"})

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use clew_schema::{FieldKind, FieldSpec};
 
 use super::field::LENGTH_MAX;
-use super::{Collection, DYNAMIC, DataType, Field, key_values};
+use super::{Collection, DYNAMIC, DataType, Field, StructField, key_values};
 use crate::error::{MilvusError, Result};
 use crate::instant::ZONE;
 use crate::proto::KeyValuePair;
@@ -214,6 +214,77 @@ pub(crate) fn check_warmup(params: &BTreeMap<String, String>) -> Result<()> {
     }
 }
 
+impl Collection {
+    /// Changes and drops parameters of a field, of a part of structs, or of structs as a whole. Errors name the collection as
+    /// it is called.
+    ///
+    /// # Errors
+    /// In Milvus' words, for fields that are not there, and for what cannot change, or not now.
+    pub(crate) fn alter_field(
+        &mut self,
+        (called, name): (&str, &str),
+        given: BTreeMap<String, String>,
+        dropped: &[String],
+    ) -> Result<()> {
+        if self.field(name).is_err() && self.struct_field(name).is_none() {
+            return Err(MilvusError::invalid(format!(
+                "field {name} does not exist in collection"
+            )));
+        }
+        self.check_field_held(called, "alter", given.keys())?;
+        self.check_field_held(called, "drop", dropped)?;
+        if let Some(list) = self.structs.iter_mut().find(|list| list.name == name) {
+            return list.alter(given, dropped);
+        }
+        let lists = self.structs.iter_mut();
+        let parts = lists.flat_map(|list| list.parts.iter_mut());
+        let mut fields = self.fields.iter_mut().chain(parts);
+        if let Some(field) = fields.find(|field| field.name == name) {
+            for (key, value) in given {
+                field.alter(key, value)?;
+            }
+            for key in dropped {
+                field.drop_param(key)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StructField {
+    /// Changes and drops what is said of structs as a whole: how they are held, and what they are.
+    fn alter(&mut self, given: BTreeMap<String, String>, dropped: &[String]) -> Result<()> {
+        for (key, value) in given {
+            match key.as_str() {
+                "description" | "field.description" => self.description = value,
+                _ if kind_of_holding(&key).is_some() => {
+                    self.params.insert(key, value);
+                }
+                _ => {
+                    return Err(MilvusError::invalid(format!(
+                        "{key} does not allow update in collection field param"
+                    )));
+                }
+            }
+        }
+        for key in dropped {
+            check_dropped(key)?;
+            self.params.remove(key);
+        }
+        Ok(())
+    }
+}
+
+/// Refuses to drop a parameter that a field always has.
+fn check_dropped(key: &str) -> Result<()> {
+    match kind_of_holding(key) {
+        Some(_) => Ok(()),
+        None => Err(MilvusError::invalid(format!(
+            "{key} is not allowed to drop in collection field param"
+        ))),
+    }
+}
+
 impl Field {
     /// Changes a parameter.
     ///
@@ -257,11 +328,7 @@ impl Field {
     /// # Errors
     /// For those that a field always has.
     pub(crate) fn drop_param(&mut self, key: &str) -> Result<()> {
-        if kind_of_holding(key).is_none() {
-            return Err(MilvusError::invalid(format!(
-                "{key} is not allowed to drop in collection field param"
-            )));
-        }
+        check_dropped(key)?;
         self.params.remove(key);
         Ok(())
     }

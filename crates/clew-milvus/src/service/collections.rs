@@ -319,22 +319,9 @@ impl Service {
         let name = request.field_name;
         let collection_name = place.1.clone();
         self.change_collection(call, place, move |_, collection| {
-            collection.field(&name).map_err(|_| {
-                MilvusError::invalid(format!("field {name} does not exist in collection"))
-            })?;
             let given = pairs(request.properties);
-            collection.check_field_held(&collection_name, "alter", given.keys())?;
-            collection.check_field_held(&collection_name, "drop", &request.delete_keys)?;
-            let mut fields = collection.fields.iter_mut();
-            let Some(field) = fields.find(|field| field.name == name) else {
-                return Ok(((), Changes::default()));
-            };
-            for (key, value) in given {
-                field.alter(key, value)?;
-            }
-            for key in &request.delete_keys {
-                field.drop_param(key)?;
-            }
+            let place = (collection_name.as_str(), name.as_str());
+            collection.alter_field(place, given, &request.delete_keys)?;
             Ok(((), Changes::default()))
         })
         .await?;
