@@ -564,6 +564,8 @@ class Rest(ClientsTest):
             # One of several searches has them as `params`.
             of_both = {"collectionName": "r", "search": [{**one, "params": within}], "rerank": {"strategy": "rrf"}}
             self.assertEqual(len(self.ask("entities/hybrid_search", of_both)["data"]), 3)
+        nothing = self.ask("entities/hybrid_search", {"collectionName": "r", "search": [], "rerank": {"strategy": "rrf"}}, code=1100)
+        self.assertIn("nq [0] is invalid", nothing["message"])
         near = {"collectionName": "r", **one}
         self.assertEqual([hit["kind"] for hit in cosines(searchParams={"group_by_field": "kind"}, outputFields=["kind"])], ["k0", "k1"])
         self.assertEqual(len(cosines(searchParams={"offset": 4})), 2)

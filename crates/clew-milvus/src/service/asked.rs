@@ -115,11 +115,7 @@ impl Asked {
         });
         let probes = probes((collection, field), index.metric, request.search_input)?;
         let count = probes.count();
-        if count == 0 || count > QUERIES_MAX {
-            return Err(MilvusError::invalid(format!(
-                "nq [{count}] is invalid, nq (number of search vector per search request) should be in range [1, {QUERIES_MAX}], but got {count}"
-            )));
-        }
+        check_queries(count)?;
         let limit = top_k(&params)?;
         let (_, offset) = window(&params)?;
         if limit + offset > WINDOW_MAX {
@@ -152,6 +148,16 @@ impl Asked {
     /// A parameter as it was given.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name).map(String::as_str)
+    }
+}
+
+/// Refuses searches for nothing, and for too much at once.
+pub(super) fn check_queries(count: usize) -> Result<()> {
+    match (1..=QUERIES_MAX).contains(&count) {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(format!(
+            "nq [{count}] is invalid, nq (number of search vector per search request) should be in range [1, {QUERIES_MAX}], but got {count}"
+        ))),
     }
 }
 

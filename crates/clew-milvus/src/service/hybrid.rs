@@ -7,7 +7,7 @@ use clew_engine::{EngineError, GroupBy, Pinned, Purpose};
 use clew_query::unless_stopped;
 use serde_json::Value;
 
-use super::asked::{Asked, group_by};
+use super::asked::{Asked, check_queries, group_by};
 use super::boost::BOOST;
 use super::decay::{DECAY, Decay, ranker_of};
 use super::loading::check_loaded;
@@ -145,9 +145,8 @@ impl Service {
                 "maximum of ann search requests is {SEARCHES_MAX}"
             )));
         }
-        if count == 0 {
-            return Err(MilvusError::expected("at least one search", count));
-        }
+        // Without any there is nothing that is searched for, which Milvus says of it.
+        check_queries(count)?;
         let guarantee = Guarantee::from(&request);
         let params = pairs(request.rank_params);
         let ranker = Ranker::read(
