@@ -108,6 +108,15 @@ fn check_measured(node: &Node) {
     assert_eq!((everything.recall.mean, of_scan(&everything)), (1.0, 1.0));
 }
 
+/// Flips a bit of a link of the graph, which lies behind the header of the first column.
+fn damage_a_link(disk: &SimDisk, uuid: &str) {
+    let file = segment_file(disk, uuid, ".vec");
+    let mut byte = [0];
+    let mut handle = disk.open(&file).unwrap();
+    handle.read_exact_at(&mut byte, 4_000).unwrap();
+    handle.write_all_at(&[byte[0] ^ 1], 4_000).unwrap();
+}
+
 #[test]
 fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     let disk = SimDisk::new();
@@ -163,13 +172,7 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     assert!(recall(&node, &points, None) >= 0.95, "after a restart");
     drop(node);
 
-    // A link of the graph, which lies behind the header of the first column.
-    let file = segment_file(&disk, &uuid, ".vec");
-    let mut byte = [0];
-    let mut handle = disk.open(&file).unwrap();
-    handle.read_exact_at(&mut byte, 4_000).unwrap();
-    handle.write_all_at(&[byte[0] ^ 1], 4_000).unwrap();
-    drop(handle);
+    damage_a_link(&disk, &uuid);
     // The upkeep, which would build the graph anew at once, has no memory for it.
     let options = EngineOptions {
         search_threads: 1,
