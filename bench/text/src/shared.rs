@@ -59,6 +59,7 @@ impl Search {
         for query in &self.queries {
             let context = AggContext {
                 mapping: &snapshot.mapping,
+                derived: &[],
                 index: "docs",
                 now_ms: 0,
                 limits: AggLimits::default(),
