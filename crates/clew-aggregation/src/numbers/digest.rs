@@ -86,7 +86,7 @@ impl TDigest {
                 (Some(last), Some(weight))
                     if step((before + weight) / total) - step(before / total) <= 1.0 =>
                 {
-                    last.mean += (centroid.mean - last.mean) * centroid.weight / weight;
+                    last.mean = between(last.mean, centroid.mean, centroid.weight, weight);
                     last.weight = weight;
                 }
                 (last, _) => {
@@ -153,8 +153,12 @@ impl TDigest {
         if right <= left {
             return Some(right_value);
         }
-        let weighted = left_value * (right - at) + right_value * (at - left);
-        Some((weighted / (right - left)).clamp(left_value, right_value))
+        let (part, whole) = (at - left, right - left);
+        let weighted = left_value * (right - at) + right_value * part;
+        if !weighted.is_finite() {
+            return Some(between(left_value, right_value, part, whole));
+        }
+        Some((weighted / whole).max(left_value).min(right_value))
     }
 
     /// The share of the weight below a value: a centroid's lies evenly between the middles of the ways to its neighbours, and
@@ -166,14 +170,19 @@ impl TDigest {
             return Some(if value < first.mean { 0.0 } else { 1.0 });
         }
         let total: f64 = centroids.iter().map(|centroid| centroid.weight).sum();
+        // Ways between the largest numbers are no numbers themselves, those between quarters of them are.
+        let is_far = self.min.abs().max(self.max.abs()) > f64::MAX / 4.0;
+        let scale = if is_far { 0.25 } else { 1.0 };
+        let value = value * scale;
         let half_ways = centroids
             .windows(2)
-            .map(|two| (two[1].mean - two[0].mean) / 2.0);
+            .map(|two| (two[1].mean * scale - two[0].mean * scale) / 2.0);
         let (mut before, mut left) = (0.0, None);
         for (centroid, right) in centroids.iter().zip(half_ways) {
+            let mean = centroid.mean * scale;
             let left = left.replace(right).unwrap_or(right);
-            let share = (value - (centroid.mean - left)) / (left + right);
-            if value < centroid.mean + right {
+            let share = (value - (mean - left)) / (left + right);
+            if value < mean + right {
                 return Some(((before + centroid.weight * share) / total).max(0.0));
             }
             before += centroid.weight;
@@ -184,6 +193,19 @@ impl TDigest {
     pub(crate) fn heap_bytes(&self) -> usize {
         (self.merged.capacity() + self.pending.capacity()) * size_of::<Centroid>()
     }
+}
+
+/// The value that lies behind the first of two by so large a part of the way to the second, which is not below it. The way may be
+/// longer than a number can be.
+fn between(left: f64, right: f64, part: f64, whole: f64) -> f64 {
+    let step = (right - left) * part / whole;
+    let value = if step.is_finite() {
+        left + step
+    } else {
+        let share = part / whole;
+        left * (1.0 - share) + right * share
+    };
+    value.max(left).min(right)
 }
 
 #[cfg(test)]
@@ -225,6 +247,29 @@ mod tests {
     fn nothing_has_no_quantiles() {
         assert_eq!(TDigest::default().quantiles(&[0.5], 100.0), [None]);
         assert_eq!(TDigest::default().median_deviation(100.0), None);
+    }
+
+    #[test]
+    fn values_may_be_farther_apart_than_a_number_can_be() {
+        let mut digest = TDigest::default();
+        for at in 0..3_000_u32 {
+            let sign = if at % 2 == 0 { -1.0 } else { 1.0 };
+            digest.add(sign * f64::MAX * (1.0 - f64::from(at) / 900_000.0), 100.0);
+        }
+        let read = digest.quantiles(&[0.0, 0.25, 0.5, 0.75, 1.0], 100.0);
+        let read: Vec<f64> = read.into_iter().flatten().collect();
+        assert_eq!(read.len(), 5);
+        assert!(read.iter().all(|value| value.is_finite()), "{read:?}");
+        assert!(read.is_sorted(), "{read:?}");
+        assert_eq!(read[..1], [-f64::MAX]);
+        assert!(read[1] < -0.99 * f64::MAX && read[3] > 0.99 * f64::MAX);
+        for (value, expected) in [(-f64::MAX, 0.0), (0.0, 0.5), (f64::MAX, 1.0)] {
+            let rank = digest.ranks(&[value], 100.0)[0].expect("a rank");
+            assert!((rank - expected).abs() < 0.02, "{value}: {rank}");
+        }
+        // Of some, the distance from the median is no number; the others are what there is.
+        let deviation = digest.median_deviation(100.0);
+        assert!(deviation.is_none_or(f64::is_finite), "{deviation:?}");
     }
 
     #[test]
