@@ -209,10 +209,10 @@ impl Table {
         new: &[(String, Expr)],
         memory: &RequestMemory,
     ) -> Result<Self, SqlError> {
+        let mut budget = Budget::of(memory);
         for (name, expr) in new {
             let (bound, kind) = bind(expr, &self.columns)?;
             let place = self.columns.place(name).ok();
-            let mut budget = Budget::of(memory);
             for row in &mut self.rows {
                 let value = bound.value(row);
                 budget.spend(&value)?;

@@ -397,6 +397,22 @@ fn rows_that_become_long_are_refused_by_the_node_s_memory() {
 }
 
 #[test]
+fn columns_that_are_added_together_are_booked_together() {
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: 2 << 20,
+        ..MemoryLimits::none()
+    });
+    let memory = RequestMemory::new(&account);
+    let columns: Vec<String> = (0..40).map(|at| format!("c{at} = n + {at}")).collect();
+    let text = format!("source=t | eval {} | head 1", columns.join(", "));
+    let pushed = Pushed::of(plan(Language::Ppl, &text).unwrap(), &fields()).unwrap();
+    let mut table = Table::empty(pushed.columns());
+    table.rows = vec![vec![Value::from(1); table.columns.0.len()]];
+    let table = table.through(&pushed.rest, &memory).unwrap();
+    assert_eq!(table.rows.len(), 1);
+}
+
+#[test]
 fn a_statement_over_a_damaged_shard_is_refused() {
     let disk = SimDisk::new();
     let node = Node::open(&disk, &[WING]).unwrap();
