@@ -64,6 +64,11 @@ impl Horizon {
         self.is_known().then_some(self.most)
     }
 
+    /// Hits wanted of the whole.
+    pub(crate) fn hits_wanted(&self) -> usize {
+        self.most.hits
+    }
+
     /// Whether there are as many hits as are wanted.
     pub(crate) fn has_hits(&self) -> bool {
         self.hit_limit() < f32::INFINITY

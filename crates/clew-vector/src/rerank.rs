@@ -21,6 +21,47 @@ pub(crate) struct Rerank<'a> {
     pub(crate) limit: f32,
 }
 
+/// Where rows lie that are measured exactly.
+pub(crate) trait Placed {
+    /// What a row is measured by, and its number there.
+    fn place(&self, row: u32) -> (&RowProbe<'_>, &Integrity<'_>, u32);
+    /// Is told of rows that were measured.
+    fn count(&mut self, measured: &[Ranked]);
+}
+
+/// The rows of one column.
+pub(crate) struct OwnRows<'a> {
+    probe: &'a RowProbe<'a>,
+    integrity: &'a Integrity<'a>,
+    measured: u64,
+}
+
+impl<'a> OwnRows<'a> {
+    pub(crate) fn new(probe: &'a RowProbe<'a>, integrity: &'a Integrity<'a>) -> Self {
+        OwnRows {
+            probe,
+            integrity,
+            measured: 0,
+        }
+    }
+
+    /// How many were measured.
+    pub(crate) fn measured(&self) -> u64 {
+        self.measured
+    }
+}
+
+impl Placed for OwnRows<'_> {
+    #[inline]
+    fn place(&self, row: u32) -> (&RowProbe<'_>, &Integrity<'_>, u32) {
+        (self.probe, self.integrity, row)
+    }
+
+    fn count(&mut self, measured: &[Ranked]) {
+        self.measured += measured.len() as u64;
+    }
+}
+
 /// A row that was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Measured {
@@ -31,8 +72,8 @@ struct Measured {
 
 /// The nearest rows of a stream of which each says how near it may lie at best. A row is never taken to lie nearer than it
 /// said, so that which are found does not depend on the order in which they come.
-pub(crate) struct Nearest<'a> {
-    rows: (&'a RowProbe<'a>, &'a Integrity<'a>),
+pub(crate) struct Nearest<R> {
+    rows: R,
     k: usize,
     distance_max: f32,
     /// The nearest that were measured, at most `k` and in order.
@@ -43,14 +84,13 @@ pub(crate) struct Nearest<'a> {
     waiting: Vec<Ranked>,
     /// Length at which some of those that wait are measured, so that others need not be.
     full: usize,
-    measured: u64,
     damage: Option<VectorError>,
 }
 
-impl<'a> Nearest<'a> {
+impl<R: Placed> Nearest<R> {
     /// The `k` nearest, at least one, of those within a distance. `exact` and `waiting` are memory to be used again.
     pub(crate) fn new(
-        rows: (&'a RowProbe<'a>, &'a Integrity<'a>),
+        rows: R,
         (k, distance_max): (usize, f32),
         (mut exact, mut waiting): (Vec<Ranked>, Vec<Ranked>),
     ) -> Self {
@@ -64,7 +104,6 @@ impl<'a> Nearest<'a> {
             exact,
             waiting,
             full: Self::WAITING_MIN.max(2 * k),
-            measured: 0,
             damage: None,
         }
     }
@@ -90,6 +129,11 @@ impl<'a> Nearest<'a> {
             Some(worst) => worst.bound.distance().min(self.distance_max),
             None => self.distance_max,
         }
+    }
+
+    /// Where the rows lie.
+    pub(crate) fn rows(&self) -> &R {
+        &self.rows
     }
 
     /// Rows taken in that may be hits.
@@ -123,8 +167,8 @@ impl<'a> Nearest<'a> {
     fn measure(&mut self, range: Range<usize>) {
         let rows = &self.waiting[range];
         self.exact.clear();
-        match measure(self.rows, rows.iter().copied(), &mut self.exact) {
-            Ok(measured) => self.measured += measured as u64,
+        match measure(&self.rows, rows.iter().copied(), &mut self.exact) {
+            Ok(_) => self.rows.count(&self.exact),
             Err(damage) => self.damage = Some(damage),
         }
         let bounds = rows.iter().zip(&self.exact);
@@ -136,8 +180,8 @@ impl<'a> Nearest<'a> {
         self.nearest.truncate(self.k);
     }
 
-    /// The nearest of this column in order, the memory of those that waited, and how many rows were measured.
-    pub(crate) fn finish(mut self) -> Result<(Vec<Ranked>, Vec<Ranked>, u64), VectorError> {
+    /// The nearest of these rows in order, the memory of those that waited, and where they lie.
+    pub(crate) fn finish(mut self) -> Result<(Vec<Ranked>, Vec<Ranked>, R), VectorError> {
         self.waiting.sort_unstable();
         let mut at = 0;
         while let Some(next) = self.waiting.get(at)
@@ -154,7 +198,7 @@ impl<'a> Nearest<'a> {
         let nearest = self.nearest.iter().map(|one| one.exact);
         self.exact.extend(nearest.filter(|one| !one.is_expanded()));
         self.exact.sort_unstable();
-        Ok((self.exact, self.waiting, self.measured))
+        Ok((self.exact, self.waiting, self.rows))
     }
 }
 
@@ -183,8 +227,8 @@ impl Rerank<'_> {
                 _ => STEP_ROWS,
             };
             let step = std::iter::from_fn(|| found.next_if(|one| !is_beyond(one)));
-            let rows = (self.probe, self.integrity);
-            measured += measure(rows, step.take(wanted), exact)?;
+            let rows = OwnRows::new(self.probe, self.integrity);
+            measured += measure(&rows, step.take(wanted), exact)?;
             exact.sort_unstable();
             exact.truncate(k);
         }
@@ -194,19 +238,21 @@ impl Rerank<'_> {
 
 /// Measures rows exactly, behind those that were measured before; answers how many.
 fn measure(
-    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
+    rows: &impl Placed,
     found: impl Iterator<Item = Ranked>,
     exact: &mut Vec<Ranked>,
 ) -> Result<usize, VectorError> {
     let start = exact.len();
     for one in found {
-        integrity.touch_vector(one.row())?;
-        probe.prefetch(one.row());
+        let (probe, integrity, row) = rows.place(one.row());
+        integrity.touch_vector(row)?;
+        probe.prefetch(row);
         exact.push(one);
     }
     for one in &mut exact[start..] {
+        let (probe, _, row) = rows.place(one.row());
         let mut distance = [0.0];
-        probe.measure(&[one.row()], &mut distance);
+        probe.measure(&[row], &mut distance);
         *one = Ranked::new(distance[0], one.row());
     }
     Ok(exact.len() - start)

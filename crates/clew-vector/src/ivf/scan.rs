@@ -280,6 +280,11 @@ impl<'a> ScanLists<'a> {
         }
     }
 
+    /// Goes over to the lists of another column of the same space.
+    pub(crate) fn turn_to(&mut self, lists: &'a Lists<'a>, row_count: usize) {
+        (self.lists, self.row_count) = (lists, row_count);
+    }
+
     /// Hands every row of a list that is near enough to its seeker, of which it is the `rank`-th nearest, and answers how many
     /// there are in all. Ends early once the pace says so.
     pub(crate) fn scan(

@@ -13,7 +13,7 @@ use crate::horizon::Horizon;
 use crate::ivf::{DamagedList, ListQuery, Lists, ScanLists, Seeker, Start};
 use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
-use crate::rerank::Nearest;
+use crate::rerank::{Nearest, OwnRows};
 use crate::row_set::RowSet;
 use crate::search::prepare::probing;
 use crate::search::{Search, SearchOutcome, Tally};
@@ -25,7 +25,7 @@ pub(super) const LISTS_MARGIN_MAX: f32 = 2.8;
 /// How many typical errors of an estimate are allowed for, when so great a share of all lists is gone
 /// through: at first hits are missed for want of lists, and only then for want of care. Even vectors of few dimensions
 /// want 1.2, heavy tails 3; what lies between costs a twentieth more or less (GloVe, 512 and 768 dimensions).
-fn lists_margin(share: f32) -> f32 {
+pub(super) fn lists_margin(share: f32) -> f32 {
     (1.6 + 5.0 * share).min(LISTS_MARGIN_MAX)
 }
 
@@ -35,7 +35,7 @@ struct Seeking<'a> {
     /// Lists to go through, the nearest.
     probes: usize,
     filter: Option<RowFilter<'a>>,
-    nearest: Nearest<'a>,
+    nearest: Nearest<OwnRows<'a>>,
 }
 
 impl Seeker for Seeking<'_> {
@@ -113,9 +113,9 @@ impl Search<'_> {
             _ => scratch.list_query = seeking.query,
         }
         scratch.tally.codes += found.map_err(|DamagedList| self.view.damaged_list())?;
-        let measured;
-        (scratch.exact, scratch.coarse, measured) = seeking.nearest.finish()?;
-        scratch.tally.reranked += measured;
+        let rows;
+        (scratch.exact, scratch.coarse, rows) = seeking.nearest.finish()?;
+        scratch.tally.reranked += rows.measured();
         self.tell(scratch.exact.iter().copied(), &scratch.exact);
         let strategy = Plan::ScanLists.strategy();
         Ok(self.outcome(&scratch.exact, strategy, situation, scratch.tally))
@@ -128,16 +128,13 @@ impl Search<'_> {
 
     /// The query as these lists are scanned for it, and how many of them to go through. A column with the same centres that was
     /// searched for it before has prepared it.
-    fn prepare_lists(
+    pub(super) fn prepare_lists(
         &self,
         lists: &Lists<'_>,
         situation: &Situation,
         scratch: &mut Scratch,
     ) -> (ListQuery, usize) {
-        let probes = match situation.access {
-            Access::Lists(probing) => situation.probes(probing),
-            Access::Rows | Access::Graph | Access::Codes => lists.heads.len(),
-        };
+        let probes = probes_of(lists, situation);
         let prepared = self
             .successor(lists)
             .and_then(|(horizon, centres)| horizon.take_prepared(centres))
@@ -162,7 +159,7 @@ impl Search<'_> {
         (query, probes): (ListQuery, usize),
         memory: (Vec<Ranked>, Vec<Ranked>),
     ) -> Seeking<'_> {
-        let rows = (&self.probe, &self.view.integrity);
+        let rows = OwnRows::new(&self.probe, &self.view.integrity);
         let nearest = Nearest::new(rows, (self.k, self.hit_limit()), memory);
         let others = self.horizon.map(|horizon| horizon.hits_of(self.k));
         Seeking {
@@ -235,7 +232,15 @@ impl Search<'_> {
     }
 }
 
-fn scan_of<'a>(view: &View<'_>, lists: &'a Lists<'a>) -> ScanLists<'a> {
+/// Lists to go through.
+pub(super) fn probes_of(lists: &Lists<'_>, situation: &Situation) -> usize {
+    match situation.access {
+        Access::Lists(probing) => situation.probes(probing),
+        Access::Rows | Access::Graph | Access::Codes => lists.heads.len(),
+    }
+}
+
+pub(super) fn scan_of<'a>(view: &View<'_>, lists: &'a Lists<'a>) -> ScanLists<'a> {
     let rows = view.rows;
     ScanLists::new((lists, view.space), rows.count(), rows.kernels)
 }
@@ -255,10 +260,7 @@ pub(super) fn block_of(
     threads: usize,
 ) -> usize {
     let of_lists = |(_, search, situation): &(usize, Search<'_>, Situation)| {
-        let probes = match situation.access {
-            Access::Lists(probing) => situation.probes(probing),
-            Access::Rows | Access::Graph | Access::Codes => 0,
-        };
+        let probes = probes_of(lists, situation);
         // Rows that wait are a few times as many as hits, in the worst case.
         let of_rows = 8 * search.k.saturating_mul(size_of::<Ranked>());
         // A query that other columns take is whole.
@@ -340,7 +342,7 @@ fn finish_together<'a>(
     for ((_, search, _), (seeker, codes)) in searches.iter().zip(seekers) {
         let is_done = search.is_enough(seeker.nearest.len()) || stopped();
         let found = is_done.then(|| seeker.nearest.finish()).transpose()?;
-        finished.push(found.map(|(exact, _, measured)| (exact, codes, measured)));
+        finished.push(found.map(|(exact, _, rows)| (exact, codes, rows.measured())));
         if let Some((horizon, centres)) = search.successor(lists) {
             horizon.keep_prepared(centres, seeker.query);
         }

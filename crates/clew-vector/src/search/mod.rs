@@ -16,6 +16,7 @@ mod pages;
 mod prepare;
 mod profile;
 mod request;
+mod together;
 mod turn;
 
 use coded::margin;

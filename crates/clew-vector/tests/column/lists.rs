@@ -544,7 +544,7 @@ fn options_that_make_no_sense_are_refused_by_name() {
 }
 
 /// Kind, offset and size of every section, in the order of the table.
-fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
+pub(crate) fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
     let number = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().unwrap());
     let slots = usize::from(image[30]);
     (0..slots)
