@@ -21,6 +21,7 @@ use crate::search::depth::{Depth, search_parts};
 use crate::search::other_space::in_space;
 use crate::search::pinned::PinnedShard;
 use crate::search::scratch::with_scratch;
+use crate::search::together::FoundTogether;
 use crate::shard::{SegmentView, VectorFile, View};
 
 /// Most neighbours a query may ask for.
@@ -41,6 +42,8 @@ pub(crate) struct ViewKnn<'a> {
 pub(crate) struct SharedClause<'a> {
     /// What the shards before have found.
     pub(crate) horizon: &'a Horizon,
+    /// What was found in columns of all shards at once, and the shard that this is.
+    pub(crate) together: (&'a FoundTogether, &'a PinnedShard),
     /// Neighbours wanted.
     pub(crate) k: usize,
     /// How many of those this shard would have given, were it alone.
@@ -48,6 +51,12 @@ pub(crate) struct SharedClause<'a> {
 }
 
 impl SharedClause<'_> {
+    /// What was found already in a segment.
+    fn found(&self, segment: usize) -> Option<SearchOutcome> {
+        let (together, target) = self.together;
+        together.of(target, segment).cloned()
+    }
+
     /// Counts as hits of the shard those that it would have given, were it alone: how many are found depends on what others
     /// have found before.
     pub(crate) fn count(&self, result: &mut ShardResult) {
@@ -309,6 +318,11 @@ impl ViewKnn<'_> {
             let (at, (column, _)) = (places[part], columns[part]);
             let segment = &self.view.segments[at];
             let only = questions[0];
+            let shared = self.shared.as_ref().filter(|_| only.horizon.is_some());
+            if let Some(found) = shared.and_then(|shared| shared.found(at)) {
+                self.note(&query.field, at, &found);
+                return Ok(vec![found]);
+            }
             let request = SearchRequest {
                 ef_search: only.depth.candidates,
                 probes: query.probes.or(vector.probes),

@@ -93,3 +93,4 @@ pub(crate) mod request;
 pub(crate) mod scratch;
 pub(crate) mod scripts;
 pub(crate) mod segment_stats;
+pub(crate) mod together;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clew_engine::{
     DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupField, GroupKey,
-    NearestRequest, Neighbour, WantedField,
+    NearestRequest, Neighbour, ProfileDetail, SearchRequest, Strategy, WantedField,
 };
 use clew_platform::{SimDisk, SplitMix};
 use clew_query::{Query, Range};
@@ -504,23 +504,28 @@ fn clustered(n: u64) -> Vec<f32> {
         .collect()
 }
 
+/// Shards with a column of lists each.
+fn listed(shards: u32, rows: &[Vec<f32>]) -> Node {
+    let method = json!({"name": "ivf", "engine": "faiss", "space_type": "l2"});
+    let field = json!({"type": "knn_vector", "dimension": 1_024, "method": method});
+    let fields = json!({"properties": {"v": field, "n": {"type": "integer"}}});
+    let mapping = clew_opensearch_mapping::mapping(fields);
+    let node = Node::with_mapping(&SimDisk::new(), shards, mapping);
+    for (n, row) in rows.iter().enumerate() {
+        node.put(&n.to_string(), &json!({"v": row, "n": n}));
+    }
+    node.refresh();
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    node
+}
+
 #[test]
 fn shards_form_lists_around_the_same_centres_and_find_together_what_one_does() {
     const K: usize = 10;
     const ROWS: u64 = 1_300;
-    let mapping = || {
-        let method = json!({"name": "ivf", "engine": "faiss", "space_type": "l2"});
-        let field = json!({"type": "knn_vector", "dimension": 1_024, "method": method});
-        clew_opensearch_mapping::mapping(json!({"properties": {"v": field}}))
-    };
     let rows: Vec<Vec<f32>> = (0..ROWS).map(clustered).collect();
     let recall_of = |shards: u32| {
-        let node = Node::with_mapping(&SimDisk::new(), shards, mapping());
-        for (n, row) in rows.iter().enumerate() {
-            node.put(&n.to_string(), &json!({"v": row}));
-        }
-        node.refresh();
-        node.engine.force_merge(&node.index(), 1).unwrap();
+        let node = listed(shards, &rows);
         let segments: Vec<_> = node.index().segments().into_iter().flatten().collect();
         let columns: Vec<_> = segments.iter().flat_map(|one| &one.vectors).collect();
         assert_eq!(columns.len(), shards as usize);
@@ -542,4 +547,65 @@ fn shards_form_lists_around_the_same_centres_and_find_together_what_one_does() {
     let (one, two) = (recall_of(1), recall_of(2));
     assert!(two >= one - 0.02, "{two}, and one shard {one}");
     assert!(one >= 0.9, "{one}");
+}
+
+#[test]
+fn shards_with_the_same_centres_are_searched_at_once_for_what_lives_and_passes() {
+    const K: usize = 10;
+    const ROWS: u64 = 1_300;
+    let rows: Vec<Vec<f32>> = (0..ROWS).map(clustered).collect();
+    let node = listed(2, &rows);
+    let is_alive = |n: u64| n % 3 != 0;
+    let query = clustered(ROWS);
+    let check = |is_hit: &dyn Fn(u64) -> bool, found: &[String]| {
+        let ranked = |n: u64| (squared(&query, &rows[n as usize]), n.to_string());
+        let mut want: Vec<(f32, String)> = (0..ROWS).filter(|&n| is_hit(n)).map(ranked).collect();
+        want.sort_by(|a, b| a.0.total_cmp(&b.0));
+        want.truncate(K);
+        assert_eq!(found.len(), K);
+        assert!(found.iter().all(|id| is_hit(id.parse().unwrap())));
+        let of_want = found.iter().filter(|id| told(&want).contains(&id.as_str()));
+        assert!(of_want.count() >= K - 2, "{found:?} {want:?}");
+    };
+    let profiled = || {
+        let request = SearchRequest {
+            profile: ProfileDetail::Everything,
+            ..node.search_request(knn(query.clone(), K, None), K)
+        };
+        let found = node.run(request).unwrap();
+        // Each column has those of its hits that are among the nearest of all.
+        assert_eq!(found.knn.len(), 2);
+        assert!(found.knn.iter().all(|one| one.strategy == Strategy::Lists));
+        let hits: usize = found.knn.iter().map(|one| one.hits).sum();
+        assert_eq!(hits, K);
+        assert_eq!(found.total.unwrap().value, 2 * K as u64);
+        let ids = found.hits.iter().map(|hit| hit.id.clone());
+        ids.collect::<Vec<String>>()
+    };
+    let nearest_ids = |filter: Option<Query>| {
+        let asked = NearestRequest {
+            filter,
+            limit: K,
+            ..request(&node, vec![query.clone()])
+        };
+        let found = nearest(&node, asked).unwrap();
+        let ids = found[0].iter().map(|hit| hit.id.clone());
+        ids.collect::<Vec<String>>()
+    };
+    check(&|_| true, &profiled());
+    assert_eq!(nearest_ids(None), profiled());
+    for n in (0..ROWS).filter(|&n| !is_alive(n)) {
+        node.write_one(delete(&n.to_string())).unwrap();
+    }
+    node.refresh();
+    check(&is_alive, &profiled());
+    assert_eq!(nearest_ids(None), profiled());
+    let mut below = Range::new("n");
+    below.lt = Some(json!(900));
+    let filter = Query::Range(below);
+    let few = nearest_ids(Some(filter.clone()));
+    check(&|n| is_alive(n) && n < 900, &few);
+    let filtered = node.hits(knn(query.clone(), K, Some(filter)), K);
+    let filtered: Vec<String> = filtered.into_iter().map(|hit| hit.id).collect();
+    check(&|n| is_alive(n) && n < 900, &filtered);
 }

@@ -20,6 +20,7 @@ use crate::search::knn::{SharedClause, ViewKnn};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
 use crate::search::scripts::telling;
+use crate::search::together::FoundTogether;
 
 mod aggs;
 mod answer;
@@ -53,11 +54,12 @@ fn only_in(
         .map_err(|source| target.shard.tantivy_error(source))
 }
 
-/// What a shard is asked: the query of the request or the shard's share of it, and what the shards before have found.
+/// What a shard is asked: the query of the request or the shard's share of it, what the shards before have found, and what was
+/// found in all shards at once.
 #[derive(Clone, Copy)]
 pub(super) struct ShardQuestion<'a> {
     pub(super) query: &'a Query,
-    pub(super) horizon: Option<&'a Horizon>,
+    pub(super) shared: Option<(&'a Horizon, &'a FoundTogether)>,
 }
 
 impl<'a> ShardQuestion<'a> {
@@ -65,17 +67,18 @@ impl<'a> ShardQuestion<'a> {
     pub(super) fn alone(query: &'a Query) -> Self {
         ShardQuestion {
             query,
-            horizon: None,
+            shared: None,
         }
     }
 
     /// The clause that is the whole request, where all shards answer it together.
-    fn shared(&self, request: &SearchRequest) -> Option<SharedClause<'a>> {
-        let (Some(horizon), Query::Knn(knn)) = (self.horizon, &request.query) else {
+    fn shared(&self, target: &'a PinnedShard, request: &SearchRequest) -> Option<SharedClause<'a>> {
+        let (Some((horizon, together)), Query::Knn(knn)) = (self.shared, &request.query) else {
             return None;
         };
         Some(SharedClause {
             horizon,
+            together: (together, target),
             k: knn.k?,
             neighbours: Cell::default(),
         })
@@ -126,8 +129,10 @@ impl Inner {
         let mut answer = telling(|| self.collect(target, (request, question), moment))?;
         let took = self.clock.monotonic().saturating_sub(started);
         drop(at_work);
-        target.index.activity.queried(&request.groups, took);
-        answer.found.took = took;
+        let before = question.shared.map(|(_, together)| together.took(target));
+        let whole = took + before.unwrap_or_default();
+        target.index.activity.queried(&request.groups, whole);
+        answer.found.took = whole;
         answer.spent = spent.map(|spent| SpentTimes {
             queue: started.saturating_sub(moment.asked),
             ..spent.times(took)
@@ -150,7 +155,7 @@ impl Inner {
         let snapshot = &target.view.snapshot;
         let knn = ViewKnn {
             profiles: (request.profile == ProfileDetail::Everything).then(RefCell::default),
-            shared: question.shared(request),
+            shared: question.shared(target, request),
             ..target.knn()
         };
         let part = request.parts.get(&target.index.uuid);

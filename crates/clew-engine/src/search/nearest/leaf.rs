@@ -20,6 +20,7 @@ use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
 use crate::search::scratch::with_scratch;
+use crate::search::together::FoundTogether;
 use crate::shard::SegmentView;
 
 /// The documents, or nested objects, of each segment that may be hits; `None` for all that live.
@@ -107,21 +108,50 @@ impl Inner {
         }
     }
 
+    /// What columns of several shards find at once for the only vector, among what is known to be admitted in each.
+    pub(super) fn found_together(
+        &self,
+        (request, admitted): (&NearestRequest, Option<&[Admitted]>),
+        (wanted, horizons): (usize, &[Horizon]),
+    ) -> FoundTogether {
+        let shards = &request.pinned.shards[..];
+        let ([horizon], [first, ..], Probes::Dense(probes)) = (horizons, shards, &request.probes)
+        else {
+            return FoundTogether::default();
+        };
+        let field = first.mapping().field(&request.field);
+        let Some(FieldKind::Vector(vector)) = field.map(|field| &field.kind) else {
+            return FoundTogether::default();
+        };
+        let (ef_search, lists) = effort(first, vector, request);
+        let whole = Depth::new(wanted, ef_search);
+        let asked = SearchRequest {
+            ef_search: whole.candidates,
+            probes: lists,
+            horizon: Some(horizon),
+            ..SearchRequest::new(&probes[0], whole.hits)
+        };
+        let bits = |shard: usize, segment: usize| admitted?.get(shard)?.as_ref()?.get(segment);
+        FoundTogether::search(shards, (&request.field, &asked), bits, &*self.clock)
+    }
+
     /// The nearest of one shard, for each vector and in no order between segments, among what is known already to be
     /// admitted there. The answer counts only if the shard's files are sound, as far as they were read.
     pub(super) fn nearest_in(
         &self,
         target: &PinnedShard,
         (request, admitted): (&NearestRequest, Option<&Admitted>),
-        (wanted, horizons): (usize, &[Horizon]),
+        known: (usize, &[Horizon], &FoundTogether),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
-        let found = self.nearest_sound(target, (request, admitted), (wanted, horizons));
+        let found = self.nearest_sound(target, (request, admitted), known);
         target.shard.check_readable()?;
         self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
-        target.index.activity.queried(&[], took);
+        let (_, _, together) = known;
+        let whole = took + together.took(target);
+        target.index.activity.queried(&[], whole);
         if request.is_plain() {
             let candidates = candidates(target, request);
             target.shard.candidate_price.paid(candidates, took);
@@ -133,7 +163,7 @@ impl Inner {
         &self,
         target: &PinnedShard,
         (request, admitted): (&NearestRequest, Option<&Admitted>),
-        (wanted, horizons): (usize, &[Horizon]),
+        (wanted, horizons, together): (usize, &[Horizon], &FoundTogether),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let path = &request.field;
         // A field that is not mapped yet has no vectors.
@@ -164,7 +194,7 @@ impl Inner {
                     vector,
                     around,
                 };
-                self.dense(target, field, (probes, horizons), bounds)
+                self.dense(target, field, (probes, horizons, together), bounds)
             }
             (FieldKind::SparseVector, Probes::Sparse(probes)) if around.is_none() => {
                 check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
@@ -183,7 +213,7 @@ impl Inner {
         &self,
         target: &PinnedShard,
         field: DenseField<'_>,
-        (probes, horizons): (&[Vec<f32>], &[Horizon]),
+        (probes, horizons, together): (&[Vec<f32>], &[Horizon], &FoundTogether),
         bounds: Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let request = bounds.request;
@@ -206,9 +236,13 @@ impl Inner {
         let horizons = if own.is_empty() { horizons } else { &own };
         let to_search = (probes.len(), horizons);
         let found = search_parts((whole, &depths), to_search, |part, questions| {
-            let ((_, segment, bits), (column, _)) = (parts[part], columns[part]);
+            let ((at, segment, bits), (column, _)) = (parts[part], columns[part]);
             if stopped() {
                 return Err(QueryError::Stopped.into());
+            }
+            let shared = questions.iter().all(|one| one.horizon.is_some());
+            if let Some(found) = together.of(target, at).filter(|_| shared) {
+                return Ok(vec![found.clone()]);
             }
             let asked = Asked {
                 request,

@@ -212,14 +212,18 @@ impl NearestRequest {
         }
     }
 
+    /// Whether not all vectors may be hits.
+    fn is_filtered(&self) -> bool {
+        self.filter.is_some() || self.object_filter.is_some()
+    }
+
     /// Whether it looks for the nearest to one vector in one shard and nothing else, so that what it costs is like what
     /// others of its kind have cost.
     fn is_plain(&self) -> bool {
         self.pinned.shards.len() == 1
             && matches!(&self.probes, Probes::Dense(probes) if probes.len() == 1)
             && self.objects == ObjectHits::Each
-            && self.filter.is_none()
-            && self.object_filter.is_none()
+            && !self.is_filtered()
             && self.group.is_none()
             && self.range.is_none()
             && !self.effort.exact
@@ -344,9 +348,17 @@ impl Inner {
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let shards = &request.pinned.shards;
         let horizons = horizons(request, wanted);
+        let own = match (admitted, &horizons[..]) {
+            // Where all are searched at once, what may be a hit is known before.
+            (None, [_]) if request.is_filtered() => Some(self.admitted(request)?),
+            _ => None,
+        };
+        let admitted = admitted.or(own.as_deref());
+        let together = self.found_together((request, admitted), (wanted, &horizons));
+        let known = (wanted, &horizons[..], &together);
         let of_shard = |at: usize| {
             let admitted = admitted.and_then(|admitted| admitted.get(at));
-            self.nearest_in(&shards[at], (request, admitted), (wanted, &horizons))
+            self.nearest_in(&shards[at], (request, admitted), known)
         };
         let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match shards.len() {
             1 => vec![of_shard(0)],

@@ -120,7 +120,7 @@ impl Inner {
             });
             answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request, now)))
         };
-        let answers = self.answers(request, &targets, search);
+        let answers = self.answers(request, (&targets, &times), search);
         unless_cancelled()?;
         let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
         for target in targets {
@@ -141,10 +141,15 @@ impl Inner {
     fn answers(
         &self,
         request: &SearchRequest,
-        targets: &[PinnedShard],
+        (targets, times): (&[PinnedShard], &Times),
         search: impl Fn((usize, Duration), ShardQuestion<'_>) -> Result<ShardAnswer, EngineError> + Sync,
     ) -> Vec<Result<ShardAnswer, EngineError>> {
         let shares = Shares::of(request, targets);
+        let together = shares.as_ref().map(|shares| {
+            let _entered = times.to_find.enter();
+            shares.found_together(targets, &*self.clock)
+        });
+        let together = together.unwrap_or_default();
         let asked = self.clock.monotonic();
         let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
             // The way over the pool costs more than a small search.
@@ -157,7 +162,7 @@ impl Inner {
                     let query = shares.query(at);
                     let question = ShardQuestion {
                         query: &query,
-                        horizon: shares.horizon(),
+                        shared: shares.horizon().map(|horizon| (horizon, &together)),
                     };
                     search((at, asked), question)
                 };

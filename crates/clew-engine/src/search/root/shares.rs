@@ -3,8 +3,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clew_platform::Clock;
 use clew_query::{KnnQuery, Query};
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, VectorMapping};
 use clew_vector::{Column, Horizon, Space};
 use tantivy::directory::OwnedBytes;
 
@@ -15,6 +16,7 @@ use crate::search::knn::depth_asked;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::SearchRequest;
+use crate::search::together::FoundTogether;
 
 /// What each shard is asked.
 pub(super) struct Shares<'r> {
@@ -107,6 +109,36 @@ impl<'r> Shares<'r> {
         self.horizon.as_ref()
     }
 
+    /// What is found at once in columns of all shards.
+    pub(super) fn found_together(
+        &self,
+        targets: &[PinnedShard],
+        clock: &dyn Clock,
+    ) -> FoundTogether {
+        // What passes a filter is known in its shard alone.
+        let (Some(horizon), None) = (&self.horizon, &self.knn.filter) else {
+            return FoundTogether::default();
+        };
+        let probes =
+            |target: &PinnedShard| Some(self.knn.probes.or(vector_of(target, self.knn)?.probes));
+        let mut efforts = targets.iter().map(probes).zip(&self.shards);
+        let Some((probes, whole)) = efforts.next().map(|(probes, share)| (probes, share.whole))
+        else {
+            return FoundTogether::default();
+        };
+        if !efforts.all(|(other, share)| other == probes && share.whole == whole) {
+            return FoundTogether::default();
+        }
+        let request = clew_vector::SearchRequest {
+            ef_search: whole.candidates,
+            probes: probes.flatten(),
+            horizon: Some(horizon),
+            ..clew_vector::SearchRequest::new(&self.knn.vector, whole.hits)
+        };
+        let asked = (&*self.knn.field, &request);
+        FoundTogether::search(targets, asked, |_, _| None, clock)
+    }
+
     fn query_of(&self, depth: Depth) -> Query {
         Query::Knn(KnnQuery {
             k: Some(depth.hits),
@@ -146,8 +178,12 @@ impl<'r> Shares<'r> {
 
 /// How a shard's field compares vectors.
 fn space_of(target: &PinnedShard, knn: &KnnQuery) -> Option<Space> {
+    Some(vector_of(target, knn)?.column.space)
+}
+
+fn vector_of<'a>(target: &'a PinnedShard, knn: &KnnQuery) -> Option<&'a VectorMapping> {
     match &target.mapping().field(&knn.field)?.kind {
-        FieldKind::Vector(vector) => Some(vector.column.space),
+        FieldKind::Vector(vector) => Some(vector),
         _ => None,
     }
 }
