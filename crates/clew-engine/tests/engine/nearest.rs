@@ -555,7 +555,7 @@ fn shards_with_the_same_centres_are_searched_at_once_for_what_lives_and_passes()
     const ROWS: u64 = 1_300;
     let rows: Vec<Vec<f32>> = (0..ROWS).map(clustered).collect();
     let node = listed(2, &rows);
-    let is_alive = |n: u64| n % 3 != 0;
+    let is_alive = |n: u64| !n.is_multiple_of(3);
     let query = clustered(ROWS);
     let check = |is_hit: &dyn Fn(u64) -> bool, found: &[String]| {
         let ranked = |n: u64| (squared(&query, &rows[n as usize]), n.to_string());
