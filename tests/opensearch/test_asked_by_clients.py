@@ -86,6 +86,7 @@ class Asked(ClewTest):
 
     def test_moving_averages_know_seasons(self):
         numbers = [4.246912, 9.246912, 14.246912, 8.246912, 13.246912, 7.246912, 12.246912]
+        self.client.indices.create(index="figures", body={"mappings": {"properties": {"v": {"type": "double"}}}})
         self.index_all("figures", {str(at): {"n": at, "v": number} for at, number in enumerate(numbers)})
 
         def asked(**settings):
