@@ -42,13 +42,16 @@ pub(crate) use scan::{ListQuery, ScanLists, Seeker, Start};
 use std::num::NonZeroU64;
 
 use bytemuck::{Pod, Zeroable};
-use clew_kernels::{FAST_ROWS, fast_block_bytes};
+use clew_kernels::{FAST_ROWS, fast_block_bytes, prefetch, prefetch_span};
 
 use crate::Space;
 use crate::codes::Frame;
 
 /// Stands for no row in what fills up the last block of a list.
 pub(crate) const NO_ROW: u32 = u32::MAX;
+
+/// A hint asks for the first codes of a list; of longer ones, the CPU itself sees the rest coming.
+const PREFETCH_BYTES_MAX: usize = 4_096;
 
 /// What an image keeps of a list beside its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -111,6 +114,19 @@ impl<'a> Lists<'a> {
     /// Bytes of a block.
     pub(crate) fn block_bytes(&self) -> usize {
         fast_block_bytes(self.frame.coding.codes(self.dimension()))
+    }
+
+    /// Asks for the memory that says where a list lies.
+    pub(crate) fn prefetch_head(&self, list: usize) {
+        prefetch(self.heads, list);
+    }
+
+    /// Asks for the memory that the scan of a list begins with.
+    pub(crate) fn prefetch(&self, list: usize) {
+        if let Ok((rows, blocks)) = self.list(list) {
+            prefetch_span(rows, 0, FAST_ROWS);
+            prefetch_span(blocks, 0, PREFETCH_BYTES_MAX);
+        }
     }
 
     /// Rows and blocks of a list.

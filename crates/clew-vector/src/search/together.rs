@@ -15,7 +15,7 @@ use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::{Nearest, Placed};
 use crate::rows::RowProbe;
-use crate::search::lists::{lists_margin, probes_of, scan_of};
+use crate::search::lists::{LISTS_MARGIN_MAX, lists_margin, probes_of, scan_of};
 use crate::search::{Query, Search, SearchOutcome, SearchRequest, Tally};
 use crate::{Column, Filter, Horizon, Scratch, Space, VECTORS_MAX, VectorError};
 
@@ -59,6 +59,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         answers
     }
 }
+
+/// So many typical errors more are allowed for than where a column is searched alone: of the nearest of all it finds few, which
+/// lie far within what it would look for, so that it would miss none of them by a hair.
+const MORE_MARGIN: f32 = 0.5;
+/// Lists are asked for so many before their turn: each is short, and lies elsewhere.
+const PARTS_AHEAD: usize = 3;
 
 /// A column that is searched through shared lists.
 struct Part<'a> {
@@ -205,8 +211,8 @@ impl SeekingAll<'_> {
         let rows = self.nearest.rows();
         let part = &rows.parts[at];
         let share = part.probes as f32 / part.lists.heads.len().max(1) as f32;
-        self.query
-            .allow_errors(part.lists.frame, lists_margin(share));
+        let margin = (lists_margin(share) + MORE_MARGIN).min(LISTS_MARGIN_MAX);
+        self.query.allow_errors(part.lists.frame, margin);
         self.filter = part.search.filter;
         self.first = rows.firsts[at];
     }
@@ -301,6 +307,12 @@ fn go_through(
     };
     let mut scan = scan_of(first.search.view, first.lists);
     let (mut is_spent, mut pace) = (false, Pace::of_blocks());
+    let prefetch_heads = |list: Option<&Ranked>| {
+        for (part, list) in parts.iter().zip(list.into_iter().cycle()) {
+            part.lists.prefetch_head(list.row() as usize);
+        }
+    };
+    prefetch_heads(seeking.query.in_order().first());
     while !pace.is_stopped() {
         let is_enough = is_spent && (seeking.nearest.len() >= k || horizon.has_hits());
         let aim = |part: &Part<'_>| match is_spent {
@@ -320,9 +332,16 @@ fn go_through(
             is_spent = true;
             continue;
         };
+        prefetch_heads(seeking.query.in_order().get(rank + 1));
         for (at, part) in parts.iter().enumerate() {
             if done[at] != rank || rank >= aim(part) {
                 continue;
+            }
+            // What lies so far ahead comes from memory meanwhile.
+            let ahead = at + PARTS_AHEAD;
+            let (part_ahead, ranks) = (ahead % parts.len(), ahead / parts.len());
+            if let Some(list) = seeking.query.in_order().get(rank + ranks) {
+                parts[part_ahead].lists.prefetch(list.row() as usize);
             }
             seeking.turn_to(at);
             scan.turn_to(part.lists, part.rows());
