@@ -1,5 +1,8 @@
 """Indexes: create, show, change, delete; their settings and mappings."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 from .base import ClewTest
 
 MSMARCO = {
@@ -105,6 +108,48 @@ class IndexAdmin(ClewTest):
             self.client.indices.create(index="j", body={"settings": {"number_of_shards": 0}})
         with self.refused(400, reason="unknown key [setings] for create index"):
             self.client.indices.create(index="j", body={"setings": {}})
+
+    def test_settings_that_are_changed_at_the_same_time_are_all_kept(self):
+        self.client.indices.create(index="i")
+        names = ("max_result_window", "max_inner_result_window")
+        for value in range(10, 40):
+            together = threading.Barrier(len(names))
+
+            def put(name, value=value, together=together):
+                together.wait()
+                self.client.indices.put_settings(index="i", body={name: value})
+
+            with ThreadPoolExecutor(len(names)) as pool:
+                list(pool.map(put, names))
+            shown = self.client.indices.get_settings(index="i")["i"]["settings"]["index"]
+            self.assertEqual([shown[name] for name in names], [str(value)] * 2)
+
+    def test_a_copy_is_kept_whose_settings_are_changed_while_it_is_filled(self):
+        self.index_all("i", {str(n): {"n": n} for n in range(100)})
+        self.client.indices.put_settings(index="i", body={"blocks.write": True})
+        copies = [f"copy-{number}" for number in range(30)]
+        body = {"settings": {"index.blocks.write": None}}
+        for copy in copies:
+            made = threading.Event()
+
+            def change(copy=copy, made=made):
+                while not made.is_set():
+                    # Before the copy is there nobody has such an index.
+                    settings = {"max_result_window": 100}
+                    self.client.indices.put_settings(index=copy, body=settings, ignore=404)
+
+            with ThreadPoolExecutor(2) as pool:
+                changes = [pool.submit(change) for _ in range(2)]
+                try:
+                    self.client.indices.clone(index="i", target=copy, body=body)
+                finally:
+                    made.set()
+            for done in changes:
+                done.result()
+        # Before a copy is made, indexes are removed that were never filled to their end.
+        self.client.indices.clone(index="i", target="last", body=body)
+        for copy in copies:
+            self.assertEqual(self.client.count(index=copy)["count"], 100)
 
     def test_settings_that_nobody_gave_are_shown_where_they_are_asked_for(self):
         self.client.indices.create(index="i", body={"settings": {"max_terms_count": 7, "index.blocks.write": True}})

@@ -2,6 +2,7 @@
 //! that neither a crash nor a refusal leaves a part of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use clew_log::Glsn;
@@ -28,12 +29,21 @@ pub enum CatalogChange {
         /// What is said of them, with the analyzers of that index.
         spec: Box<MappingSpec>,
     },
-    /// Settings that replace an index's.
+    /// Settings that replace an index's, whatever it has by then.
     Settings {
         /// The index's own name.
         index: String,
         /// All of its settings.
         settings: Box<IndexSettings>,
+        /// Whether only blocks are set and lifted: that, no block forbids.
+        blocks_alone: bool,
+    },
+    /// Settings that are made of those that an index has by then.
+    ChangedSettings {
+        /// The index's own name.
+        index: String,
+        /// What they become.
+        change: SettingsChange,
         /// Whether only blocks are set and lifted: that, no block forbids.
         blocks_alone: bool,
     },
@@ -53,9 +63,32 @@ impl CatalogChange {
         match self {
             CatalogChange::Mapping { index, .. }
             | CatalogChange::Settings { index, .. }
+            | CatalogChange::ChangedSettings { index, .. }
             | CatalogChange::Analysis { index, .. } => Some(index),
             CatalogChange::Definition(_) => None,
         }
+    }
+}
+
+type ChangeSettings = dyn Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync;
+
+/// How settings change. It is asked while nobody else changes the index, so that of two changes at the same time
+/// neither takes back what the other has been answered for.
+#[derive(Clone)]
+pub struct SettingsChange(Arc<ChangeSettings>);
+
+impl SettingsChange {
+    /// `change` makes the new settings out of those that the index has.
+    pub fn new(
+        change: impl Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync + 'static,
+    ) -> Self {
+        SettingsChange(Arc::new(change))
+    }
+}
+
+impl fmt::Debug for SettingsChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SettingsChange")
     }
 }
 
@@ -214,6 +247,15 @@ fn check_all(
                 settings,
                 blocks_alone,
             } => check_change(&indices[&index], *settings, blocks_alone)?,
+            CatalogChange::ChangedSettings {
+                index,
+                change,
+                blocks_alone,
+            } => {
+                let index = &indices[&index];
+                let settings = (change.0)(&index.settings())?;
+                check_change(index, settings, blocks_alone)?
+            }
             CatalogChange::Definition(change) => {
                 checks.definitions.push(change);
                 continue;

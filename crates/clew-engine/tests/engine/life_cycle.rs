@@ -1,6 +1,8 @@
 //! Mappings that grow, merges, flushes, restarts, deleted indexes.
 
-use clew_engine::{EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions};
+use clew_engine::{
+    CatalogChange, EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions, SettingsChange,
+};
 use clew_platform::SimDisk;
 use clew_query::Query;
 use serde_json::json;
@@ -235,6 +237,43 @@ fn settings_change_but_not_the_number_of_shards() {
     );
     drop(node);
     assert_eq!(Node::open(&disk).unwrap().index().settings().ef_search, 77);
+}
+
+#[test]
+fn of_two_changes_of_settings_neither_takes_back_the_other() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let changed = |change: fn(&mut IndexSettings)| {
+        let change = SettingsChange::new(move |current| {
+            let mut settings = current.clone();
+            change(&mut settings);
+            Ok(settings)
+        });
+        vec![CatalogChange::ChangedSettings {
+            index: "docs".to_string(),
+            change,
+            blocks_alone: false,
+        }]
+    };
+    // Both are there before either is done, as those of two requests.
+    let one = changed(|settings| settings.ef_search = 77);
+    let other = changed(|settings| settings.max_result_window = 5);
+    for change in [one, other] {
+        node.engine.change_catalog(&everything(), change).unwrap();
+    }
+    let settings = node.index().settings();
+    assert_eq!((settings.ef_search, settings.max_result_window), (77, 5));
+    let refused = SettingsChange::new(|_| {
+        let reason = "no".to_string();
+        Err(EngineError::InvalidSetting { reason })
+    });
+    let refused = CatalogChange::ChangedSettings {
+        index: "docs".to_string(),
+        change: refused,
+        blocks_alone: false,
+    };
+    let refused = node.engine.change_catalog(&everything(), vec![refused]);
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(node.index().settings().ef_search, 77);
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clew_analysis::Analysis;
-use clew_engine::{Block, CatalogChange, Index, IndexSettings, MergeOrder, TranslogDurability};
+use clew_engine::{
+    Block, CatalogChange, EngineError, Index, IndexSettings, MergeOrder, SettingsChange,
+    TranslogDurability,
+};
 use clew_opensearch_mapping::{check_space, reason};
 use clew_schema::MappingLimits;
 use serde_json::{Map, Value};
@@ -293,14 +296,23 @@ pub fn read_untyped(settings: &mut IndexSettings) {
     }
 }
 
-/// What gives an index these settings beside those it has.
+/// What gives an index these settings beside those that it has when it is done.
 ///
 /// # Errors
 /// Settings that cannot change, or whose values are wrong.
 pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiError> {
-    Ok(CatalogChange::Settings {
+    // What is wrong is told before anything is done, and as the protocol has it.
+    update(&index.settings(), flat, index.name(), index.uuid())?;
+    let (name, uuid) = (index.name().to_string(), index.uuid().to_string());
+    let asked = flat.clone();
+    let change = SettingsChange::new(move |current| {
+        update(current, &asked, &name, &uuid).map_err(|error| EngineError::InvalidSetting {
+            reason: error.reason(),
+        })
+    });
+    Ok(CatalogChange::ChangedSettings {
         index: index.name().to_string(),
-        settings: Box::new(update(&index.settings(), flat, index.name(), index.uuid())?),
+        change,
         blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),
     })
 }
