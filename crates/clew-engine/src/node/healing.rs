@@ -108,12 +108,11 @@ impl Inner {
         if self.log.poisoned().is_none() {
             return;
         }
-        let durable = self.log.durable();
         for index in self.indices.read().values() {
             index
                 .shards
                 .iter()
-                .for_each(|shard| shard.forget_beyond(durable));
+                .for_each(|shard| shard.forget_undurable());
         }
         self.healer.wake();
     }

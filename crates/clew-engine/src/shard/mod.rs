@@ -333,9 +333,11 @@ impl Shard {
 
     /// Stops the shard when it has applied what the log has lost: a position beyond what is durable, in a log that
     /// has failed.
-    pub(crate) fn forget_beyond(&self, durable: Glsn) {
+    pub(crate) fn forget_undurable(&self) {
         let writer = lock_aside(&self.writer);
-        if writer.applied > durable {
+        let log = &self.context.log;
+        // Both under the lock: a log that has gone on since has what is applied after that, and nothing is applied now.
+        if log.poisoned().is_some() && writer.applied > log.durable() {
             let reason = "the log's disk failed before all that was written was durable";
             self.health.fail(Remedy::Rebuild, reason);
         }
