@@ -237,7 +237,10 @@ fn flush_due(
                 continue;
             }
             let age = now.saturating_sub(*flushed_at.entry(key.clone()).or_insert(now));
-            let much = shard.unflushed_bytes() >= threshold || superseded >= SUPERSEDED_BYTES_MAX;
+            // Beside a merge nothing of that can be removed.
+            let is_merging = shard.merge_state.running.load(Ordering::Relaxed);
+            let much = shard.unflushed_bytes() >= threshold
+                || (superseded >= SUPERSEDED_BYTES_MAX && !is_merging);
             if !log_full && !much && age < FLUSH_AGE_MAX {
                 let left = FLUSH_AGE_MAX - age;
                 next = Some(next.map_or(left, |next| next.min(left)));

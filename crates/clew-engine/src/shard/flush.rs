@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,7 @@ use tantivy::index::SegmentId;
 use super::directory::ALIVE_SUFFIX;
 use super::file_names::is_shard_file;
 use super::health::Remedy;
-use super::manifest::{Manifest, ManifestSegment, SegmentFile, write_alive};
+use super::manifest::{Manifest, ManifestSegment, SegmentFile, manifest_number, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
 use super::sums::is_sound;
 use super::{AliveBits, SegmentView, Shard};
@@ -31,6 +32,23 @@ pub(super) struct FlushState {
     /// Files whose sync has failed. The system takes their pages for stored ones from then on, so no later sync
     /// would store them: they are written anew.
     unsynced: HashSet<String>,
+}
+
+impl FlushState {
+    /// Whether the newest manifest is or names a file.
+    fn names(&self, file: &str) -> bool {
+        if let Some(number) = manifest_number(Path::new(file)) {
+            return number == self.number;
+        }
+        let id = file.split('.').next().unwrap_or_default();
+        let Ok(id) = SegmentId::from_uuid_string(id) else {
+            return false;
+        };
+        let named = self.segments.get(&id);
+        named.is_some_and(|(_, alive)| {
+            !file.ends_with(ALIVE_SUFFIX) || alive.as_deref() == Some(file)
+        })
+    }
 }
 
 impl Shard {
@@ -79,12 +97,16 @@ impl Shard {
         let started = self.context.clock.monotonic();
         let superseded = self.superseded_bytes();
         let flushed = self.flush_changes(&mut state);
-        if flushed.is_ok() {
+        // What a merge in progress has kept another flush from removing goes although nothing has changed since.
+        if let Ok(changed) = flushed
+            && (changed || superseded > 0)
+            && self.remove_unused(&state)
+        {
             let counter = &self.counters.superseded_bytes;
             counter.fetch_sub(superseded, Ordering::Relaxed);
         }
         self.counters.flushes.add(self.since(started));
-        flushed
+        flushed.map(|_| ())
     }
 
     /// Bytes of files that are kept only because the newest manifest names them.
@@ -92,7 +114,8 @@ impl Shard {
         self.counters.superseded_bytes.load(Ordering::Relaxed)
     }
 
-    fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
+    /// Whether there was something to flush.
+    fn flush_changes(&self, state: &mut FlushState) -> Result<bool, EngineError> {
         // Taken first: what is applied after the log was lost and began again must not pass for this one's.
         let life = self.context.log.life();
         // Without the writer's lock, as far as that goes.
@@ -113,7 +136,7 @@ impl Shard {
                     .is_some_and(|f| f.0 == segment.alive_count())
             });
         if unchanged {
-            return Ok(());
+            return Ok(false);
         }
         // The manifest must never say more than a crash leaves of the log.
         if applied > Glsn::ZERO {
@@ -142,8 +165,7 @@ impl Shard {
             .map(|(view, named)| (view.files.id, (view.alive_count(), named.alive.clone())))
             .collect();
         self.flushed_up_to(unflushed, &rewritten)?;
-        self.remove_unused(&manifest);
-        Ok(())
+        Ok(true)
     }
 
     /// Takes what was flushed off the writer's account, and reads the segments that were written anew from where
@@ -247,11 +269,10 @@ impl Shard {
 
     /// Removes the files that neither the newest manifest nor the writer needs. Views that still
     /// show a removed segment keep their maps of it. Failing to remove is not an error: the next
-    /// flush tries again.
-    fn remove_unused(&self, manifest: &Manifest) {
-        // A merge in progress writes files that nothing names yet.
+    /// flush tries again. Whether it could look: a merge in progress writes files that nothing names yet.
+    fn remove_unused(&self, state: &FlushState) -> bool {
         let Some(_not_merging) = self.merging.try_lock() else {
-            return;
+            return false;
         };
         let writer = lock_aside(&self.writer);
         let unfinished = writer.unfinished_segments();
@@ -271,7 +292,7 @@ impl Shard {
             let in_use = living.contains(segment) && !name.ends_with(ALIVE_SUFFIX)
                 // An interrupted merge goes on with it; the next that ends removes it.
                 || name.ends_with(SAVEPOINT_SUFFIX);
-            if in_use || !is_shard_file(name) || manifest.names(name) {
+            if in_use || !is_shard_file(name) || state.names(name) {
                 continue;
             }
             self.directory.forget(name);
@@ -279,5 +300,49 @@ impl Shard {
                 tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
             }
         }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::{Disk, SimDisk};
+
+    use crate::base::settings::MergeOrder;
+    use crate::shard::MergeGoal;
+    use crate::shard::fixture::{engine, put};
+
+    #[test]
+    fn what_a_merge_at_work_keeps_is_given_back_by_a_flush_after_it() {
+        let disk = SimDisk::new();
+        let (engine, index) = engine(&disk);
+        for id in ["a", "b", "c"] {
+            put(&engine, id).unwrap();
+            engine.refresh(&index).unwrap();
+        }
+        engine.flush(&index).unwrap();
+        let shard = &index.shards[0];
+        let merged = shard.merge(MergeGoal::AtMost(1), MergeOrder::Stacked);
+        assert!(merged.unwrap());
+        let files = || disk.list(&shard.place.dir).unwrap().len();
+        let superseded = shard.superseded_bytes();
+        assert!(superseded > 0);
+        let another = shard.merging.lock();
+        shard.flush().unwrap();
+        drop(another);
+        assert_eq!(shard.superseded_bytes(), superseded);
+        let kept = files();
+        // Nothing was written since.
+        shard.flush().unwrap();
+        assert!(files() < kept);
+        assert_eq!(shard.superseded_bytes(), 0);
+        assert!(
+            shard
+                .view()
+                .segments
+                .iter()
+                .all(|segment| shard.has_flushed(segment.files.id))
+        );
+        engine.close().unwrap();
     }
 }

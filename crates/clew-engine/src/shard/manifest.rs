@@ -157,15 +157,6 @@ impl Manifest {
         next.segments.retain(|segment| !gone(segment));
         next
     }
-
-    /// Whether this manifest needs a file of its folder.
-    pub(super) fn names(&self, file: &str) -> bool {
-        manifest_number(Path::new(file)) == Some(self.number)
-            || self.segments.iter().any(|segment| {
-                segment.alive.as_deref() == Some(file)
-                    || segment.files.iter().any(|named| named.name == file)
-            })
-    }
 }
 
 pub(super) fn manifest_number(path: &Path) -> Option<u64> {

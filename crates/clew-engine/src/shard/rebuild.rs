@@ -104,6 +104,17 @@ mod tests {
     use crate::shard::fixture::{engine, engine_with, put};
 
     #[test]
+    fn a_log_that_goes_on_takes_nothing_back_that_is_not_durable_yet() {
+        let (engine, index) = engine(&SimDisk::new());
+        put(&engine, "not waited for").unwrap();
+        let shard = &index.shards[0];
+        // By somebody who saw the log fail, and comes here only when it has gone on.
+        shard.forget_undurable();
+        assert_eq!(shard.remedy(), None);
+        engine.close().unwrap();
+    }
+
+    #[test]
     fn a_shard_that_has_failed_answers_nothing_until_it_was_rebuilt_from_the_log() {
         let (engine, index) = engine(&SimDisk::new());
         let (everything, read) = (Access::everything(), Purpose::Read);
