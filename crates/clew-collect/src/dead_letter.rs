@@ -67,6 +67,10 @@ impl DeadLetters {
         let _appending = APPENDING.lock();
         let mut file = self.open()?;
         let end = file.len()?;
+        if !ends_a_line(file.as_ref(), end)? {
+            // What a crash or a full disk has broken off must not spoil the next one.
+            lines.insert(0, b'\n');
+        }
         if end + lines.len() as u64 > DEAD_LETTER_BYTES_MAX {
             tracing::warn!(
                 count = rejections.len(),
@@ -96,6 +100,58 @@ impl DeadLetters {
         if self.logged <= LOGGED_MAX {
             let (status, reason) = (rejection.status, rejection.reason.as_str());
             tracing::warn!(id = event.id, status, reason, "event rejected for good");
+        }
+    }
+}
+
+/// Whether the next line of a file, which is so long, can begin at its end.
+fn ends_a_line(file: &dyn DiskFile, end: u64) -> io::Result<bool> {
+    let Some(last) = end.checked_sub(1) else {
+        return Ok(true);
+    };
+    let mut byte = [0_u8];
+    file.read_exact_at(&mut byte, last)?;
+    Ok(byte == *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::SimDisk;
+
+    use super::*;
+
+    #[test]
+    fn an_event_begins_on_a_line_of_its_own_whatever_was_broken_off() {
+        let disk = SimDisk::new();
+        let path = PathBuf::from("/refused");
+        let broken = b"{\"status\":400,\"rea";
+        let mut file = disk.create_new(&path).unwrap();
+        file.write_all_at(broken, 0).unwrap();
+        drop(file);
+        let mut kept = DeadLetters::new(Arc::new(disk.clone()), path.clone());
+        let refused = Rejection {
+            event_index: 0,
+            status: 400,
+            reason: "no number".to_string(),
+        };
+        let batch = ["1", "2"].map(|id| Event {
+            id: id.to_string(),
+            document: b"{}".to_vec(),
+            ..Event::default()
+        });
+        for event in &batch {
+            kept.keep(std::slice::from_ref(event), std::slice::from_ref(&refused))
+                .unwrap();
+        }
+        let bytes = disk.read(&path).unwrap();
+        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        let [first, one, other, rest] = lines[..] else {
+            panic!("{}", String::from_utf8_lossy(&bytes));
+        };
+        assert_eq!((first, rest), (&broken[..], &b""[..]));
+        for (line, id) in [(one, "1"), (other, "2")] {
+            let line: serde_json::Value = serde_json::from_slice(line).unwrap();
+            assert_eq!(line["id"], id);
         }
     }
 }
