@@ -26,6 +26,7 @@ pub use crate::search::{clear_scroll, next_page, run as search};
 // What endpoints do with indexes.
 pub use crate::indices::aliases::{aliases_of, is_wanted};
 pub use crate::indices::data_streams::refuse_write_index;
+pub use crate::indices::filling::is_unfinished;
 pub use crate::indices::index_mapping::shown_mapping;
 pub use crate::indices::index_settings::change as change_settings;
 pub use crate::indices::maintenance::merge;

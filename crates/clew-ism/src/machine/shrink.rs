@@ -2,7 +2,7 @@
 //! blocked for writes; the new index's name is kept before it is made.
 
 use clew_engine::{Access, AliasAction, Engine, Index, Purpose};
-use clew_opensearch::wing::{ApiError, prepare_shrink};
+use clew_opensearch::wing::{ApiError, is_unfinished, prepare_shrink};
 use serde_json::{Value, json};
 
 use super::carry::{block_writes, rendered};
@@ -61,12 +61,15 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
     })
 }
 
-/// Whether an index of this name is the finished copy of another. What was not finished is removed by
-/// whoever made it, or at the next start.
+/// Whether an index of this name is the finished copy of another. One that a crash has broken off, or whose removal has
+/// failed, is none, and is removed before the next is begun.
 fn is_copy(engine: &Engine, name: &str, source: &Index) -> bool {
     let Ok(copy) = engine.open_exactly(name, &Access::everything(), Purpose::Watch) else {
         return false;
     };
+    if is_unfinished(copy.index()) {
+        return false;
+    }
     let settings = copy.settings();
     let of = settings.given.get("index.resize.source.uuid");
     of.is_some_and(|uuid| uuid == source.uuid())

@@ -22,7 +22,12 @@ use crate::indices::settings;
 use crate::state::api::Api;
 
 /// The mark: a setting that no request may set.
-pub(crate) const UNFINISHED: &str = "index.clew.unfinished";
+const UNFINISHED: &str = "index.clew.unfinished";
+
+/// Whether an index is not filled to its end: nobody may take it for the whole.
+pub fn is_unfinished(index: &Index) -> bool {
+    index.settings().given.contains_key(UNFINISHED)
+}
 
 /// What an index is to be when it is full.
 pub(crate) struct Filled {
@@ -164,9 +169,9 @@ pub(crate) fn remove_unfinished(engine: &Engine, filling: &Filling) {
     let everything = Access::everything();
     let indices = engine.indices(&everything);
     let busy = filling.0.lock().clone();
-    let unfinished = indices.iter().filter(|index| {
-        index.settings().given.contains_key(UNFINISHED) && !busy.contains_key(index.name())
-    });
+    let unfinished = indices
+        .iter()
+        .filter(|index| is_unfinished(index) && !busy.contains_key(index.name()));
     for index in unfinished {
         tracing::warn!(
             index = index.name(),
