@@ -140,7 +140,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let plan = first_index(&definitions, &stream, template)?;
     let access = call.access.clone();
     let (_, glsn) = call
-        .blocking(move |engine| engine.create_planned(&access, &stream, plan))
+        .to_its_end(move |engine| engine.create_planned(&access, &stream, plan))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
 }

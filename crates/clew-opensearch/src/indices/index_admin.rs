@@ -37,7 +37,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let enough = enough_copies(&call, replicas_of(&plan.settings))?;
     let access = call.access.clone();
     let (index, glsn) = call
-        .blocking(move |engine| engine.create_planned(&access, &name, plan))
+        .to_its_end(move |engine| engine.create_planned(&access, &name, plan))
         .await?;
     let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))

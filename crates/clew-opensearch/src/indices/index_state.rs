@@ -25,7 +25,7 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
     let body = json!({"acknowledged": true, "shards_acknowledged": enough});
     if call.params.flag("wait_for_completion", true)? {
-        let glsn = call.blocking(work).await?;
+        let glsn = call.to_its_end(work).await?;
         return Ok(Reply::json(&body).at(glsn));
     }
     let description = format!("open indices [{expression}]");
@@ -53,7 +53,7 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     let closed: Map<String, Value> = each.collect();
     let enough = enough_everywhere(&call, &indices)?;
     let glsn = call
-        .blocking(move |engine| engine.set_index_state(&indices, IndexState::Closed))
+        .to_its_end(move |engine| engine.set_index_state(&indices, IndexState::Closed))
         .await?;
     let body = json!({"acknowledged": true, "shards_acknowledged": enough, "indices": closed});
     Ok(Reply::json(&body).at(glsn))

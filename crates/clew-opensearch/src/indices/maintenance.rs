@@ -20,7 +20,7 @@ async fn each_shard(
         let action = |index: &Index| action(engine, index);
         Ok(ShardOutcomes::of_each(engine, &indices, action))
     };
-    let outcomes = call.blocking(work).await?;
+    let outcomes = call.to_its_end(work).await?;
     Ok(Reply::json(&outcomes.body()?))
 }
 

@@ -86,7 +86,7 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     if rolled {
         let access = call.access.clone();
         let work = move |engine: &Engine| carry_out((engine, &access), rollover, plan);
-        glsn = Some(call.blocking(work).await?);
+        glsn = Some(call.to_its_end(work).await?);
     }
     let met: Map<String, Value> = met
         .into_iter()

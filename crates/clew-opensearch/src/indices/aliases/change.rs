@@ -254,7 +254,7 @@ impl Changes {
         }
         let (actions, access) = (self.actions, call.access.clone());
         let glsn = call
-            .blocking(move |engine| engine.change_aliases(&access, actions))
+            .to_its_end(move |engine| engine.change_aliases(&access, actions))
             .await?;
         Ok(Reply::acknowledged().at(glsn))
     }
