@@ -369,6 +369,11 @@ class Kinds(Session):
                                 ("match_all(clips, $[n] > 0)", [10, 11]), ("match_most(clips, $[n] > 0, threshold=1)", [11])]:
                 found = client.query(name, filter=filter, output_fields=["id"])
                 self.same([row["id"] for row in found], ids, filter)
+            client.upsert(name, [{"id": 10, "clips": None}, {"id": 11, "clips": clips}], partial_update=True)
+            found = client.query(name, filter="id > 9", output_fields=["clips"])
+            self.same([row["clips"] for row in found], [None, clips, None], "structs become null in part")
+            found = client.query(name, filter="match_any(clips, $[n] == 2)", output_fields=["id"])
+            self.same([row["id"] for row in found], [11], "and are not found any more")
         client.drop_collection(name)
 
     # Vectors without a direction.

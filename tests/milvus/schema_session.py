@@ -113,6 +113,10 @@ class Schemas(Session):
         self.same([hit["id"] for hit in hits], [3, 10], "rows without a vector are near nothing")
         rows = client.query("more", filter="id in [2, 3]", output_fields=["x"])
         self.same([row["x"] for row in rows], [None, [0.0, 1.0, 0.0]], "and have none")
+        client.upsert("more", [{"id": 3, "x": None}], partial_update=True)
+        self.same(client.query("more", ids=[3], output_fields=["x"])[0]["x"], None, "a vector becomes null in part")
+        (hits,) = client.search("more", [[0, 1, 0]], anns_field="x", limit=9)
+        self.same([hit["id"] for hit in hits], [10], "and is near nothing any more")
 
     def analyzers(self):
         client = self.client

@@ -30,7 +30,7 @@ pub(crate) enum Ids<'a> {
     Renewed(&'a mut dyn FnMut() -> i64),
 }
 
-/// Makes documents of columns.
+/// Makes documents of columns. What is null is left out of them, or said where it takes the place of what a row has.
 ///
 /// # Errors
 /// When a column is missing, of another type or length than its field, or a value breaks a rule.
@@ -39,6 +39,7 @@ pub(crate) fn documents(
     columns: &[FieldData],
     rows: usize,
     (partition, written_ms, mut ids): (&str, u64, Ids<'_>),
+    says_nulls: bool,
 ) -> Result<Vec<NewRow>> {
     check_known(collection, columns)?;
     // An index of another protocol has no place for the time.
@@ -46,6 +47,7 @@ pub(crate) fn documents(
     let makes_ids = matches!(ids, Ids::Made(_));
     let mut given = Given::read((collection, mapping), columns, (rows, makes_ids))?;
     given.renews = matches!(ids, Ids::Renewed(_));
+    given.says_nulls = says_nulls;
     let mut made = Vec::with_capacity(rows);
     for row in 0..rows {
         let mut source = Vec::with_capacity(128);
@@ -61,9 +63,12 @@ pub(crate) fn documents(
             }
         };
         given.write(row, &mut source)?;
-        let mut vectors = given.vectors(row)?;
+        let mut vectors = given.vectors(row, &mut source)?;
         for one in &mut given.structs {
-            one.write(row, &mut source, &mut vectors)?;
+            let is_there = one.write(row, &mut source, &mut vectors)?;
+            if says_nulls && !is_there {
+                write_null(one.name(), &mut source);
+            }
         }
         if partition != DEFAULT_PARTITION {
             source.extend_from_slice(&member(PARTITION));
@@ -100,6 +105,8 @@ struct Given<'a> {
     has_long_defaults: bool,
     /// Whether the keys that are given are those of other rows.
     renews: bool,
+    /// Whether vectors that are null are said to be.
+    says_nulls: bool,
     dynamic: Option<&'a [bytes::Bytes]>,
 }
 
@@ -124,6 +131,7 @@ impl<'a> Given<'a> {
             defaults: Vec::new(),
             has_long_defaults: false,
             renews: false,
+            says_nulls: false,
             dynamic: dynamic_column(collection, columns, rows)?,
         };
         let zone = collection.zone();
@@ -234,11 +242,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn vectors(&mut self, row: usize) -> Result<Vec<(FieldId, VectorValue)>> {
+    fn vectors(&mut self, row: usize, source: &mut Vec<u8>) -> Result<Vec<(FieldId, VectorValue)>> {
         let mut own = Vec::with_capacity(self.vectors.len());
         for (id, column) in &mut self.vectors {
-            if let Some(vector) = column.vector(row)? {
-                own.push((*id, vector));
+            match column.vector(row)? {
+                Some(vector) => own.push((*id, vector)),
+                None if self.says_nulls => write_null(&column.field.name, source),
+                None => {}
             }
         }
         Ok(own)
@@ -267,6 +277,11 @@ pub(crate) fn not_given(field: &str) -> MilvusError {
 pub(super) fn member(name: &str) -> Vec<u8> {
     // Names are letters, digits and underscores, and our own begin with a dollar: nothing to escape.
     format!("\"{name}\":").into_bytes()
+}
+
+fn write_null(name: &str, source: &mut Vec<u8>) {
+    source.extend_from_slice(&member(name));
+    source.extend_from_slice(b"null,");
 }
 
 impl Field {

@@ -120,7 +120,12 @@ impl<'a> StructColumn<'a> {
         })
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.field.name
+    }
+
     /// Appends the next row's list to its document, and its vectors to the others; rows are asked for in their order.
+    /// Says whether the row has a list.
     ///
     /// # Errors
     /// When the list is too long, its parts are not as many, or a value breaks a rule.
@@ -129,12 +134,12 @@ impl<'a> StructColumn<'a> {
         row: usize,
         source: &mut Vec<u8>,
         vectors: &mut Vec<(FieldId, VectorValue)>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if self
             .valid
             .is_some_and(|valid| valid.get(row) != Some(&true))
         {
-            return Ok(());
+            return Ok(false);
         }
         let at = if self.is_full { row } else { self.read };
         self.read += 1;
@@ -181,7 +186,7 @@ impl<'a> StructColumn<'a> {
                 vectors.push((*id, all.into()));
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

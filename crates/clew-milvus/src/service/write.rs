@@ -223,6 +223,7 @@ impl Service {
             &request.fields_data,
             rows,
             (partition, self.engine().clock().epoch_ms(), ids),
+            mode == Mode::Partial,
         )?;
         for row in &made {
             check_vectors(&mapping, &row.vectors)?;
