@@ -84,6 +84,9 @@ class Rankers(Session):
         self.same((len(kinds), len(set(kinds)), kinds[0] == kinds[1], kinds[2] == kinds[3]), (4, 2, True, True), "two groups of two")
         (hits,) = self.client.hybrid_search("ranked", asked(), RRFRanker(), limit=3, group_by_field="kind", output_fields=["kind"])
         self.same(sorted(hit["entity"]["kind"] for hit in hits), ["k0", "k1", "k2"], "one of each group")
+        # A search that says no number has that of the whole.
+        (hits,) = self.client.hybrid_search("ranked", [AnnSearchRequest([[1, 0]], "v", {}, limit=None)], RRFRanker(), limit=11)
+        self.same([hit["id"] for hit in hits], list(range(11, 0, -1)), "as many as the whole")
 
     def partial(self):
         self.client.upsert("ranked", [{"id": 3, "j": {"a": 9}, "other": 1}], partial_update=True)

@@ -569,6 +569,10 @@ class Rest(ClientsTest):
         near = {"collectionName": "r", **one}
         self.assertEqual([hit["kind"] for hit in cosines(searchParams={"group_by_field": "kind"}, outputFields=["kind"])], ["k0", "k1"])
         self.assertEqual(len(cosines(searchParams={"offset": 4})), 2)
+        self.assertEqual([hit["distance"] for hit in cosines(searchParams={"round_decimal": 1})], [round(one, 1) for one in every])
+        for wrong in (-2, 7, "x"):
+            refused = self.ask("entities/search", {**near, "searchParams": {"round_decimal": wrong}}, code=1100)["message"]
+            self.assertIn(f"round_decimal [{wrong}] is invalid, should be -1 or an integer in range [0, 6]", refused)
         for said, more in [("ambiguous parameter: ef", {"searchParams": {"ef": 10, "params": {"ef": 20}}}),
                            ("ambiguous grouping", {"groupingField": "kind", "searchParams": {"group_size": 1}}),
                            ("ignore growing", {"searchParams": {"ignoreGrowing": "perhaps"}})]:

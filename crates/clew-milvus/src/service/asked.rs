@@ -135,9 +135,7 @@ impl Asked {
             group: group_of_hits(collection, &params, &inner)?,
             order: HitOrder::read(collection, &params, &inner)?,
             boosts,
-            round: params
-                .get("round_decimal")
-                .and_then(|digits| digits.parse().ok()),
+            round: rounded_to(&params)?,
             highlights: highlights.transpose()?,
             field: field.clone(),
             params,
@@ -261,6 +259,21 @@ fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
             "topk [{given}] is invalid, it should be in range [1, {WINDOW_MAX}], but got {given}"
         ))
     })
+}
+
+/// The digits behind the point that distances are told with; all of them where none are said, or -1.
+fn rounded_to(params: &BTreeMap<String, String>) -> Result<Option<u32>> {
+    const NAME: &str = "round_decimal";
+    let Some(given) = params.get(NAME) else {
+        return Ok(None);
+    };
+    match given.parse::<i32>() {
+        Ok(-1) => Ok(None),
+        Ok(digits @ 0..=6) => Ok(Some(digits.unsigned_abs())),
+        _ => Err(MilvusError::invalid(format!(
+            "{NAME} [{given}] is invalid, should be -1 or an integer in range [0, 6]"
+        ))),
+    }
 }
 
 /// What hits are grouped by: a field, or what a path into JSON leads to.

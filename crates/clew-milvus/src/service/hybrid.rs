@@ -106,6 +106,20 @@ fn check_parts(request: &HybridSearchRequest) -> Result<()> {
     request.requests.iter().try_for_each(check_known)
 }
 
+/// A search that says no number of hits finds as many as the whole shows and skips; clients write `None` where they were
+/// told none.
+fn limit_as_whole(params: &mut Vec<KeyValuePair>, whole: usize) {
+    let is_limit = |pair: &KeyValuePair| matches!(pair.key.as_str(), "topk" | "limit");
+    let is_number = |pair: &KeyValuePair| pair.value.parse::<i64>().is_ok();
+    if !params.iter().any(|pair| is_limit(pair) && is_number(pair)) {
+        params.retain(|pair| !is_limit(pair));
+        params.push(KeyValuePair {
+            key: "topk".to_string(),
+            value: whole.to_string(),
+        });
+    }
+}
+
 /// The function that ranks, beside those that only boost.
 fn the_one(score: Option<&FunctionScore>) -> Result<Option<&FunctionSchema>> {
     let all = score.into_iter().flat_map(|score| &score.functions);
@@ -162,6 +176,7 @@ impl Service {
             if one.partition_names.is_empty() {
                 one.partition_names.clone_from(&request.partition_names);
             }
+            limit_as_whole(&mut one.search_params, limit + offset);
             all.push(self.asked(collection, one).await?);
         }
         let group = self
