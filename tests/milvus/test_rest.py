@@ -208,6 +208,9 @@ class Rest(ClientsTest):
             ("searchParams.group_by_field(s) and searchAggregation cannot", usual, {"searchParams": {"group_by_fields": "brand"}}),
         ]:
             self.assertIn(said, asked(spec, 1100, **more)["message"])
+        # An order of hits among the parameters changes nothing.
+        in_order = asked(usual, searchParams={"order_by_fields": "price:asc"})
+        self.assertEqual(in_order["data"], asked(usual)["data"])
         one = {key: value for key, value in search.items() if key != "collectionName"}
         for body in ({"search": [one], "searchAggregation": usual}, {"search": [{**one, "searchAggregation": usual}]}):
             refused = self.ask("entities/hybrid_search", {"collectionName": "goods", "rerank": {"strategy": "rrf", "params": {}}, **body}, 1100)

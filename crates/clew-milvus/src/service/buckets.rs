@@ -353,12 +353,10 @@ fn top_hits(collection: &Collection, spec: &TopHitsSpec) -> Result<TopHits> {
     Ok(TopHits { size, sort })
 }
 
-/// Refuses what buckets cannot be beside.
+/// Refuses what buckets cannot be beside. An order of hits changes nothing of them, as in Milvus.
 fn check(asked: &Asked, is_ranked: bool) -> Result<()> {
     let beside = if asked.group.is_some() {
         "group_by_field"
-    } else if asked.order.is_some() {
-        "order_by_fields"
     } else if asked.offset > 0 {
         "offset"
     } else if is_set(&asked.params, "iterator") {
