@@ -374,6 +374,8 @@ class Kinds(Session):
             self.same([row["clips"] for row in found], [None, clips, None], "structs become null in part")
             found = client.query(name, filter="match_any(clips, $[n] == 2)", output_fields=["id"])
             self.same([row["id"] for row in found], [11], "and are not found any more")
+            self.refused(1100, 'op ARRAY_APPEND is not supported for struct field "clips"',
+                         lambda: client.upsert(name, [{"id": 11, "clips": clips}], field_ops={"clips": "array_append"}))
         client.drop_collection(name)
 
     # Vectors without a direction.

@@ -93,6 +93,8 @@ class Session:
         root.grant_role("alice", "reader")
         root.grant_role("alice", "reader")
         self.same(tuple(root.describe_user("alice")["roles"]), ("reader",), "alice's roles")
+        root.revoke_role("nobody", "reader")
+        self.refused("not found the role", lambda: root.revoke_role("nobody", "writer"))
 
     def rights(self, root):
         alice = self.client("alice", "secret-1")
@@ -143,6 +145,11 @@ class Session:
         self.same(alice.insert("others", ROWS)["insert_count"], 5, "inserted")
         self.refused("collectionName should be *", lambda: root.grant_privilege_v2("reader", "DropCollection", "docs"))
         self.refused("dbName and collectionName should be *", lambda: root.grant_privilege_v2("reader", "ClusterAdmin", "*"))
+        self.refused("dbName and collectionName should be *", lambda: root.grant_privilege_v2("reader", "SelectOwnership", "docs"))
+        root.grant_privilege_v2("reader", "SelectOwnership", "*")
+        self.same(set(alice.list_users()), {"root", "alice", "bob"}, "one privilege of the cluster, in a database")
+        root.revoke_privilege_v2("reader", "SelectOwnership", "*")
+        self.denied("SelectOwnership", "alice", lambda: alice.list_users())
         root.grant_privilege("reader", "Global", "All", "*")
         alice.create_collection("mine", dimension=2)
         alice.drop_collection("mine")

@@ -3,7 +3,7 @@
 use clew_engine::ListChange;
 
 use super::write::is_given;
-use crate::collection::{Collection, DataType};
+use crate::collection::{Collection, DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::proto::{FieldData, FieldPartialUpdateOp};
 
@@ -45,7 +45,12 @@ pub(super) fn list_changes(
             ))
         })?;
         let field = collection.field(name).ok();
-        let field = field.filter(|field| !field.is_part()).ok_or_else(|| {
+        if collection.struct_field(name).is_some() || field.is_some_and(Field::is_part) {
+            return Err(MilvusError::invalid(format!(
+                "op {word} is not supported for struct field \"{name}\""
+            )));
+        }
+        let field = field.ok_or_else(|| {
             MilvusError::invalid(format!(
                 "partial-update op targets unknown field \"{name}\""
             ))

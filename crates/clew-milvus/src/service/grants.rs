@@ -59,7 +59,8 @@ fn of_kind(entity: GrantEntity, call: &Call, records: &Records) -> Result<Right>
     Ok(Right::new(kind.name(), place, &name))
 }
 
-/// A right that names a collection, and leaves open what its privilege's level is above.
+/// A right that names a collection, and leaves open what its privilege's level is above. One privilege of the cluster holds
+/// in the database that it is given in, as one that names its object does; a group of them is given in all.
 fn of_level(request: OperatePrivilegeV2Request, call: &Call, records: &Records) -> Result<Right> {
     let name = privilege_of(request.grantor)?;
     let privilege = Grantable::named(&name, records).ok_or_else(|| unknown_privilege(&name))?;
@@ -68,7 +69,10 @@ fn of_level(request: OperatePrivilegeV2Request, call: &Call, records: &Records) 
     check_object(NameOf::Database, database)?;
     check_object(NameOf::Collection, collection)?;
     match privilege.level() {
-        Level::Cluster if database != ANY || collection != ANY => {
+        Level::Cluster
+            if collection != ANY
+                || (database != ANY && !matches!(privilege, Grantable::One(_))) =>
+        {
             return Err(MilvusError::Invalid(format!(
                 "dbName and collectionName should be * for the cluster level privilege: {name}"
             )));

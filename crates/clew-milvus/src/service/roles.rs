@@ -82,6 +82,10 @@ impl Service {
             let (user, role) = (&request.username, &request.role_name);
             match operation {
                 Operation::Give => records.add_to_role(user, role),
+                // As in Milvus, nothing is taken from whom there is not.
+                Operation::Take if records.user(user).is_none() && records.role(role).is_some() => {
+                    Ok(())
+                }
                 Operation::Take => records.remove_from_role(user, role),
             }
         };
