@@ -204,6 +204,11 @@ class Kinds(Session):
         want = sorted((squared(probe, clip["emb"]), row["id"], at) for row in rows for at, clip in enumerate(row["clips"]))
         (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=12)
         self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want[:12]], "structs as hits")
+        scoped = lambda strategy: client.hybrid_search(name, [AnnSearchRequest(
+            [probe], "clips[emb]", {"params": {"element_scope": {"collapse": {"strategy": strategy}}}}, 12)], RRFRanker(), 5)
+        (hits,) = scoped("max")
+        self.same([hit["id"] for hit in hits], list(dict.fromkeys(i for _, i, _ in want[:12]))[:5], "the nearest stands for its row")
+        self.refused(3000, "element_scope.collapse.strategy sum", lambda: scoped("sum"))
         filter = "element_filter(clips, $[start] == 10) && id > 4"
         (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=50, filter=filter)
         self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want if at == 1 and i > 4],
@@ -348,7 +353,7 @@ class Kinds(Session):
                             ("s_d == 'word'", [0, 1, 2, 3]), ("s_d in ['word', 'z']", [0, 1, 2, 3]),
                             ("b_d == true", [0, 1, 2, 3, 9]), ("not (i64_d == 64)", [9]), ("s_d like 'wo%'", [0, 1, 2, 3]),
                             ("t_d == ISO '2024-05-06T07:08:09Z'", [0, 1, 2, 3, 9]), ("f_d < 1", [0, 1, 2, 3, 9]),
-                            ("j is null", [0, 1, 2, 3]), ("array_contains(a, 2)", [9])]:
+                            ("j is null", [0, 1, 2, 3]), ("array_contains(a, 2)", [9]), ("a in []", [])]:
             found = client.query(name, filter=filter, output_fields=["id"])
             self.same([row["id"] for row in found], ids, filter)
         client.alter_collection_field(name, "s", {"max_length": 40})

@@ -115,6 +115,30 @@ impl Asked {
         )))
     }
 
+    /// Refuses to make of a row's structs, where these are hits by themselves, anything but the nearest of them in its place,
+    /// which is what becomes of them in a hybrid search.
+    pub(super) fn check_scope(&self) -> Result<()> {
+        const NAME: &str = "element_scope";
+        let Some(scope) = self.inner.get(NAME) else {
+            return Ok(());
+        };
+        if !self.field.is_part() || self.metric.is_max_sim() {
+            return Err(MilvusError::invalid(format!(
+                "{NAME} is only supported for element-level search on struct array vector sub-fields"
+            )));
+        }
+        let strategy = scope.pointer("/collapse/strategy").and_then(Value::as_str);
+        match strategy.map(str::trim) {
+            Some("max") => Ok(()),
+            None | Some("") => Err(MilvusError::invalid(format!(
+                "{NAME}.collapse.strategy is required"
+            ))),
+            Some(other) => Err(MilvusError::Unsupported(format!(
+                "{NAME}.collapse.strategy {other}"
+            ))),
+        }
+    }
+
     /// The part of all distances that hits may have.
     #[allow(
         clippy::cast_possible_truncation,

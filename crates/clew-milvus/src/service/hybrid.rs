@@ -244,6 +244,7 @@ impl Service {
     ) -> Result<Vec<Ranking>> {
         let mut rankings: Vec<Ranking> = Vec::with_capacity(all.len());
         for asked in all {
+            asked.check_scope()?;
             // What is skipped is skipped of the whole ranking.
             asked.limit += std::mem::take(&mut asked.offset);
             let found = self.nearest(pinned, collection, asked).await?;

@@ -60,7 +60,11 @@ impl Lowering<'_> {
                 terms
             });
         }
-        let operand = self.single(value)?;
+        // Nothing is in an empty list, which Milvus says of whole arrays, too.
+        let operand = match values.is_empty() {
+            true => self.operand(value)?,
+            false => self.single(value)?,
+        };
         if let Operand::Literal(own) = &operand {
             return Ok(constant(values.contains(own) != negated));
         }
