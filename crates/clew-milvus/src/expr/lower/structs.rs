@@ -45,22 +45,25 @@ impl<'a> Lowering<'a> {
         negated: bool,
     ) -> Lowered<Query> {
         let (field, condition) = self.condition(at, name, arguments)?;
-        let threshold = |option: Option<&(String, Expr)>| {
+        let threshold = |option: Option<&(String, Expr)>, least: i64| {
             let (_, value) = option.ok_or_else(|| {
                 ExprError::at(at, format!("{name} takes a threshold, as in threshold=2"))
             })?;
             let count = self.literal(value)?.and_then(|value| value.as_i64());
             count
-                .filter(|count| (0..=COUNT_MAX).contains(count))
-                .ok_or_else(|| ExprError::at(value.at, "threshold must be a whole number from 0"))
+                .filter(|count| (least..=COUNT_MAX).contains(count))
+                .ok_or_else(|| {
+                    let why = format!("threshold must be a whole number from {least}");
+                    ExprError::at(value.at, why)
+                })
         };
         let option = named.iter().find(|(name, _)| name == "threshold");
         let many = match name {
             "element_filter" | "match_any" => Many::Any,
             "match_all" => Many::All,
-            "match_least" => Many::Least(threshold(option)?),
-            "match_most" => Many::Most(threshold(option)?),
-            _ => Many::Exactly(threshold(option)?),
+            "match_least" => Many::Least(threshold(option, 1)?),
+            "match_most" => Many::Most(threshold(option, 0)?),
+            _ => Many::Exactly(threshold(option, 0)?),
         };
         let takes = usize::from(!matches!(many, Many::Any | Many::All));
         if named.len() > takes {

@@ -191,7 +191,9 @@ fn calls(condition: &str) -> Vec<Call> {
     all.push((every, Box::new(|count, of| count == of)));
     for wanted in 0..5 {
         let call = |how: &str| format!("match_{how}(clips, {condition}, threshold={wanted})");
-        all.push((call("least"), Box::new(move |count, _| count >= wanted)));
+        if wanted > 0 {
+            all.push((call("least"), Box::new(move |count, _| count >= wanted)));
+        }
         all.push((call("most"), Box::new(move |count, _| count <= wanted)));
         all.push((call("exact"), Box::new(move |count, _| count == wanted)));
     }
@@ -305,6 +307,7 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
             1100,
             "threshold",
         ),
+        ("match_least(clips, $[n] == 1, threshold=0)", 1100, "from 1"),
         ("match_any(clips, $[n] + 1 == 2)", 3000, "arithmetic"),
         (
             "match_any(clips, $[text] =~ 'a')",
