@@ -399,7 +399,7 @@ fn rows_that_become_long_are_refused_by_the_node_s_memory() {
 #[test]
 fn columns_that_are_added_together_are_booked_together() {
     let account = MemoryAccount::new(MemoryLimits {
-        searches: 2 << 20,
+        searches: 4 << 20,
         ..MemoryLimits::none()
     });
     let memory = RequestMemory::new(&account);
