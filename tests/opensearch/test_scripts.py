@@ -108,8 +108,10 @@ class ScriptsTest(ClewTest):
         self.assertEqual([(hit["_id"], hit["sort"]) for hit in hits], [("c", [100.0]), ("a", [3.5]), ("b", [2.0])])
         after = self.search(sort={"_script": key}, search_after=[3.5])
         self.assertEqual([hit["_id"] for hit in after], ["b"])
-        with self.refused(400, "illegal_argument_exception", "Unknown ScriptSortType [text]"):
+        with self.refused(400, "x_content_parse_exception", "[_script] failed to parse field [type]") as refused:
             self.search(sort={"_script": {"type": "text", "script": "doc['tag'].value"}})
+        cause = refused.exception.info["error"]["caused_by"]
+        self.assertEqual(cause, {"type": "illegal_argument_exception", "reason": "Unknown ScriptSortType [text]"})
 
     def test_orders_by_texts(self):
         source = "doc['tag'].size() == 0 ? null : params.before + doc['tag'].value"

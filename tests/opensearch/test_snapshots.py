@@ -180,7 +180,8 @@ class TestSnapshots(ClewTest):
         fill_composed(self, "composed", 1)
         self.take(indices="composed")
         # As early builds wrote it: a record without id for each row of a nested object.
-        folder = next(pathlib.Path(self.server.data).glob("**/0-0.docs")).parent
+        uuid = self.client.snapshot.get(repository="repo", snapshot="s1")["snapshots"][0]["uuid"]
+        folder = next(pathlib.Path(self.server.data).glob(f"**/{uuid}/0-0.docs")).parent
         path = folder / "0-0.docs"
         row = struct.pack("<QQHHI", 1, 0, 0, 0xFFFF, 0)
         content = path.read_bytes()
