@@ -93,8 +93,16 @@ impl Table {
         stages: &[Stage],
         memory: &RequestMemory,
     ) -> Result<Self, SqlError> {
-        let mut stages = stages.iter();
-        stages.try_fold(self, |table, stage| table.stage(stage, memory))
+        // One `eval` is a stage for each column that it adds.
+        let are_added = |a: &Stage, b: &Stage| matches!((a, b), (Stage::Eval(_), Stage::Eval(_)));
+        let mut steps = stages.chunk_by(are_added);
+        steps.try_fold(self, |table, step| {
+            let mut budget = Budget::of(memory);
+            let mut stages = step.iter();
+            stages.try_fold(table, |table, stage| {
+                table.stage(stage, (memory, &mut budget))
+            })
+        })
     }
 
     /// Without the columns that were only fetched for a stage.
@@ -127,13 +135,17 @@ impl Table {
         }
     }
 
-    fn stage(mut self, stage: &Stage, memory: &RequestMemory) -> Result<Self, SqlError> {
+    fn stage(
+        mut self,
+        stage: &Stage,
+        (memory, budget): (&RequestMemory, &mut Budget<'_>),
+    ) -> Result<Self, SqlError> {
         match stage {
             Stage::Filter(expr) => {
                 let (condition, _) = bind(expr, &self.columns)?;
                 self.kept(|row| condition.is_true(row))
             }
-            Stage::Eval(new) => self.evaluated(new, memory),
+            Stage::Eval(new) => self.evaluated(new, budget),
             Stage::Group(group) => fold::grouped(self, group),
             Stage::Sort(keys) => self.sorted(keys),
             Stage::Limit { count, offset } => {
@@ -207,9 +219,8 @@ impl Table {
     fn evaluated(
         mut self,
         new: &[(String, Expr)],
-        memory: &RequestMemory,
+        budget: &mut Budget<'_>,
     ) -> Result<Self, SqlError> {
-        let mut budget = Budget::of(memory);
         for (name, expr) in new {
             let (bound, kind) = bind(expr, &self.columns)?;
             let place = self.columns.place(name).ok();
