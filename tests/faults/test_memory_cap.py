@@ -49,7 +49,7 @@ class MemoryCap(unittest.TestCase):
 
     def send(self, method, path, body, headers=None):
         host, port = self.server.address.rsplit(":", 1)
-        connection = http.client.HTTPConnection(host, int(port), timeout=120)
+        connection = http.client.HTTPConnection(host, int(port), timeout=600)
         try:
             headers = {"content-type": "application/json", **(headers or {})}
             connection.request(method, path, body=body, headers=headers)
