@@ -79,6 +79,7 @@ class Rest(ClientsTest):
             self.ask("collections/drop_function_field", {"collectionName": "words", "functionName": "f"})
             told = self.ask("collections/describe", {"collectionName": "words"})["data"]
             self.assertEqual(([one["name"] for one in told["fields"]], told["functions"]), (["id", "t", "v"], []))
+        self.ask("collections/drop", {"collectionName": "words"})
 
     def test_letters_of_members_may_be_of_another_case(self):
         fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
@@ -297,6 +298,7 @@ class Rest(ClientsTest):
         kept = {pair["key"]: pair["value"] for pair in told["properties"]}
         self.assertEqual({kept.get(key) for key in ("partitionkey.isolation", "mmap.enabled")}, {"true"}, kept)
         self.assertEqual(kept.get("warmup.vectorField"), "sync")
+        self.ask("collections/drop", {"collectionName": "props"})
 
     def test_a_collection_with_a_schema(self):
         field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}

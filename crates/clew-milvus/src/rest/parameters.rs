@@ -41,8 +41,11 @@ pub(super) fn read((body, said): (&Body, &str), field: &str) -> Result<Vec<KeyVa
     for (name, key) in GROUPING.into_iter().chain([(ZONE, ZONE)]) {
         if let Some(value) = body.get(name) {
             all.push(pair(key, text_of(value)));
-            doubly.extend((name != ZONE).then_some((key, "grouping")));
         }
+    }
+    // All of it stands in one of both places.
+    if GROUPING.iter().any(|(name, _)| body.get(name).is_some()) {
+        doubly.extend(GROUPING.map(|(_, key)| (key, "grouping")));
     }
     let order = body.texts("orderByFields")?;
     if !order.is_empty() {
