@@ -299,32 +299,29 @@ impl ClusterSettings {
     /// Whether clients are told the last version of the common ancestor
     /// (`compatibility.override_main_response_version`).
     pub(crate) fn old_version_shown(&self) -> bool {
-        let both = self.kept.lock();
-        let name = "compatibility.override_main_response_version";
-        let given = both.transient.get(name).or(both.persistent.get(name));
-        given.is_some_and(|text| text.trim_matches('"') == "true")
+        let given = self.given("compatibility.override_main_response_version");
+        given.as_deref() == Some("true")
     }
 
     /// Whether searches may run costly queries (`search.allow_expensive_queries`).
     pub(crate) fn expensive_queries(&self) -> Expensive {
-        let both = self.kept.lock();
-        let name = "search.allow_expensive_queries";
-        let given = both.transient.get(name).or(both.persistent.get(name));
-        match given.map(String::as_str) {
-            Some("false" | "\"false\"") => Expensive::Refused,
-            _ => Expensive::Allowed,
+        match self.is_off("search.allow_expensive_queries") {
+            true => Expensive::Refused,
+            false => Expensive::Allowed,
         }
     }
 
     /// Whether there are fields that scripts make (`search.derived_field.enabled`).
     pub(crate) fn derived_fields(&self) -> DerivedAllowed {
-        let both = self.kept.lock();
-        let name = "search.derived_field.enabled";
-        let given = both.transient.get(name).or(both.persistent.get(name));
-        match given.map(String::as_str) {
-            Some("false" | "\"false\"") => DerivedAllowed::No,
-            _ => DerivedAllowed::Yes,
+        match self.is_off("search.derived_field.enabled") {
+            true => DerivedAllowed::No,
+            false => DerivedAllowed::Yes,
         }
+    }
+
+    /// Whether a setting that is on unless it is switched off is off.
+    fn is_off(&self, name: &str) -> bool {
+        self.given(name).as_deref() == Some("false")
     }
 
     /// How long contexts may be kept whose setting has this name.
