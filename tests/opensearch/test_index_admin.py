@@ -151,6 +151,26 @@ class IndexAdmin(ClewTest):
         for copy in copies:
             self.assertEqual(self.client.count(index=copy)["count"], 100)
 
+    def test_a_setting_that_is_changed_while_a_copy_is_filled_is_kept(self):
+        self.index_all("i", {str(n): {"n": n} for n in range(100)})
+        self.client.indices.put_settings(index="i", body={"blocks.write": True})
+        body = {"settings": {"index.blocks.write": None}}
+        for copy in [f"copy-{number}" for number in range(30)]:
+
+            def change(copy=copy):
+                # Before the copy is there nobody has such an index; afterwards it is said once.
+                settings = {"max_result_window": 100}
+                while "acknowledged" not in self.client.indices.put_settings(index=copy, body=settings, ignore=404):
+                    pass
+
+            with ThreadPoolExecutor(1) as pool:
+                changed = pool.submit(change)
+                self.client.indices.clone(index="i", target=copy, body=body)
+                changed.result()
+            shown = self.client.indices.get_settings(index=copy)[copy]["settings"]["index"]
+            self.assertEqual(shown.get("max_result_window"), "100", copy)
+            self.assertNotIn("clew", shown)
+
     def test_settings_that_nobody_gave_are_shown_where_they_are_asked_for(self):
         self.client.indices.create(index="i", body={"settings": {"max_terms_count": 7, "index.blocks.write": True}})
 

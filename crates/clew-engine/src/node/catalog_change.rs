@@ -29,17 +29,8 @@ pub enum CatalogChange {
         /// What is said of them, with the analyzers of that index.
         spec: Box<MappingSpec>,
     },
-    /// Settings that replace an index's, whatever it has by then.
-    Settings {
-        /// The index's own name.
-        index: String,
-        /// All of its settings.
-        settings: Box<IndexSettings>,
-        /// Whether only blocks are set and lifted: that, no block forbids.
-        blocks_alone: bool,
-    },
     /// Settings that are made of those that an index has by then.
-    ChangedSettings {
+    Settings {
         /// The index's own name.
         index: String,
         /// What they become.
@@ -63,7 +54,6 @@ impl CatalogChange {
         match self {
             CatalogChange::Mapping { index, .. }
             | CatalogChange::Settings { index, .. }
-            | CatalogChange::ChangedSettings { index, .. }
             | CatalogChange::Analysis { index, .. } => Some(index),
             CatalogChange::Definition(_) => None,
         }
@@ -243,11 +233,6 @@ fn check_all(
                 check_analysis(&indices[&index], source)?
             }
             CatalogChange::Settings {
-                index,
-                settings,
-                blocks_alone,
-            } => check_change(&indices[&index], *settings, blocks_alone)?,
-            CatalogChange::ChangedSettings {
                 index,
                 change,
                 blocks_alone,

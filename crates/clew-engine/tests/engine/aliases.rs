@@ -2,7 +2,8 @@
 
 use clew_engine::{
     Alias, AliasAction, Aliases, Block, CatalogChange, ClosedNames, EngineError, ErrorKind,
-    IndexPlan, IndexSettings, IndexState, Purpose, ResolveOptions, Wildcards, WriteOperation,
+    IndexPlan, IndexSettings, IndexState, Purpose, ResolveOptions, SettingsChange, Wildcards,
+    WriteOperation,
 };
 use clew_platform::SimDisk;
 use serde_json::json;
@@ -267,7 +268,7 @@ fn a_block_forbids_until_it_is_taken_away() {
             .insert("a protocol's word".to_string(), value);
         let change = CatalogChange::Settings {
             index: "docs".to_string(),
-            settings: Box::new(settings),
+            change: SettingsChange::new(move |_| Ok(settings.clone())),
             blocks_alone: true,
         };
         node.engine

@@ -248,7 +248,7 @@ fn of_two_changes_of_settings_neither_takes_back_the_other() {
             change(&mut settings);
             Ok(settings)
         });
-        vec![CatalogChange::ChangedSettings {
+        vec![CatalogChange::Settings {
             index: "docs".to_string(),
             change,
             blocks_alone: false,
@@ -266,7 +266,7 @@ fn of_two_changes_of_settings_neither_takes_back_the_other() {
         let reason = "no".to_string();
         Err(EngineError::InvalidSetting { reason })
     });
-    let refused = CatalogChange::ChangedSettings {
+    let refused = CatalogChange::Settings {
         index: "docs".to_string(),
         change: refused,
         blocks_alone: false,

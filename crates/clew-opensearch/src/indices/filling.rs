@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clew_engine::{
     Access, Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan,
-    IndexSettings,
+    SettingsChange,
 };
 use clew_schema::Mapping;
 use parking_lot::Mutex;
@@ -83,14 +83,14 @@ pub(crate) fn make(
     let (mut made, mut changes) = (Vec::new(), Vec::new());
     let work = || -> Result<(), ApiError> {
         for (place, filled) in all.into_iter().enumerate() {
-            let (plan, name, settings) = filled.begin()?;
+            let (plan, name, change) = filled.begin()?;
             let (index, _) = engine.create_planned(access, &name, plan)?;
             made.push(index.clone());
             fill(engine, place, &index)?;
             let index = index.name().to_string();
             changes.push(CatalogChange::Settings {
                 index,
-                settings: Box::new(settings),
+                change,
                 blocks_alone: false,
             });
         }
@@ -112,21 +112,31 @@ pub(crate) fn make(
 }
 
 impl Filled {
-    /// What the index begins with, its name, and what its settings are to be in the end.
-    fn begin(self) -> Result<(IndexPlan, String, IndexSettings), ApiError> {
-        let mut whole = settings::create(&self.settings)?;
-        whole.given.extend(self.private);
-        let open: Flat = self
+    /// What the index begins with, its name, and how its settings change in the end.
+    fn begin(self) -> Result<(IndexPlan, String, SettingsChange), ApiError> {
+        let limits = settings::create(&self.settings)?.mapping_limits;
+        let (blocks, open): (Flat, Flat) = self
             .settings
             .into_iter()
-            .filter(|(name, _)| !name.starts_with(settings::BLOCKS))
-            .collect();
+            .partition(|(name, _)| name.starts_with(settings::BLOCKS));
         let mut begin = settings::create(&open)?;
         begin
             .given
             .insert(UNFINISHED.to_string(), "true".to_string());
+        // Others may have changed settings meanwhile, which they keep.
+        let private = self.private;
+        let change = SettingsChange::new(move |current| {
+            let mut whole = current.clone();
+            whole.given.remove(UNFINISHED);
+            whole.given.extend(private.clone());
+            for (name, value) in &blocks {
+                settings::set(&mut whole, name, value.as_deref())
+                    .map_err(|error| settings::refused(&error))?;
+            }
+            Ok(whole)
+        });
         let mut mapping = self.mapping;
-        mapping.set_limits(whole.mapping_limits);
+        mapping.set_limits(limits);
         let plan = IndexPlan {
             name: None,
             any_case: false,
@@ -134,7 +144,7 @@ impl Filled {
             mapping,
             aliases: self.aliases,
         };
-        Ok((plan, self.name, whole))
+        Ok((plan, self.name, change))
     }
 }
 

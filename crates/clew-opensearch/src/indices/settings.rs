@@ -296,6 +296,13 @@ pub fn read_untyped(settings: &mut IndexSettings) {
     }
 }
 
+/// A refusal of settings as the engine passes it on.
+pub(super) fn refused(error: &ApiError) -> EngineError {
+    EngineError::InvalidSetting {
+        reason: error.reason(),
+    }
+}
+
 /// What gives an index these settings beside those that it has when it is done.
 ///
 /// # Errors
@@ -306,11 +313,9 @@ pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiErr
     let (name, uuid) = (index.name().to_string(), index.uuid().to_string());
     let asked = flat.clone();
     let change = SettingsChange::new(move |current| {
-        update(current, &asked, &name, &uuid).map_err(|error| EngineError::InvalidSetting {
-            reason: error.reason(),
-        })
+        update(current, &asked, &name, &uuid).map_err(|error| refused(&error))
     });
-    Ok(CatalogChange::ChangedSettings {
+    Ok(CatalogChange::Settings {
         index: index.name().to_string(),
         change,
         blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),

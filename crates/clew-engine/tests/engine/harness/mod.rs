@@ -7,7 +7,7 @@ use bytes::Bytes;
 use clew_engine::{
     Access, Action, CatalogChange, Document, Engine, EngineError, EngineOptions, Freshness, Hit,
     IndexHandle, IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse,
-    UpdateSpec, WriteOperation, Written,
+    SettingsChange, UpdateSpec, WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
@@ -86,7 +86,7 @@ pub(crate) fn one_more_field() -> MappingSpec {
 pub(crate) fn settings_change(settings: IndexSettings) -> Vec<CatalogChange> {
     vec![CatalogChange::Settings {
         index: "docs".to_string(),
-        settings: Box::new(settings),
+        change: SettingsChange::new(move |_| Ok(settings.clone())),
         blocks_alone: false,
     }]
 }
