@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Answer;
 use super::answers::costing;
 use super::body::{Body, Refusal, Result, wrong};
+use super::parameters::is_grouped;
 use crate::error::MilvusError;
 use crate::proto::*;
 use crate::rows;
@@ -42,14 +43,13 @@ pub(super) fn check_hybrid(body: &Body) -> Result<()> {
 
 /// Refuses it beside what counts or groups hits otherwise.
 fn check_alone(body: &Body) -> Result<()> {
-    const GROUPING: [&str; 3] = ["groupingField", "groupSize", "strictGroupSize"];
     let inner = Body(body.object("searchParams")?);
     let params = Body(inner.object("params")?);
     let given = |name: &str| inner.get(name).or_else(|| params.get(name));
     let skips = |offset: Option<&Value>| offset.is_some_and(|offset| *offset != json!(0));
     let why = if skips(body.get("offset")) {
         "offset is not supported with searchAggregation"
-    } else if GROUPING.iter().any(|name| body.get(name).is_some()) {
+    } else if is_grouped(body) {
         "groupingField/groupSize/strictGroupSize and searchAggregation cannot be used simultaneously"
     } else if body.get("orderByFields").is_some() {
         "orderByFields and searchAggregation cannot be used simultaneously"

@@ -44,7 +44,7 @@ pub(super) fn read((body, said): (&Body, &str), field: &str) -> Result<Vec<KeyVa
         }
     }
     // All of it stands in one of both places.
-    if GROUPING.iter().any(|(name, _)| body.get(name).is_some()) {
+    if is_grouped(body) {
         doubly.extend(GROUPING.map(|(_, key)| (key, "grouping")));
     }
     let order = body.texts("orderByFields")?;
@@ -80,6 +80,11 @@ pub(super) fn read((body, said): (&Body, &str), field: &str) -> Result<Vec<KeyVa
     }
     all.push(pair("params", Value::Object(params)));
     Ok(all)
+}
+
+/// Whether a search says by members of its own how hits are grouped.
+pub(super) fn is_grouped(body: &Body) -> bool {
+    GROUPING.iter().any(|(name, _)| body.get(name).is_some())
 }
 
 /// Whether two values mean the same: 10 and 10.0 do.
