@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Block, ClosedNames, Index, Purpose, ResolveOptions, Wildcards};
+use clew_platform::stopped;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_health::wait_until;
@@ -60,12 +61,16 @@ pub(crate) async fn state(call: Call) -> Result<Reply, ApiError> {
         }
     };
     let flat = call.params.flag("flat_settings", false)?;
-    let mut body = shown_state(&call.api, &metrics, &indices, flat);
-    body["cluster_name"] = Value::from(call.api.options.cluster_name.clone());
-    if waited.is_some() {
-        body["wait_for_timed_out"] = Value::from(false);
-    }
-    Ok(Reply::json(&body))
+    let api = call.api.clone();
+    let made = move || {
+        let mut body = shown_state(&api, &metrics, &indices, flat);
+        body["cluster_name"] = Value::from(api.options.cluster_name.clone());
+        if waited.is_some() {
+            body["wait_for_timed_out"] = Value::from(false);
+        }
+        Ok(body)
+    };
+    call.showing(made).await
 }
 
 /// Whether the state became as new as the request wants; `None` when it does not say.
@@ -224,6 +229,7 @@ fn shown_block(block: Block) -> Value {
 fn shown_metadata(api: &Api, indices: &[Arc<Index>], flat: bool) -> Value {
     let each = indices
         .iter()
+        .take_while(|_| !stopped())
         .map(|index| (index.name().to_string(), shown_index(index, flat)));
     let each: Map<String, Value> = each.collect();
     let mut metadata = json!({

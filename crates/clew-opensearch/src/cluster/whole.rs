@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::Index;
-use clew_platform::whole_ms;
+use clew_platform::{stopped, whole_ms};
 use serde_json::{Value, json};
 
 use crate::cluster::definitions_counted::{analysis, field_types};
@@ -35,7 +35,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     if named {
         let indices = call.shown_indices();
         body["status"] = ShardHealth::of(&indices).status().into();
-        body["indices"] = of_indices(&indices);
+        body["indices"] = call.off_thread(move || of_indices(&indices)).await?;
         body["nodes"] = of_node(&call.api);
     }
     Ok(Reply::json(&body))
@@ -61,7 +61,8 @@ fn of_indices(indices: &[Arc<Index>]) -> Value {
     {
         shown.extend(sections);
     }
-    let mappings: Vec<Value> = indices.iter().map(|index| shown_mapping(index)).collect();
+    let wanted = indices.iter().take_while(|_| !stopped());
+    let mappings: Vec<Value> = wanted.map(|index| shown_mapping(index)).collect();
     shown["mappings"] = field_types(&mappings);
     let settings = indices
         .iter()

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::ApiError;
-use crate::http::json_writer::json_while;
 use crate::http::reply::Reply;
 use crate::search::resolve_documents;
 use crate::state::call::Call;
@@ -59,12 +58,12 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
         Some(filter) => filtered(&call, filter).await?,
     };
     // Hundreds of indexes may have thousands of fields each.
-    let told = call.off_thread(move || told(&indices, &patterns, include_unmapped));
-    Ok(Reply::raw_json(told.await?))
+    call.showing(move || Ok(told(&indices, &patterns, include_unmapped)))
+        .await
 }
 
-/// The JSON of what is told of indexes' fields; anything once the request is over, as nobody sees it.
-fn told(indices: &[Arc<Index>], patterns: &[String], include_unmapped: bool) -> Vec<u8> {
+/// What is told of indexes' fields; anything once the request is over, as nobody sees it.
+fn told(indices: &[Arc<Index>], patterns: &[String], include_unmapped: bool) -> Value {
     let mut names: Vec<String> = indices.iter().map(|i| i.name().to_string()).collect();
     names.sort();
     let mut gathered = Gathered::new();
@@ -93,8 +92,7 @@ fn told(indices: &[Arc<Index>], patterns: &[String], include_unmapped: bool) -> 
         ("indices".to_string(), names.into()),
         ("fields".to_string(), Value::Object(fields)),
     ];
-    let told = Value::Object(Map::from_iter(told));
-    json_while(&told, &|| !stopped()).unwrap_or_default()
+    Value::Object(Map::from_iter(told))
 }
 
 fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {

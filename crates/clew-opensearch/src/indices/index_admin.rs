@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use clew_engine::{
     AliasNames, ClosedNames, Definitions, Index, Purpose, ResolveOptions, Wildcards,
 };
+use clew_platform::stopped;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -129,21 +130,23 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET /{index}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let show = |index: &Arc<Index>| -> Result<Value, ApiError> {
+    let indices = call.indices_from(Wildcards::OPEN, Purpose::Show).await?;
+    let settings = indices.iter().map(|index| settings_for(&call, index));
+    let settings = settings.collect::<Result<Vec<_>, _>>()?;
+    let show = |(index, settings): (&Arc<Index>, Value)| {
         let mut shown = json!({
             "aliases": shown_aliases(&aliases_of(index)),
             "mappings": shown_mapping(index),
-            "settings": settings_for(&call, index)?,
+            "settings": settings,
         });
         if let Some(stream) = index.data_stream() {
             shown["data_stream"] = Value::from(stream);
         }
-        Ok(shown)
+        (index.name().to_string(), shown)
     };
-    let indices = call.indices_from(Wildcards::OPEN, Purpose::Show).await?;
-    let body = indices
-        .iter()
-        .map(|index| Ok((index.name().to_string(), show(index)?)));
-    let body = body.collect::<Result<_, ApiError>>()?;
-    Ok(Reply::json(&Value::Object(body)))
+    let made = move || {
+        let wanted = indices.iter().take_while(|_| !stopped());
+        Ok(Value::Object(wanted.zip(settings).map(show).collect()))
+    };
+    call.showing(made).await
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::{CatalogChange, ClosedNames, Index, Purpose, ResolveOptions, Wildcards};
+use clew_platform::stopped;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
@@ -25,19 +26,31 @@ async fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
 /// `GET /{index}/_mapping`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let indices = readable(&call).await?;
-    let show = |index: &Index| json!({"mappings": shown_mapping(index)});
-    let body = indices
-        .iter()
-        .map(|index| (index.name().to_string(), show(index)));
-    Ok(Reply::json(&Value::Object(body.collect())))
+    let show = |index: &Arc<Index>| {
+        let shown = json!({"mappings": shown_mapping(index)});
+        (index.name().to_string(), shown)
+    };
+    let made = move || {
+        let wanted = indices.iter().take_while(|_| !stopped());
+        Ok(Value::Object(wanted.map(show).collect()))
+    };
+    call.showing(made).await
 }
 
 /// `GET /{index}/_mapping/field/{fields}`.
 pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
-    let patterns: Vec<&str> = call.path_required("fields")?.split(',').collect();
+    let patterns = call.path_required("fields")?.to_string();
     let with_defaults = call.params.flag("include_defaults", false)?;
+    let indices = readable(&call).await?;
+    call.showing(move || Ok(shown_fields(&indices, &patterns, with_defaults)))
+        .await
+}
+
+/// The fields of indexes that some patterns, with commas between them, fit.
+fn shown_fields(indices: &[Arc<Index>], patterns: &str, with_defaults: bool) -> Value {
+    let patterns: Vec<&str> = patterns.split(',').collect();
     let mut body = Map::new();
-    for index in readable(&call).await? {
+    for index in indices.iter().take_while(|_| !stopped()) {
         let mut fields = Map::new();
         let mut add = |path: &str, mapping: &Value| {
             if patterns.iter().any(|pattern| glob(pattern, path)) {
@@ -51,7 +64,7 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
                 fields.insert(path.to_string(), shown);
             }
         };
-        let shown = shown_mapping(&index);
+        let shown = shown_mapping(index);
         collect_fields("", &shown, &mut add);
         let derived = shown.get("derived").and_then(Value::as_object);
         for (name, field) in derived.into_iter().flatten() {
@@ -59,7 +72,7 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
         }
         body.insert(index.name().to_string(), json!({"mappings": fields}));
     }
-    Ok(Reply::json(&Value::Object(body)))
+    Value::Object(body)
 }
 
 /// Visits every field with its full path, multi-fields too.

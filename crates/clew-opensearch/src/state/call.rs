@@ -10,11 +10,12 @@ use clew_engine::{
     IndexHandle, Purpose, ResolveOptions, Wildcards,
 };
 use clew_log::Glsn;
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, stopped};
 use serde_json::Value;
 
 use crate::http::client::Client;
 use crate::http::error::ApiError;
+use crate::http::json_writer::json_while;
 use crate::http::params::Params;
 use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
@@ -399,6 +400,22 @@ impl Call {
             work(engine)
         };
         self.blocking(work).await
+    }
+
+    /// The answer whose JSON is made of what indexes say of themselves, which takes long where they have many fields: made
+    /// and written where it holds up nobody, and only as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// Those of the work, and those of [`Call::off_thread`].
+    pub(crate) async fn showing(
+        &self,
+        work: impl FnOnce() -> Result<Value, ApiError> + Send + 'static,
+    ) -> Result<Reply, ApiError> {
+        let write = move || {
+            // What was broken off nobody sees.
+            work().map(|shown| json_while(&shown, &|| !stopped()).unwrap_or_default())
+        };
+        Ok(Reply::raw_json(self.off_thread(write).await??))
     }
 
     /// Does what takes long where it does not hold up others, and only as long as the request wants it.
