@@ -35,7 +35,7 @@ QUIET_SECONDS = 0.06
 IDLE_SHARE = 0.1
 WAYS = ("timeout", "gone", "cancel")
 # Threads that work for nobody's request.
-OTHERS = ("clew-merge",)
+OTHERS = ("clew-merge", "clew-refresh")
 
 
 class Threads:
@@ -43,7 +43,7 @@ class Threads:
 
     def __init__(self, pid):
         self.path = f"/proc/{pid}/task"
-        self.known, self.others = set(), set()
+        self.names, self.others = {}, set()
 
     def now(self):
         times = {}
@@ -54,21 +54,30 @@ class Threads:
         return times
 
     def add(self, thread, times):
-        if thread not in self.known:
+        if thread not in self.names:
             with open(f"{self.path}/{thread}/comm") as file:
-                (self.others if file.read().startswith(OTHERS) else self.known).add(thread)
+                name = file.read().strip()
+            if name.startswith(OTHERS):
+                self.others.add(thread)
+                return
+            self.names[thread] = name
         with open(f"{self.path}/{thread}/schedstat") as file:
             ran, waited, _ = file.read().split()
         times[thread] = (int(ran) / 1e9, int(waited) / 1e9)
 
+    def busiest(self, times, before):
+        """The processor time of the thread that has used most since, and its name."""
+        used = ((ran - before.get(thread, (0, 0))[0], self.names[thread]) for thread, (ran, _) in times.items())
+        return max(used, default=(0, "none"))
+
 
 class Overstay(NamedTuple):
-    """What happened after the signal, in seconds: the busiest thread's processor time, and the wall clock's."""
+    """What happened after the signal, in seconds: the busiest thread's processor time, and the wall clock's; that thread."""
 
     busy: float
     wall: float
     late: float
-
+    thread: str
 
 
 class Asked:
@@ -150,8 +159,8 @@ class Ends:
                 quiet_since = moment
             before, last = now, moment
             if moment - quiet_since > seconds or moment - began > seconds_max or not self.server.alive():
-                busy = max((times[0] - first.get(thread, (0, 0))[0] for thread, times in now.items()), default=0)
-                return Overstay(busy, max(0, quiet_since - began), late)
+                busy, thread = self.threads.busiest(now, first)
+                return Overstay(busy, max(0, quiet_since - began), late, thread)
 
     def address(self, kind):
         return self.server.grpc if kind.milvus else self.server.address
@@ -197,8 +206,8 @@ class Ends:
         while self.server.process.poll() is None and time.monotonic() - began < GONE_SECONDS_MAX:
             time.sleep(STEP_SECONDS)
             now = self.threads.now() or now
-        busy = max((times[0] - before.get(thread, (0, 0))[0] for thread, times in now.items()), default=0)
-        overstay = Overstay(busy, time.monotonic() - began, 0)
+        busy, thread = self.threads.busiest(now, before)
+        overstay = Overstay(busy, time.monotonic() - began, 0, thread)
         asked.break_off()
         self.server.kill()
         self.start()
@@ -244,7 +253,7 @@ class Ends:
                 if overstay and (row[way] is None or overstay.busy > row[way].busy):
                     row[way] = overstay
             if row[way] and row[way].busy > kind.overstay:
-                self.broken.append(f"{kind.name}: {row[way].busy * 1000:.0f} ms after {way}")
+                self.broken.append(f"{kind.name}: {row[way].busy * 1000:.0f} ms of {row[way].thread} after {way}")
         return row
 
     def kinds(self):
