@@ -212,6 +212,16 @@ pub enum EngineError {
         /// The first failure.
         reason: String,
     },
+    /// The shard serves nothing yet: its index is still being filled.
+    #[error("[{index}][{shard}] primary shard is not active")]
+    ShardNotActive {
+        /// Index name.
+        index: String,
+        /// Shard number.
+        shard: u32,
+        /// What it was to serve: writes, or anything else.
+        purpose: Purpose,
+    },
     /// A bounded queue is full.
     #[error("rejected execution: {what} is full ({max})")]
     Overloaded {
@@ -321,7 +331,8 @@ impl EngineError {
             | EngineError::Closed
             | EngineError::MergeCancelled
             | EngineError::Timeout { .. }
-            | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
+            | EngineError::ShardFailed { .. }
+            | EngineError::ShardNotActive { .. } => ErrorKind::Unavailable,
             EngineError::Corrupt { .. } | EngineError::Incomplete { .. } => ErrorKind::Corrupt,
             EngineError::Panicked
             | EngineError::Tantivy { .. }

@@ -74,6 +74,10 @@ pub struct IndexSettings {
     /// The field of which every document has exactly one value: the time of a data stream's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_field: Option<String>,
+    /// Whether documents from elsewhere are still being put into it: until all are in, its shards serve neither reads nor
+    /// writes, as the index may yet be removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
     /// What is told as slow.
     #[serde(default, skip_serializing_if = "SlowLog::is_default")]
     pub slow: SlowLog,
@@ -134,6 +138,7 @@ impl Default for IndexSettings {
             hidden: false,
             data_stream: None,
             time_field: None,
+            unfinished: false,
             slow: SlowLog::default(),
             given: BTreeMap::new(),
         }

@@ -183,6 +183,17 @@ impl Index {
     pub fn created_ms(&self) -> u64 {
         self.created_ms
     }
+    /// Whether it is still being filled with documents from elsewhere: its shards serve nothing yet.
+    pub fn is_unfinished(&self) -> bool {
+        self.settings.load().unfinished
+    }
+    /// Gives it other settings.
+    pub(crate) fn store_settings(&self, settings: IndexSettings) {
+        let unfinished = settings.unfinished;
+        self.settings.store(Arc::new(settings));
+        let shards = self.shards.iter();
+        shards.for_each(|shard| shard.set_unfinished(unfinished));
+    }
     /// The settings now.
     pub fn settings(&self) -> Arc<IndexSettings> {
         self.settings.load_full()

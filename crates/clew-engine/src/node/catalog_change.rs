@@ -105,7 +105,7 @@ impl Checked {
     fn store(self) {
         match self {
             Checked::Mapping(index, mapping) => index.mapping.store(Arc::new(mapping)),
-            Checked::Settings(index, settings) => index.settings.store(Arc::new(settings)),
+            Checked::Settings(index, settings) => index.store_settings(settings),
         }
     }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::base::access::{Access, Purpose};
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::index::handle::Index;
+use crate::node::destination::Destination;
 use crate::node::engine::{Engine, Logged};
 use crate::node::index_handle::IndexHandle;
 use crate::shard::{Shard, View};
@@ -56,17 +57,19 @@ impl Engine {
     }
 
     /// Writes documents into an index that has none of their ids yet, each in the version that it
-    /// brings, and makes all durable in the index's segments. The number of documents.
+    /// brings, and makes all durable in the index's segments. Neither its blocks nor its being unfinished
+    /// ([`IndexSettings::unfinished`](crate::IndexSettings::unfinished)) hold them up. The number of documents.
     ///
     /// # Errors
-    /// The first document that cannot be read or written; those before it stay. Documents of one
-    /// id from two shards cannot lie in the same one: the second is a version conflict.
+    /// When the index is closed, was deleted, or may not be written to by who asks; the first document that cannot be read
+    /// or written, and those before it stay. Documents of one id from two shards cannot lie in the same one: the second is a version conflict.
     pub fn fill_index(
         &self,
         access: &Access,
         index: &Arc<Index>,
         documents: impl Iterator<Item = Result<Document, EngineError>>,
     ) -> Result<u64, EngineError> {
+        check_access(index.name(), access, Purpose::Write)?;
         let mut written = 0;
         let mut batch = Vec::new();
         let mut bytes = 0;
@@ -85,21 +88,26 @@ impl Engine {
                 }),
             });
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-                written += self.write_batch(access, std::mem::take(&mut batch))?;
+                written += self.write_batch(index, std::mem::take(&mut batch))?;
                 bytes = 0;
             }
         }
-        written += self.write_batch(access, batch)?;
+        written += self.write_batch(index, batch)?;
         self.refresh(index)?;
         self.flush(index)?;
         Ok(written)
     }
 
-    fn write_batch(&self, access: &Access, batch: Vec<WriteOperation>) -> Result<u64, EngineError> {
+    fn write_batch(
+        &self,
+        index: &Arc<Index>,
+        batch: Vec<WriteOperation>,
+    ) -> Result<u64, EngineError> {
         if batch.is_empty() {
             return Ok(0);
         }
-        let outcome = self.write(access, batch);
+        let destination = Destination::Filled(index);
+        let outcome = self.inner.write(destination, batch, &|| None);
         let mut written = 0;
         for result in outcome.results {
             result?;

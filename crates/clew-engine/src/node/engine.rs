@@ -363,7 +363,7 @@ impl Engine {
             for shard in indices.iter().flat_map(|index| &index.shards) {
                 let mut published = shard.published();
                 while !shard.is_visible(glsn) && !shard.is_retired() {
-                    shard.check_readable()?;
+                    shard.check_sound()?;
                     published.borrow_and_update();
                     self.inner.signal.request_refresh();
                     // Published between the two looks: do not wait for the next one.

@@ -93,7 +93,7 @@ impl Index {
         // What its shards have under the one before is read anew where that says something else.
         let mapping = mapping.in_place_of(&self.mapping());
         self.mapping.store(Arc::new(mapping));
-        self.settings.store(Arc::new(settings));
+        self.store_settings(settings);
         self.aliases.store(Arc::new(record.aliases.clone()));
         self.closed.store(record.closed, Ordering::SeqCst);
         self.name.change(&record.name);

@@ -156,8 +156,8 @@ impl Inner {
         Ok((index, logged))
     }
 
-    /// Refuses a new index while the disk is nearly full, as if it had the block that all others have then.
-    fn check_room_for_index(&self, name: &str) -> Result<(), EngineError> {
+    /// Refuses a new index, or what fills it, while the disk is nearly full, as if it had the block that all others have then.
+    pub(crate) fn check_room_for_index(&self, name: &str) -> Result<(), EngineError> {
         if !self.space.is_blocked() || !self.look_at_disk().is_blocked() {
             return Ok(());
         }
@@ -244,7 +244,9 @@ impl Inner {
                 healer: self.healer.clone(),
                 space: self.space.clone(),
             };
-            Shard::open(place, context, mapping.clone()).map(Arc::new)
+            let shard = Shard::open(place, context, mapping.clone())?;
+            shard.set_unfinished(settings.unfinished);
+            Ok::<_, EngineError>(Arc::new(shard))
         };
         Ok(Index {
             name: name.clone(),

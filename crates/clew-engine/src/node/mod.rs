@@ -5,6 +5,7 @@ pub(crate) mod buffers;
 pub(crate) mod catalog_change;
 pub(crate) mod data_folder;
 pub(crate) mod define;
+pub(crate) mod destination;
 pub(crate) mod documents;
 pub(crate) mod engine;
 pub(crate) mod healing;

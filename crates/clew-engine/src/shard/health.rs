@@ -29,6 +29,7 @@ pub(crate) struct ShardFailure {
 pub(crate) struct ShardHealth {
     failure: ArcSwapOption<ShardFailure>,
     retired: AtomicBool,
+    unfinished: AtomicBool,
     /// Woken by failures.
     healer: Arc<Signal>,
 }
@@ -54,6 +55,16 @@ impl ShardHealth {
     /// Whether the index of the shard was deleted.
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Whether the index of the shard is still being filled.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.unfinished.load(Ordering::SeqCst)
+    }
+
+    /// The index is being filled, or that has ended.
+    pub(crate) fn set_unfinished(&self, unfinished: bool) {
+        self.unfinished.store(unfinished, Ordering::SeqCst);
     }
 
     /// The first failure stands, but for damage: no rebuilding helps against that.

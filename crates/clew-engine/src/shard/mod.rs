@@ -55,6 +55,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocId;
 use tokio::sync::watch;
 
+use crate::base::access::Purpose;
 use crate::base::activity::Timed;
 use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
@@ -193,7 +194,7 @@ impl Shard {
             let index = self.place.index.to_string();
             return Err(EngineError::IndexNotFound { index });
         }
-        self.check_readable()?;
+        self.check_sound()?;
         Ok(writer)
     }
 
@@ -234,7 +235,7 @@ impl Shard {
     /// What a failure within the shard comes to: when its files were found damaged, that.
     pub(crate) fn told(&self, error: EngineError) -> EngineError {
         match self.is_damaged() {
-            true => self.check_readable().err().unwrap_or(error),
+            true => self.check_sound().err().unwrap_or(error),
             false => error,
         }
     }
@@ -244,8 +245,32 @@ impl Shard {
         self.directory.spilled().0 > 0
     }
 
-    /// Fails when the shard has failed: an answer would lack something, or have what was refused.
+    /// Fails when an answer would lack something, or have what was refused: the shard has failed, or its index is still
+    /// being filled.
     pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
+        self.check_sound()?;
+        match self.health.is_unfinished() {
+            true => Err(self.not_active(Purpose::Read)),
+            false => Ok(()),
+        }
+    }
+
+    /// What is said of a shard that serves nothing yet.
+    pub(crate) fn not_active(&self, purpose: Purpose) -> EngineError {
+        EngineError::ShardNotActive {
+            index: self.place.index.to_string(),
+            shard: self.place.number,
+            purpose,
+        }
+    }
+
+    /// The index of the shard is being filled, or that has ended.
+    pub(crate) fn set_unfinished(&self, unfinished: bool) {
+        self.health.set_unfinished(unfinished);
+    }
+
+    /// Fails when the shard has failed.
+    pub(crate) fn check_sound(&self) -> Result<(), EngineError> {
         match self.health.failure() {
             None => Ok(()),
             Some(failure) => Err(self.failed(&failure.reason)),

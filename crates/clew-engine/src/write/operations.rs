@@ -8,15 +8,15 @@ use std::time::Duration;
 use clew_log::Glsn;
 use clew_profile::Spent;
 
-use crate::base::access::{Access, Purpose, check_access};
-use crate::base::date_names::resolve_date;
+use crate::base::access::Access;
 use crate::base::error::EngineError;
 use crate::base::operation::ROUTING_BYTES_MAX;
 use crate::base::phase::{Phase, in_span};
 use crate::base::settings::TranslogDurability;
-use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
+use crate::base::write_request::{Action, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
+use crate::node::destination::Destination;
 use crate::node::engine::{Engine, Inner};
 use crate::shard::{
     Fullness, Prepared, PutIn, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text,
@@ -25,19 +25,13 @@ use crate::write::batches::{Chunk, ShardBatch, next_free};
 use crate::write::room::Room;
 use crate::write::watched::{Watch, Watched};
 
-/// What becomes of a write to an index that does not exist.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
-    Created,
-    AnError,
-}
-
 impl Engine {
     /// Does a list of writes, in order for each document. The results may be told to a client
     /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
     /// the disk.
     pub fn write(&self, access: &Access, operations: Vec<WriteOperation>) -> WriteOutcome {
-        self.inner.write(access, operations, &|| None)
+        self.inner
+            .write(Destination::Named(access), operations, &|| None)
     }
 
     /// The same until somebody ends it: operations that are not begun by then get the error that `ended` has for them,
@@ -48,7 +42,8 @@ impl Engine {
         operations: Vec<WriteOperation>,
         ended: &dyn Fn() -> Option<EngineError>,
     ) -> WriteOutcome {
-        self.inner.write(access, operations, ended)
+        self.inner
+            .write(Destination::Named(access), operations, ended)
     }
 
     /// Waits until writes are as durable as their indexes ask for. A request whose spans somebody wants is told which
@@ -76,9 +71,9 @@ impl Engine {
 }
 
 impl Inner {
-    fn write(
+    pub(crate) fn write(
         &self,
-        access: &Access,
+        destination: Destination<'_>,
         operations: Vec<WriteOperation>,
         ended: &dyn Fn() -> Option<EngineError>,
     ) -> WriteOutcome {
@@ -103,7 +98,7 @@ impl Inner {
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
             let mut chunk = Chunk::default();
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
-                match self.prepare(access, operation) {
+                match self.prepare(destination, operation) {
                     Err(error) => results[position] = Some(Err(error)),
                     Ok((index, write, watch)) => {
                         let Target { id, routing } = &write.target;
@@ -150,28 +145,17 @@ impl Inner {
     /// Finds the operation's index and parses its document, taking the time where that is wanted.
     fn prepare(
         &self,
-        access: &Access,
+        destination: Destination<'_>,
         operation: WriteOperation,
     ) -> Result<(Arc<Index>, ShardWrite, Watch), EngineError> {
+        let (index, routing) = self.destined(destination, &operation)?;
         let WriteOperation {
-            index,
-            require_alias,
+            index: name,
             id,
-            routing,
             action,
             condition,
+            ..
         } = operation;
-        let name = index;
-        // A delete makes no index, unless the version it brings has to be remembered.
-        let is_plain_delete = matches!(action, Action::Delete)
-            && !matches!(condition, Some(Condition::External { .. }));
-        let missing = if is_plain_delete {
-            Missing::AnError
-        } else {
-            Missing::Created
-        };
-        let (index, routing) =
-            self.index_or_create((&name, routing), access, (require_alias, missing))?;
         check_append_only(&index, &name, &action)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
@@ -185,6 +169,7 @@ impl Inner {
         };
         check_id(&id, index.settings().id_bytes_max, routing.as_deref())?;
         index.check_routing(&id, routing.as_deref())?;
+        destination.check_active(&index, routing.as_deref().unwrap_or(&id))?;
         let mut watch = self.watch(&index, &action, routing.as_deref());
         let action = match action {
             Action::Delete => ShardAction::Delete,
@@ -228,33 +213,6 @@ impl Inner {
         Ok(document)
     }
 
-    fn index_or_create(
-        &self,
-        (name, routing): (&str, Option<String>),
-        access: &Access,
-        (require_alias, missing): (bool, Missing),
-    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
-        let name = resolve_date(name, self.now_ms())?;
-        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
-            let index = name.into_owned();
-            return Err(EngineError::NotAnAlias { index });
-        }
-        match self.write_index((&name, routing.clone()), access) {
-            Err(EngineError::IndexNotFound { .. })
-                if self.makes_index(&name)
-                    && access.makes_indexes()
-                    && missing == Missing::Created => {}
-            found => return found,
-        }
-        check_access(&name, access, Purpose::Write)?;
-        match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
-            Ok((index, _)) => Ok((index, routing)),
-            // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.write_index((&name, routing), access),
-            Err(error) => Err(error),
-        }
-    }
-
     fn write_shard(
         &self,
         index: &Arc<Index>,
@@ -296,7 +254,7 @@ impl Inner {
             }
             // One that fails in the middle leaves the shard behind the log: nothing follows it.
             let written = shard
-                .check_readable()
+                .check_sound()
                 .and_then(|()| writer.write(write, &prepare, now))
                 .map_err(|error| shard.told(error));
             let written = written.map(|written| {

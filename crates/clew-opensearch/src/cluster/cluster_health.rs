@@ -194,8 +194,8 @@ fn shown_health(call: &Call, look: &Look, level: &str, timed_out: bool) -> Value
         "active_primary_shards": health.active,
         "active_shards": health.active,
         "relocating_shards": 0,
-        "initializing_shards": 0,
-        "unassigned_shards": health.not_serving(),
+        "initializing_shards": health.initializing,
+        "unassigned_shards": health.lacking(),
         "delayed_unassigned_shards": 0,
         "number_of_pending_tasks": 0,
         "number_of_in_flight_fetch": 0,
@@ -217,30 +217,32 @@ fn index_health(index: &Arc<Index>, with_shards: bool) -> Value {
     let copies = replicas(index);
     let mut shown = json!({
         "status": health.status(),
-        "number_of_shards": health.active + health.failed,
+        "number_of_shards": health.active + health.failed + health.initializing,
         "number_of_replicas": copies,
         "active_primary_shards": health.active,
         "active_shards": health.active,
         "relocating_shards": 0,
-        "initializing_shards": 0,
-        "unassigned_shards": health.not_serving(),
+        "initializing_shards": health.initializing,
+        "unassigned_shards": health.lacking(),
     });
     if with_shards {
         let mut shards = Map::new();
         for shard in 0..index.settings().shards {
             let failed = index.has_shard_failed(shard);
+            let initializing = !failed && index.is_unfinished();
             let one = ShardHealth {
-                active: u64::from(!failed),
+                active: u64::from(!failed && !initializing),
                 failed: u64::from(failed),
+                initializing: u64::from(initializing),
                 unassigned: u64::from(copies),
             };
             let shown = json!({
                 "status": one.status(),
-                "primary_active": !failed,
+                "primary_active": one.active == 1,
                 "active_shards": one.active,
                 "relocating_shards": 0,
-                "initializing_shards": 0,
-                "unassigned_shards": one.not_serving(),
+                "initializing_shards": one.initializing,
+                "unassigned_shards": one.lacking(),
             });
             shards.insert(shard.to_string(), shown);
         }
@@ -274,12 +276,20 @@ mod tests {
     }
 
     #[test]
-    fn missing_copies_make_it_yellow_and_failed_shards_red() {
+    fn missing_copies_and_shards_that_are_filled_make_it_yellow_and_failed_shards_red() {
         let health = |active, failed, unassigned| ShardHealth {
             active,
             failed,
             unassigned,
+            ..ShardHealth::default()
         };
+        let filled = ShardHealth {
+            initializing: 1,
+            ..health(1, 0, 0)
+        };
+        assert_eq!(filled.status(), "yellow");
+        assert_eq!((filled.lacking(), filled.not_serving()), (0, 1));
+        assert!((filled.active_percent() - 50.0).abs() < 1e-9);
         assert_eq!(health(1, 0, 0).status(), "green");
         assert_eq!(health(1, 0, 1).status(), "yellow");
         assert_eq!(health(1, 1, 1).status(), "red");

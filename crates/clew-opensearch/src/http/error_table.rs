@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ErrorKind};
+use clew_engine::{EngineError, ErrorKind, Purpose};
 use clew_opensearch_mapping::{
     self as document_words, document_error_type, document_reason, error_type,
     reason as mapping_reason,
@@ -80,11 +80,10 @@ impl From<&EngineError> for ApiError {
             }
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),
-            EngineError::ShardFailed { index, shard, .. } => {
-                named("no_shard_available_action_exception")
-                    .with("index", index.as_str())
-                    .with("shard", shard.to_string())
-            }
+            EngineError::ShardFailed { index, shard, .. }
+            | EngineError::ShardNotActive { index, shard, .. } => named(no_shard(error))
+                .with("index", index.as_str())
+                .with("shard", shard.to_string()),
             EngineError::Log(_) if error.kind() == ErrorKind::TooLarge => {
                 named("content_too_long_exception")
             }
@@ -98,6 +97,17 @@ impl From<&EngineError> for ApiError {
             | EngineError::MergeCancelled => named("exception"),
         };
         ApiError::new(status(error.kind()), cause)
+    }
+}
+
+/// The name of a shard that serves nothing: writes wait for it in OpenSearch, and tell that they have waited in vain.
+fn no_shard(error: &EngineError) -> &'static str {
+    match error {
+        EngineError::ShardNotActive {
+            purpose: Purpose::Write,
+            ..
+        } => "unavailable_shards_exception",
+        _ => "no_shard_available_action_exception",
     }
 }
 
@@ -349,6 +359,17 @@ mod tests {
             reason: text(),
         };
         check(&failed, 503, "no_shard_available_action_exception");
+        for (purpose, kind) in [
+            (Purpose::Write, "unavailable_shards_exception"),
+            (Purpose::Read, "no_shard_available_action_exception"),
+        ] {
+            let not_active = EngineError::ShardNotActive {
+                index: text(),
+                shard: 2,
+                purpose,
+            };
+            check(&not_active, 503, kind);
+        }
         let lost = EngineError::Io {
             action: "read",
             path: "p".into(),

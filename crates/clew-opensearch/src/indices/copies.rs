@@ -9,12 +9,13 @@ use crate::state::call::Call;
 
 pub(crate) use crate::state::replicas::{replicas, replicas_of};
 
-/// Shards that serve, shards that have failed, and copies that are asked for but that one node
-/// cannot have.
+/// Shards that serve, shards that have failed, those of indexes that are still being filled, and copies that are asked for
+/// but that one node cannot have.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ShardHealth {
     pub(crate) active: u64,
     pub(crate) failed: u64,
+    pub(crate) initializing: u64,
     pub(crate) unassigned: u64,
 }
 
@@ -23,7 +24,11 @@ impl ShardHealth {
         let mut health = ShardHealth::default();
         for index in indices {
             let stats = index.stats();
-            health.active += u64::from(stats.shards - stats.failed_shards);
+            let sound = u64::from(stats.shards - stats.failed_shards);
+            match index.is_unfinished() {
+                true => health.initializing += sound,
+                false => health.active += sound,
+            }
             health.failed += u64::from(stats.failed_shards);
             health.unassigned += u64::from(stats.shards) * u64::from(replicas(index));
         }
@@ -33,15 +38,21 @@ impl ShardHealth {
     pub(crate) fn status(self) -> &'static str {
         if self.failed > 0 {
             "red"
-        } else if self.unassigned > 0 {
+        } else if self.unassigned + self.initializing > 0 {
             "yellow"
         } else {
             "green"
         }
     }
 
-    pub(crate) fn not_serving(self) -> u64 {
+    /// Copies that are nowhere.
+    pub(crate) fn lacking(self) -> u64 {
         self.failed + self.unassigned
+    }
+
+    /// Those and the ones that do not serve yet.
+    pub(crate) fn not_serving(self) -> u64 {
+        self.lacking() + self.initializing
     }
 
     /// How many of a hundred shards serve.

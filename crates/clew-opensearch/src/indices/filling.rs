@@ -1,7 +1,7 @@
 //! Indexes that are made out of other documents: copies of an index, restored snapshots. Until all
-//! documents are in, the index carries a mark; one that has it and is filled by nobody was never
-//! finished, and is removed rather than taken for whole. Indexes that are made together get rid of
-//! their marks together, so that there are all of them or none.
+//! documents are in, the index is unfinished, and serves nothing; one that is filled by nobody was never
+//! finished, and is removed rather than taken for whole. Indexes that are made together are finished
+//! together, so that there are all of them or none.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,12 +21,12 @@ use crate::http::setting_values::Flat;
 use crate::indices::settings;
 use crate::state::api::Api;
 
-/// The mark: a setting that no request may set.
-const UNFINISHED: &str = "index.clew.unfinished";
+/// What early builds had among the given settings of an index that they had not filled to its end.
+const MARK_BEFORE: &str = "index.clew.unfinished";
 
 /// Whether an index is not filled to its end: nobody may take it for the whole.
 pub fn is_unfinished(index: &Index) -> bool {
-    index.settings().given.contains_key(UNFINISHED)
+    index.is_unfinished() || index.settings().given.contains_key(MARK_BEFORE)
 }
 
 /// What an index is to be when it is full.
@@ -120,14 +120,12 @@ impl Filled {
             .into_iter()
             .partition(|(name, _)| name.starts_with(settings::BLOCKS));
         let mut begin = settings::create(&open)?;
-        begin
-            .given
-            .insert(UNFINISHED.to_string(), "true".to_string());
+        begin.unfinished = true;
         // Others may have changed settings meanwhile, which they keep.
         let private = self.private;
         let change = SettingsChange::new(move |current| {
             let mut whole = current.clone();
-            whole.given.remove(UNFINISHED);
+            whole.unfinished = false;
             whole.given.extend(private.clone());
             for (name, value) in &blocks {
                 settings::set(&mut whole, name, value.as_deref())

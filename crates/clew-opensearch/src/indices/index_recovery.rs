@@ -66,10 +66,9 @@ pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value
     let indices = call
         .indices_with(call.index_expression(), options, Purpose::Watch)
         .await?;
-    // Nothing is recovering while it is shown.
-    if call.params.flag("active_only", false)? {
-        return Ok(Vec::new());
-    }
+    // All others have what they are made of while they are shown.
+    let active_only = call.params.flag("active_only", false)?;
+    let wanted = |index: &Arc<Index>| !active_only || index.is_unfinished();
     let told = |index: Arc<Index>| {
         let shards = index.shard_stats();
         let shards = shards.iter().enumerate();
@@ -77,7 +76,7 @@ pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value
         let shown = shown.collect();
         (index, shown)
     };
-    Ok(indices.into_iter().map(told).collect())
+    Ok(indices.into_iter().filter(wanted).map(told).collect())
 }
 
 fn origin(call: &Call, index: &Index) -> Origin {
@@ -166,7 +165,7 @@ fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value 
     json!({
         "id": number,
         "type": kind,
-        "stage": "DONE",
+        "stage": if index.is_unfinished() { "INDEX" } else { "DONE" },
         "primary": true,
         "start_time": crate::indices::snapshots::iso(index.created_ms()),
         "start_time_in_millis": index.created_ms(),

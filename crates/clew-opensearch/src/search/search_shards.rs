@@ -69,7 +69,7 @@ pub(crate) fn shown_node(api: &Api) -> Value {
 /// The one copy of a shard.
 pub(crate) fn shown_shard(api: &Api, index: &Index, shard: u32) -> Value {
     json!({
-        "state": "STARTED",
+        "state": shard_state(index),
         "primary": true,
         "node": api.node_id,
         "relocating_node": null,
@@ -77,6 +77,15 @@ pub(crate) fn shown_shard(api: &Api, index: &Index, shard: u32) -> Value {
         "index": index.name(),
         "allocation_id": {"id": allocation_id(index, shard)},
     })
+}
+
+/// How far the shards of an index are that have not failed.
+pub(crate) fn shard_state(index: &Index) -> &'static str {
+    if index.is_unfinished() {
+        "INITIALIZING"
+    } else {
+        "STARTED"
+    }
 }
 
 /// An id that the copy of a shard keeps as long as its index lives.

@@ -278,7 +278,7 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
             let stats = index.stats();
             let health = ShardHealth::of(std::slice::from_ref(&index));
             shards += health.active;
-            unassigned += health.not_serving();
+            unassigned += health.lacking();
             size += stats.bytes;
         }
         let disk = DiskSpace::of(&api.options.data);

@@ -11,6 +11,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::size_in_words;
 use crate::indices::copies::replicas;
+use crate::search::search_shards::shard_state;
 use crate::state::call::Call;
 
 const PLACE: &[Column] = &[
@@ -546,7 +547,7 @@ fn started_row(
         index.name().to_string(),
         number.to_string(),
         "p".to_string(),
-        "STARTED".to_string(),
+        shard_state(index).to_string(),
         stats.docs.to_string(),
         size_in_words(stats.bytes, unit),
         options.publish_host().to_string(),

@@ -3,6 +3,7 @@
 
 mod changes;
 mod failed_shard;
+mod filling;
 
 use std::time::Duration;
 

@@ -1,0 +1,81 @@
+//! Which index a write goes to: the one that it names, which is made where there is none, or the one that is being filled.
+
+use std::sync::Arc;
+
+use crate::base::access::{Access, Purpose, check_access};
+use crate::base::date_names::resolve_date;
+use crate::base::error::EngineError;
+use crate::base::write_request::{Action, Condition, WriteOperation};
+use crate::index::handle::Index;
+use crate::node::engine::Inner;
+
+/// Where writes go.
+#[derive(Clone, Copy)]
+pub(crate) enum Destination<'a> {
+    /// To the index that each of them names, as far as who asks may write there.
+    Named(&'a Access),
+    /// To this one, which they fill, whatever they name. Its blocks are for others.
+    Filled(&'a Arc<Index>),
+}
+
+impl Destination<'_> {
+    /// Refuses whoever does not fill an index that is still being filled: should that fail, the index goes, and with it
+    /// what was written to it. The routing key leads to the shard.
+    pub(crate) fn check_active(self, index: &Index, key: &str) -> Result<(), EngineError> {
+        match self {
+            Destination::Named(_) if index.is_unfinished() => {
+                Err(index.shard_of(key).not_active(Purpose::Write))
+            }
+            Destination::Named(_) | Destination::Filled(_) => Ok(()),
+        }
+    }
+}
+
+impl Inner {
+    /// The index that a write goes to, and its routing key there.
+    pub(crate) fn destined(
+        &self,
+        destination: Destination<'_>,
+        operation: &WriteOperation,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        match destination {
+            Destination::Named(access) => self.index_or_create(operation, access),
+            Destination::Filled(index) => {
+                index.check_open()?;
+                self.check_room_for_index(index.name())?;
+                Ok((index.clone(), operation.routing.clone()))
+            }
+        }
+    }
+
+    fn index_or_create(
+        &self,
+        operation: &WriteOperation,
+        access: &Access,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(&operation.index, self.now_ms())?;
+        let routing = || operation.routing.clone();
+        if operation.require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index((&name, routing()), access) {
+            Err(EngineError::IndexNotFound { .. })
+                if self.makes_index(&name) && access.makes_indexes() && is_making(operation) => {}
+            found => return found,
+        }
+        check_access(&name, access, Purpose::Write)?;
+        match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
+            Ok((index, _)) => Ok((index, routing())),
+            // Another request was faster.
+            Err(EngineError::IndexExists { .. }) => self.write_index((&name, routing()), access),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a write makes the index that it misses: a delete does not, unless the version it brings has to be remembered.
+fn is_making(operation: &WriteOperation) -> bool {
+    !matches!(operation.action, Action::Delete)
+        || matches!(operation.condition, Some(Condition::External { .. }))
+}

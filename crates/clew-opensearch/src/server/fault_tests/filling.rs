@@ -1,0 +1,121 @@
+//! An index that is being filled: should that fail, it goes. So nothing is acknowledged that would go with it, and no
+//! answer takes a part of it for the whole.
+
+use std::collections::BTreeMap;
+
+use clew_engine::{Access, Alias, Aliases, Document, EngineError};
+use clew_platform::SimDisk;
+use clew_schema::Mapping;
+use serde_json::{Value, json};
+
+use super::{Node, open};
+use crate::http::error::ApiError;
+use crate::http::setting_values::Flat;
+use crate::indices::filling::{self, Filled};
+
+/// Makes the index `i` with the alias `other` of one document; does something before that is in it.
+fn fill(node: &Node, meanwhile: impl Fn() -> Result<(), EngineError>) -> Result<(), ApiError> {
+    let access = Access::everything();
+    let filled = Filled {
+        name: "i".to_string(),
+        settings: Flat::new(),
+        mapping: Mapping::new(),
+        aliases: Aliases::from([("other".to_string(), Alias::default())]),
+        private: BTreeMap::new(),
+    };
+    let around = (&*node.api, &access);
+    filling::make(around, vec![filled], Vec::new(), |engine, _, index| {
+        meanwhile()?;
+        let document = Document {
+            id: "1".to_string(),
+            version: 1,
+            seq_no: 0,
+            routing: None,
+            source: r#"{"n": 1}"#.into(),
+        };
+        let documents = [Ok(document)].into_iter();
+        engine.fill_index(&access, index, documents).map(drop)
+    })
+}
+
+/// What a node answers over an index that is being filled.
+fn check_unserved(node: &Node) {
+    let document = || json!({"n": 2});
+    let update = json!({"doc": document(), "doc_as_upsert": true});
+    for (request, body) in [
+        ("PUT /i/_doc/2", document()),
+        ("PUT /other/_create/2", document()),
+        ("POST /i/_doc", document()),
+        ("POST /i/_update/1", update),
+        ("DELETE /i/_doc/1", Value::Null),
+    ] {
+        let (status, answer) = node.ask(request, body);
+        assert_eq!(status, 503, "{request}: {answer}");
+        let error = &answer["error"];
+        assert_eq!(error["type"], "unavailable_shards_exception", "{request}");
+        assert_eq!(error["reason"], "[i][0] primary shard is not active");
+    }
+    let lines = "{\"index\": {\"_index\": \"i\", \"_id\": \"2\"}}\n{\"n\": 2}\n";
+    let answer = node.done("POST /_bulk", lines);
+    let item = &answer["items"][0]["index"];
+    assert_eq!(item["status"], 503, "{answer}");
+    assert_eq!(item["error"]["type"], "unavailable_shards_exception");
+    for request in ["GET /i/_doc/1", "POST /i/_search", "POST /other/_count"] {
+        let (status, answer) = node.ask(request, Value::Null);
+        assert_eq!(status, 503, "{request}: {answer}");
+        let text = answer.to_string();
+        assert!(
+            text.contains("no_shard_available_action_exception"),
+            "{text}"
+        );
+    }
+    let health = node.done("GET /_cluster/health/i?level=shards", Value::Null);
+    let shown = [
+        "status",
+        "active_shards",
+        "initializing_shards",
+        "unassigned_shards",
+    ];
+    let shown = shown.map(|name| health[name].clone());
+    assert_eq!(shown, [json!("yellow"), json!(0), json!(1), json!(0)]);
+    let shard = &health["indices"]["i"]["shards"]["0"];
+    assert_eq!(shard["primary_active"], false);
+    let states = node.done("GET /_cat/shards/i?h=state", Value::Null);
+    assert_eq!(states.as_str().map(str::trim), Some("INITIALIZING"));
+}
+
+#[test]
+fn an_index_serves_nothing_before_it_is_filled_and_everything_then() {
+    let disk = SimDisk::new();
+    let node = open(&disk).unwrap();
+    let filled = fill(&node, || {
+        check_unserved(&node);
+        // What it is may change, though.
+        node.done(
+            "PUT /i/_mapping",
+            json!({"properties": {"k": {"type": "keyword"}}}),
+        );
+        node.done("PUT /i/_settings", json!({"index.blocks.write": true}));
+        node.done("PUT /i/_settings", json!({"index.max_result_window": 7}));
+        node.done("PUT /i/_alias/more", Value::Null);
+        Ok(())
+    });
+    filled.unwrap();
+    let check = |node: &Node| {
+        let found = node.done("POST /i/_search", Value::Null);
+        assert_eq!(found["hits"]["hits"][0]["_source"], json!({"n": 1}));
+        let shown = node.done("GET /more", Value::Null);
+        assert_eq!(shown["i"]["mappings"]["properties"]["k"]["type"], "keyword");
+        let settings = &shown["i"]["settings"]["index"];
+        assert_eq!(settings["max_result_window"], "7");
+        assert_eq!(settings["blocks"]["write"], "true");
+        assert!(settings["clew"].is_null(), "{settings}");
+    };
+    check(&node);
+    node.done("PUT /i/_settings", json!({"index.blocks.write": false}));
+    node.done("PUT /other/_doc/2", json!({"n": 2}));
+    node.done("DELETE /other/_doc/2", Value::Null);
+    node.done("PUT /i/_settings", json!({"index.blocks.write": true}));
+    drop(node);
+    check(&open(&disk.crashed(1)).unwrap());
+}
