@@ -91,6 +91,9 @@ impl Inner {
             .filter_map(|name| indices.remove(name))
             .collect();
         self.aliases.store(Arc::new(table(indices.values())));
+        // Whoever looks for an index waits for this lock, and large folders take their time. The catalog knows of them
+        // until they are gone.
+        drop(indices);
         for index in gone {
             self.forget_index(&index);
         }

@@ -1,9 +1,13 @@
 //! Mappings that grow, merges, flushes, restarts, deleted indexes.
 
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+
 use clew_engine::{
     CatalogChange, EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions, SettingsChange,
 };
-use clew_platform::SimDisk;
+use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
 use serde_json::json;
 
@@ -157,6 +161,45 @@ fn a_deleted_index_is_gone_for_good() {
         .create_index(&everything(), "docs", IndexSettings::default(), mapping())
         .unwrap();
     assert!(node.get("a").is_none());
+}
+
+#[test]
+fn the_files_of_a_deleted_index_go_while_others_are_served() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 2);
+    node.put("1", &source(1));
+    node.engine.flush(&node.index()).unwrap();
+    let settings = IndexSettings::default();
+    let made = node
+        .engine
+        .create_index(&everything(), "other", settings, mapping());
+    made.unwrap();
+    let folders = |disk: &SimDisk| disk.list(Path::new("/data/indices")).unwrap().len();
+    disk.stall_removals();
+    let engine = node.engine.clone();
+    let deleting = thread::spawn(move || engine.delete_index(&everything(), "docs").map(drop));
+    let (tell, told) = mpsc::channel();
+    let engine = node.engine.clone();
+    let looking = thread::spawn(move || {
+        while engine.indices(&everything()).len() > 1 {
+            thread::yield_now();
+        }
+        // Nobody may listen any more.
+        let _ = tell.send(());
+    });
+    let others = told.recv_timeout(PATIENCE);
+    let middle = disk.crashed(1);
+    assert_eq!(folders(&middle), 2);
+    disk.resume();
+    deleting.join().unwrap().unwrap();
+    looking.join().unwrap();
+    others.expect("who looks for an index waits for the files of another one");
+    assert_eq!(folders(&disk), 1);
+    // Those that a crash has left go with the next start.
+    let again = Node::open(&middle).unwrap();
+    assert!(again.opened("docs", Purpose::Read).is_err());
+    assert!(again.opened("other", Purpose::Read).is_ok());
+    assert_eq!(folders(&middle), 1);
 }
 
 #[test]

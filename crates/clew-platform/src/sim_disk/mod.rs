@@ -69,11 +69,13 @@ impl State {
 #[derive(Debug, Default)]
 struct Faults {
     syncs_until_failure: Option<u64>,
+    folder_syncs_until_failure: Option<u64>,
     syncs_lie: bool,
     changes_until_power_cut: Option<u64>,
     bytes_max: Option<u64>,
     read_only: bool,
     stalled: bool,
+    removals_stalled: bool,
     power_is_cut: bool,
 }
 
@@ -129,6 +131,12 @@ impl SimDisk {
         self.0.state.lock().faults.syncs_until_failure = Some(n);
     }
 
+    /// Makes the `n`-th next sync of a folder fail with `EIO`; 1 is the next one. Its names stay as they are, and a power
+    /// cut may keep them or not.
+    pub fn fail_folder_sync(&self, n: u64) {
+        self.0.state.lock().faults.folder_syncs_until_failure = Some(n);
+    }
+
     /// Makes every sync of a file succeed without making anything durable, or ends that: a drive
     /// that answers from a cache it will lose.
     pub fn lie_about_syncs(&self, lie: bool) {
@@ -166,9 +174,17 @@ impl SimDisk {
         self.0.state.lock().faults.stalled = true;
     }
 
-    /// Ends a [`stall`](Self::stall).
+    /// Holds back every removal of a folder until [`resume`](Self::resume), as a large one takes its time.
+    pub fn stall_removals(&self) {
+        self.0.state.lock().faults.removals_stalled = true;
+    }
+
+    /// Ends a [`stall`](Self::stall), of removals too.
     pub fn resume(&self) {
-        self.0.state.lock().faults.stalled = false;
+        let mut state = self.0.state.lock();
+        state.faults.stalled = false;
+        state.faults.removals_stalled = false;
+        drop(state);
         self.0.resumed.notify_all();
     }
 
@@ -243,7 +259,14 @@ impl Disk for SimDisk {
         self.0.change()?.names.remove_file(path)
     }
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.0.change()?.names.remove_folder(path);
+        let mut state = self.0.change()?;
+        while state.faults.removals_stalled && !state.faults.power_is_cut {
+            self.0.resumed.wait(&mut state);
+        }
+        if state.faults.power_is_cut {
+            return Err(errno(EIO));
+        }
+        state.names.remove_folder(path);
         Ok(())
     }
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
@@ -272,7 +295,11 @@ impl Disk for SimDisk {
         })
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.change()?.names.sync_folder(path)
+        let mut state = self.0.change()?;
+        if reaches_zero(&mut state.faults.folder_syncs_until_failure) {
+            return Err(errno(EIO));
+        }
+        state.names.sync_folder(path)
     }
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
         let mut state = self.0.change()?;

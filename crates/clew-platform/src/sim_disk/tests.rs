@@ -245,6 +245,41 @@ fn a_stalled_disk_finishes_its_changes_once_it_is_resumed() {
 }
 
 #[test]
+fn a_removal_that_is_held_back_holds_up_nothing_else() {
+    let disk = disk();
+    durable_file(&disk, "d/a", b"old");
+    disk.stall_removals();
+    let removing = disk.clone();
+    let removing = std::thread::spawn(move || removing.remove_dir_all(Path::new("d")));
+    durable_file(&disk, "e", b"new");
+    assert!(disk.exists(Path::new("d/a")));
+    disk.resume();
+    removing.join().unwrap().unwrap();
+    assert!(!disk.exists(Path::new("d/a")));
+}
+
+#[test]
+fn a_failed_sync_of_a_folder_leaves_its_names_to_chance() {
+    let disk = disk();
+    disk.fail_folder_sync(2);
+    let (first, second) = (Path::new("d/a"), Path::new("d/b"));
+    for (path, is_synced) in [(first, true), (second, false)] {
+        disk.create_new(path).unwrap();
+        assert_eq!(disk.sync_dir(Path::new("d")).is_ok(), is_synced);
+    }
+    assert!(disk.exists(second));
+    let left = |path: &Path| {
+        (0..50)
+            .filter(|seed| disk.crashed(*seed).exists(path))
+            .count()
+    };
+    assert_eq!(left(first), 50);
+    assert!((1..50).contains(&left(second)));
+    disk.sync_dir(Path::new("d")).unwrap();
+    assert_eq!(left(second), 50);
+}
+
+#[test]
 fn a_sync_that_lies_saves_nothing() {
     let disk = SimDisk::new();
     disk.lie_about_syncs(true);

@@ -257,7 +257,7 @@ impl Node {
 }
 
 /// Within this time a node has mended what can be mended.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What something gives as soon as it gives anything.
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
