@@ -191,7 +191,7 @@ impl AccessControl {
     /// Changes the records; durable when it returns, and in force from then on.
     ///
     /// # Errors
-    /// What `change` says, and what the disk says; nothing has changed then.
+    /// What `change` says, and what the disk says; nothing has changed then, but see [`AccessError::Undecided`].
     pub fn change<T>(
         &self,
         change: impl FnOnce(&mut Records) -> Result<T, AccessError>,
@@ -203,7 +203,12 @@ impl AccessControl {
         if records == *before {
             return Ok(outcome);
         }
-        file::save(&*self.disk, &self.path, &records)?;
+        let was_saved = self.disk.exists(&self.path);
+        if let Err(refused) = file::save(&*self.disk, &self.path, &records) {
+            let saved = was_saved.then_some(&*before);
+            file::take_back(&*self.disk, &self.path, saved)?;
+            return Err(refused);
+        }
         let same = |name: &str| {
             let password = |records: &Records| records.user(name).map(|user| user.password.clone());
             password(&before).is_some() && password(&before) == password(&records)

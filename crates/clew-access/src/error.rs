@@ -24,6 +24,15 @@ pub enum AccessError {
         /// The disk's words.
         source: std::io::Error,
     },
+    /// The disk has refused a change when the file had it already, and refuses to take it back: the change is not in force,
+    /// but may be after a restart.
+    #[error("cannot write {}; it has a change that is not in force, and cannot be put back", path.display())]
+    Undecided {
+        /// The file.
+        path: PathBuf,
+        /// What the disk said of taking it back.
+        source: std::io::Error,
+    },
     /// A name, password or description that breaks the rules.
     #[error("{what} {rule}")]
     Invalid {

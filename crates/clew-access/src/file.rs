@@ -69,7 +69,8 @@ pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Option<Records>, Acce
 /// Writes the records; durable when it returns.
 ///
 /// # Errors
-/// [`AccessError::TooMany`] when they are too large for a file; nothing is written then.
+/// [`AccessError::TooMany`] when they are too large for a file; nothing is written then. [`AccessError::Io`] when the disk
+/// refuses: the file may have them all the same, where the disk has failed to make its name durable.
 pub(crate) fn save(disk: &dyn Disk, path: &Path, records: &Records) -> Result<(), AccessError> {
     let format = FORMAT;
     let json = serde_json::to_vec(&Written { format, records });
@@ -84,4 +85,35 @@ pub(crate) fn save(disk: &dyn Disk, path: &Path, records: &Records) -> Result<()
     }
     disk.write_atomic(path, &bytes)
         .map_err(io_error("write", path))
+}
+
+/// Makes the file again what it was before a [`save`] that has failed: with these records, or not there.
+///
+/// # Errors
+/// [`AccessError::Undecided`] when the disk refuses that, too.
+pub(crate) fn take_back(
+    disk: &dyn Disk,
+    path: &Path,
+    before: Option<&Records>,
+) -> Result<(), AccessError> {
+    if load(disk, path).is_ok_and(|now| now.as_ref() == before) {
+        return Ok(());
+    }
+    let taken_back = match before {
+        Some(records) => save(disk, path, records),
+        None => remove(disk, path),
+    };
+    taken_back.map_err(|error| match error {
+        AccessError::Io { path, source, .. } => AccessError::Undecided { path, source },
+        other => other,
+    })
+}
+
+/// Removes the file, durably.
+fn remove(disk: &dyn Disk, path: &Path) -> Result<(), AccessError> {
+    let removed = disk.remove_file(path);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    removed
+        .and_then(|()| disk.sync_dir(folder))
+        .map_err(io_error("remove", path))
 }

@@ -346,9 +346,10 @@ impl From<AccessError> for MilvusError {
                 "the number of {what} has reached the limit, which is {max}"
             )),
             AccessError::Refused(refused) => MilvusError::RateLimit(refused.to_string()),
-            AccessError::Corrupt { .. } | AccessError::Io { .. } | AccessError::NoRandomness(_) => {
-                MilvusError::Internal(error.to_string())
-            }
+            AccessError::Corrupt { .. }
+            | AccessError::Io { .. }
+            | AccessError::Undecided { .. }
+            | AccessError::NoRandomness(_) => MilvusError::Internal(error.to_string()),
         }
     }
 }

@@ -199,6 +199,48 @@ fn a_change_that_the_disk_refuses_has_not_happened() {
 }
 
 #[test]
+fn a_change_whose_name_alone_the_disk_does_not_make_durable_is_taken_back() {
+    let disk = SimDisk::new();
+    let access = open(&disk);
+    let create = |name: &str| access.change(|records| records.create_role(name, ""));
+    // The first change makes the file, the second finds it there.
+    for role in ["first", "second"] {
+        let before = access.records();
+        disk.fail_folder_sync(1);
+        let refused = create(role).unwrap_err();
+        assert!(matches!(refused, AccessError::Io { .. }), "{refused}");
+        assert_eq!(*access.records(), *before);
+        for seed in 0..20 {
+            assert!(open(&disk.crashed(seed)).records().role(role).is_none());
+        }
+        assert!(open(&disk).records().role(role).is_none());
+        create(role).unwrap();
+        assert!(open(&disk).records().role(role).is_some());
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_taken_back_either_is_told_so() {
+    let disk = SimDisk::new();
+    let access = open(&disk);
+    let path = Path::new(PATH);
+    let mut records = (*access.records()).clone();
+    records.create_role("r", "").unwrap();
+    file::save(&disk, path, &records).unwrap();
+    disk.set_read_only(true);
+    let before = access.records();
+    for before in [None, Some(&*before)] {
+        let refused = file::take_back(&disk, path, before).unwrap_err();
+        assert!(
+            matches!(refused, AccessError::Undecided { .. }),
+            "{refused}"
+        );
+    }
+    // What is as it was needs nothing.
+    file::take_back(&disk, path, Some(&records)).unwrap();
+}
+
+#[test]
 fn names_passwords_and_numbers_have_bounds() {
     let access = open(&SimDisk::new());
     for name in ["", "1a", "a b", "a:b", "é", "_a", &"a".repeat(33)] {
