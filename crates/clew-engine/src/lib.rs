@@ -84,6 +84,7 @@ pub use changes::{Change, ChangeLimits, ChangePage};
 pub use index::handle::{Index, IndexStats, RunningMerge};
 pub use index::index_state::IndexState;
 pub use index::write_outcome::{TouchedShard, WriteOutcome, Written};
+pub use node::alias_change::NamesNow;
 pub use node::catalog_change::{CatalogChange, SettingsChange};
 pub use node::documents::ShardDocuments;
 pub use node::engine::{Engine, EngineStats};

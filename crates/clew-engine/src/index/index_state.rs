@@ -26,6 +26,18 @@ impl Index {
         self.settings.load().hidden
     }
 
+    /// Refuses another index than the one of a unique id: that was deleted, and this one has its name since.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`].
+    pub fn check_is(&self, uuid: &str) -> Result<(), EngineError> {
+        if self.uuid == uuid {
+            return Ok(());
+        }
+        let index = self.name().to_string();
+        Err(EngineError::IndexNotFound { index })
+    }
+
     /// Refuses when the index is closed.
     ///
     /// # Errors

@@ -20,6 +20,36 @@ const ACTIONS_MAX: usize = 100_000;
 /// The indexes of each alias, by their names.
 pub(crate) type AliasTable = BTreeMap<String, Vec<Arc<Index>>>;
 
+/// Indexes and aliases at a moment when nobody changes them.
+pub struct NamesNow<'n> {
+    pub(crate) indices: &'n Indices,
+    pub(crate) aliases: &'n AliasTable,
+}
+
+impl NamesNow<'_> {
+    /// The index that has this very name.
+    pub fn index(&self, name: &str) -> Option<&Arc<Index>> {
+        self.indices.get(name)
+    }
+
+    /// The indexes of an alias, in the order of their names; none where there is no such alias.
+    pub fn of_alias(&self, alias: &str) -> &[Arc<Index>] {
+        self.aliases.get(alias).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name of an index now.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`] when it was deleted, whoever has its name since.
+    pub fn of(&self, index: &Index) -> Result<String, EngineError> {
+        let name = index.name().to_string();
+        match self.indices.get(&name) {
+            Some(now) if now.uuid == index.uuid => Ok(name),
+            _ => Err(EngineError::IndexNotFound { index: name }),
+        }
+    }
+}
+
 /// What a list of changes comes to.
 #[derive(Default)]
 pub(crate) struct Plan {
@@ -41,12 +71,45 @@ impl Engine {
         access: &Access,
         actions: Vec<AliasAction>,
     ) -> Result<Glsn, EngineError> {
-        check_changes(access, &actions)?;
-        let logged = self.inner.change_aliases(actions)?;
+        let changed = self.change_aliases_by(access, |_| Ok::<_, EngineError>(actions))?;
+        Ok(changed.unwrap_or_else(|| self.inner.log.durable()))
+    }
+
+    /// The same by what indexes and aliases are at that moment. Nothing is written where there is nothing to change.
+    /// `decide` asks the engine for nothing: whoever looks up a name waits for it, and so would it.
+    ///
+    /// # Errors
+    /// What `decide` refuses, and as [`Engine::change_aliases`].
+    pub fn change_aliases_by<E: From<EngineError>>(
+        &self,
+        access: &Access,
+        decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, E>,
+    ) -> Result<Option<Glsn>, E> {
+        let Some(logged) = self.inner.change_aliases(access, decide)? else {
+            return Ok(None);
+        };
         let settled = self.inner.settle(logged);
         // Indexes may have gone with it.
         self.inner.look_at_disk();
-        settled
+        Ok(Some(settled?))
+    }
+
+    /// Deletes these very indexes and their files, all or none; durable when it returns.
+    ///
+    /// # Errors
+    /// When one of them is blocked, may not be changed, or was deleted meanwhile: one that was made anew under its name is
+    /// another one.
+    pub fn delete_these<'i>(
+        &self,
+        access: &Access,
+        indices: impl IntoIterator<Item = &'i Arc<Index>>,
+    ) -> Result<Glsn, EngineError> {
+        let deleted = self.change_aliases_by(access, |names| -> Result<_, EngineError> {
+            let each = indices.into_iter().map(|index| names.of(index));
+            each.map(|name| name.map(|index| AliasAction::RemoveIndex { index }))
+                .collect()
+        })?;
+        Ok(deleted.unwrap_or_else(|| self.inner.log.durable()))
     }
 
     /// Whether a name is an alias.
@@ -72,12 +135,24 @@ pub(crate) fn check_changes(access: &Access, actions: &[AliasAction]) -> Result<
 }
 
 impl Inner {
-    fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Logged, EngineError> {
+    fn change_aliases<E: From<EngineError>>(
+        &self,
+        access: &Access,
+        decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, E>,
+    ) -> Result<Option<Logged>, E> {
+        let mut indices = self.indices.write();
+        let actions = decide(&NamesNow {
+            indices: &indices,
+            aliases: &self.aliases.load(),
+        })?;
+        if actions.is_empty() {
+            return Ok(None);
+        }
         if actions.len() > ACTIONS_MAX {
             let reason = format!("more than [{ACTIONS_MAX}] changes of aliases in one request");
-            return Err(EngineError::InvalidRequest { reason });
+            return Err(EngineError::InvalidRequest { reason }.into());
         }
-        let mut indices = self.indices.write();
+        check_changes(access, &actions)?;
         let plan = Plan::of(&indices, actions)?;
         let logged = self.append_catalog(plan.operation(&indices))?;
         if !plan.deleted.is_empty() {
@@ -97,7 +172,7 @@ impl Inner {
         for index in gone {
             self.forget_index(&index);
         }
-        Ok(logged)
+        Ok(Some(logged))
     }
 }
 

@@ -60,7 +60,7 @@ impl CatalogChange {
     }
 }
 
-type ChangeSettings = dyn Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync;
+type ChangeSettings = dyn Fn(&Index) -> Result<IndexSettings, EngineError> + Send + Sync;
 
 /// How settings change. It is asked while nobody else changes the index, so that of two changes at the same time
 /// neither takes back what the other has been answered for.
@@ -68,9 +68,9 @@ type ChangeSettings = dyn Fn(&IndexSettings) -> Result<IndexSettings, EngineErro
 pub struct SettingsChange(Arc<ChangeSettings>);
 
 impl SettingsChange {
-    /// `change` makes the new settings out of those that the index has.
+    /// `change` makes the new settings out of those that the index has, which is the one of that name by then.
     pub fn new(
-        change: impl Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync + 'static,
+        change: impl Fn(&Index) -> Result<IndexSettings, EngineError> + Send + Sync + 'static,
     ) -> Self {
         SettingsChange(Arc::new(change))
     }
@@ -238,7 +238,7 @@ fn check_all(
                 blocks_alone,
             } => {
                 let index = &indices[&index];
-                let settings = (change.0)(&index.settings())?;
+                let settings = (change.0)(index)?;
                 check_change(index, settings, blocks_alone)?
             }
             CatalogChange::Definition(change) => {

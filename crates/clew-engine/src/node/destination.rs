@@ -65,7 +65,7 @@ impl Inner {
             found => return found,
         }
         check_access(&name, access, Purpose::Write)?;
-        match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
+        match self.create_index(&name, self.plan_index(&name)?, |_| Ok(Vec::new())) {
             Ok((index, _)) => Ok((index, routing())),
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.write_index((&name, routing()), access),

@@ -23,6 +23,7 @@ use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
 use crate::catalog::planner::IndexPlan;
 use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
+use crate::node::alias_change::NamesNow;
 use crate::node::engine::{Engine, Inner, Logged};
 use crate::node::{alias_change, data_folder};
 use crate::shard::{IndexCentres, Shard, ShardContext, ShardPlace};
@@ -66,40 +67,24 @@ impl Engine {
         }
     }
 
-    /// Deletes an index and its files; durable when it returns.
+    /// Deletes the index that has a name, and its files; durable when it returns. Who has looked at an index before deletes
+    /// that one: [`Engine::delete_these`].
     ///
     /// # Errors
-    /// When there is no such index, or it may not be changed.
+    /// When there is no such index, it is blocked, or it may not be changed.
     pub fn delete_index(&self, access: &Access, name: &str) -> Result<Glsn, EngineError> {
-        self.delete_indices(access, [name])
-    }
-
-    /// Deletes indexes and their files, all or none; durable when it returns.
-    ///
-    /// # Errors
-    /// When one of them is missing, blocked, or may not be changed.
-    pub fn delete_indices<'n>(
-        &self,
-        access: &Access,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Result<Glsn, EngineError> {
-        let names = names.into_iter().map(String::from);
-        self.change_aliases(
-            access,
-            names
-                .map(|index| AliasAction::RemoveIndex { index })
-                .collect(),
-        )
+        let index = name.to_string();
+        self.change_aliases(access, vec![AliasAction::RemoveIndex { index }])
     }
 }
 
 impl Inner {
-    /// Creates an index, and changes aliases with it: as one change.
+    /// Creates an index, and changes aliases with it, by what they are then: as one change.
     pub(crate) fn create_index(
         &self,
         name: &str,
         plan: IndexPlan,
-        actions: Vec<AliasAction>,
+        decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError>,
     ) -> Result<(Arc<Index>, Logged), EngineError> {
         let IndexPlan {
             name: own,
@@ -121,6 +106,10 @@ impl Inner {
             return Err(EngineError::IndexExists { index, uuid });
         }
         self.check_new_aliases(name, &indices, &aliases)?;
+        let actions = decide(&NamesNow {
+            indices: &indices,
+            aliases: &self.aliases.load(),
+        })?;
         let record = IndexRecord {
             name: name.to_string(),
             uuid: self.new_uuid(),

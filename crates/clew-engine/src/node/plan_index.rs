@@ -12,7 +12,7 @@ use crate::base::settings::IndexSettings;
 use crate::catalog::alias::AliasAction;
 use crate::catalog::planner::{IndexPlan, IndexPlanner};
 use crate::index::handle::Index;
-use crate::node::alias_change::check_changes;
+use crate::node::alias_change::{NamesNow, check_changes};
 use crate::node::engine::{Engine, Inner};
 
 impl Engine {
@@ -26,20 +26,20 @@ impl Engine {
         name: &str,
         plan: IndexPlan,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        self.create_and_move_aliases(access, name, plan, Vec::new())
+        self.create_and_move_aliases(access, name, plan, |_| Ok(Vec::new()))
     }
 
-    /// Creates an index as planned and changes aliases, which may be aliases of it, as one change; durable when it
-    /// returns.
+    /// Creates an index as planned and changes aliases, which may be aliases of it, by what they are at that moment, as one
+    /// change; durable when it returns. `decide` asks the engine for nothing, as for [`Engine::change_aliases_by`].
     ///
     /// # Errors
-    /// As [`Engine::create_planned`] and [`Engine::change_aliases`]; nothing was changed then.
+    /// What `decide` refuses, and as [`Engine::create_planned`] and [`Engine::change_aliases`]; nothing was changed then.
     pub fn create_and_move_aliases(
         &self,
         access: &Access,
         name: &str,
         plan: IndexPlan,
-        actions: Vec<AliasAction>,
+        decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError>,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         let name = resolve_date(name, self.inner.now_ms())?;
         check_access(
@@ -47,8 +47,11 @@ impl Engine {
             access,
             Purpose::Change,
         )?;
-        check_changes(access, &actions)?;
-        let (index, logged) = self.inner.create_index(&name, plan, actions)?;
+        let (index, logged) = self.inner.create_index(&name, plan, |names| {
+            let actions = decide(names)?;
+            check_changes(access, &actions)?;
+            Ok(actions)
+        })?;
         Ok((index, self.inner.settle(logged)?))
     }
 

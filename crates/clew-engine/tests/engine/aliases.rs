@@ -138,6 +138,75 @@ fn an_alias_says_where_writes_go() {
 }
 
 #[test]
+fn aliases_change_by_what_they_are_while_nobody_else_changes_them() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    create(&node, "a");
+    create(&node, "b");
+    let access = everything();
+    let first = vec![add("a", "x", Alias::default())];
+    node.engine.change_aliases(&access, first).unwrap();
+    let nothing = node
+        .engine
+        .change_aliases_by(&access, |names| -> Result<_, EngineError> {
+            let of = |alias: &str| names.of_alias(alias).len();
+            assert_eq!((of("x"), of("y")), (1, 0));
+            assert!(names.index("b").is_some() && names.index("x").is_none());
+            Ok(Vec::new())
+        });
+    assert_eq!(nothing.unwrap(), None);
+    let moved = node
+        .engine
+        .change_aliases_by(&access, |names| -> Result<_, EngineError> {
+            let holders = names.of_alias("x").iter();
+            let removed = holders.map(|index| remove(index.name(), "x"));
+            Ok(removed.chain([add("b", "x", Alias::default())]).collect())
+        });
+    assert!(moved.unwrap().is_some());
+    assert_eq!(plain(&node, "x"), ["b"]);
+}
+
+#[test]
+fn who_has_looked_at_an_index_changes_that_one_and_none_that_has_its_name_since() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    create(&node, "a");
+    let old = node.opened("a", Purpose::Change).unwrap();
+    node.engine.delete_index(&everything(), "a").unwrap();
+    create(&node, "a");
+    let access = everything();
+    let is_gone = |error: EngineError| {
+        let gone = matches!(error, EngineError::IndexNotFound { .. });
+        assert!(gone, "{error}");
+    };
+    is_gone(
+        node.engine
+            .delete_these(&access, [old.index()])
+            .unwrap_err(),
+    );
+    let added = node
+        .engine
+        .change_aliases_by(&access, |names| -> Result<_, EngineError> {
+            Ok(vec![add(&names.of(&old)?, "x", Alias::default())])
+        });
+    is_gone(added.unwrap_err());
+    let uuid = old.uuid().to_string();
+    let change = CatalogChange::Settings {
+        index: "a".to_string(),
+        change: SettingsChange::new(move |index| {
+            index.check_is(&uuid)?;
+            Ok((*index.settings()).clone())
+        }),
+        blocks_alone: false,
+    };
+    let set = node.engine.change_catalog(&access, vec![change]);
+    is_gone(set.unwrap_err());
+    assert_eq!(plain(&node, "*"), ["a"]);
+    assert!(!node.engine.is_alias("x"));
+    let now = node.opened("a", Purpose::Change).unwrap();
+    node.engine.delete_these(&access, [now.index()]).unwrap();
+    assert!(plain(&node, "*").is_empty());
+}
+
+#[test]
 fn a_routing_key_of_an_alias_holds_for_its_documents() {
     let node = Node::open(&SimDisk::new()).unwrap();
     let alias = Alias {

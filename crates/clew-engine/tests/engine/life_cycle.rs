@@ -286,8 +286,8 @@ fn settings_change_but_not_the_number_of_shards() {
 fn of_two_changes_of_settings_neither_takes_back_the_other() {
     let node = Node::with_index(&SimDisk::new(), 1);
     let changed = |change: fn(&mut IndexSettings)| {
-        let change = SettingsChange::new(move |current| {
-            let mut settings = current.clone();
+        let change = SettingsChange::new(move |index| {
+            let mut settings = (*index.settings()).clone();
             change(&mut settings);
             Ok(settings)
         });

@@ -3,7 +3,10 @@
 
 use std::slice;
 
-use clew_engine::{Access, AliasAction, Block, Engine, Index, IndexState, Purpose};
+use clew_engine::{
+    Access, AliasAction, Aliases, Block, Engine, EngineError, Index, IndexHandle, IndexState,
+    Purpose,
+};
 use clew_opensearch::wing::{
     ApiError, FlatSettings, aliases_of, change_settings, filled_template, is_snapshot_taken,
     is_wanted, merge, prepare_snapshot, refuse_write_index,
@@ -62,15 +65,21 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
 fn delete(subject: &Subject<'_>) -> Result<Outcome, ApiError> {
     let (engine, index) = (&subject.api.engine, subject.index);
     refuse_write_index(engine, slice::from_ref(index))?;
-    engine.delete_index(&Access::everything(), index.name())?;
+    engine.delete_these(&Access::everything(), [index])?;
     Ok(Outcome::Deleted)
 }
 
+/// The index, opened; no other one that has its name since it was deleted.
+pub(super) fn opened(subject: &Subject<'_>, purpose: Purpose) -> Result<IndexHandle, EngineError> {
+    let (engine, index) = (&subject.api.engine, subject.index);
+    let opened = engine.open_exactly(index.name(), &Access::everything(), purpose)?;
+    opened.check_is(index.uuid())?;
+    Ok(opened)
+}
+
 fn set_state(subject: &Subject<'_>, state: IndexState) -> Result<(), ApiError> {
-    let engine = &subject.api.engine;
-    let everything = Access::everything();
-    let index = engine.open_exactly(subject.index.name(), &everything, Purpose::Change)?;
-    engine.set_index_state(&[index], state)?;
+    let index = opened(subject, Purpose::Change)?;
+    subject.api.engine.set_index_state(&[index], state)?;
     Ok(())
 }
 
@@ -99,32 +108,36 @@ fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, Ap
 
 fn change_aliases(subject: &Subject<'_>, changes: &[AliasChange]) -> Result<Outcome, ApiError> {
     let (engine, index) = (&subject.api.engine, subject.index);
+    engine.change_aliases_by(&Access::everything(), |names| -> Result<_, EngineError> {
+        let (name, have) = (names.of(index)?, aliases_of(index));
+        Ok(alias_actions(&name, &have, changes))
+    })?;
+    let name = index.name();
+    Ok(Outcome::done(format!(
+        "Successfully updated alias [index={name}]"
+    )))
+}
+
+/// What changes come to for an index with these aliases. What is removed already is no failure.
+fn alias_actions(index: &str, have: &Aliases, changes: &[AliasChange]) -> Vec<AliasAction> {
     let mut actions = Vec::new();
     for change in changes {
         match change {
             AliasChange::Add { name, alias } => actions.push(AliasAction::Add {
-                index: index.name().to_string(),
+                index: index.to_string(),
                 name: name.clone(),
                 alias: (**alias).clone(),
             }),
-            // What is removed already is no failure.
             AliasChange::Remove { pattern } => {
-                let have = aliases_of(index);
                 let wanted = have.keys().filter(|alias| is_wanted(&[pattern], alias));
                 actions.extend(wanted.map(|alias| AliasAction::Remove {
-                    index: index.name().to_string(),
+                    index: index.to_string(),
                     name: alias.clone(),
                 }));
             }
         }
     }
-    if !actions.is_empty() {
-        engine.change_aliases(&Access::everything(), actions)?;
-    }
-    let name = index.name();
-    Ok(Outcome::done(format!(
-        "Successfully updated alias [index={name}]"
-    )))
+    actions
 }
 
 /// Takes a snapshot beside the job, whose name is kept before it is begun.
@@ -149,8 +162,7 @@ fn take_snapshot(
         // It was taken, and the process ended before that was recorded.
         None if is_snapshot_taken(api, repository, &name)? => Some(Progress::Done),
         None => {
-            let everything = Access::everything();
-            let opened = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
+            let opened = opened(&subject, Purpose::Copy)?;
             let work = prepare_snapshot(api, repository, &name, opened)?;
             api.part::<RunningActions>().begin(&uuid, work)
         }

@@ -1,7 +1,7 @@
 //! The action that lets a new index take over. The new index's name is kept before it is made, so that it is
 //! made once even if the process ends in between.
 
-use clew_engine::{Access, Alias, AliasAction, Engine, Index, Purpose};
+use clew_engine::{Access, Alias, AliasAction, Engine, EngineError, Index, Purpose};
 use clew_opensearch::wing::{Api, ApiError, finish_rollover, next_index_name, written_index};
 use serde_json::json;
 
@@ -102,10 +102,11 @@ fn copy_aliases(
     index: &Index,
     (target, new): (&str, &str),
 ) -> Result<(), ApiError> {
-    let aliases = index.aliases();
-    let others = aliases.iter().filter(|(name, _)| *name != target);
-    let actions: Vec<AliasAction> = others
-        .map(|(name, alias)| AliasAction::Add {
+    engine.change_aliases_by(&Access::everything(), |names| -> Result<_, EngineError> {
+        names.of(index)?;
+        let aliases = index.aliases();
+        let others = aliases.iter().filter(|(name, _)| *name != target);
+        let actions = others.map(|(name, alias)| AliasAction::Add {
             index: new.to_string(),
             name: name.clone(),
             alias: Alias {
@@ -113,10 +114,8 @@ fn copy_aliases(
                 is_write_index: alias.is_write_index.map(|_| false),
                 ..alias.clone()
             },
-        })
-        .collect();
-    if !actions.is_empty() {
-        engine.change_aliases(&Access::everything(), actions)?;
-    }
+        });
+        Ok(actions.collect())
+    })?;
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! The action that writes an index again with fewer shards, beside the job. The source stays as it is,
 //! blocked for writes; the new index's name is kept before it is made.
 
-use clew_engine::{Access, AliasAction, Engine, Index, Purpose};
+use clew_engine::{Access, AliasAction, Engine, EngineError, Index, Purpose};
 use clew_opensearch::wing::{ApiError, is_unfinished, prepare_shrink};
 use serde_json::{Value, json};
 
-use super::carry::{block_writes, rendered};
+use super::carry::{block_writes, opened, rendered};
 use super::{Outcome, Subject};
 use crate::actions::{Shrink, ShrinkTo};
 use crate::job::{Progress, RunningActions};
@@ -37,9 +37,8 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
         None if is_copy(engine, &name, index) => Some(Progress::Done),
         None => {
             let body = request(asked, index);
-            let everything = Access::everything();
-            let source = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
-            let work = prepare_shrink((api, &everything), &source, &name, body)?;
+            let source = opened(&subject, Purpose::Copy)?;
+            let work = prepare_shrink((api, &Access::everything()), &source, &name, body)?;
             api.part::<RunningActions>().begin(index.uuid(), work)
         }
     };
@@ -92,22 +91,22 @@ fn request(asked: &Shrink, index: &Index) -> Value {
 
 /// Gives the new index the aliases of the old one, as one change.
 fn switch_aliases(engine: &Engine, index: &Index, new: &str) -> Result<(), ApiError> {
-    let aliases = index.aliases();
-    let moved = aliases.iter().flat_map(|(name, alias)| {
-        let remove = AliasAction::Remove {
-            index: index.name().to_string(),
-            name: name.clone(),
-        };
-        let add = AliasAction::Add {
-            index: new.to_string(),
-            name: name.clone(),
-            alias: alias.clone(),
-        };
-        [remove, add]
-    });
-    let actions: Vec<AliasAction> = moved.collect();
-    if !actions.is_empty() {
-        engine.change_aliases(&Access::everything(), actions)?;
-    }
+    engine.change_aliases_by(&Access::everything(), |names| -> Result<_, EngineError> {
+        let old = names.of(index)?;
+        let aliases = index.aliases();
+        let moved = aliases.iter().flat_map(|(name, alias)| {
+            let remove = AliasAction::Remove {
+                index: old.clone(),
+                name: name.clone(),
+            };
+            let add = AliasAction::Add {
+                index: new.to_string(),
+                name: name.clone(),
+                alias: alias.clone(),
+            };
+            [remove, add]
+        });
+        Ok(moved.collect())
+    })?;
     Ok(())
 }

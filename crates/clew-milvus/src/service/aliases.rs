@@ -23,6 +23,13 @@ pub(super) fn name_taken(what: Option<String>, database: &str, alias: &str) -> M
     ))
 }
 
+fn alias_not_found(database: &str, alias: &str) -> MilvusError {
+    MilvusError::AliasNotFound {
+        database: database.to_string(),
+        alias: alias.to_string(),
+    }
+}
+
 impl Service {
     pub(crate) async fn create_alias(
         &self,
@@ -56,33 +63,39 @@ impl Service {
             let database = call.database(&request.db_name).to_string();
             let name = request.collection_name.as_str();
             let opened = service.open(&call, (&database, name), Purpose::Change)?;
-            let index = opened.handle.name().to_string();
             let alias = index_name(&database, &request.alias);
-            let engine = service.engine();
             service.check_no_collection(&call, &database, &request.alias)?;
-            let mut actions = Vec::new();
-            for other in engine.aliases().get(&alias).into_iter().flatten() {
-                if other.name() == index {
-                    return Ok(());
+            let engine = service.engine();
+            engine.change_aliases_by(&call.access, |names| -> Result<_> {
+                let index = names.of(&opened.handle)?;
+                let holders = names.of_alias(&alias);
+                if holders.iter().any(|holder| holder.name() == index) {
+                    return Ok(Vec::new());
                 }
-                if taken == Taken::AnError {
-                    return Err(MilvusError::AliasExists {
-                        database: database.clone(),
-                        alias: request.alias.clone(),
-                        collection: other.name().to_string(),
-                    });
+                match (taken, holders.first()) {
+                    (Taken::AnError, Some(other)) => {
+                        return Err(MilvusError::AliasExists {
+                            database: database.clone(),
+                            alias: request.alias.clone(),
+                            collection: other.name().to_string(),
+                        });
+                    }
+                    // It was dropped since it was looked for.
+                    (Taken::Moved, None) => return Err(alias_not_found(&database, &request.alias)),
+                    (Taken::AnError, None) | (Taken::Moved, Some(_)) => {}
                 }
-                actions.push(AliasAction::Remove {
+                let removed = holders.iter().map(|other| AliasAction::Remove {
                     index: other.name().to_string(),
                     name: alias.clone(),
                 });
-            }
-            actions.push(AliasAction::Add {
-                index,
-                name: alias,
-                alias: Alias::default(),
-            });
-            engine.change_aliases(&call.access, actions)?;
+                let mut actions: Vec<AliasAction> = removed.collect();
+                actions.push(AliasAction::Add {
+                    index,
+                    name: alias.clone(),
+                    alias: Alias::default(),
+                });
+                Ok(actions)
+            })?;
             Ok(())
         })
         .await?;
@@ -108,18 +121,17 @@ impl Service {
     ) -> Result<proto::Status> {
         NameOf::Alias.check(&request.alias)?;
         self.beside(move |service| {
-            let database = call.database(&request.db_name);
+            let alias = index_name(call.database(&request.db_name), &request.alias);
             // Milvus says nothing where there is none.
-            let Ok(index) = service.index_of_alias(database, &request.alias) else {
-                return Ok(());
-            };
-            let action = AliasAction::Remove {
-                index,
-                name: index_name(database, &request.alias),
-            };
-            service
-                .engine()
-                .change_aliases(&call.access, vec![action])?;
+            let engine = service.engine();
+            engine.change_aliases_by(&call.access, |names| -> Result<_> {
+                let first = names.of_alias(&alias).first();
+                let removed = first.map(|index| AliasAction::Remove {
+                    index: index.name().to_string(),
+                    name: alias.clone(),
+                });
+                Ok(removed.into_iter().collect())
+            })?;
             Ok(())
         })
         .await?;
@@ -185,10 +197,7 @@ impl Service {
         let aliases = self.engine().aliases();
         let indices = aliases.get(&index_name(database, alias));
         let first = indices.and_then(|indices| indices.first());
-        let missing = || MilvusError::AliasNotFound {
-            database: database.to_string(),
-            alias: alias.to_string(),
-        };
+        let missing = || alias_not_found(database, alias);
         Ok(first.ok_or_else(missing)?.name().to_string())
     }
 }

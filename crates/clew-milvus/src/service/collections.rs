@@ -1,6 +1,6 @@
 //! Collections: made, described, changed and dropped.
 
-use clew_engine::{EngineError, Index, IndexSettings, Purpose};
+use clew_engine::{AliasAction, EngineError, Index, IndexSettings, Purpose};
 use clew_schema::Mapping;
 use prost::Message;
 
@@ -110,14 +110,19 @@ impl Service {
                     "cannot drop the collection via alias = {name}"
                 )));
             }
-            if !opened.handle.aliases().is_empty() {
-                let aliases: Vec<String> = opened.handle.aliases().keys().cloned().collect();
-                return Err(MilvusError::Unexpected(format!(
-                    "unable to drop the collection [{name}] because it has associated aliases [{}], please remove all aliases before dropping the collection",
-                    aliases.join(" ")
-                )));
-            }
-            service.engine().delete_index(&call.access, opened.handle.name())?;
+            let engine = service.engine();
+            engine.change_aliases_by(&call.access, |names| -> Result<_> {
+                let index = names.of(&opened.handle)?;
+                let aliases = opened.handle.aliases();
+                if !aliases.is_empty() {
+                    let aliases: Vec<&str> = aliases.keys().map(String::as_str).collect();
+                    return Err(MilvusError::Unexpected(format!(
+                        "unable to drop the collection [{name}] because it has associated aliases [{}], please remove all aliases before dropping the collection",
+                        aliases.join(" ")
+                    )));
+                }
+                Ok(vec![AliasAction::RemoveIndex { index }])
+            })?;
             Ok(())
         })
         .await?;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{
-    Access, Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan,
-    SettingsChange,
+    Access, AliasAction, Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index,
+    IndexPlan, SettingsChange,
 };
 use clew_schema::Mapping;
 use parking_lot::Mutex;
@@ -83,16 +83,11 @@ pub(crate) fn make(
     let (mut made, mut changes) = (Vec::new(), Vec::new());
     let work = || -> Result<(), ApiError> {
         for (place, filled) in all.into_iter().enumerate() {
-            let (plan, name, change) = filled.begin()?;
+            let (plan, name, end) = filled.begin()?;
             let (index, _) = engine.create_planned(access, &name, plan)?;
             made.push(index.clone());
             fill(engine, place, &index)?;
-            let index = index.name().to_string();
-            changes.push(CatalogChange::Settings {
-                index,
-                change,
-                blocks_alone: false,
-            });
+            changes.push(end.change(&index));
         }
         changes.extend(definitions.into_iter().map(CatalogChange::Definition));
         if !changes.is_empty() {
@@ -102,8 +97,7 @@ pub(crate) fn make(
     };
     let done = work();
     if done.is_err()
-        && !made.is_empty()
-        && let Err(left) = engine.delete_indices(access, made.iter().map(|index| index.name()))
+        && let Err(left) = delete_what_is_left(engine, access, &made)
     {
         tracing::warn!(%left, "cannot remove unfinished indexes yet");
     }
@@ -111,9 +105,52 @@ pub(crate) fn make(
     done
 }
 
+/// Deletes those of some indexes that nobody else has deleted yet.
+fn delete_what_is_left(
+    engine: &Engine,
+    access: &Access,
+    made: &[Arc<Index>],
+) -> Result<(), EngineError> {
+    let deleted = engine.change_aliases_by(access, |names| -> Result<_, EngineError> {
+        let left = made.iter().filter_map(|index| names.of(index).ok());
+        let each = left.map(|index| AliasAction::RemoveIndex { index });
+        Ok(each.collect())
+    });
+    deleted.map(drop)
+}
+
+/// What an index gets when it is full.
+struct Full {
+    blocks: Flat,
+    private: BTreeMap<String, String>,
+}
+
+impl Full {
+    /// What finishes an index. Others may have changed settings meanwhile, which they keep.
+    fn change(self, index: &Index) -> CatalogChange {
+        let uuid = index.uuid().to_string();
+        let change = SettingsChange::new(move |index| {
+            index.check_is(&uuid)?;
+            let mut whole = (*index.settings()).clone();
+            whole.unfinished = false;
+            whole.given.extend(self.private.clone());
+            for (name, value) in &self.blocks {
+                settings::set(&mut whole, name, value.as_deref())
+                    .map_err(|error| settings::refused(&error))?;
+            }
+            Ok(whole)
+        });
+        CatalogChange::Settings {
+            index: index.name().to_string(),
+            change,
+            blocks_alone: false,
+        }
+    }
+}
+
 impl Filled {
-    /// What the index begins with, its name, and how its settings change in the end.
-    fn begin(self) -> Result<(IndexPlan, String, SettingsChange), ApiError> {
+    /// What the index begins with, its name, and what it gets in the end.
+    fn begin(self) -> Result<(IndexPlan, String, Full), ApiError> {
         let limits = settings::create(&self.settings)?.mapping_limits;
         let (blocks, open): (Flat, Flat) = self
             .settings
@@ -121,18 +158,10 @@ impl Filled {
             .partition(|(name, _)| name.starts_with(settings::BLOCKS));
         let mut begin = settings::create(&open)?;
         begin.unfinished = true;
-        // Others may have changed settings meanwhile, which they keep.
-        let private = self.private;
-        let change = SettingsChange::new(move |current| {
-            let mut whole = current.clone();
-            whole.unfinished = false;
-            whole.given.extend(private.clone());
-            for (name, value) in &blocks {
-                settings::set(&mut whole, name, value.as_deref())
-                    .map_err(|error| settings::refused(&error))?;
-            }
-            Ok(whole)
-        });
+        let end = Full {
+            blocks,
+            private: self.private,
+        };
         let mut mapping = self.mapping;
         mapping.set_limits(limits);
         let plan = IndexPlan {
@@ -142,7 +171,7 @@ impl Filled {
             mapping,
             aliases: self.aliases,
         };
-        Ok((plan, self.name, change))
+        Ok((plan, self.name, end))
     }
 }
 
@@ -185,7 +214,7 @@ pub(crate) fn remove_unfinished(engine: &Engine, filling: &Filling) {
             index = index.name(),
             "removing an index that was never finished"
         );
-        if let Err(error) = engine.delete_index(&everything, index.name()) {
+        if let Err(error) = engine.delete_these(&everything, [index]) {
             tracing::warn!(%error, index = index.name(), "cannot remove it");
         }
     }

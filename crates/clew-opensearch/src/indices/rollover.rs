@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{
-    Access, Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
+    Access, Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan, NamesNow,
+    Purpose,
 };
 use clew_schema::text_of;
 use serde_json::{Map, Value, json};
@@ -85,7 +86,7 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let mut glsn = None;
     if rolled {
         let access = call.access.clone();
-        let work = move |engine: &Engine| carry_out((engine, &access), rollover, plan);
+        let work = move |engine: &Engine| carry_out((engine, &access), &rollover, plan);
         glsn = Some(call.to_its_end(work).await?);
     }
     let met: Map<String, Value> = met
@@ -126,20 +127,23 @@ pub fn find(
     let holders = engine.aliases().remove(target).ok_or_else(|| {
         ApiError::illegal_argument(format!("rollover target [{target}] does not exist"))
     })?;
-    let write = |index: &&Arc<Index>| {
-        let says = index
-            .aliases()
-            .get(target)
-            .and_then(|alias| alias.is_write_index);
-        says == Some(true) || (says.is_none() && holders.len() == 1)
-    };
-    let found = holders.iter().find(write).cloned();
-    let found = found.ok_or_else(|| {
+    let found = writer(target, &holders).ok_or_else(|| {
         ApiError::illegal_argument(format!(
             "rollover target [{target}] does not point to a write index"
         ))
     })?;
-    Ok((found, false))
+    Ok((found.clone(), false))
+}
+
+/// The index that an alias of these is written to.
+fn writer<'i>(alias: &str, holders: &'i [Arc<Index>]) -> Option<&'i Arc<Index>> {
+    holders.iter().find(|index| {
+        let says = index
+            .aliases()
+            .get(alias)
+            .and_then(|says| says.is_write_index);
+        says == Some(true) || (says.is_none() && holders.len() == 1)
+    })
 }
 
 /// A name with a date in it, as it was given.
@@ -251,19 +255,19 @@ fn plan(
 /// Makes the new index and moves the name to it, as one change.
 fn carry_out(
     (engine, access): (&Engine, &Access),
-    rollover: Rollover,
+    rollover: &Rollover,
     plan: IndexPlan,
 ) -> Result<clew_log::Glsn, EngineError> {
-    let new = rollover.new.clone();
-    let (_, glsn) = engine.create_and_move_aliases(access, &new, plan, rollover.moves())?;
-    Ok(glsn)
+    let new = &rollover.new;
+    let made = engine.create_and_move_aliases(access, new, plan, |names| rollover.moves(names));
+    made.map(|(_, glsn)| glsn)
 }
 
 /// Lets a new index, whose name was decided on before, take over from the old one that `target` writes to: does what of it
 /// is not done yet.
 ///
 /// # Errors
-/// A new index that cannot be made, for its name, its template or the disk.
+/// A new index that cannot be made, for its name, its template or the disk; an old one that is written to no more.
 pub fn finish(
     (engine, access): (&Engine, &Access),
     target: &str,
@@ -278,24 +282,33 @@ pub fn finish(
     };
     let Ok(index) = engine.open_exactly(new, access, Purpose::Watch) else {
         let plan = plan(engine, &rollover, Map::new())?;
-        carry_out((engine, access), rollover, plan)?;
+        carry_out((engine, access), &rollover, plan)?;
         return Ok(());
     };
     // Early builds made the index first, and could end before the name was moved.
     if !index.aliases().contains_key(target) {
-        engine.change_aliases(access, rollover.moves())?;
+        engine.change_aliases_by(access, |names| rollover.moves(names))?;
     }
     Ok(())
 }
 
 impl Rollover {
     /// What lets the name mean the new index.
-    fn moves(self) -> Vec<AliasAction> {
-        let Rollover {
-            target, old, new, ..
-        } = self;
-        let before = old.aliases().get(&target).cloned().unwrap_or_default();
-        let (index, name) = (old.name().to_string(), target.clone());
+    ///
+    /// # Errors
+    /// The old index was deleted meanwhile, or another one is written to.
+    fn moves(&self, names: &NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError> {
+        let Rollover { target, old, .. } = self;
+        let index = names.of(old)?;
+        let holders = names.of_alias(target);
+        let written = writer(target, holders).is_some_and(|writer| writer.uuid() == old.uuid());
+        if !written {
+            let reason =
+                format!("rollover target [{target}] does not point to [{index}] as write index");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        let before = old.aliases().get(target).cloned().unwrap_or_default();
+        let name = target.clone();
         let mut actions = Vec::new();
         let is_write_index = if before.is_write_index == Some(true) {
             let alias = Alias {
@@ -309,15 +322,15 @@ impl Rollover {
             None
         };
         actions.push(AliasAction::Add {
-            index: new,
-            name: target,
+            index: self.new.clone(),
+            name: target.clone(),
             alias: Alias {
                 is_write_index,
                 is_hidden: before.is_hidden,
                 ..Alias::default()
             },
         });
-        actions
+        Ok(actions)
     }
 }
 

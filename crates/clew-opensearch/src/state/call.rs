@@ -346,13 +346,11 @@ impl Call {
         self.api.engine.indices(&self.access)
     }
 
-    /// Deletes indexes, all or none; the log position of that.
+    /// Deletes these very indexes, all or none; the log position of that.
     pub(crate) async fn delete_indices(&self, indices: Vec<Arc<Index>>) -> Result<Glsn, ApiError> {
         let access = self.access.clone();
-        self.to_its_end(move |engine| {
-            engine.delete_indices(&access, indices.iter().map(|index| index.name()))
-        })
-        .await
+        self.to_its_end(move |engine| engine.delete_these(&access, &indices))
+            .await
     }
 
     /// Changes the node's definitions by what they are now; the log position of the change.

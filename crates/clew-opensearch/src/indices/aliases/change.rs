@@ -136,6 +136,8 @@ fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
 #[derive(Default)]
 struct Changes {
     actions: Vec<AliasAction>,
+    /// The indexes that they are about: no others that have their names by then.
+    indices: Vec<Arc<Index>>,
     /// Aliases to remove that no index has.
     unmatched: BTreeSet<String>,
 }
@@ -176,8 +178,9 @@ impl Changes {
             "remove" => self.remove(call, &target, must_exist),
             "remove_index" => {
                 for index in concrete(call, &target.indices)? {
-                    let index = index.name().to_string();
-                    self.actions.push(AliasAction::RemoveIndex { index });
+                    let name = index.name().to_string();
+                    self.actions.push(AliasAction::RemoveIndex { index: name });
+                    self.indices.push(index);
                 }
                 Ok(())
             }
@@ -200,6 +203,7 @@ impl Changes {
                     alias: alias.clone().finish(name)?,
                 });
             }
+            self.indices.push(index);
         }
         Ok(())
     }
@@ -234,6 +238,7 @@ impl Changes {
                 lacking.insert(name.clone());
             }
         }
+        self.indices.extend(indices);
         match must_exist {
             Some(true) if !lacking.is_empty() => Err(aliases_missing(&lacking)),
             Some(_) => Ok(()),
@@ -253,8 +258,15 @@ impl Changes {
             };
         }
         let (actions, access) = (self.actions, call.access.clone());
+        let indices = self.indices;
         let glsn = call
-            .to_its_end(move |engine| engine.change_aliases(&access, actions))
+            .to_its_end(move |engine| {
+                engine.change_aliases_by(&access, |names| {
+                    let mut indices = indices.iter();
+                    indices.try_for_each(|index| names.of(index).map(drop))?;
+                    Ok::<_, EngineError>(actions)
+                })
+            })
             .await?;
         Ok(Reply::acknowledged().at(glsn))
     }

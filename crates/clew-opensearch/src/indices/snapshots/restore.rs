@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use clew_engine::{Access, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
+use clew_engine::{Access, AliasAction, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
 use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::json;
@@ -254,14 +254,13 @@ fn carry_out(
     plan: Plan,
 ) -> Result<(), ApiError> {
     let engine = &api.engine;
-    let names = plan.indices.iter().map(|one| one.filled.name.as_str());
-    // A closed index makes room: its files were checked to be replaceable.
-    let closed: Vec<&str> = names
-        .filter(|name| exists(engine, name).is_some())
-        .collect();
-    if !closed.is_empty() {
-        engine.delete_indices(access, closed)?;
-    }
+    // Closed indexes make room: their files were checked to be replaceable.
+    engine.change_aliases_by(access, |now| -> Result<_, EngineError> {
+        let names = plan.indices.iter().map(|one| one.filled.name.clone());
+        let replaced = names.filter(|name| now.index(name).is_some_and(|index| !index.is_open()));
+        let each = replaced.map(|index| AliasAction::RemoveIndex { index });
+        Ok(each.collect())
+    })?;
     let (filled, files): (Vec<Filled>, Vec<Vec<SnapshotFile>>) = plan
         .indices
         .into_iter()

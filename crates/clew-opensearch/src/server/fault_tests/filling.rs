@@ -119,3 +119,17 @@ fn an_index_serves_nothing_before_it_is_filled_and_everything_then() {
     drop(node);
     check(&open(&disk.crashed(1)).unwrap());
 }
+
+#[test]
+fn an_index_that_is_made_anew_under_the_name_of_one_that_is_filled_is_left_alone() {
+    let node = open(&SimDisk::new()).unwrap();
+    let refused = fill(&node, || {
+        node.done("DELETE /i", Value::Null);
+        node.done("PUT /i/_doc/mine?refresh=true", json!({"n": 3}));
+        Ok(())
+    });
+    assert_eq!(refused.unwrap_err().status().as_u16(), 404);
+    let found = node.done("POST /i/_search", Value::Null);
+    assert_eq!(found["hits"]["total"]["value"], 1);
+    assert_eq!(found["hits"]["hits"][0]["_id"], "mine");
+}

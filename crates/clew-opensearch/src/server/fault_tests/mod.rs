@@ -4,6 +4,7 @@
 mod changes;
 mod failed_shard;
 mod filling;
+mod meanwhile;
 
 use std::time::Duration;
 

@@ -1,0 +1,73 @@
+//! What a request has looked at, and others have changed before it does what it wants.
+
+use std::sync::Arc;
+
+use clew_engine::{Access, Index, Purpose};
+use clew_platform::SimDisk;
+use serde_json::{Value, json};
+
+use super::{Node, open};
+use crate::http::setting_values::Flat;
+use crate::indices::{index_settings, rollover};
+
+fn index(node: &Node, name: &str) -> Arc<Index> {
+    let everything = Access::everything();
+    let engine = &node.api.engine;
+    let opened = engine.open_exactly(name, &everything, Purpose::Change);
+    opened.unwrap().index().clone()
+}
+
+#[test]
+fn a_rollover_takes_an_alias_from_the_index_that_is_written_to_alone() {
+    let node = open(&SimDisk::new()).unwrap();
+    let logs = json!({"aliases": {"logs": {"is_write_index": true}}});
+    node.done("PUT /logs-1", logs);
+    node.done("PUT /other", Value::Null);
+    let everything = Access::everything();
+    let around = (&node.api.engine, &everything);
+    let (old, _) = rollover::find(around, "logs").unwrap();
+    let moved = json!({"actions": [
+        {"add": {"index": "logs-1", "alias": "logs", "is_write_index": false}},
+        {"add": {"index": "other", "alias": "logs", "is_write_index": true}},
+    ]});
+    node.done("POST /_aliases", moved);
+    let finished = rollover::finish(around, "logs", (&old, "logs-000002"));
+    assert_eq!(finished.unwrap_err().status().as_u16(), 400);
+    assert_eq!(node.ask("HEAD /logs-000002", Value::Null).0, 404);
+    let aliases = node.done("GET /_alias/logs", Value::Null);
+    let writes = |name: &str| aliases[name]["aliases"]["logs"]["is_write_index"].clone();
+    assert_eq!(
+        (writes("logs-1"), writes("other")),
+        (json!(false), json!(true))
+    );
+    let written = node.done("POST /logs/_doc", json!({"n": 1}));
+    assert_eq!(written["_index"], "other");
+}
+
+#[test]
+fn a_rollover_of_an_index_that_was_deleted_makes_none() {
+    let node = open(&SimDisk::new()).unwrap();
+    node.done("PUT /logs-1", json!({"aliases": {"logs": {}}}));
+    let old = index(&node, "logs-1");
+    node.done("DELETE /logs-1", Value::Null);
+    let everything = Access::everything();
+    let around = (&node.api.engine, &everything);
+    let finished = rollover::finish(around, "logs", (&old, "logs-000002"));
+    assert_eq!(finished.unwrap_err().status().as_u16(), 404);
+    assert_eq!(node.ask("HEAD /logs-000002", Value::Null).0, 404);
+}
+
+#[test]
+fn settings_are_given_to_the_index_that_was_looked_at() {
+    let node = open(&SimDisk::new()).unwrap();
+    node.done("PUT /i", Value::Null);
+    let old = index(&node, "i");
+    node.done("DELETE /i", Value::Null);
+    node.done("PUT /i", Value::Null);
+    let flat = Flat::from([("index.blocks.write".to_string(), Some("true".to_string()))]);
+    let everything = Access::everything();
+    let around = (&node.api.engine, &everything);
+    let changed = index_settings::change(around, &old, &flat);
+    assert_eq!(changed.unwrap_err().status().as_u16(), 404);
+    assert!(index(&node, "i").settings().blocks.is_empty());
+}
