@@ -93,9 +93,10 @@ impl Table {
         stages: &[Stage],
         memory: &RequestMemory,
     ) -> Result<Self, SqlError> {
-        // One `eval` is a stage for each column that it adds.
-        let are_added = |a: &Stage, b: &Stage| matches!((a, b), (Stage::Eval(_), Stage::Eval(_)));
-        let mut steps = stages.chunk_by(are_added);
+        // One `eval` is a stage for each column that it adds, and a `SELECT` has one for each window: all their values stand
+        // in the rows together.
+        let adds = |stage: &Stage| matches!(stage, Stage::Eval(_) | Stage::Window(_));
+        let mut steps = stages.chunk_by(|a, b| adds(a) && adds(b));
         steps.try_fold(self, |table, step| {
             let mut budget = Budget::of(memory);
             let mut stages = step.iter();
@@ -180,7 +181,7 @@ impl Table {
             Stage::Flatten(name) => Err(SqlError::semantic(format!(
                 "flatten needs a field of an index, not [{name}]"
             ))),
-            Stage::Window(window) => windowed(self, window, memory),
+            Stage::Window(window) => windowed(self, window, budget),
             Stage::Prefix { prefix, .. } => {
                 for column in &mut self.columns.0 {
                     if column.name.starts_with('#') {

@@ -413,6 +413,23 @@ fn columns_that_are_added_together_are_booked_together() {
 }
 
 #[test]
+fn windows_of_one_statement_are_booked_together() {
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: 4 << 20,
+        ..MemoryLimits::none()
+    });
+    let memory = RequestMemory::new(&account);
+    let columns = (0..40).map(|at| format!("ROW_NUMBER() OVER (ORDER BY n) AS c{at}"));
+    let columns: Vec<String> = columns.collect();
+    let text = format!("SELECT {} FROM t", columns.join(", "));
+    let pushed = Pushed::of(plan(Language::Sql, &text).unwrap(), &fields()).unwrap();
+    let mut table = Table::empty(pushed.columns());
+    table.rows = vec![vec![Value::from(1); table.columns.0.len()]];
+    let table = table.through(&pushed.rest, &memory).unwrap();
+    assert_eq!(table.rows[0].len(), 40);
+}
+
+#[test]
 fn a_statement_over_a_damaged_shard_is_refused() {
     let disk = SimDisk::new();
     let node = Node::open(&disk, &[WING]).unwrap();

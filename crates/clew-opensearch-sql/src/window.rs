@@ -2,7 +2,6 @@
 //!
 //! Rows come out in the order of the window, as OpenSearch leaves them.
 
-use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
 use super::budget::{Budget, Walk};
@@ -317,7 +316,7 @@ impl Function {
         &self,
         rows: &[Row],
         peers: impl Iterator<Item = usize>,
-        made: &mut Made<'_>,
+        made: &mut Made<'_, '_>,
     ) -> Result<(), SqlError> {
         let mut running = Running::default();
         let mut before = 0;
@@ -403,12 +402,12 @@ impl Function {
 }
 
 /// The values made so far, which may not take more memory than there is.
-struct Made<'m> {
+struct Made<'b, 'm> {
     values: Vec<Value>,
-    budget: Budget<'m>,
+    budget: &'b mut Budget<'m>,
 }
 
-impl Made<'_> {
+impl Made<'_, '_> {
     fn add(&mut self, value: &Value, times: usize) -> Result<(), SqlError> {
         for _ in 0..times {
             self.budget.spend(value)?;
@@ -425,7 +424,7 @@ impl Made<'_> {
 pub(super) fn windowed(
     table: Table,
     window: &Window,
-    memory: &RequestMemory,
+    budget: &mut Budget<'_>,
 ) -> Result<Table, SqlError> {
     let (function, kind) = Function::of(window, &table.columns)?;
     let ascending = |expr: &Expr| SortKey {
@@ -453,7 +452,7 @@ pub(super) fn windowed(
     }
     let mut made = Made {
         values: Vec::with_capacity(table.rows.len()),
-        budget: Budget::of(memory),
+        budget,
     };
     let mut at = 0;
     for part in keys.chunk_by(|left, right| left.0 == right.0) {
