@@ -183,3 +183,13 @@ class StopTest(unittest.TestCase):
             # A bulk of which nothing is written yet is to be sent again.
             self.assertEqual((status, headers["connection"]), (503, "close"))
             self.assertNotIn(CUT_OFF, server.stop())
+
+    def test_a_stop_waits_as_long_as_it_is_told_to(self):
+        with ClewServer(env={"CLEW_STOP__GRACE_MS": "100"}) as server:
+            host, port = server.address.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), timeout=LONG) as busy:
+                busy.sendall(POST)
+                self.assertEqual(answer(busy)[0], 100)
+                # Of a client that is silent the server itself takes leave only later.
+                self.assertIn(CUT_OFF, server.stop())
+                self.assertEqual(rest(busy), b"")

@@ -45,6 +45,22 @@ pub(crate) struct Config {
     pub(crate) tracing: TracingConfig,
     /// The server's own messages.
     pub(crate) logging: LoggingConfig,
+    /// How the server ends.
+    pub(crate) stop: StopConfig,
+}
+
+/// How the server ends when it is asked to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StopConfig {
+    /// What is open has this time to end, and then is cut off.
+    pub(crate) grace_ms: u64,
+}
+
+impl Default for StopConfig {
+    fn default() -> Self {
+        StopConfig { grace_ms: 10_000 }
+    }
 }
 
 /// Profiles of the server itself.
@@ -258,6 +274,7 @@ impl Default for Config {
             profile: ProfileConfig::default(),
             tracing: TracingConfig::default(),
             logging: LoggingConfig::default(),
+            stop: StopConfig::default(),
         }
     }
 }

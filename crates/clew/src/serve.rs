@@ -36,9 +36,6 @@ use crate::{calls, health, logging, login, metrics, open_files, profile, retenti
 /// bodies, each step copies some hundred KB, and a short request should not wait for the 61 that tokio takes by itself.
 const STEPS_BETWEEN_LOOKS: u32 = 8;
 
-/// How long open requests may take to end once a stop is asked for.
-const GRACE: Duration = Duration::from_secs(10);
-
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// Configuration file (YAML).
@@ -214,7 +211,7 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
     };
     tracing::info!("stopping");
     stopping.send_replace(true);
-    let ended = ended.and(all_ended(servers).await);
+    let ended = ended.and(all_ended(servers, config.stop.grace_ms).await);
     tokio::task::spawn_blocking(move || {
         if let Some(watcher) = watcher {
             watcher.join();
@@ -366,17 +363,20 @@ fn serve_grpc(
 }
 
 /// Lets the servers end what is open, for a while.
-async fn all_ended(mut servers: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+async fn all_ended(mut servers: JoinSet<anyhow::Result<()>>, grace_ms: u64) -> anyhow::Result<()> {
     let all = async {
         while let Some(ended) = servers.join_next().await {
             ended??;
         }
         Ok(())
     };
-    match tokio::time::timeout(GRACE, all).await {
+    match tokio::time::timeout(Duration::from_millis(grace_ms), all).await {
         Ok(ended) => ended,
         Err(_) => {
-            tracing::warn!("requests still open after the grace period were cut off");
+            tracing::warn!(
+                grace_ms,
+                "requests still open after the grace period were cut off"
+            );
             servers.shutdown().await;
             Ok(())
         }

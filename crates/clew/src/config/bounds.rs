@@ -17,6 +17,9 @@ const SHARD_WRITERS_MAX: u64 = 64;
 /// Each that waits holds what it brought.
 const WAITING_MAX: u64 = 1_000_000;
 
+/// An hour: long past the patience of whatever runs servers.
+const GRACE_MS_MAX: u64 = 60 * 60 * 1000;
+
 /// The bounds of a number.
 struct Bound {
     key: &'static str,
@@ -80,6 +83,12 @@ const BOUNDS: &[Bound] = &[
         least: 1,
         most: WAITING_MAX,
         reason: "the places of all are made at the start",
+    },
+    Bound {
+        key: "stop.grace_ms",
+        least: 0,
+        most: GRACE_MS_MAX,
+        reason: "a stop may last as long",
     },
 ];
 

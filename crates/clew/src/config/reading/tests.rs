@@ -86,6 +86,7 @@ fn what_no_server_could_work_with_is_refused_with_its_place() {
             "must be at most [1000000]",
         ),
         ("tracing.sample_ratio", "2", "must be from 0 to 1"),
+        ("stop.grace_ms", "3600001", "must be at most [3600000]"),
         ("imports.path", "/none/such", "which is no folder"),
     ] {
         let wanted = format!("[{key}] is [{value}], {told}");
@@ -108,6 +109,7 @@ fn what_no_server_could_work_with_is_refused_with_its_place() {
         ("engine.shard_writers", "64"),
         ("memory.limit_bytes", "0"),
         ("memory.limit_bytes", "16777216"),
+        ("stop.grace_ms", "0"),
         ("imports.path", path),
     ] {
         assert!(load(&format!("{key}: {value}\n"), &[]).is_ok(), "{key}");
