@@ -34,6 +34,7 @@ mod snapshots;
 mod sparse;
 mod time_out;
 mod typed_vectors;
+mod unfinished;
 mod vectors;
 mod verify;
 mod weather;

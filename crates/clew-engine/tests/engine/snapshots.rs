@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clew_engine::{
-    CatalogChange, DefinitionChange, Document, EngineError, ErrorKind, Freshness, Index,
-    IndexHandle, IndexSettings, Purpose, SearchRequest, SettingsChange, WriteOperation,
-    documents_file_name,
+    DefinitionChange, Document, EngineError, ErrorKind, Freshness, Index, IndexHandle,
+    IndexSettings, Purpose, WriteOperation, documents_file_name,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -98,71 +97,6 @@ fn documents_read_out_of_shards_fill_another_index() {
     assert_eq!(json_of(&get("d3").unwrap()), source(33));
     assert!(get("d4").is_none());
     assert!(node.engine.shard_documents(&from, 2).is_err());
-}
-
-#[test]
-fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
-    let disk = SimDisk::new();
-    let node = filled(&disk);
-    let from = node.copied();
-    let settings = IndexSettings {
-        unfinished: true,
-        ..IndexSettings::default()
-    };
-    let mapping = (*from.mapping()).clone();
-    let made = node
-        .engine
-        .create_index(&everything(), "copy", settings, mapping);
-    let (target, _) = made.unwrap();
-    let refused = |node: &Node, purpose: Purpose, what: Result<(), EngineError>| {
-        let error = what.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-        let asked = match error {
-            EngineError::ShardNotActive { purpose, .. } => purpose,
-            other => panic!("{other}"),
-        };
-        assert_eq!(asked, purpose);
-        assert_eq!(node.index().stats().failed_shards, 0);
-    };
-    let check = |node: &Node| {
-        let copy = node.opened("copy", Purpose::Read).unwrap();
-        let write = WriteOperation {
-            index: "copy".into(),
-            ..index("new", &source(1))
-        };
-        refused(node, Purpose::Write, node.write_one(write).map(drop));
-        let got = node.engine.get(&copy, "d3", None, Freshness::Latest);
-        refused(node, Purpose::Read, got.map(drop));
-        let pinned = node.engine.pin(std::slice::from_ref(&copy)).unwrap();
-        let found = node.run(SearchRequest::new(pinned, Query::match_all()));
-        refused(node, Purpose::Read, found.map(drop));
-        let copied = node.opened("copy", Purpose::Copy).unwrap();
-        let documents = node.engine.shard_documents(&copied, 0);
-        refused(node, Purpose::Read, documents.map(drop));
-    };
-    check(&node);
-    for shard in 0..2 {
-        let documents = node.engine.shard_documents(&from, shard).unwrap();
-        let filled = node.engine.fill_index(&everything(), &target, documents);
-        filled.unwrap();
-    }
-    check(&node);
-    check(&Node::open(&disk.crashed(1)).unwrap());
-    let change = CatalogChange::Settings {
-        index: "copy".to_string(),
-        change: SettingsChange::new(|_| Ok(IndexSettings::default())),
-        blocks_alone: false,
-    };
-    let finished = node.engine.change_catalog(&everything(), vec![change]);
-    finished.unwrap();
-    let copy = node.opened("copy", Purpose::Read).unwrap();
-    let got = node.engine.get(&copy, "d3", None, Freshness::Latest);
-    assert_eq!(json_of(&got.unwrap().unwrap()), source(33));
-    let write = WriteOperation {
-        index: "copy".into(),
-        ..index("new", &source(1))
-    };
-    node.write_one(write).unwrap();
 }
 
 /// An index of nested objects in nested objects, vectors in both, joins and routing keys: some in
