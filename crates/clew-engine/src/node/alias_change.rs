@@ -34,7 +34,8 @@ impl NamesNow<'_> {
 
     /// The indexes of an alias, in the order of their names; none where there is no such alias.
     pub fn of_alias(&self, alias: &str) -> &[Arc<Index>] {
-        self.aliases.get(alias).map_or(&[], Vec::as_slice)
+        let holders = self.aliases.get(alias);
+        holders.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The name of an index now.

@@ -104,13 +104,14 @@ impl Look {
     }
 }
 
-/// What the request waits for. Nothing ever moves between nodes or starts slowly here, so the
-/// other `wait_for_*` are met at once.
+/// What the request waits for. Nothing ever moves between nodes here, so the other `wait_for_*` are met at once.
 struct Wanted {
     status: Option<String>,
     active: ActiveShards,
     /// Whether one node is as many as are wanted.
     nodes: bool,
+    /// Whether no index may still be being filled.
+    all_filled: bool,
 }
 
 enum ActiveShards {
@@ -142,6 +143,7 @@ impl Wanted {
             status,
             active,
             nodes,
+            all_filled: call.params.flag("wait_for_no_initializing_shards", false)?,
         })
     }
 
@@ -156,7 +158,11 @@ impl Wanted {
             ActiveShards::AtLeast(count) => health.active >= count,
             ActiveShards::All => health.not_serving() == 0,
         };
-        self.nodes && active && status.is_none_or(|status| rank(health.status()) <= rank(status))
+        let filled = !self.all_filled || health.initializing == 0;
+        self.nodes
+            && active
+            && filled
+            && status.is_none_or(|status| rank(health.status()) <= rank(status))
     }
 }
 

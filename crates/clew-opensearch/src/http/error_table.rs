@@ -359,17 +359,6 @@ mod tests {
             reason: text(),
         };
         check(&failed, 503, "no_shard_available_action_exception");
-        for (purpose, kind) in [
-            (Purpose::Write, "unavailable_shards_exception"),
-            (Purpose::Read, "no_shard_available_action_exception"),
-        ] {
-            let not_active = EngineError::ShardNotActive {
-                index: text(),
-                shard: 2,
-                purpose,
-            };
-            check(&not_active, 503, kind);
-        }
         let lost = EngineError::Io {
             action: "read",
             path: "p".into(),
@@ -381,6 +370,21 @@ mod tests {
             reason: text(),
         };
         check(&corrupt, 500, "corrupt_index_exception");
+    }
+
+    #[test]
+    fn what_is_written_to_a_shard_that_is_not_active_is_told_so_as_by_opensearch() {
+        for (purpose, kind) in [
+            (Purpose::Write, "unavailable_shards_exception"),
+            (Purpose::Read, "no_shard_available_action_exception"),
+        ] {
+            let not_active = EngineError::ShardNotActive {
+                index: "x".to_string(),
+                shard: 2,
+                purpose,
+            };
+            check(&not_active, 503, kind);
+        }
     }
 
     #[test]

@@ -80,6 +80,8 @@ fn check_unserved(node: &Node) {
     assert_eq!(shown, [json!("yellow"), json!(0), json!(1), json!(0)]);
     let shard = &health["indices"]["i"]["shards"]["0"];
     assert_eq!(shard["primary_active"], false);
+    let waiting = "GET /_cluster/health?wait_for_no_initializing_shards=true&timeout=0s";
+    assert_eq!(node.ask(waiting, Value::Null).0, 408);
     let states = node.done("GET /_cat/shards/i?h=state", Value::Null);
     assert_eq!(states.as_str().map(str::trim), Some("INITIALIZING"));
 }
