@@ -11,6 +11,7 @@ use crate::base::error::EngineError;
 use crate::base::index_name::NAMES_MAX;
 use crate::base::names::check_form;
 use crate::catalog::record::CatalogOperation;
+use crate::index::handle::Index;
 use crate::node::alias_change;
 use crate::node::engine::{Engine, Inner, Logged};
 
@@ -30,16 +31,34 @@ impl Engine {
         name: &str,
         new: &str,
     ) -> Result<Glsn, EngineError> {
+        self.rename_index_if(access, (name, new), |_| Ok(()))
+    }
+
+    /// The same where the index that has the name may be given another: that is asked while nobody else changes names or
+    /// aliases. `allow` asks the engine for nothing, as for [`Engine::change_aliases_by`].
+    ///
+    /// # Errors
+    /// What `allow` refuses, and as [`Engine::rename_index`].
+    pub fn rename_index_if(
+        &self,
+        access: &Access,
+        (name, new): (&str, &str),
+        allow: impl FnOnce(&Index) -> Result<(), EngineError>,
+    ) -> Result<Glsn, EngineError> {
         check_access(name, access, Purpose::Change)?;
         check_access(new, access, Purpose::Change)?;
         check_form(new)?;
-        let logged = self.inner.rename_index(name, new)?;
+        let logged = self.inner.rename_index((name, new), allow)?;
         self.inner.settle(logged)
     }
 }
 
 impl Inner {
-    fn rename_index(&self, name: &str, new: &str) -> Result<Logged, EngineError> {
+    fn rename_index(
+        &self,
+        (name, new): (&str, &str),
+        allow: impl FnOnce(&Index) -> Result<(), EngineError>,
+    ) -> Result<Logged, EngineError> {
         let refuse = |reason: String| Err(EngineError::InvalidRequest { reason });
         let mut indices = self.indices.write();
         let Some(index) = indices.get(name).cloned() else {
@@ -47,6 +66,7 @@ impl Inner {
                 index: name.to_string(),
             });
         };
+        allow(&index)?;
         index.check_block(BlockLevel::MetadataWrite)?;
         if let Some(stream) = index.data_stream() {
             return refuse(format!(

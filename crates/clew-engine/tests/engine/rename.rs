@@ -93,6 +93,25 @@ fn a_power_cut_at_any_moment_leaves_one_of_both_names() {
 }
 
 #[test]
+fn the_index_that_was_looked_at_is_renamed_and_no_other_of_its_name() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let old = node.index().uuid().to_string();
+    node.engine.delete_index(&everything(), "docs").unwrap();
+    node.create_index(1);
+    let rename = |uuid: &str| {
+        let names = ("docs", "new");
+        node.engine
+            .rename_index_if(&everything(), names, |index| index.check_is(uuid))
+    };
+    let refused = rename(&old).unwrap_err();
+    let is_gone = matches!(refused, EngineError::IndexNotFound { .. });
+    assert!(is_gone, "{refused}");
+    assert_eq!(names(&node), ["docs"]);
+    rename(node.index().uuid()).unwrap();
+    assert_eq!(names(&node), ["new"]);
+}
+
+#[test]
 fn names_that_are_taken_are_refused_and_nothing_changes() {
     let node = Node::with_index(&SimDisk::new(), 1);
     let settings = IndexSettings::default();

@@ -57,18 +57,22 @@ impl Service {
             let what = format!("cannot rename collection to an existing alias: {new}");
             return Err(name_taken(Some(what), to, new));
         }
-        // Aliases are names of the database that they were made in.
-        if to != database && !opened.handle.aliases().is_empty() {
-            return Err(MilvusError::Unexpected(
-                "fail to rename db name, must drop all aliases of this collection before rename"
-                    .into(),
-            ));
-        }
-        let renamed = self
-            .engine()
-            .rename_index(&call.access, opened.handle.name(), &index);
+        let names = (opened.handle.name(), index.as_str());
+        let renamed = self.engine().rename_index_if(&call.access, names, |index| {
+            index.check_is(opened.handle.uuid())?;
+            // Aliases are names of the database that they were made in.
+            if to == database || index.aliases().is_empty() {
+                return Ok(());
+            }
+            let reason =
+                "fail to rename db name, must drop all aliases of this collection before rename";
+            Err(EngineError::AliasConflict {
+                reason: reason.to_string(),
+            })
+        });
         match renamed {
             Ok(_) => Ok(()),
+            Err(EngineError::AliasConflict { reason }) => Err(MilvusError::Unexpected(reason)),
             Err(EngineError::IndexExists { .. }) => Err(MilvusError::Unexpected(format!(
                 "duplicated new collection name {to}:{new} with other collection name or alias"
             ))),
