@@ -171,6 +171,28 @@ class IndexAdmin(ClewTest):
             self.assertEqual(shown.get("max_result_window"), "100", copy)
             self.assertNotIn("clew", shown)
 
+    def test_a_copy_takes_no_writes_before_it_is_whole(self):
+        self.index_all("i", {str(n): {"n": n} for n in range(100)})
+        self.client.indices.put_settings(index="i", body={"blocks.write": True})
+        for number in range(30):
+            copy, alias = f"copy-{number}", f"alias-{number}"
+
+            def write(alias=alias):
+                # One of those that are copied: were it there first, the copy could not be filled.
+                body = {"n": -1}
+                while "result" not in self.client.index(
+                        index=alias, id="99", body=body, require_alias=True, ignore=(404, 503)):
+                    pass
+
+            body = {"settings": {"index.blocks.write": None}, "aliases": {alias: {}}}
+            with ThreadPoolExecutor(1) as pool:
+                written = pool.submit(write)
+                self.client.indices.clone(index="i", target=copy, body=body)
+                written.result()
+            self.assertEqual(self.client.get(index=copy, id="99")["_source"], {"n": -1}, copy)
+            self.client.indices.refresh(index=copy)
+            self.assertEqual(self.client.count(index=copy)["count"], 100, copy)
+
     def test_settings_that_nobody_gave_are_shown_where_they_are_asked_for(self):
         self.client.indices.create(index="i", body={"settings": {"max_terms_count": 7, "index.blocks.write": True}})
 
