@@ -162,6 +162,38 @@ fn check(node: &Node, space: Space, documents: &BTreeMap<usize, Vectors>, probe:
     check_parts(node, &pinned, documents, &probe[0]);
 }
 
+/// All pages of a search, of so many hits each.
+fn paged(node: &Node, request: NearestRequest, size: usize) -> Vec<Neighbour> {
+    let pages = node.block_on(node.engine.nearest_pages(request)).unwrap();
+    let mut all = Vec::new();
+    loop {
+        let hits = node.block_on(node.engine.next_page(&pages, size)).unwrap();
+        let is_last = hits.len() < size;
+        all.extend(hits);
+        if is_last {
+            return all;
+        }
+    }
+}
+
+/// Page by page each object comes once, at the distances at which they come at once.
+fn check_pages(node: &Node, request: &NearestRequest) {
+    let told = |hit: Neighbour| (hit.distance, hit.id, hit.object);
+    let mut once: Vec<_> = nearest(node, request.clone())
+        .into_iter()
+        .map(told)
+        .collect();
+    let mut paged: Vec<_> = paged(node, request.clone(), 7)
+        .into_iter()
+        .map(told)
+        .collect();
+    assert!(paged.is_sorted_by(|a, b| a.0 <= b.0));
+    for all in [&mut once, &mut paged] {
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then((&a.1, a.2).cmp(&(&b.1, b.2))));
+    }
+    assert_eq!(paged, once);
+}
+
 /// Some of the objects are found alone, and what is told of documents has their vectors in it.
 fn check_parts(node: &Node, pinned: &Pinned, documents: &BTreeMap<usize, Vectors>, probe: &[f32]) {
     // Only the first objects of documents.
@@ -172,6 +204,14 @@ fn check_parts(node: &Node, pinned: &Pinned, documents: &BTreeMap<usize, Vectors
         limit: 1_000,
         ..NearestRequest::new(pinned.clone(), "o.v", vec![probe.to_vec()])
     };
+    check_pages(node, &request);
+    check_pages(
+        node,
+        &NearestRequest {
+            object_filter: None,
+            ..request.clone()
+        },
+    );
     let found = nearest(node, request);
     let filled = documents.values().filter(|objects| !objects.is_empty());
     assert_eq!(found.len(), filled.count());

@@ -329,7 +329,7 @@ impl Inner {
 }
 
 /// A hit of a segment at a place, of which the document is filled in: where `blocks` are, the one that the hit lies in, if any.
-fn placed(hit: &Hit, place: DocPlace, blocks: Option<&Blocks>) -> Option<Found> {
+pub(super) fn placed(hit: &Hit, place: DocPlace, blocks: Option<&Blocks>) -> Option<Found> {
     let doc = match blocks {
         Some(blocks) => blocks.root_of(hit.doc)?,
         None => hit.doc,

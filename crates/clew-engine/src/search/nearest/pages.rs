@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clew_platform::{MemoryPurpose, Reservation};
-use clew_query::{Query, QueryError};
+use clew_query::QueryError;
 use clew_schema::{FieldId, FieldKind};
-use clew_vector::{Column, Pages, SearchOutcome, VectorError};
+use clew_vector::{Column, Hit, Pages, SearchOutcome, VectorError};
 use parking_lot::Mutex;
 
-use super::leaf::{Asked, check_all, effort};
-use super::{Found, NearestRequest, Neighbour, Probes, check, found_bytes, neighbour};
+use super::leaf::{Asked, check_all, effort, placed};
+use super::{Found, NearestRequest, Neighbour, ObjectHits, Probes, check, found_bytes, neighbour};
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
@@ -65,6 +65,8 @@ struct Part {
     shard: usize,
     segment: usize,
     field: FieldId,
+    /// Whether its hits are nested objects, each by itself.
+    of_objects: bool,
     /// The column in the field's space, where the segment has it in another one.
     again: Option<Column<Vec<u8>>>,
     pages: Pages,
@@ -76,8 +78,9 @@ impl Engine {
     /// Begins a search whose hits come page by page, by [`Engine::next_page`]. It is for one vector, without groups, and
     /// skips nothing; the limit is the size of page that the effort is planned for.
     ///
-    /// Every document that matches comes once, and none twice, whatever is written or merged meanwhile. Pages are in order
-    /// as far as the effort goes: what one missed comes in a later one. Searches of a range measure every vector.
+    /// Every document that matches comes once, and none twice, whatever is written or merged meanwhile; of a field in nested
+    /// objects so does each of these. Pages are in order as far as the effort goes: what one missed comes in a later one.
+    /// Searches of a range measure every vector.
     ///
     /// # Errors
     /// As [`Engine::nearest`].
@@ -116,6 +119,9 @@ impl Inner {
         check(&request)?;
         if request.probes.len() != 1 || request.offset != 0 || request.group.is_some() {
             return refuse("pages are of one vector, from the first hit on, and without groups");
+        }
+        if request.objects == ObjectHits::MaxSim {
+            return refuse("pages are not of documents by all of their nested objects");
         }
         let mut request = request;
         // A walk that ends at a distance would leave out what it missed.
@@ -157,15 +163,11 @@ impl Inner {
         else {
             return refuse("pages are of a field of dense vectors");
         };
-        if target.mapping().nested_scope(&request.field).is_some() {
-            return refuse("pages are not of vectors in nested objects");
-        }
+        let of_objects = target.mapping().nested_scope(&request.field).is_some();
         let field = mapped.id;
         check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
         let (ef_search, lists) = effort(target, vector, request);
-        let filter: Option<&Query> = request.filter.as_ref();
-        let filter = filter.map(|query| self.documents_of(target, query));
-        let filter = filter.transpose()?;
+        let admitted = self.admitted_in(target, request)?;
         for (at, segment) in target.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field) else {
                 continue;
@@ -175,7 +177,7 @@ impl Inner {
                 request,
                 probes,
                 segment,
-                bits: filter.as_ref().and_then(|bits| bits.get(at)),
+                bits: admitted.as_ref().and_then(|bits| bits.get(at)),
                 lists,
             };
             let asked = asked.of(&PartQuestion {
@@ -196,6 +198,7 @@ impl Inner {
                 shard: number,
                 segment: at,
                 field,
+                of_objects,
                 again,
                 pages,
                 waiting: VecDeque::new(),
@@ -267,7 +270,8 @@ impl Part {
         if !self.waiting.is_empty() || self.pages.is_done() {
             return Ok(());
         }
-        let file = target.view.segments[self.segment].vectors();
+        let segment = &target.view.segments[self.segment];
+        let file = segment.vectors();
         let found = with_scratch(|scratch| -> Result<SearchOutcome, VectorError> {
             match (&self.again, file.column(self.field)) {
                 (Some(again), _) => again.next_page(&mut self.pages, count, scratch),
@@ -279,12 +283,10 @@ impl Part {
         if clew_platform::stopped() {
             return Err(QueryError::Stopped.into());
         }
-        let told = |hit: &clew_vector::Hit| Found {
-            distance: hit.distance,
-            place: DocPlace::new(target.at, self.segment, hit.doc),
-            object: None,
-        };
-        self.waiting.extend(found.hits.iter().map(told));
+        let blocks = segment.blocks().filter(|_| self.of_objects);
+        let place = DocPlace::new(target.at, self.segment, 0);
+        let told = |hit: &Hit| placed(hit, place, blocks.map(Arc::as_ref));
+        self.waiting.extend(found.hits.iter().filter_map(told));
         Ok(())
     }
 
