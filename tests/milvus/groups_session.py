@@ -110,10 +110,18 @@ class Groups(Session):
             (1100, "order_by field 'v' has unsortable type FloatVector", [("v", "asc")], {}),
             (1100, "order_by field 'j' has unsortable type JSON", [("j", "asc")], {}),
             (1100, "invalid order direction 'up' for field 'id', expected 'asc' or 'desc'", [("id", "up")], {}),
-            (1100, "cannot be used at the same time", [], {"group_by_fields": ["kind", "size"], "group_by_field": "kind"}),
-            (1100, "unsupported data type Double for group by operator", [], {"group_by_fields": ["kind", "price"]}),
+            (1100, "too many order_by field options in 'id:asc:nulls_last:asc'", [("id:asc:nulls_last", "asc")], {}),
+            (1100, "unsupported data type for group by: field price is a Double", [], {"group_by_fields": ["kind", "price"]}),
+            (1100, "unsupported data type for group by: field v is a FloatVector", [], {"group_by_field": "v"}),
+            # What is no field may be a key that rows have beyond them, if it is a name.
+            (1100, "cannot parse identifier: 21", [], {"group_by_field": 21}),
+            (1100, "json_path j[\"n\"] does not lead into field kind", [], {"group_by_field": "kind", "json_path": 'j["n"]'}),
         ]:
             self.refused(code, said, lambda: search(order, **more))
+        # A field that is said alone, as older clients do, counts before several.
+        self.same(search([], group_by_field="kind", group_by_fields=["kind", "cheap"]), [0, 1, 2, 3, 4], "groups by the one field")
+        self.same(search([], group_by_field="j", json_path='j["n"]', limit=5), [0, 1, 2, 3, 4], "groups inside of a field")
+
     def ranker(self, **params):
         return Function("near", FunctionType.RERANK, input_field_names=["id"], params={"reranker": "decay", **params})
 

@@ -5,7 +5,7 @@ import sys
 
 import numpy
 import pymilvus
-from pymilvus import AnnSearchRequest, DataType, RRFRanker
+from pymilvus import AnnSearchRequest, DataType, RRFRanker, WeightedRanker
 from pymilvus.client.embedding_list import EmbeddingList
 
 from session import Session
@@ -90,6 +90,8 @@ class Kinds(Session):
         self.same([hit["id"] for hit in hits], [i for _, i in want if i < 20], "all that pass a filter")
         hits = self.max_sim(name, probe, limit=60, search_params={"params": {"radius": want[7][0]}})
         self.same([hit["id"] for hit in hits], [i for _, i in want[:7]], "those nearer than another")
+        self.refused(1100, "search iterator is not supported for multi-search-multi on embedding list fields", lambda: client.search_iterator(
+            name, data=[EmbeddingList(probe)], anns_field="clips[emb]", batch_size=5))
         both = [AnnSearchRequest([EmbeddingList(probe)], "clips[emb]", {}, 10),
                 AnnSearchRequest([rows[3]["v"]], "v", {}, 10)]
         (hits,) = client.hybrid_search(name, both, RRFRanker(), limit=5)
@@ -204,21 +206,111 @@ class Kinds(Session):
         want = sorted((squared(probe, clip["emb"]), row["id"], at) for row in rows for at, clip in enumerate(row["clips"]))
         (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=12)
         self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want[:12]], "structs as hits")
-        scoped = lambda strategy: client.hybrid_search(name, [AnnSearchRequest(
-            [probe], "clips[emb]", {"params": {"element_scope": {"collapse": {"strategy": strategy}}}}, 12)], RRFRanker(), 5)
-        (hits,) = scoped("max")
-        self.same([hit["id"] for hit in hits], list(dict.fromkeys(i for _, i, _ in want[:12]))[:5], "the nearest stands for its row")
-        self.refused(3000, "element_scope.collapse.strategy sum", lambda: scoped("sum"))
         filter = "element_filter(clips, $[start] == 10) && id > 4"
         (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=50, filter=filter)
         self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want if at == 1 and i > 4],
                   "only those that match")
         (groups,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=30, group_by_field="title")
-        self.refused(3000, "iterator", lambda: client.search_iterator(
-            name, data=[probe], anns_field="clips[emb]", batch_size=5, limit=10).next())
         best = dict(reversed([(i, at) for _, i, at in want]))
         self.same({hit["id"]: hit["offset"] for hit in groups}, {hit["id"]: best[hit["id"]] for hit in groups}, "grouped")
+        # Page by page, while rows come and go.
+        for filter, keep in [("", lambda i, at: True), (filter, lambda i, at: at == 1 and i > 4)]:
+            pages = client.search_iterator(name, data=[probe], anns_field="clips[emb]", batch_size=7, filter=filter)
+            seen = []
+            while page := pages.next():
+                seen += [(hit["id"], hit["offset"]) for hit in page]
+                client.upsert(name, [rows[len(seen) % 40]])
+            pages.close()
+            self.same(seen, [(i, at) for _, i, at in want if keep(i, at)], f"pages of structs by {filter}")
         client.drop_collection(name)
+
+    # Structs in hybrid searches.
+
+    def make_pairs(self, name, rows, metric="COSINE", key=DataType.INT64):
+        """Rows with a vector and two fields of structs, the first of which has two vectors."""
+        client = self.client
+        schema = client.create_schema(auto_id=False)
+        schema.add_field("id", key, is_primary=True, **({"max_length": 20} if key == DataType.VARCHAR else {}))
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("n", DataType.INT64)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="COSINE")
+        for field, parts in [("a", ["e", "f"]), ("b", ["e"])]:
+            part = client.create_struct_field_schema()
+            for one in parts:
+                part.add_field(one, DataType.FLOAT_VECTOR, dim=2)
+                params.add_index(f"{field}[{one}]", index_type="HNSW", metric_type=metric, params={"M": 8, "efConstruction": 64})
+            schema.add_field(field, DataType.ARRAY, element_type=DataType.STRUCT, struct_schema=part, max_capacity=4)
+        client.create_collection(name, schema=schema, index_params=params, consistency_level="Strong")
+        like = lambda score: [score, (1 - score * score) ** 0.5]
+        client.insert(name, [{"id": id, "v": like(scores[0]), "n": at % 2, "a": [{"e": like(x), "f": like(x)} for x in scores],
+                              "b": [{"e": like(x)} for x in scores]} for at, (id, scores) in enumerate(rows)])
+
+    def hybrid(self, name, fields, *, ranker=None, limit=10, nq=1, collapse=None, **more):
+        """What is told of rows by several searches, and the params of all but the last one."""
+        scope = {} if collapse is None else {"params": {"element_scope": collapse}}
+        asked = [AnnSearchRequest([[1.0, 0.0]] * nq, field, scope if at + 1 < len(fields) else {}, 12) for at, field in enumerate(fields)]
+        return self.client.hybrid_search(name, asked, ranker or RRFRanker(60), limit=limit, **more)
+
+    def collapses(self):
+        """Structs stand for their rows, as it is said, unless all searches are of one field of structs."""
+        name = "pairs"
+        self.make_pairs(name, [(1, [0.99, 0.1, 0.1, 0.1]), (2, [0.8] * 4), (3, [0.9, 0.9]), (4, [0.95])])
+        for strategy, want in [
+            (None, [1, 4, 3, 2]),
+            ({"strategy": "max"}, [1, 4, 3, 2]),
+            ({"strategy": "sum"}, [2, 3, 1, 4]),
+            ({"strategy": "avg"}, [4, 3, 2, 1]),
+            ({"strategy": "topk_sum", "topk": 2}, [3, 2, 1, 4]),
+            ({"strategy": "topk_avg", "topk": 2}, [4, 3, 2, 1]),
+            ({"strategy": "topk_sum", "topk": 10}, [2, 3, 1, 4]),
+        ]:
+            collapse = None if strategy is None else {"collapse": strategy}
+            # The last search is left out by its weight, so that the first alone says the order.
+            found = self.hybrid(name, ["a[e]", "b[e]"], nq=2, collapse=collapse, ranker=WeightedRanker(1.0, 0.0, norm_score=False))
+            for hits in found:
+                self.same([hit["id"] for hit in hits], want, f"rows by {strategy}")
+                assert not any("offset" in hit for hit in hits), hits
+        (hits,) = self.hybrid(name, ["a[e]", "v"])
+        self.same([(hit["id"], round(hit["distance"], 6)) for hit in hits],
+                  [(id, round(2 / (61 + rank), 6)) for rank, id in enumerate([1, 4, 3, 2])], "structs beside rows")
+        for code, said, scope in [
+            (1101, "element_scope.collapse.topk is required for strategy topk_sum", {"collapse": {"strategy": "topk_sum"}}),
+            (1100, "element_scope.collapse.topk must be positive", {"collapse": {"strategy": "topk_avg", "topk": 0}}),
+            (1100, "element_scope.collapse.topk is only valid for topk strategies", {"collapse": {"strategy": "max", "topk": 1}}),
+            (1100, "unsupported element_scope.collapse.strategy: median", {"collapse": {"strategy": "median"}}),
+            (1101, "element_scope.collapse is required", {}),
+            (1100, "unsupported element_scope key: x", {"x": 1}),
+        ]:
+            self.refused(code, said, lambda: self.hybrid(name, ["a[e]", "b[e]"], collapse=scope))
+        best = {"collapse": {"strategy": "max"}}
+        self.refused(1100, "element_scope is only supported for element-level search", lambda: self.hybrid(name, ["v", "a[e]"], collapse=best))
+        self.refused(1100, "element_scope is not allowed for same-struct element-level hybrid search",
+                     lambda: self.hybrid(name, ["a[e]", "a[f]"], collapse=best))
+        self.refused(1100, "group by search is only supported for same-struct element-level vector array fields in hybrid search, fieldName:a[e]",
+                     lambda: self.hybrid(name, ["a[e]", "v"], group_by_field="id"))
+        (hits,) = self.hybrid(name, ["a[e]", "a[f]"], group_by_field="id")
+        self.same([hit["id"] for hit in hits if "offset" in hit], [1, 4, 3, 2], "structs, one of each row")
+        self.client.drop_collection(name)
+        self.make_pairs(name, [(1, [0.9, 0.1])], metric="L2")
+        self.refused(1100, "element_scope.collapse.strategy sum is only supported for positively related metrics",
+                     lambda: self.hybrid(name, ["a[e]", "b[e]"], collapse={"collapse": {"strategy": "sum"}}))
+        self.client.drop_collection(name)
+
+    def joined(self):
+        """Searches of one field of structs are joined struct by struct."""
+        name = "joined"
+        self.make_pairs(name, [("doc/a", [0.99, 0.1]), ("doc:b", [0.9, 0.8])], key=DataType.VARCHAR)
+        order = [("doc/a", 0), ("doc:b", 0), ("doc:b", 1), ("doc/a", 1)]
+        for ranker in [RRFRanker(60), WeightedRanker(0.5, 0.5)]:
+            (hits,) = self.hybrid(name, ["a[e]", "a[f]"], ranker=ranker, output_fields=["n"])
+            self.same([(hit["id"], hit["offset"]) for hit in hits], order, "structs of both searches")
+            self.same([hit["entity"]["n"] for hit in hits], [0, 1, 1, 0], "what their rows have")
+        (hits,) = self.hybrid(name, ["a[e]", "a[f]"], limit=2, offset=1)
+        self.same([(hit["id"], hit["offset"]) for hit in hits], order[1:3], "a page of structs")
+        (hits,) = self.hybrid(name, ["a[e]"], limit=3)
+        self.same([(hit["id"], hit["offset"]) for hit in hits], order[:3], "structs of a search alone")
+        self.client.drop_collection(name)
 
     def packed(self):
         """Lists of vectors of other elements."""
@@ -415,8 +507,8 @@ def squared(a, b):
 
 def main(uri):
     session = Kinds(uri, seed=5)
-    for part in [session.zeros, session.structs, session.other_metrics, session.elements, session.packed,
-                 session.instants, session.added]:
+    for part in [session.zeros, session.structs, session.other_metrics, session.elements, session.collapses, session.joined,
+                 session.packed, session.instants, session.added]:
         part()
     session.close()
 

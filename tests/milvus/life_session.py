@@ -102,7 +102,13 @@ class Life(Session):
         self.same((found(), states()), (list(range(30)), ["Loaded"] * 4), "all of it again")
         client.release_partitions("parts", ["p1", "p2"])
         client.release_partitions("parts", ["_default"])
-        self.refused(101, "not loaded", found)
+        self.refused(101, "failed to search: collection not loaded", found)
+        self.refused(101, "failed to search: collection not loaded", lambda: found(partition_names=["p1"]))
+        self.refused(101, "failed to query: collection not loaded", lambda: self.count("parts"))
+        # What is wrong by itself is told before that.
+        self.refused(200, "partition name nope not found", lambda: found(partition_names=["p1", "nope"]))
+        self.refused(1100, "fieldName(nope) not found", lambda: found(anns_field="nope"))
+        self.refused(1100, "cannot parse expression", lambda: client.query("parts", filter="id in"))
         self.same(states(), ["NotLoad"] * 4, "nothing is let in")
         client.load_partitions("parts", ["p2"])
         self.same((found(), states()), (list(range(20, 30)), ["Loaded", "NotLoad", "NotLoad", "Loaded"]), "one alone")
@@ -226,6 +232,23 @@ class Life(Session):
                 self.same(sorted(seen), want, "in a range")
             client.drop_collection("pages")
 
+    def moved(self):
+        """What was begun by an alias does not go on in another collection."""
+        client = self.client
+        for name in ["here", "there"]:
+            self.make(name)
+            client.insert(name, self.rows(20))
+        client.create_alias("here", "either")
+        hits = client.search_iterator("either", data=[[0.0] * 4], batch_size=5)
+        rows = client.query_iterator("either", filter="id >= 0", batch_size=5)
+        self.same((len(hits.next()), len(rows.next())), (5, 5), "first pages")
+        client.alter_alias("there", "either")
+        self.refused(1100, "alias or database may have been changed", hits.next)
+        self.refused(1100, "alias or database may have changed", rows.next)
+        client.drop_alias("either")
+        for name in ["here", "there"]:
+            client.drop_collection(name)
+
     def lengths(self):
         """Keys and texts that are longer than other systems let them be."""
         client = self.client
@@ -314,6 +337,7 @@ def main(uri, part):
         life.expiry()
         life.ends()
         life.iterators()
+        life.moved()
         life.lengths()
     else:
         life.after_a_restart()

@@ -41,6 +41,9 @@ pub(crate) enum MilvusError {
     SchemaMismatch(String),
     #[error("collection not loaded[collection={0}]")]
     CollectionNotLoaded(String),
+    /// The same where rows are to be read of it, and how.
+    #[error("failed to {0}: collection not loaded[collection={1}]")]
+    NotLoadedTo(&'static str, String),
     /// What can be done only while a collection may not be searched, and what of it.
     #[error("{1}: collection already loaded[collection={0}]")]
     CollectionLoaded(String, String),
@@ -115,6 +118,9 @@ pub(crate) enum MilvusError {
     },
     #[error("field not found[field={0}]")]
     FieldNotFound(String),
+    /// The field that hits are to be grouped by.
+    #[error("groupBy field not found in schema: field not found[field={0}]")]
+    GroupFieldNotFound(String),
     #[error("Invalid field name: {0}. {1}: field name invalid[field={0}]")]
     InvalidFieldName(String, String),
     /// A bulk import that cannot be, or cannot go on.
@@ -207,7 +213,7 @@ impl MilvusError {
             MilvusError::CollectionNotFound { .. } | MilvusError::CannotFindCollection { .. } => {
                 100
             }
-            MilvusError::CollectionNotLoaded(_) => 101,
+            MilvusError::CollectionNotLoaded(_) | MilvusError::NotLoadedTo(..) => 101,
             MilvusError::TooManyCollections { .. } => 102,
             MilvusError::CollectionLoaded(..) => 104,
             MilvusError::IllegalSchema(..) => 105,
@@ -233,7 +239,7 @@ impl MilvusError {
             MilvusError::AliasNotFound { .. } => 1600,
             MilvusError::AliasCollectionConflict(_) => 1601,
             MilvusError::AliasExists { .. } => 1602,
-            MilvusError::FieldNotFound(_) => 1700,
+            MilvusError::FieldNotFound(_) | MilvusError::GroupFieldNotFound(_) => 1700,
             MilvusError::InvalidFieldName(..) => 1701,
             MilvusError::Import(_) => 2100,
             MilvusError::Unsupported(_) => 3000,

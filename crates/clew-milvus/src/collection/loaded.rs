@@ -74,10 +74,11 @@ impl Collection {
         }
     }
 
-    /// The partitions that a search is kept to: those that it names, or those that are loaded; none where that is all.
+    /// The partitions that a search is kept to: those that it names, or those that are loaded; none where that is all. Of a
+    /// collection that is not loaded this says only whether they are there.
     ///
     /// # Errors
-    /// When it names one that is not there, or not loaded, or where keys are spread over them.
+    /// When it names one that is not there, or not loaded while others are, or where keys are spread over them.
     pub(crate) fn searched_partitions(&self, named: &[String]) -> Result<Vec<String>> {
         if self.has_partition_key() {
             return match named.is_empty() {
@@ -85,7 +86,10 @@ impl Collection {
                 false => Err(partitions_go_by_key()),
             };
         }
-        self.check_loaded_partitions(named)?;
+        match self.loaded {
+            true => self.check_loaded_partitions(named)?,
+            false => self.check_partitions(named)?,
+        }
         if !named.is_empty() || self.released.is_empty() {
             return Ok(named.to_vec());
         }

@@ -261,6 +261,16 @@ fn parse(name: &str) -> Option<(Operator, &str)> {
     inside.chars().all(is_word).then_some((operator, inside))
 }
 
+/// Refuses aggregations among what a search is to tell of its hits.
+pub(super) fn check_fields_alone(names: &[String]) -> Result<()> {
+    match names.iter().any(|name| parse(name.trim()).is_some()) {
+        true => Err(MilvusError::invalid(
+            "aggregates are not supported in search request",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A field that groups are made by.
 fn key_field<'c>(collection: &'c Collection, name: &str) -> Result<&'c Field> {
     let missing = |_| MilvusError::invalid(format!("field {name} not exist"));

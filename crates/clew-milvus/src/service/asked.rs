@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::{GroupBy, GroupField};
+use clew_engine::GroupBy;
 use clew_query::Query;
 use prost::Message;
 use serde_json::Value;
 
-use super::aggregate::GROUP_BY;
 use super::boost::Boosts;
 use super::highlight::Highlights;
+use super::hit_groups::group_of_hits;
 use super::ordered::HitOrder;
-use super::query::{check_said, filter, window};
+use super::query::{check_said, filter};
 use super::search::row_ids;
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
-use crate::expr::{self, Templates, inside};
+use crate::expr::{self, Templates};
 use crate::proto::*;
 use crate::rows::{numbers, sparse_row};
 
@@ -25,10 +25,6 @@ use crate::rows::{numbers, sparse_row};
 const QUERIES_MAX: usize = 16_384;
 /// What the number of a type of vectors is raised by for a list of them.
 pub(crate) const EMBEDDING_LIST: i32 = 200;
-/// Most fields that hits are grouped by.
-const GROUP_FIELDS_MAX: usize = 64;
-/// Most hits of a group that are told.
-const GROUP_SIZE_MAX: usize = 1_000;
 /// Hits of a search that says no number.
 const LIMIT: usize = 10;
 
@@ -77,15 +73,21 @@ impl Asked {
     /// Reads what a search asks for now, a time since the epoch.
     ///
     /// # Errors
-    /// When it names no vector field, or does not fit the one it names.
+    /// When it names no vector field, or does not fit the one it names; of what is right, when the collection is not loaded.
     pub(super) fn read(
         collection: &Collection,
         request: SearchRequest,
         now: Duration,
     ) -> Result<Asked> {
         let params = pairs(request.search_params);
-        let field = vector_field(collection, params.get("anns_field"))?;
-        let index = index_of(collection, field)?;
+        check_same(collection, &params)?;
+        let input = request.search_input.as_ref();
+        let field = vector_field(collection, params.get("anns_field"), input)?;
+        let not_loaded = MilvusError::NotLoadedTo("search", request.collection_name);
+        let index = match index_of(collection, field) {
+            Err(_) if !collection.loaded => return Err(not_loaded),
+            index => index?,
+        };
         let inner = inner_params(&params)?;
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
@@ -103,13 +105,7 @@ impl Asked {
             &request.partition_names,
             now,
         )?;
-        let object_filter = match collection.struct_of(field) {
-            Some(around) if !request.dsl.trim().is_empty() => {
-                let parsed = expr::parse(&request.dsl)?;
-                expr::element_filter(&parsed, (collection, around), &templates)?
-            }
-            _ => None,
-        };
+        let object_filter = object_filter((collection, field), &request.dsl, &templates)?;
         let highlights = request.highlighter.map(|highlighter| {
             Highlights::read(collection, highlighter, (field, index.metric)).map(Box::new)
         });
@@ -117,12 +113,12 @@ impl Asked {
         let count = probes.count();
         check_queries(count)?;
         let limit = top_k(&params)?;
-        let (_, offset) = window(&params)?;
-        if limit + offset > WINDOW_MAX {
-            return Err(MilvusError::invalid(format!(
-                "invalid max query result window, (offset+limit) should be in range [1, {WINDOW_MAX}], but got {}",
-                limit + offset
-            )));
+        let offset = skipped(&params, limit)?;
+        let group = group_of_hits(collection, &params, &inner)?;
+        let order = HitOrder::read(collection, &params, &inner)?;
+        let round = rounded_to(&params)?;
+        if !collection.loaded {
+            return Err(not_loaded);
         }
         Ok(Asked {
             metric: index.metric,
@@ -132,15 +128,20 @@ impl Asked {
             object_filter,
             limit,
             offset,
-            group: group_of_hits(collection, &params, &inner)?,
-            order: HitOrder::read(collection, &params, &inner)?,
+            group,
+            order,
             boosts,
-            round: rounded_to(&params)?,
+            round,
             highlights: highlights.transpose()?,
             field: field.clone(),
             params,
             inner,
         })
+    }
+
+    /// Whether its hits are structs, of which a row may have several.
+    pub(super) fn finds_structs(&self) -> bool {
+        self.field.is_part() && !self.metric.is_max_sim()
     }
 
     /// A parameter as it was given.
@@ -169,6 +170,25 @@ fn inner_params(params: &BTreeMap<String, String>) -> Result<BTreeMap<String, Va
     }
 }
 
+/// The collection that an iterator began in, where it is another one by now: an alias may be one's and then another's.
+pub(super) fn other_collection(
+    collection: &Collection,
+    params: &BTreeMap<String, String>,
+) -> Option<i64> {
+    let said: i64 = params.get("collection_id")?.parse().ok()?;
+    (said > 0 && said != collection.id).then_some(said)
+}
+
+fn check_same(collection: &Collection, params: &BTreeMap<String, String>) -> Result<()> {
+    match other_collection(collection, params) {
+        None => Ok(()),
+        Some(other) => Err(MilvusError::invalid(format!(
+            "collection id:{other} in the request is not consistent to that in the search context,alias or database may have been changed: {}",
+            collection.id
+        ))),
+    }
+}
+
 /// Refuses filters that do not say one value of the partition key.
 fn check_isolated(key: &Field, filter: &str) -> Result<()> {
     match filter.trim().is_empty() {
@@ -177,8 +197,27 @@ fn check_isolated(key: &Field, filter: &str) -> Result<()> {
     }
 }
 
+/// What structs have to match to be hits, of a field that is a part of them.
+fn object_filter(
+    (collection, field): (&Collection, &Field),
+    expression: &str,
+    templates: &Templates,
+) -> Result<Option<Query>> {
+    match collection.struct_of(field) {
+        Some(around) if !expression.trim().is_empty() => {
+            let parsed = expr::parse(expression)?;
+            expr::element_filter(&parsed, (collection, around), templates)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The vector field that a search means.
-fn vector_field<'c>(collection: &'c Collection, name: Option<&String>) -> Result<&'c Field> {
+fn vector_field<'c>(
+    collection: &'c Collection,
+    name: Option<&String>,
+    input: Option<&search_request::SearchInput>,
+) -> Result<&'c Field> {
     let field = match name.map(String::as_str) {
         None | Some("") => {
             let mut vectors = collection.vectors();
@@ -186,9 +225,11 @@ fn vector_field<'c>(collection: &'c Collection, name: Option<&String>) -> Result
                 .next()
                 .ok_or_else(|| MilvusError::invalid("the collection has no vector field"))?;
             if vectors.next().is_some() {
-                return Err(MilvusError::invalid(
-                    "multiple vector fields exist, please specify anns_field in search_params",
-                ));
+                let by_rows = matches!(input, Some(search_request::SearchInput::Ids(_)));
+                return Err(MilvusError::invalid(match by_rows {
+                    true => "multiple vector fields exist, please specify anns_field in search_params",
+                    false => "multiple anns_fields exist, please specify a anns_field in search_params",
+                }));
             }
             first
         }
@@ -235,34 +276,72 @@ pub(super) fn is_set(params: &BTreeMap<String, String>, name: &str) -> bool {
     given.is_some_and(|given| given.eq_ignore_ascii_case("true"))
 }
 
-/// Iterators leave out the rows that they have had, and with these all of their structs.
+/// Refuses iterators over lists of vectors, and older ones over structs: these leave out the rows that they have had, and with these
+/// all of their structs.
 fn check_iterator(
     field: &Field,
     index: &VectorIndex,
     params: &BTreeMap<String, String>,
 ) -> Result<()> {
-    match is_set(params, "iterator") && field.is_part() && !index.metric.is_max_sim() {
-        true => Err(MilvusError::Unsupported(format!(
-            "an iterator over the structs of field {}",
-            field.name
-        ))),
-        false => Ok(()),
+    let is_newer = is_set(params, "search_iter_v2");
+    if !field.is_part() || !(is_newer || is_set(params, "iterator")) {
+        return Ok(());
     }
+    Err(MilvusError::invalid(
+        match (index.metric.is_max_sim(), is_newer) {
+            (true, _) => {
+                "search iterator is not supported for multi-search-multi on embedding list fields"
+            }
+            (false, true) => return Ok(()),
+            (false, false) => {
+                "legacy search iterator is not supported for element-level search; use search iterator v2"
+            }
+        },
+    ))
 }
 
 fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
-    let given = params.get("topk").or_else(|| params.get("limit"));
+    const NAME: &str = "topk";
+    let given = params.get(NAME).or_else(|| params.get("limit"));
     let Some(given) = given else { return Ok(LIMIT) };
     let number: Option<usize> = given.parse().ok();
-    number.filter(|number| (1..=WINDOW_MAX).contains(number)).ok_or_else(|| {
-        MilvusError::invalid(format!(
-            "topk [{given}] is invalid, it should be in range [1, {WINDOW_MAX}], but got {given}"
-        ))
-    })
+    // What an iterator tells in all may be more than a window has.
+    let number = number.map(|number| match is_set(params, "iterator") {
+        true => number.min(WINDOW_MAX),
+        false => number,
+    });
+    let number = number.filter(|number| (1..=WINDOW_MAX).contains(number));
+    number.ok_or_else(|| outside(NAME, given))
+}
+
+/// How many hits are skipped before so many that are told.
+fn skipped(params: &BTreeMap<String, String>, limit: usize) -> Result<usize> {
+    const NAME: &str = "offset";
+    let Some(given) = params.get(NAME) else {
+        return Ok(0);
+    };
+    let number: i64 = given
+        .trim()
+        .parse()
+        .map_err(|_| MilvusError::invalid(format!("{NAME} [{given}] is invalid")))?;
+    let offset = usize::try_from(number).ok();
+    let offset = offset.filter(|offset| *offset <= WINDOW_MAX);
+    let offset = offset.ok_or_else(|| outside(NAME, number))?;
+    match limit + offset {
+        together if together > WINDOW_MAX => Err(outside("offset+topk", together)),
+        _ => Ok(offset),
+    }
+}
+
+/// A number of hits that there cannot be.
+fn outside(name: &str, given: impl std::fmt::Display) -> MilvusError {
+    MilvusError::invalid(format!(
+        "{name} [{given}] is invalid, it should be in range [1, {WINDOW_MAX}], but got {given}"
+    ))
 }
 
 /// The digits behind the point that distances are told with; all of them where none are said, or -1.
-fn rounded_to(params: &BTreeMap<String, String>) -> Result<Option<u32>> {
+pub(super) fn rounded_to(params: &BTreeMap<String, String>) -> Result<Option<u32>> {
     const NAME: &str = "round_decimal";
     let Some(given) = params.get(NAME) else {
         return Ok(None);
@@ -274,97 +353,6 @@ fn rounded_to(params: &BTreeMap<String, String>) -> Result<Option<u32>> {
             "{NAME} [{given}] is invalid, should be -1 or an integer in range [0, 6]"
         ))),
     }
-}
-
-/// What hits are grouped by: a field, or what a path into JSON leads to.
-pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupField> {
-    let of_field = |inside| GroupField {
-        path: name.to_string(),
-        inside,
-    };
-    let of_type = |data_type: DataType| {
-        MilvusError::invalid(format!(
-            "unsupported data type {} for group by operator",
-            data_type.name()
-        ))
-    };
-    if let Ok(field) = collection.field(name) {
-        let data_type = field.data_type;
-        return match data_type {
-            DataType::Json => Ok(of_field(Some(Vec::new()))),
-            DataType::Bool | DataType::VarChar | DataType::Timestamptz => Ok(of_field(None)),
-            _ if data_type.is_integer() => Ok(of_field(None)),
-            _ => Err(of_type(data_type)),
-        };
-    }
-    let missing = || {
-        MilvusError::invalid(format!(
-            "groupBy field not found in schema: field not found[field={name}]"
-        ))
-    };
-    let (member, steps) = inside(name, collection)
-        .ok()
-        .flatten()
-        .ok_or_else(missing)?;
-    match collection.field(&member) {
-        Ok(field) if field.data_type != DataType::Json => Err(of_type(field.data_type)),
-        _ => Ok(GroupField {
-            path: member,
-            inside: Some(steps),
-        }),
-    }
-}
-
-/// What the hits of a search are grouped by, where that is said: pages of hits and ranges of distances have no groups.
-fn group_of_hits(
-    collection: &Collection,
-    params: &BTreeMap<String, String>,
-    inner: &BTreeMap<String, Value>,
-) -> Result<Option<GroupBy>> {
-    let group = group_by(collection, params)?;
-    let refused = match group.is_some() {
-        true if is_set(params, "iterator") => "Not allowed to do groupBy when doing iteration",
-        true if inner.contains_key("radius") => {
-            "Not allowed to do range-search when doing search-group-by"
-        }
-        _ => return Ok(group),
-    };
-    Err(MilvusError::invalid(refused))
-}
-
-/// What hits are grouped by, where that is said.
-pub(super) fn group_by(
-    collection: &Collection,
-    params: &BTreeMap<String, String>,
-) -> Result<Option<GroupBy>> {
-    let said = |key: &str| params.get(key).filter(|names| !names.is_empty());
-    let names: Vec<&str> = match (said("group_by_field"), said(GROUP_BY)) {
-        (None, None) => return Ok(None),
-        (Some(name), None) => vec![name.as_str()],
-        (None, Some(names)) => names.split(',').map(str::trim).collect(),
-        (Some(_), Some(_)) => {
-            return Err(MilvusError::invalid(
-                "group_by_field and group_by_fields cannot be used at the same time",
-            ));
-        }
-    };
-    if names.len() > GROUP_FIELDS_MAX {
-        return Err(MilvusError::invalid(format!(
-            "hits are grouped by {} fields, and by {GROUP_FIELDS_MAX} at most",
-            names.len()
-        )));
-    }
-    let fields = names.into_iter().map(|name| group_field(collection, name));
-    let fields = fields.collect::<Result<Vec<_>>>()?;
-    let size = match params.get("group_size") {
-        None => 1,
-        Some(given) => group_size(given)?,
-    };
-    Ok(Some(GroupBy {
-        fields,
-        size,
-        strict: is_set(params, "strict_group_size"),
-    }))
 }
 
 /// What a search looks for.
@@ -432,23 +420,6 @@ fn index_of(collection: &Collection, field: &Field) -> Result<VectorIndex> {
         ))
     })?;
     VectorIndex::of(field, index)
-}
-
-/// How many hits of a group are told.
-fn group_size(given: &str) -> Result<usize> {
-    let refused = |why: String| Err(MilvusError::invalid(why));
-    match given.parse::<i64>() {
-        Err(_) => refused(format!("failed to parse input group size:{given}")),
-        Ok(..1) => refused(format!(
-            "input group size:{given} is negative, failed to do search_groupby"
-        )),
-        Ok(size) => match usize::try_from(size) {
-            Ok(size) if size <= GROUP_SIZE_MAX => Ok(size),
-            _ => refused(format!(
-                "input group size:{given} exceeds configured max group size:{GROUP_SIZE_MAX}"
-            )),
-        },
-    }
 }
 
 /// The vectors of a list, one after the other.

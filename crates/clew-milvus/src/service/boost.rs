@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Service;
 use super::cell::{Cell, column};
 use super::decay::{param, ranker_of};
-use super::hybrid::key_order;
+use super::hybrid::hit_order;
 use super::search::Found;
 use crate::collection::{Collection, DataType, Field, Metric, pairs};
 use crate::error::{MilvusError, Result};
@@ -221,7 +221,7 @@ impl Service {
                     true => b.score.total_cmp(&a.score),
                     false => a.score.total_cmp(&b.score),
                 };
-                best_first.then_with(|| key_order(&a.id, &b.id))
+                best_first.then_with(|| hit_order(a, b))
             });
         }
         Ok(found)

@@ -9,7 +9,8 @@ use clew_query::{Missing, Order, QueryError};
 
 use super::Service;
 use super::aggregate::Operator;
-use super::asked::{Asked, group_field, is_set};
+use super::asked::{Asked, is_set};
+use super::hit_groups::group_field;
 use super::order::{OrderPart, is_sortable};
 use super::read::Guarantee;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};

@@ -7,7 +7,7 @@ use clew_engine::{Pinned, WantedField};
 
 use super::Service;
 use super::cell::{Cell, column};
-use super::hybrid::{Ranking, key_order, of_query, scaled};
+use super::hybrid::{Ranking, hit_order, of_query, scaled};
 use super::search::Found;
 use crate::collection::{Collection, Field, Metric};
 use crate::error::{MilvusError, Result};
@@ -132,7 +132,7 @@ impl Decay {
         reason = "scores are told in single precision"
     )]
     fn ranked(&self, lists: &[(Metric, &[Found])], numbers: &HashMap<&str, f64>) -> Vec<Found> {
-        let mut all: HashMap<&str, (f64, f64, &Found)> = HashMap::new();
+        let mut all: HashMap<(&str, Option<usize>), (f64, f64, &Found)> = HashMap::new();
         for (metric, list) in lists {
             for found in *list {
                 let score = f64::from(found.score);
@@ -140,7 +140,7 @@ impl Decay {
                     true => scaled(*metric, score),
                     false => score,
                 };
-                let known = all.entry(&found.id);
+                let known = all.entry((found.id.as_str(), found.element));
                 known
                     .and_modify(|(merged, times, _)| {
                         *times += 1.0;
@@ -152,7 +152,7 @@ impl Decay {
                     .or_insert((score, 1.0, found));
             }
         }
-        let ranked = all.into_iter().map(|(id, (merged, times, found))| {
+        let ranked = all.into_iter().map(|((id, _), (merged, times, found))| {
             let left = numbers.get(id).map_or(0.0, |number| self.left(*number));
             let score = match self.merge {
                 Merge::Avg => merged / times,
@@ -161,7 +161,6 @@ impl Decay {
             Found {
                 score: (score * left) as f32,
                 group: None,
-                element: None,
                 ..found.clone()
             }
         });
@@ -171,7 +170,7 @@ impl Decay {
         ranked.sort_by(|a, b| {
             let best_first = is_rated(b).cmp(&is_rated(a));
             let best_first = best_first.then_with(|| b.score.total_cmp(&a.score));
-            best_first.then_with(|| key_order(&a.id, &b.id))
+            best_first.then_with(|| hit_order(a, b))
         });
         ranked
     }

@@ -69,14 +69,18 @@ impl Asked {
     /// Parameters that mean nothing to the structures of Clew, checked as if they did.
     fn check_others(&self) -> Result<()> {
         self.inner_count("rbq_bits_query", (0, 8))?;
-        let factor = self.inner_real("refine_k")?;
-        match factor.filter(|factor| !(1.0..=f64::from(f32::MAX)).contains(factor)) {
-            None => Ok(()),
-            Some(factor) => Err(MilvusError::invalid(format!(
-                "Out of range in json: param 'refine_k' ({factor:?}) should be in range [1.000000, {:.6}]",
-                f32::MAX
-            ))),
+        for (name, (min, max)) in [
+            ("refine_k", (1.0, f64::from(f32::MAX))),
+            ("dim_max_score_ratio", (0.5, 1.3)),
+        ] {
+            let given = self.inner_real(name)?;
+            if let Some(given) = given.filter(|given| !(min..=max).contains(given)) {
+                return Err(MilvusError::invalid(format!(
+                    "Out of range in json: param '{name}' ({given:?}) should be in range [{min:.6}, {max:.6}]"
+                )));
+            }
         }
+        Ok(())
     }
 
     /// How hard to try.
@@ -113,30 +117,6 @@ impl Asked {
         Err(MilvusError::invalid(format!(
             "param 'drop_ratio_search' ({given}) should be in range [0.0, 1.0)"
         )))
-    }
-
-    /// Refuses to make of a row's structs, where these are hits by themselves, anything but the nearest of them in its place,
-    /// which is what becomes of them in a hybrid search.
-    pub(super) fn check_scope(&self) -> Result<()> {
-        const NAME: &str = "element_scope";
-        let Some(scope) = self.inner.get(NAME) else {
-            return Ok(());
-        };
-        if !self.field.is_part() || self.metric.is_max_sim() {
-            return Err(MilvusError::invalid(format!(
-                "{NAME} is only supported for element-level search on struct array vector sub-fields"
-            )));
-        }
-        let strategy = scope.pointer("/collapse/strategy").and_then(Value::as_str);
-        match strategy.map(str::trim) {
-            Some("max") => Ok(()),
-            None | Some("") => Err(MilvusError::invalid(format!(
-                "{NAME}.collapse.strategy is required"
-            ))),
-            Some(other) => Err(MilvusError::Unsupported(format!(
-                "{NAME}.collapse.strategy {other}"
-            ))),
-        }
     }
 
     /// The part of all distances that hits may have.

@@ -2,15 +2,18 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use clew_engine::{EngineError, GroupBy, Pinned, Purpose};
 use clew_query::unless_stopped;
 use serde_json::Value;
 
-use super::asked::{Asked, check_queries, group_by};
+use super::aggregate::check_fields_alone;
+use super::asked::{Asked, check_queries, is_set, rounded_to};
 use super::boost::BOOST;
+use super::collapse::{Collapse, collapses};
 use super::decay::{DECAY, Decay, ranker_of};
-use super::loading::check_loaded;
+use super::hit_groups::group_by;
 use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
@@ -106,7 +109,7 @@ fn check_parts(request: &HybridSearchRequest) -> Result<()> {
     request.requests.iter().try_for_each(check_known)
 }
 
-/// A search that says no number of hits finds as many as the whole shows and skips; clients write `None` where they were
+/// Says how many hits a search finds that does not: as many as the whole shows and skips. Clients write `None` where they were
 /// told none.
 fn limit_as_whole(params: &mut Vec<KeyValuePair>, whole: usize) {
     let is_limit = |pair: &KeyValuePair| matches!(pair.key.as_str(), "topk" | "limit");
@@ -146,11 +149,10 @@ impl Service {
     pub(crate) async fn hybrid_search(
         &self,
         call: Call,
-        request: HybridSearchRequest,
+        mut request: HybridSearchRequest,
     ) -> Result<SearchResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
-        check_loaded(&opened)?;
         check_parts(&request)?;
         let collection = &opened.named.collection;
         let count = request.requests.len();
@@ -162,7 +164,7 @@ impl Service {
         // Without any there is nothing that is searched for, which Milvus says of it.
         check_queries(count)?;
         let guarantee = Guarantee::from(&request);
-        let params = pairs(request.rank_params);
+        let params = pairs(std::mem::take(&mut request.rank_params));
         let ranker = Ranker::read(
             collection,
             (&params, request.function_score.as_ref()),
@@ -170,21 +172,19 @@ impl Service {
         )?;
         let (limit, offset) = window(&params)?;
         let limit = limit.unwrap_or(10);
+        check_fields_alone(&request.output_fields)?;
         let wanted = Wanted::read(collection, &request.output_fields)?.told_by(&params)?;
-        let mut all = Vec::with_capacity(count);
-        for mut one in request.requests {
-            if one.partition_names.is_empty() {
-                one.partition_names.clone_from(&request.partition_names);
-            }
-            limit_as_whole(&mut one.search_params, limit + offset);
-            all.push(self.asked(collection, one).await?);
-        }
+        let round = rounded_to(&params)?;
+        let whole = limit + offset;
+        let mut all = self.parts(collection, &mut request, whole).await?;
         let group = self
             .groups_of(&opened, (&params, &ranker), &mut all)
             .await?;
+        let collapses = collapses(collection, &all, group.is_some())?;
         self.see(&opened, guarantee).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
-        let rankings = self.rankings(&pinned, collection, &mut all).await?;
+        let parts = (&mut all[..], &collapses[..]);
+        let rankings = self.rankings(&pinned, collection, parts).await?;
         let fused = self.ranked(&pinned, &ranker, rankings).await?;
         // Clients say an order with each of the searches.
         let order = all.iter_mut().find_map(|asked| asked.order.take());
@@ -192,7 +192,7 @@ impl Service {
         let fused = match &group {
             None => {
                 let first = |mut list: Vec<Found>| {
-                    list.truncate(limit + offset);
+                    list.truncate(whole);
                     list
                 };
                 let fused = fused.into_iter().map(first).collect();
@@ -204,11 +204,45 @@ impl Service {
             }
         };
         let mut first = all.swap_remove(0);
-        first.limit = limit;
+        (first.limit, first.round) = (limit, round);
         match are_many(&fused) {
             true => Box::pin(self.told((opened, pinned), (fused, first), wanted)).await,
             false => self.answer(&opened, &pinned, (fused, &first), wanted).await,
         }
+    }
+
+    /// What the searches of a request ask for: those that say no partitions look into the whole's, and those that say no number of
+    /// hits find as many as the whole shows and skips.
+    async fn parts(
+        &self,
+        collection: &Arc<Collection>,
+        request: &mut HybridSearchRequest,
+        whole: usize,
+    ) -> Result<Vec<Asked>> {
+        let requests = std::mem::take(&mut request.requests);
+        let mut all: Vec<Asked> = Vec::with_capacity(requests.len());
+        for mut one in requests {
+            one.collection_name.clone_from(&request.collection_name);
+            if one.partition_names.is_empty() {
+                one.partition_names.clone_from(&request.partition_names);
+            }
+            limit_as_whole(&mut one.search_params, whole);
+            let asked = self.asked(collection, one).await?;
+            if is_set(&asked.params, "search_iter_v2") {
+                return Err(MilvusError::invalid(
+                    "search iterator v2 is not supported for hybrid search",
+                ));
+            }
+            let queries = asked.probes.count();
+            match all.first().map(|first| first.probes.count()) {
+                Some(before) if before != queries => {
+                    let said = "sub search request nq should be the same";
+                    return Err(MilvusError::mismatch(said, before, queries));
+                }
+                _ => all.push(asked),
+            }
+        }
+        Ok(all)
     }
 
     /// What the hits of all searches are grouped by, where they are: each search brings its own best of each group.
@@ -235,28 +269,29 @@ impl Service {
         Ok(Some((group, scorer)))
     }
 
-    /// What each of the searches finds.
+    /// What each of the searches finds, as the hits that are put together.
     async fn rankings(
         &self,
         pinned: &Pinned,
         collection: &Collection,
-        all: &mut [Asked],
+        (all, collapses): (&mut [Asked], &[Option<Collapse>]),
     ) -> Result<Vec<Ranking>> {
         let mut rankings: Vec<Ranking> = Vec::with_capacity(all.len());
-        for asked in all {
-            asked.check_scope()?;
+        for (asked, collapse) in all.iter_mut().zip(collapses) {
             // What is skipped is skipped of the whole ranking.
             asked.limit += std::mem::take(&mut asked.offset);
+            let metric = asked.metric;
             let found = self.nearest(pinned, collection, asked).await?;
-            rankings.push((asked.metric, found));
+            let found = match collapse {
+                None => found,
+                Some(collapse) => {
+                    let rows = |structs| collapse.rows(metric, structs);
+                    found.into_iter().map(rows).collect()
+                }
+            };
+            rankings.push((metric, found));
         }
-        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
-        match rankings.iter().all(|(_, lists)| lists.len() == queries) {
-            true => Ok(rankings),
-            false => Err(MilvusError::invalid(
-                "all searches of a hybrid search must have as many vectors",
-            )),
-        }
+        Ok(rankings)
     }
 
     /// What a window shows of rankings in groups: so many groups, in the order that was asked for.
@@ -390,12 +425,10 @@ impl Fusion {
         // Scores of which the least is best are added up as they are, unless others are among them.
         let are_distances = lists.iter().all(|(metric, _)| !metric.is_similarity());
         let are_mixed = !are_distances && lists.iter().any(|(metric, _)| !metric.is_similarity());
-        let mut all: HashMap<&str, (f64, &Found)> = HashMap::new();
+        // Where structs are hits, each is one by itself.
+        let mut all: HashMap<(&str, Option<usize>), (f64, &Found)> = HashMap::new();
         for (at, (metric, list)) in lists.iter().enumerate() {
-            // Of rows whose structs are hits by themselves the nearest counts.
-            let mut seen = std::collections::HashSet::new();
-            let rows = list.iter().filter(|found| seen.insert(&found.id));
-            for (rank, found) in rows.enumerate() {
+            for (rank, found) in list.iter().enumerate() {
                 let part = match self {
                     Fusion::Ranks(k) => 1.0 / (k + rank as f64 + 1.0),
                     Fusion::Weighted(weights, normalized) => {
@@ -409,7 +442,8 @@ impl Fusion {
                             }
                     }
                 };
-                all.entry(&found.id).or_insert((0.0, found)).0 += part;
+                let hit = (found.id.as_str(), found.element);
+                all.entry(hit).or_insert((0.0, found)).0 += part;
             }
         }
         let mut ranking: Vec<(f64, &Found)> = all.into_values().collect();
@@ -420,11 +454,10 @@ impl Fusion {
                 true => greatest_first.reverse(),
                 false => greatest_first,
             };
-            best_first.then_with(|| key_order(&a.1.id, &b.1.id))
+            best_first.then_with(|| hit_order(a.1, b.1))
         });
         let told = |(score, found): (f64, &Found)| Found {
             score: score as f32,
-            element: None,
             ..found.clone()
         };
         ranking.into_iter().map(told).collect()
@@ -439,8 +472,13 @@ pub(super) fn of_query(rankings: &[Ranking], at: usize) -> Vec<(Metric, &[Found]
         .collect()
 }
 
+/// The order of hits that score alike: by their keys, and of structs of one row by their places in it.
+pub(super) fn hit_order(a: &Found, b: &Found) -> Ordering {
+    key_order(&a.id, &b.id).then(a.element.cmp(&b.element))
+}
+
 /// The order of keys: of numbers as such.
-pub(super) fn key_order(a: &str, b: &str) -> Ordering {
+fn key_order(a: &str, b: &str) -> Ordering {
     match (a.parse::<i64>(), b.parse::<i64>()) {
         (Ok(a), Ok(b)) => a.cmp(&b),
         _ => a.cmp(b),

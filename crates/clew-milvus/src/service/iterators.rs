@@ -64,8 +64,8 @@ struct Cursor {
 }
 
 impl Asked {
-    /// The step of an iterator that this is, if it is one. Words, sparse vectors and those of structs have none: clients go on in their older
-    /// way then, by ranges of scores.
+    /// The step of an iterator that this is, if it is one. Words and sparse vectors have none: clients go on in their older way then, by
+    /// ranges of scores.
     ///
     /// # Errors
     /// When it asks for what iterators do not have.
@@ -73,8 +73,7 @@ impl Asked {
         let given = |name: &str| self.param(name).filter(|value| !value.is_empty());
         let is_set = given("search_iter_v2").is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let is_dense = !matches!(self.probes, Probes::Texts(_))
-            && self.field.data_type != DataType::SparseFloatVector
-            && !self.field.is_part();
+            && self.field.data_type != DataType::SparseFloatVector;
         if !is_set || !is_dense {
             return Ok(None);
         }
@@ -207,7 +206,8 @@ impl Service {
             effort: asked.effort()?,
             range: asked.range()?,
             filter: Some(asked.filter.clone()).filter(|filter| *filter != Query::match_all()),
-            ..NearestRequest::new(pinned, &asked.field.name, probes)
+            object_filter: asked.object_filter.clone(),
+            ..NearestRequest::new(pinned, asked.field.path(), probes)
         };
         loop {
             match self.engine().nearest_pages(request.clone()).await {
@@ -236,7 +236,7 @@ impl Cursor {
             place: hit.place,
             score: metric.score(hit.distance),
             group: None,
-            element: None,
+            element: hit.object,
         };
         self.page = made?.into_iter().map(told).collect();
         self.memory.shrink_to(self.page.len() * FOUND_BYTES);

@@ -176,10 +176,18 @@ fn check_replicas(number: i32) -> Result<()> {
 }
 
 /// Refuses collections that are not let in to searches.
-pub(super) fn check_loaded(opened: &Opened) -> Result<()> {
+fn check_loaded(opened: &Opened) -> Result<()> {
     match opened.named.collection.loaded {
         true => Ok(()),
         false => Err(MilvusError::CollectionNotLoaded(opened.named.name.clone())),
+    }
+}
+
+/// Refuses to read rows of collections that are not let in to searches; `what` is how.
+pub(super) fn check_loaded_to(what: &'static str, opened: &Opened) -> Result<()> {
+    match opened.named.collection.loaded {
+        true => Ok(()),
+        false => Err(MilvusError::NotLoadedTo(what, opened.named.name.clone())),
     }
 }
 

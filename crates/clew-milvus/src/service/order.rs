@@ -63,11 +63,16 @@ impl OrderPart {
                 )));
             }
         };
-        Ok(OrderPart {
-            name,
-            order,
-            missing,
-        })
+        match words.next() {
+            None => Ok(OrderPart {
+                name,
+                order,
+                missing,
+            }),
+            Some(_) => Err(MilvusError::invalid(format!(
+                "too many order_by field options in '{given}'"
+            ))),
+        }
     }
 
     /// The field that is meant.
@@ -183,6 +188,10 @@ mod tests {
         for (given, said) in [
             ("price:up", "invalid order direction 'up' for field 'price'"),
             ("price:asc:nulls", "invalid null ordering 'nulls'"),
+            (
+                "price:asc:nulls_last:x",
+                "too many order_by field options in 'price:asc:nulls_last:x'",
+            ),
         ] {
             let refused = read(given).unwrap_err();
             assert_eq!(refused.code(), 1100);

@@ -10,8 +10,8 @@ use clew_search::TrackTotal;
 use prost::Message;
 
 use super::aggregate::{GROUP_BY, Grouping};
-use super::asked::is_set;
-use super::loading::check_loaded;
+use super::asked::{is_set, other_collection};
+use super::loading::check_loaded_to;
 use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
 use super::{Call, Service, check_namespace};
@@ -45,7 +45,6 @@ impl Service {
     ) -> Result<QueryResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
-        check_loaded(&opened)?;
         check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         let params = pairs(std::mem::take(&mut request.query_params));
@@ -56,7 +55,7 @@ impl Service {
             true => window(&params)?,
             false => (None, 0),
         };
-        check_growing(&params)?;
+        check_page(collection, &params)?;
         let order = OrderPart::read(params.get(ORDER_BY).map(String::as_str), "must be")?;
         check_order(&order, &params, limit)?;
         let names = &request.output_fields;
@@ -67,6 +66,7 @@ impl Service {
                 "empty expression should be used with limit: invalid parameter",
             ));
         }
+        check_loaded_to("query", &opened)?;
         let guarantee = Guarantee::from(&request);
         let (fields_data, output_fields, session_ts) = match grouping {
             Some(grouping) => {
@@ -271,6 +271,16 @@ fn check_growing(params: &BTreeMap<String, String>) -> Result<()> {
             "parse ignore growing field failed, {given} is neither true nor false"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// The same of a query, whose iterator may have begun in another collection.
+fn check_page(collection: &Collection, params: &BTreeMap<String, String>) -> Result<()> {
+    match other_collection(collection, params) {
+        None => check_growing(params),
+        Some(_) => Err(MilvusError::invalid(
+            "Input collection id is not consistent to collectionID in the context,alias or database may have changed",
+        )),
     }
 }
 

@@ -10,9 +10,9 @@ use clew_engine::{
 use clew_query::Query;
 use prost::Message;
 
+use super::aggregate::check_fields_alone;
 use super::asked::{Asked, Probes, is_set};
 use super::hybrid::Ranker;
-use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
 use crate::collection::{Collection, DataType, Field, Metric, id_of};
@@ -56,7 +56,6 @@ impl Service {
     ) -> Result<SearchResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
-        check_loaded(&opened)?;
         let collection = &opened.named.collection;
         let guarantee = Guarantee::from(&request);
         let buckets = request.search_aggregation.take();
@@ -66,6 +65,7 @@ impl Service {
             params.retain(|pair| !matches!(pair.key.as_str(), "topk" | "limit"));
         }
         check_known(&request)?;
+        check_fields_alone(&request.output_fields)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;
         let mut asked = self.asked(collection, request).await?;
@@ -383,9 +383,9 @@ fn check_ranked(asked: &Asked) -> Result<()> {
     let said = if asked.group.is_some() {
         "Current rerank does not support grouping search"
     } else if asked.order.is_some() {
-        "order_by and a function score cannot be used at the same time"
+        "order_by and function rerank cannot be used together: they specify conflicting sort criteria"
     } else if is_set(&asked.params, "iterator") {
-        "a function score is not supported when using search iterator"
+        "function rerank is not supported with search iterator"
     } else {
         return Ok(());
     };
@@ -394,7 +394,7 @@ fn check_ranked(asked: &Asked) -> Result<()> {
 
 /// Which struct of its row each hit is, of a search whose hits are structs.
 fn elements(found: &[Found], asked: &Asked) -> Option<LongArray> {
-    if !asked.field.is_part() || asked.metric.is_max_sim() {
+    if !asked.finds_structs() {
         return None;
     }
     let numbers = found.iter().map(|one| i64::try_from(one.element?).ok());
