@@ -341,6 +341,32 @@ class Kinds(Session):
         self.same([(hit["id"], hit["offset"], hit["distance"]) for hit in hits], [(2, 1, 0.0), (0, 1, 1.0)], "bits")
         client.drop_collection("bits")
 
+    def halves(self):
+        """Vectors of half precision are searched by those of single precision, too."""
+        client, name = self.client, "halves"
+        brain = lambda vector: (numpy.array(vector, dtype=numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16).tobytes()
+        for kind, pack in [(DataType.FLOAT16_VECTOR, lambda vector: numpy.array(vector, dtype=numpy.float16)), (DataType.BFLOAT16_VECTOR, brain)]:
+            schema = client.create_schema()
+            schema.add_field("id", DataType.INT64, is_primary=True)
+            schema.add_field("v", kind, dim=4)
+            params = client.prepare_index_params()
+            params.add_index("v", index_type="FLAT", metric_type="L2")
+            client.create_collection(name, schema=schema, index_params=params, consistency_level="Strong")
+            draw = lambda: [float(self.random.randint(-9, 9)) for _ in range(4)]
+            rows = [draw() for _ in range(30)]
+            client.insert(name, [{"id": i, "v": pack(row)} for i, row in enumerate(rows)])
+            # Small whole numbers lose nothing.
+            probe = draw()
+            found = lambda vector, **more: [hit["distance"] for hit in client.search(name, [vector], limit=10, **more)[0]]
+            self.same(found(probe), sorted(squared(probe, row) for row in rows)[:10], f"single precision for {kind}")
+            self.same(found([256 + 1e-3, 0, 0, 0]), found([256, 0, 0, 0]), "with the digits of the field")
+            self.refused(1100, "expected vector size(byte) 16, actual 12", lambda: found(probe[:3]))
+            for said, given in [("reorder_k(9) should be larger than k(10)", {"reorder_k": 9}),
+                                ("search_list_size(3) should be larger than k(10)", {"search_list": 3}),
+                                ("'dim_max_score_ratio' (1.4) should be in range [0.500000, 1.300000]", {"dim_max_score_ratio": 1.4})]:
+                self.refused(1100, said, lambda: found(probe, search_params={"params": given}))
+            client.drop_collection(name)
+
     # Instants.
 
     def instants(self):
@@ -508,7 +534,7 @@ def squared(a, b):
 def main(uri):
     session = Kinds(uri, seed=5)
     for part in [session.zeros, session.structs, session.other_metrics, session.elements, session.collapses, session.joined,
-                 session.packed, session.instants, session.added]:
+                 session.packed, session.halves, session.instants, session.added]:
         part()
     session.close()
 

@@ -407,6 +407,9 @@ class Client(Session):
         self.same([hit["entity"]["text"] for hit in hits], [texts[0], texts[2]], "by words")
         assert hits[0]["distance"] > hits[1]["distance"] > 0
         first, second = hits[0]["distance"], hits[1]["distance"]
+        for kind, vector in [("SparseFloatVector", {1: 0.5}), ("FloatVector", [0.5, 1.0])]:
+            self.refused(1100, f"please provide varchar/text for BM25 Function based search, got {kind}",
+                         lambda: client.search("words", data=[vector], anns_field="sparse", limit=3))
         (hits,) = client.search("words", ids=list(made[2:3]), anns_field="sparse", limit=3, output_fields=["text"])
         self.same([hit["entity"]["text"] for hit in hits], [texts[2], texts[0]], "by the words of a row")
         found = lambda **more: [texts.index(hit["entity"]["text"]) for hit in client.search(

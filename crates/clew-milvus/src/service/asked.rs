@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clew_engine::GroupBy;
 use clew_query::Query;
+use half::{bf16, f16};
 use prost::Message;
 use serde_json::Value;
 
@@ -376,38 +377,54 @@ fn probes(
     let Some(holder) = group.placeholders.into_iter().next() else {
         return Err(MilvusError::invalid("the search has no vectors"));
     };
-    if metric == Metric::Bm25 && holder.r#type == DataType::VarChar.number() {
+    if metric == Metric::Bm25 {
+        if holder.r#type != DataType::VarChar.number() {
+            return Err(MilvusError::invalid(format!(
+                "please provide varchar/text for BM25 Function based search, got {}",
+                name_of(holder.r#type)
+            )));
+        }
         let texts = holder.values.into_iter().map(|bytes| {
             String::from_utf8(bytes.into())
                 .map_err(|_| MilvusError::invalid("a text to search for is no UTF-8"))
         });
         return Ok(Probes::Texts(texts.collect::<Result<_>>()?));
     }
-    let data_type = field.data_type.number();
-    // A list of vectors has a number of its own.
-    let (expected, lists) = match metric.is_max_sim() {
-        true => (data_type + EMBEDDING_LIST, true),
-        false => (data_type, false),
-    };
-    if holder.r#type != expected {
-        return Err(MilvusError::invalid(format!(
-            "vector type must be the same, field {} - type {}, search info type {}",
-            field.name,
-            field.data_type.name(),
-            DataType::of(holder.r#type).map_or("unknown", DataType::name)
-        )));
-    }
+    let sent = sent_as(field, metric, holder.r#type)?;
     if field.data_type == DataType::SparseFloatVector {
         let read = holder.values.iter().map(|bytes| sparse_row(bytes));
         let read: Vec<_> = read.collect::<Result<_>>()?;
         return Ok(Probes::Vectors(read.into()));
     }
-    let read = holder.values.iter().map(|bytes| match lists {
+    let read = holder.values.iter().map(|bytes| match metric.is_max_sim() {
         true => probe_list(field, bytes),
-        false => probe(field, bytes),
+        false => probe(field, sent, bytes),
     });
     let read: Vec<_> = read.collect::<Result<_>>()?;
     Ok(Probes::Vectors(read.into()))
+}
+
+/// What the vectors of a search are sent as: as the field has them, or in single precision where it has half of it.
+fn sent_as(field: &Field, metric: Metric, number: i32) -> Result<DataType> {
+    let own = field.data_type;
+    let is_half = matches!(own, DataType::Float16Vector | DataType::BFloat16Vector);
+    match metric.is_max_sim() {
+        // A list of vectors has a number of its own.
+        true if number == own.number() + EMBEDDING_LIST => Ok(own),
+        false if number == own.number() => Ok(own),
+        false if is_half && number == DataType::FloatVector.number() => Ok(DataType::FloatVector),
+        _ => Err(MilvusError::invalid(format!(
+            "vector type must be the same, field {} - type {}, search info type {}",
+            field.name,
+            own.name(),
+            name_of(number)
+        ))),
+    }
+}
+
+/// The name of a type by its number.
+fn name_of(number: i32) -> &'static str {
+    DataType::of(number).map_or("unknown", DataType::name)
 }
 
 /// The index of a field that is searched.
@@ -424,44 +441,47 @@ fn index_of(collection: &Collection, field: &Field) -> Result<VectorIndex> {
 
 /// The vectors of a list, one after the other.
 fn probe_list(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
-    let width = vector_width(field)?;
+    let width = vector_width(field.data_type, field.dimension()?);
     if bytes.is_empty() || !bytes.len().is_multiple_of(width) {
         return Err(MilvusError::invalid(format!(
             "vector dimension mismatch, expected a list of vectors of size(byte) {width}, actual {}.",
             bytes.len()
         )));
     }
-    let vectors = bytes.chunks(width).map(|bytes| probe(field, bytes));
+    let vectors = bytes
+        .chunks(width)
+        .map(|bytes| probe(field, field.data_type, bytes));
     Ok(vectors.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Bytes of a vector of a field.
-fn vector_width(field: &Field) -> Result<usize> {
-    let dimension = field.dimension()?;
-    Ok(match field.data_type {
+/// Bytes of a vector that is sent as a type.
+fn vector_width(sent: DataType, dimension: usize) -> usize {
+    match sent {
         DataType::FloatVector => 4 * dimension,
         DataType::Float16Vector | DataType::BFloat16Vector => 2 * dimension,
         DataType::BinaryVector => dimension / 8,
         _ => dimension,
-    })
+    }
 }
 
-fn probe(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
-    let width = vector_width(field)?;
+fn probe(field: &Field, sent: DataType, bytes: &[u8]) -> Result<Vec<f32>> {
+    let width = vector_width(sent, field.dimension()?);
     if bytes.len() != width {
         return Err(MilvusError::invalid(format!(
             "vector dimension mismatch, expected vector size(byte) {width}, actual {}.",
             bytes.len()
         )));
     }
-    Ok(match field.data_type {
-        DataType::FloatVector => {
-            let (numbers, _) = bytes.as_chunks::<4>();
-            numbers
-                .iter()
-                .map(|number| f32::from_le_bytes(*number))
-                .collect()
+    let mut read = numbers(sent, bytes);
+    if sent != field.data_type {
+        // With the digits that the field has.
+        let is_brain = field.data_type == DataType::BFloat16Vector;
+        for number in &mut read {
+            *number = match is_brain {
+                true => bf16::from_f32(*number).to_f32(),
+                false => f16::from_f32(*number).to_f32(),
+            };
         }
-        packed => numbers(packed, bytes),
-    })
+    }
+    Ok(read)
 }

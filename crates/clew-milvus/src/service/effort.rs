@@ -87,15 +87,19 @@ impl Asked {
     pub(super) fn effort(&self) -> Result<Effort> {
         let wanted = self.limit + self.offset;
         self.check_others()?;
-        let ef = self.inner_count("ef", (1, COUNT_MAX))?;
-        if let Some(ef) = ef
-            && ef < wanted
-        {
-            return Err(MilvusError::invalid(format!(
-                "ef({ef}) should be larger than k({wanted})"
-            )));
-        }
-        let list = self.inner_count("search_list", (1, 65_535))?;
+        // Those that are kept until the best of them are told.
+        let kept = |name: &str, told_as: &str, max: usize| -> Result<Option<usize>> {
+            let count = self.inner_count(name, (1, max))?;
+            match count.filter(|count| *count < wanted) {
+                None => Ok(count),
+                Some(few) => Err(MilvusError::invalid(format!(
+                    "{told_as}({few}) should be larger than k({wanted})"
+                ))),
+            }
+        };
+        let ef = kept("ef", "ef", COUNT_MAX)?;
+        let list = kept("search_list", "search_list_size", 65_535)?;
+        kept("reorder_k", "reorder_k", COUNT_MAX)?;
         Ok(Effort {
             ef_search: ef.or(list).map(|ef| ef.min(EF_MAX)),
             probes: self.inner_count("nprobe", (1, 65_536))?,
