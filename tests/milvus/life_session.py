@@ -106,7 +106,7 @@ class Life(Session):
         self.refused(101, "failed to search: collection not loaded", lambda: found(partition_names=["p1"]))
         self.refused(101, "failed to query: collection not loaded", lambda: self.count("parts"))
         # What is wrong by itself is told before that.
-        self.refused(200, "partition name nope not found", lambda: found(partition_names=["p1", "nope"]))
+        self.refused(1100, "partition name nope not found: invalid parameter", lambda: found(partition_names=["p1", "nope"]))
         self.refused(1100, "fieldName(nope) not found", lambda: found(anns_field="nope"))
         self.refused(1100, "cannot parse expression", lambda: client.query("parts", filter="id in"))
         self.same(states(), ["NotLoad"] * 4, "nothing is let in")

@@ -86,9 +86,9 @@ impl Collection {
                 false => Err(partitions_go_by_key()),
             };
         }
-        match self.loaded {
-            true => self.check_loaded_partitions(named)?,
-            false => self.check_partitions(named)?,
+        self.check_named(named)?;
+        if self.loaded {
+            self.check_loaded_partitions(named)?;
         }
         if !named.is_empty() || self.released.is_empty() {
             return Ok(named.to_vec());
@@ -97,5 +97,22 @@ impl Collection {
             .loaded_partitions()
             .map(|(name, _)| name.clone())
             .collect())
+    }
+
+    /// Refuses partitions that are not there, as Milvus does where rows are read: it is a parameter that is wrong.
+    fn check_named(&self, names: &[String]) -> Result<()> {
+        for name in names {
+            if name.trim().is_empty() {
+                return Err(MilvusError::invalid(
+                    "Invalid partition name: . Partition name should not be empty.",
+                ));
+            }
+            if !self.partitions.contains_key(name) {
+                return Err(MilvusError::invalid(format!(
+                    "partition name {name} not found"
+                )));
+            }
+        }
+        Ok(())
     }
 }

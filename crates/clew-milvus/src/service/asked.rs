@@ -306,13 +306,12 @@ fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
     let given = params.get(NAME).or_else(|| params.get("limit"));
     let Some(given) = given else { return Ok(LIMIT) };
     let number: Option<usize> = given.parse().ok();
-    // What an iterator tells in all may be more than a window has.
-    let number = number.map(|number| match is_set(params, "iterator") {
-        true => number.min(WINDOW_MAX),
-        false => number,
-    });
-    let number = number.filter(|number| (1..=WINDOW_MAX).contains(number));
-    number.ok_or_else(|| outside(NAME, given))
+    match number.filter(|number| (1..=WINDOW_MAX).contains(number)) {
+        Some(number) => Ok(number),
+        // What an iterator tells in all may be more than a window has; its pages say how much they are.
+        None if is_set(params, "iterator") => Ok(WINDOW_MAX),
+        None => Err(outside(NAME, given)),
+    }
 }
 
 /// How many hits are skipped before so many that are told.

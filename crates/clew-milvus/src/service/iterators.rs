@@ -89,7 +89,7 @@ impl Asked {
         }
         if self.offset > 0 {
             return Err(MilvusError::invalid(
-                "offset is not supported for search_iterator_v2",
+                "Setting an offset is not permitted when using a search iterator v2",
             ));
         }
         let wrong = |name: &str, value: &str| {
@@ -100,7 +100,11 @@ impl Asked {
             Some(text) => {
                 let batch = text.parse().ok();
                 let batch = batch.filter(|batch| (1..=WINDOW_MAX).contains(batch));
-                batch.ok_or_else(|| wrong("search_iter_batch_size", text))?
+                batch.ok_or_else(|| {
+                    MilvusError::invalid(format!(
+                        "parse iterator v2 info failed: batch size is invalid, it should be in range [1, {WINDOW_MAX}], but got {text}"
+                    ))
+                })?
             }
         };
         let bound = match given("search_iter_last_bound") {
