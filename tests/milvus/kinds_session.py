@@ -90,8 +90,9 @@ class Kinds(Session):
         self.same([hit["id"] for hit in hits], [i for _, i in want if i < 20], "all that pass a filter")
         hits = self.max_sim(name, probe, limit=60, search_params={"params": {"radius": want[7][0]}})
         self.same([hit["id"] for hit in hits], [i for _, i in want[:7]], "those nearer than another")
-        self.refused(1100, "search iterator is not supported for multi-search-multi on embedding list fields", lambda: client.search_iterator(
-            name, data=[EmbeddingList(probe)], anns_field="clips[emb]", batch_size=5))
+        # Clients have no iterators over lists, but for asking for one.
+        self.refused(1100, "search iterator is not supported for multi-search-multi on embedding list fields",
+                     lambda: self.max_sim(name, probe, limit=5, iterator=True))
         both = [AnnSearchRequest([EmbeddingList(probe)], "clips[emb]", {}, 10),
                 AnnSearchRequest([rows[3]["v"]], "v", {}, 10)]
         (hits,) = client.hybrid_search(name, both, RRFRanker(), limit=5)
@@ -213,6 +214,8 @@ class Kinds(Session):
         (groups,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=30, group_by_field="title")
         best = dict(reversed([(i, at) for _, i, at in want]))
         self.same({hit["id"]: hit["offset"] for hit in groups}, {hit["id"]: best[hit["id"]] for hit in groups}, "grouped")
+        self.refused(1100, "legacy search iterator is not supported for element-level search; use search iterator v2",
+                     lambda: client.search(name, data=[probe], anns_field="clips[emb]", limit=5, iterator=True))
         # Page by page, while rows come and go.
         for filter, keep in [("", lambda i, at: True), (filter, lambda i, at: at == 1 and i > 4)]:
             pages = client.search_iterator(name, data=[probe], anns_field="clips[emb]", batch_size=7, filter=filter)
