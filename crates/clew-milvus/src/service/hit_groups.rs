@@ -95,8 +95,14 @@ pub(super) fn group_by(
     let names: Vec<&str> = match (said("group_by_field"), said(GROUP_BY)) {
         (None, None) => return Ok(None),
         (Some(name), _) => vec![name],
-        (None, Some(names)) => names.split(',').map(str::trim).collect(),
+        (None, Some(names)) => {
+            let names = names.split(',').map(str::trim);
+            names.filter(|name| !name.is_empty()).collect()
+        }
     };
+    if names.is_empty() {
+        return Ok(None);
+    }
     if names.len() > GROUP_FIELDS_MAX {
         return Err(MilvusError::invalid(format!(
             "hits are grouped by {} fields, and by {GROUP_FIELDS_MAX} at most",
