@@ -1,0 +1,177 @@
+//! Inputs of a Filebeat, and its autodiscovery.
+
+use super::*;
+
+#[test]
+fn inputs_of_a_filebeat_keep_their_stream_and_their_journal() {
+    let text = "\
+filebeat.inputs:
+- {type: filestream, paths: [/a], parsers: [{container: {stream: stderr, format: cri}}]}
+- {type: journald, id: sys, units: [a.service], include_matches.match: [_UID=0], seek: tail}
+output.elasticsearch:
+  hosts: ['https://es:9200']
+  ssl: {certificate_authorities: [/ca.pem], verification_mode: none}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let dropped = serde_json::json!([{"drop": {"if": {"not": {"equals": {"stream": "stderr"}}}}}]);
+    assert_eq!(config["inputs"][0]["processors"], dropped);
+    let journal = serde_json::json!({
+        "type": "journald", "id": "sys", "units": ["a.service"], "matches": ["_UID=0"], "start_at": "end",
+    });
+    assert_eq!(config["inputs"][1], journal);
+    let tls = serde_json::json!({"verification": "none"});
+    assert_eq!(config["outputs"][0]["tls"], tls);
+}
+
+#[test]
+fn events_of_several_lines_are_those_of_beats_and_of_a_logstash() {
+    use serde_json::json;
+    let check = |given: &str, expected: Value| {
+        let text = format!(
+            "filebeat.inputs: [{{type: log, paths: [/a], multiline: {given}}}]\noutput.console: {{}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(
+            imported.left_out.is_empty(),
+            "{given}: {:?}",
+            imported.left_out
+        );
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(config["inputs"][0]["multiline"], expected, "{given}");
+    };
+    check(
+        "{pattern: '\\\\$', match: before}",
+        json!({"goes_on": "\\\\$"}),
+    );
+    check(
+        "{pattern: ';$', negate: true, match: before}",
+        json!({"end": ";$"}),
+    );
+    check(
+        "{pattern: '^a', negate: true, match: after, flush_pattern: '^{'}",
+        json!({"start": "^a", "end": "^\\{"}),
+    );
+    check("{type: count, count_lines: 3}", json!({"count": 3}));
+    check(
+        "{type: while_pattern, pattern: '^{'}",
+        json!({"while": "^\\{"}),
+    );
+    let text = r#"input { file { path => "/a" codec => multiline { pattern => "-$" what => "next" } } } output { stdout {} }"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"][0]["multiline"], json!({"goes_on": "-$"}));
+}
+
+#[test]
+fn topics_lists_and_addresses_of_a_filebeat_are_carried_over() {
+    use serde_json::json;
+    let text = r#"
+filebeat.inputs:
+- {type: kafka, hosts: [k1, k2], topics: [a, b], group_id: g, initial_offset: newest, client_id: x}
+processors:
+- decode_csv_fields: {fields: {message: decoded.csv}, separator: ";"}
+- extract_array: {field: decoded.csv, mappings: {source.ip: 0, a: {b: 2}}}
+- append: {target_field: t, fields: [a], values: [x], allow_duplicate: false}
+- community_id: {fields.source_ip: client}
+- fingerprint: {fields: [a], method: md5}
+output.console: {}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told: Vec<&LeftOut> = imported.left_out.iter().collect();
+    assert!(told.iter().all(|one| one.line.is_none()), "{told:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["inputs"],
+        json!([{
+            "type": "kafka", "parse": "plain", "brokers": "k1,k2", "topics": ["a", "b"], "offset_reset": "latest", "group_id": "g",
+        }])
+    );
+    let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";
+    let csv = r#"."decoded"."csv" = parse_csv!(string!(."message"), delimiter: ";")"#;
+    let there = |field: &str| json!({"has_fields": [field]});
+    assert_eq!(
+        config["processors"],
+        json!([
+            {"vrl": {"source": csv, "ignore_failure": true, "if": there("message")}},
+            {"vrl": {"source": list, "ignore_failure": true, "if": there("decoded.csv")}},
+            {"append": {"field": "t", "value": "{{a}}", "allow_duplicates": false, "if": there("a")}},
+            {"append": {"field": "t", "value": ["x"], "allow_duplicates": false}},
+            {"community_id": {
+                "target_field": "network.community_id", "ignore_missing": true, "ignore_failure": true,
+                "source_ip_field": "client", "source_port_field": "source.port",
+                "destination_ip_field": "destination.ip", "destination_port_field": "destination.port",
+                "protocol_field": "network.transport",
+            }},
+            {"fingerprint": {"fields": ["a"], "target_field": "fingerprint", "hash_method": "MD5@2.16.0"}},
+        ])
+    );
+}
+
+#[test]
+fn what_is_discovered_is_read_of_all_containers() {
+    let text = "\
+filebeat.autodiscover:
+  providers:
+  - type: kubernetes
+    node: ${NODE_NAME}
+    hints.enabled: true
+    hints.default_config:
+      type: container
+      paths: ['/var/log/containers/*${data.kubernetes.container.id}.log']
+  - type: docker
+    templates:
+    - condition: {contains: {docker.container.image: redis}}
+      config:
+      - type: container
+        paths: ['/var/lib/docker/containers/${data.docker.container.id}/*.log']
+        exclude_lines: ['^#']
+      - module: redis
+  - type: nomad
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = config["inputs"].as_array().unwrap();
+    assert_eq!(inputs.len(), 2, "{}", imported.config);
+    assert_eq!(inputs[0]["paths"][0], "/var/log/containers/*.log");
+    assert_eq!(inputs[0]["wrapping"], "container");
+    assert_eq!(
+        inputs[0]["processors"][0]["regex"]["field"],
+        "log.file.path"
+    );
+    assert_eq!(inputs[1]["paths"][0], "/var/lib/docker/containers/*/*.log");
+    let told = imported.told().join("\n");
+    for part in [
+        "hints of containers are not read",
+        "[filebeat.autodiscover.providers[1].templates[0].condition] is not asked",
+        "a module reads its own files",
+        "nothing tells of what [nomad] would find",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn messages_are_kept_by_their_parsers_and_homes_of_modules_are_heeded() {
+    let text = "\
+filebeat.inputs:
+- type: filestream
+  paths: [/x]
+  parsers:
+  - include_message: {patterns: ['^ERR', '^WARN']}
+filebeat.modules:
+- {module: kafka, log: {var.kafka_home: /srv/kafka}}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let condition = &config["inputs"][0]["processors"][0]["drop"]["if"];
+    assert_eq!(condition["not"]["or"][1]["regexp"]["message"], "^WARN");
+    assert_eq!(
+        config["inputs"][1]["paths"][1],
+        "/srv/kafka/logs/server.log*"
+    );
+    assert_eq!(imported.told(), Vec::<String>::new());
+}

@@ -1,0 +1,236 @@
+//! A whole Filebeat, and what is told of one; its parts lie beside.
+
+mod inputs;
+mod modules;
+mod outputs;
+mod processors;
+
+use super::super::*;
+
+const FILEBEAT: &str = r#"
+name: web1
+tags: [edge]
+filebeat.registry.path: /var/lib/filebeat
+filebeat.inputs:
+- type: log
+  enabled: true
+  paths:
+    - /var/log/app/*.log
+  exclude_files: ['\.gz$', 'a(b']
+  exclude_lines: ['^DBG']
+  multiline.pattern: '^\d{4}'
+  multiline.negate: true
+  multiline.match: after
+  multiline.max_lines: 200
+  ignore_older: 48h
+  scan_frequency: 10s
+  fields: {service: shop}
+  fields_under_root: true
+  processors:
+    - dissect:
+        tokenizer: '%{level} %{took|integer}ms %{?skip} %{text}'
+        target_prefix: app
+    - drop_event.when.equals.app.level: DEBUG
+- type: container
+  paths: ['/var/log/containers/*.log']
+  json.keys_under_root: true
+- type: syslog
+  protocol.udp:
+    host: "localhost:9000"
+- type: mqtt
+  hosts: [a]
+- type: filestream
+  enabled: false
+processors:
+  - add_host_metadata: ~
+  - rename:
+      fields: [{from: a, to: b.c}]
+      ignore_missing: true
+  - timestamp:
+      field: when
+      layouts: ['2006-01-02T15:04:05.999Z07:00']
+  - drop_event:
+      when:
+        and:
+          - range: {http.code.gte: 400}
+          - not: {contains: {message: x}}
+output.elasticsearch:
+  hosts: ["es1:9200", "es2:9200"]
+  username: u
+  password: p
+  index: "shop-%{[agent.version]}-%{+yyyy.MM.dd}"
+output:
+  file: {path: /tmp/out, filename: f.json, rotate_every_kb: 1000}
+setup.template.enabled: false
+logging:
+  level: info
+"#;
+
+const EXPECTED: &str = r#"registry: /var/lib/filebeat/clew-registry.json
+host: web1
+inputs:
+- type: file
+  paths:
+  - /var/log/app/*.log
+  parse: plain
+  exclude:
+  - '*.gz'
+  ignore_older_s: 172800
+  multiline:
+    start: ^\d{4}
+    lines_max: 200
+  processors:
+  - drop:
+      if:
+        or:
+        - regexp:
+            message: ^DBG
+  - add:
+      field: service
+      value: shop
+  - dissect:
+      field: message
+      pattern: '%{app.level} %{app.took}ms %{?skip} %{app.text}'
+      on_failure:
+      - append:
+          field: log.flags
+          value:
+          - dissect_parsing_error
+  - convert:
+      field: app.took
+      type: integer
+      ignore_missing: true
+      ignore_failure: true
+  - drop:
+      if:
+        equals:
+          app.level: DEBUG
+- type: file
+  paths:
+  - /var/log/containers/*.log
+  parse: plain
+  wrapping: container
+  processors:
+  - rename:
+      field: message
+      target_field: '@metadata.line'
+  - json:
+      field: '@metadata.line'
+      add_to_root: true
+      overwrite: false
+      on_failure:
+      - rename:
+          field: '@metadata.line'
+          target_field: message
+- type: syslog
+  listen: udp://127.0.0.1:9000
+processors:
+- append:
+    field: tags
+    value:
+    - edge
+- rename:
+    field: a
+    target_field: b.c
+    ignore_missing: true
+    ignore_failure: true
+- date:
+    field: when
+    formats:
+    - yyyy-MM-dd'T'HH:mm:ss.SSSXXX
+    target_field: '@timestamp'
+    ignore_failure: true
+- drop:
+    if:
+      and:
+      - range:
+          http.code:
+            gte: 400
+      - not:
+          contains:
+            message: x
+outputs:
+- type: opensearch
+  url: http://es1:9200
+  index: shop-{{agent.version}}-%{+yyyy.MM.dd}
+  authentication:
+    user: u
+    password: p
+  compression: gzip
+- type: file
+  path: /tmp/out/f.json
+  rotate_bytes: 1024000
+"#;
+
+#[test]
+fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
+    let imported = import_filebeat("filebeat.yml", FILEBEAT).unwrap();
+    assert_eq!(imported.config, EXPECTED);
+    let told = imported.told();
+    assert_eq!(
+        told,
+        [
+            "line 10: [filebeat.inputs[0].exclude_files] [a(b] is no pattern of names: [exclude] takes those",
+            "line 31: [filebeat.inputs[3]] no input does what [mqtt] does",
+            "line 33: [filebeat.inputs[4]] is not enabled, and left out",
+            "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
+            "line 49: [output.elasticsearch.hosts] events go to the first host only",
+            "line 55: [setup.template.enabled] has no counterpart",
+            "line 57: [logging.level] has no counterpart",
+        ]
+    );
+}
+
+#[test]
+fn lines_are_told_however_keys_and_dots_are_mixed() {
+    let text = "\
+output:
+  file.enabled: false
+  elasticsearch.hosts: [a, b]
+  elasticsearch:
+    ssl.sha: x
+    ssl: {pin: 2}
+filebeat:
+  inputs:
+  - type: log
+    paths: [/a]
+    multiline.pattern: ^a
+    multiline.odd: 1
+    json: {deep.er: 1}
+  - {type: stdin, prospector: {scanner.odd: 1}}
+processors:
+  dissect.tokenizer: '%{a}'
+logging.to:
+  files: true
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told = imported.told();
+    for expected in [
+        "line 3: [output.elasticsearch.hosts] events go to the first host only",
+        "line 12: [filebeat.inputs[0].multiline.odd] has no counterpart",
+        "line 13: [filebeat.inputs[0].json.deep.er] has no counterpart",
+        "line 14: [filebeat.inputs[1].prospector.scanner.odd] has no counterpart",
+        "line 18: [logging.to.files] has no counterpart",
+    ] {
+        assert!(
+            told.iter().any(|told| told == expected),
+            "{expected}: {told:#?}"
+        );
+    }
+    assert!(
+        told.iter().all(|told| told.starts_with("line ")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn what_is_not_enough_for_a_run_is_told() {
+    let imported = import_filebeat("f.yml", "output.console: {}").unwrap();
+    let told = imported.left_out.last().unwrap().to_string();
+    assert_eq!(
+        told,
+        "what is printed has to be completed: [inputs] must name at least one"
+    );
+    assert!(import_filebeat("f.yml", "- a").is_err());
+    assert!(import_filebeat("f.yml", "a: [").is_err());
+}

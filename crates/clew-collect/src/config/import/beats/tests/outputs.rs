@@ -1,0 +1,124 @@
+//! Outputs of a Filebeat, and how its connections are secured.
+
+use super::*;
+
+#[test]
+fn indices_of_a_filebeat_are_outputs_with_conditions() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs: [{type: stdin}]
+output.elasticsearch:
+  hosts: ['es']
+  index: '%{[fields.app]:other}'
+  indices:
+  - {index: errors, when.contains: {message: E}}
+  - {index: '%{[b]}', when.has_fields: [b]}
+output.kafka: {hosts: [k1, k2], topic: '%{[t]}'}
+output.logstash: {hosts: [l]}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let (errors, has_b) = (
+        json!({"contains": {"message": "E"}}),
+        json!({"has_fields": ["b"]}),
+    );
+    let output = |index: &str, when: &Value| json!({"type": "opensearch", "url": "http://es:9200", "index": index, "compression": "gzip", "when": when});
+    let not = |one: &Value| json!({"not": one});
+    let outputs = config["outputs"].as_array().unwrap();
+    assert_eq!(outputs[0], output("errors", &errors));
+    assert_eq!(
+        outputs[1],
+        output("{{b}}", &json!({"and": [not(&errors), has_b]}))
+    );
+    let usual = "{{fields.app}}{{^fields.app}}other{{/fields.app}}";
+    assert_eq!(
+        outputs[2],
+        output(usual, &json!({"and": [not(&errors), not(&has_b)]}))
+    );
+    let kafka = json!({"type": "kafka", "brokers": "k1,k2", "topic": "{{t}}"});
+    assert_eq!(outputs[3], kafka);
+    let told = imported.left_out[0].to_string();
+    assert!(
+        told.starts_with("line 9: [output.logstash] speaks a protocol"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_pipeline_of_an_input_is_asked_for_before_that_of_the_output() {
+    let convert = |own: &str| {
+        let text = format!(
+            "filebeat.inputs:\n- {{type: log, paths: [/a], pipeline: p}}\n- {{type: log, paths: [/b]}}\n\
+             output.elasticsearch: {{hosts: [es]{own}}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.told());
+        serde_yaml_ng::from_str::<Value>(&imported.config).unwrap()
+    };
+    let config = convert("");
+    let step = serde_json::json!([{"add": {"field": "@metadata.pipeline", "value": "p"}}]);
+    assert_eq!(config["inputs"][0]["processors"], step);
+    assert_eq!(config["outputs"][0]["pipeline"], "{{@metadata.pipeline}}");
+    assert_eq!(
+        convert(", pipeline: own")["outputs"][0]["pipeline"],
+        "{{^@metadata.pipeline}}own{{/@metadata.pipeline}}{{@metadata.pipeline}}"
+    );
+}
+
+#[test]
+fn certificates_of_a_filebeat_are_carried_over() {
+    let text = r#"
+filebeat.inputs:
+- {type: tcp, host: "127.0.0.1:9000", ssl: {certificate: c, key: k, certificate_authorities: [a], client_authentication: optional}}
+- {type: http_endpoint, ssl.enabled: false, ssl.key: k, basic_auth: true, username: u, password: p}
+- type: syslog
+  protocol.tcp: {host: "127.0.0.1:9001", ssl.certificate: c, ssl.key: k, ssl.key_passphrase: p}
+output.elasticsearch:
+  hosts: ["https://es:9200"]
+  ssl: {certificate_authorities: [a], verification_mode: strict}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told = imported.told();
+    let passphrase = "[filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with(passphrase), "{told:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let expected = serde_json::json!({
+        "certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional",
+    });
+    assert_eq!(config["inputs"][0]["tls"], expected);
+    assert_eq!(config["inputs"][1]["tls"], Value::Null);
+    let expected = serde_json::json!([{"user": "u", "password": "p"}]);
+    assert_eq!(config["inputs"][1]["authentication"], expected);
+    let expected = serde_json::json!({"certificate": "c", "key": "k"});
+    assert_eq!(config["inputs"][2]["tls"], expected);
+    let expected = serde_json::json!({"ca": ["a"], "verification": "full"});
+    assert_eq!(config["outputs"][0]["tls"], expected);
+}
+
+#[test]
+fn clients_of_kafka_log_in_as_they_did() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs:
+- {type: kafka, hosts: [k1], topics: [a], username: jo, password: x, ssl: {certificate_authorities: [/ca.pem], verification_mode: none}}
+output.kafka: {hosts: [k2], topic: b, username: bo, password: y, sasl.mechanism: SCRAM-SHA-512}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["inputs"][0]["properties"],
+        json!({
+            "sasl.mechanism": "PLAIN", "sasl.username": "jo", "sasl.password": "x",
+            "ssl.ca.location": "/ca.pem", "enable.ssl.certificate.verification": "false",
+            "security.protocol": "sasl_ssl",
+        })
+    );
+    assert_eq!(
+        config["outputs"][0]["properties"],
+        json!({
+            "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "bo", "sasl.password": "y",
+            "security.protocol": "sasl_plaintext",
+        })
+    );
+}

@@ -1,0 +1,217 @@
+//! Processors of a Filebeat as steps.
+
+use super::*;
+
+#[test]
+fn what_cef_says_goes_where_it_is_asked_to() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- decode_cef: {target_field: fw.said, ecs: false}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let rename = &config["processors"][1]["rename"];
+    assert_eq!(
+        (&rename["field"], &rename["target_field"]),
+        (&Value::from("cef"), &Value::from("fw.said"))
+    );
+    let told = imported.told();
+    assert!(
+        told.iter().any(|one| one.contains("decode_cef.ecs")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn ids_are_added_where_a_field_is_named_and_cef_is_taken_apart() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- add_id: {target_field: event.id}
+- add_id: ~
+- decode_cef: {field: raw, ignore_missing: true}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let processors = config["processors"].as_array().unwrap();
+    assert_eq!(processors.len(), 2, "{}", imported.config);
+    assert_eq!(
+        processors[0]["vrl"]["source"],
+        r#"."event"."id" = uuid_v4()"#
+    );
+    assert_eq!(
+        processors[1]["parse"],
+        serde_json::json!({"field": "raw", "format": "cef", "ignore_missing": true, "ignore_failure": true})
+    );
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|one| one.contains("events have ids here")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn syslog_of_filebeat_becomes_the_step_parse() {
+    let text = "\
+filebeat.inputs:
+- type: filestream
+  paths: [/a]
+  parsers:
+  - syslog: {format: rfc3164, timezone: Local}
+processors:
+- syslog: {field: said, timezone: Europe/Berlin, ignore_missing: true}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    for expected in [
+        "  - parse:\n      field: message\n      format: syslog\n",
+        "- parse:\n    field: said\n    format: syslog\n    timezone: Europe/Berlin\n    ignore_missing: true\n    ignore_failure: true\n",
+    ] {
+        assert!(imported.config.contains(expected), "{}", imported.config);
+    }
+    let lines: Vec<Option<usize>> = imported.left_out.iter().map(|one| one.line).collect();
+    assert_eq!(lines, [Some(5), Some(7)]);
+}
+
+/// The processors of a Filebeat, as ours, and how much is told of them.
+#[track_caller]
+fn check_processors(given: &str, expected: &Value, told: usize) {
+    let text = format!(
+        "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
+    );
+    let imported = import_filebeat("f.yml", &text).unwrap();
+    assert_eq!(imported.left_out.len(), told, "{:?}", imported.left_out);
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(&config["processors"], expected, "{given}");
+}
+
+#[test]
+fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
+    use serde_json::json;
+    let flagged = json!([{"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}}]);
+    let check = check_processors;
+    check(
+        "{if: {equals: {a: 1}}, then: [{drop_event: ~}], else: {add_tags: {tags: [t], when.has_fields: [b]}}}",
+        &json!([
+            {"drop": {"if": {"equals": {"a": 1}}}},
+            {"append": {"field": "tags", "value": ["t"], "if": {"and": [
+                {"not": {"equals": {"a": 1}}}, {"has_fields": ["b"]},
+            ]}}},
+        ]),
+        0,
+    );
+    check(
+        "{dissect: {tokenizer: '%{a|long} %{b}', target_prefix: '', trim_values: all}}",
+        &json!([
+            {"dissect": {"field": "message", "pattern": "%{a} %{b}", "on_failure": flagged}},
+            {"trim": {"field": "a", "ignore_missing": true}},
+            {"trim": {"field": "b", "ignore_missing": true}},
+            {"convert": {"field": "a", "type": "long", "ignore_missing": true, "ignore_failure": true}},
+        ]),
+        0,
+    );
+    check(
+        "{dissect: {tokenizer: '%{t} %{+t} %{?k}=%{&k}', ignore_failure: true}}",
+        &json!([{"dissect": {
+            "field": "message", "pattern": "%{dissect.t} %{+dissect.t} %{*k}=%{&k}", "append_separator": " ",
+            "ignore_failure": true,
+        }}]),
+        1,
+    );
+    check(
+        "{decode_json_fields: {fields: [a], target: '', document_id: k}}",
+        &json!([
+            {"json": {"field": "a", "add_to_root": true, "overwrite": false, "ignore_failure": true}},
+            {"rename": {
+                "field": "k", "target_field": "@metadata._id", "ignore_missing": true, "ignore_failure": true,
+            }},
+        ]),
+        0,
+    );
+    check(
+        "{uppercase: {fields: [a], ignore_missing: true, when.regexp.a: '^{'}}",
+        &json!([{"uppercase": {"field": "a", "ignore_missing": true, "if": {"regexp": {"a": "^\\{"}}}}]),
+        0,
+    );
+}
+
+#[test]
+fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
+    use serde_json::json;
+    let check = check_processors;
+    check(
+        "{convert: {fields: [{from: a, to: b, type: long}, {from: c, to: d}], mode: rename}}",
+        &json!([
+            {"convert": {"field": "a", "target_field": "b", "type": "long", "ignore_failure": true}},
+            {"remove": {"field": "a", "ignore_missing": true}},
+            {"rename": {"field": "c", "target_field": "d", "ignore_failure": true}},
+        ]),
+        0,
+    );
+    check(
+        "{drop_fields: {fields: [a, '/^tmp_/']}}",
+        &json!([{"remove": {"field": ["a"], "ignore_missing": true}}]),
+        1,
+    );
+    check(
+        "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
+        &json!([{"date": {
+            "field": "t", "formats": ["UNIX"], "target_field": "@timestamp", "timezone": "Local",
+            "ignore_failure": true,
+            "if": {"and": [{"equals": {"a": 1}}, {"has_fields": ["t"]}]},
+        }}]),
+        0,
+    );
+    check(
+        "{drop_event.when.network: {source.ip: [private, 192.0.2.0/24]}}",
+        &json!([{"drop": {"if": {"network": {"source.ip": ["private", "192.0.2.0/24"]}}}}]),
+        0,
+    );
+    check(
+        "{replace: {fields: [{field: f, pattern: a, replacement: b}]}}",
+        &json!([{"gsub": {
+            "field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false, "ignore_failure": true,
+        }}]),
+        0,
+    );
+}
+
+#[test]
+fn processors_that_decode_become_steps() {
+    let text = "\
+filebeat.inputs: [{type: filestream, paths: [/x]}]
+processors:
+- decode_base64_field: {field: {from: a, to: b}}
+- decompress_gzip_field: {field: {from: c, to: d}}
+- decode_duration: {field: took, format: seconds}
+- move_fields: {from: app, fields: [method, error], to: 'rpc.'}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = config["processors"].as_array().unwrap();
+    assert_eq!(steps.len(), 5, "{}", imported.config);
+    assert_eq!(
+        steps[0]["vrl"]["source"],
+        r#"."b" = decode_base64!(string!(."a"))"#
+    );
+    assert_eq!(
+        steps[1]["vrl"]["source"],
+        r#"."d" = decode_gzip!(string!(."c"))"#
+    );
+    assert_eq!(
+        (
+            &steps[2]["duration"]["field"],
+            &steps[2]["duration"]["unit"]
+        ),
+        (&Value::from("took"), &Value::from("s"))
+    );
+    assert_eq!(steps[2]["duration"]["ignore_failure"], true);
+    assert_eq!(steps[3]["rename"]["ignore_failure"], true);
+    assert_eq!(steps[3]["rename"]["field"], "app.method");
+    assert_eq!(steps[4]["rename"]["target_field"], "rpc.error");
+    assert_eq!(imported.told(), Vec::<String>::new());
+}

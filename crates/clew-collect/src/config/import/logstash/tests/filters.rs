@@ -1,0 +1,295 @@
+//! Filters of a Logstash as steps, and conditions.
+
+use super::*;
+
+#[test]
+fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let there = |field: &str| json!({"and": [branch, {"has_fields": [field]}]});
+    let tagged = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+    check_filter(
+        r#"date { match => ["t", "YYYY-MM-dd'T'HH:mm:ss ZZZ", "UNIX"] timezone => "UTC" }"#,
+        &json!([{"date": {
+            "field": "t", "formats": ["yyyy-MM-d'T'HH:mm:ss VV", "UNIX"], "target_field": "@timestamp",
+            "timezone": "UTC", "on_failure": tagged("_dateparsefailure"), "if": there("t"),
+        }}]),
+    );
+    check_filter(
+        r#"kv { field_split => "&?" trim_value => "\"" }"#,
+        &json!([{"kv": {
+            "field": "message", "field_split": "[&?]", "value_split": "=", "quotes": true, "ignore_missing": true, "trim_value": "\"",
+            "on_failure": tagged("_kv_filter_error"), "if": branch,
+        }}]),
+    );
+    check_filter(
+        r#"mutate { update => { "u" => "v" } join => { "l" => "-" } rename => { "x" => "y" } }"#,
+        &json!([
+            {"rename": {
+                "field": "x", "target_field": "y", "override_target": true, "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"add": {"field": "u", "value": "v", "on_failure": tagged("_mutate_error"), "if": there("u")}},
+            {"join": {"field": "l", "separator": "-", "on_failure": tagged("_mutate_error"), "if": there("l")}},
+        ]),
+    );
+    check_filter(
+        r#"json { source => "j" tag_on_failure => [] add_tag => ["of_%{[k][l]}"] }"#,
+        &json!([
+            {"json": {
+                "field": "j", "add_to_root": true,
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": there("j"),
+            }},
+            {"append": {
+                "field": "tags", "value": ["of_{{k.l}}"],
+                "if": {"and": [branch, {"and": [
+                    {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
+                ]}]},
+            }},
+        ]),
+    );
+    check_filter(
+        r#"mutate { convert => ["n", "integer", "f", "float"] gsub => ["m", "(\d+)", "<\1> $"] }"#,
+        &json!([
+            {"convert": {
+                "field": "n", "type": "long", "ignore_missing": true, "lenient": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"convert": {
+                "field": "f", "type": "double", "ignore_missing": true, "lenient": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"gsub": {
+                "field": "m", "pattern": "(\\d+)", "replacement": "<$1> \\$", "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+        ]),
+    );
+    // Less than everything is not everything.
+    check_filter("drop { percentage => 40 }", &Value::Null);
+}
+
+#[test]
+fn json_of_a_logstash_is_passed_over_in_silence_where_it_says_so() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    // What is no JSON gets no field either.
+    check_filter(
+        r#"json { source => "j" skip_on_invalid_json => true add_field => { "k" => "v" } }"#,
+        &json!([
+            {"json": {
+                "field": "j", "add_to_root": true,
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": {"and": [branch, {"has_fields": ["j"]}]},
+            }},
+            {"add": {
+                "field": "k", "value": "v",
+                "if": {"and": [branch, {"and": [
+                    {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
+                ]}]},
+            }},
+        ]),
+    );
+}
+
+#[test]
+fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let tagged = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+    check_filter(
+        r#"dissect { mapping => { "message" => "%{t} %{+t} %{?k}=%{&k}" } remove_tag => ["x"] }"#,
+        &json!([
+            {"dissect": {
+                "field": "message", "pattern": "%{t} %{+t} %{*k}=%{&k}", "ignore_missing": true, "append_separator": " ",
+                "on_failure": [
+                    {"append": {"field": "tags", "value": ["_dissectfailure"]}},
+                    {"add": {"field": "@metadata.failed", "value": 0}},
+                ],
+                "if": branch,
+            }},
+            {"remove_item": {
+                "field": "tags", "value": ["x"],
+                "if": {"and": [branch, {"not": {"equals": {"@metadata.failed": 0}}}]},
+            }},
+        ]),
+    );
+    check_filter(
+        r#"grok { break_on_match => false match => { "message" => ["%{INT:n}", "%{WORD:w}"] } }"#,
+        &json!([
+            {"grok": {"field": "message", "patterns": ["%{INT:n}"], "ignore_failure": true, "if": branch}},
+            {"grok": {"field": "message", "patterns": ["%{WORD:w}"], "ignore_failure": true, "if": branch}},
+        ]),
+    );
+    check_filter(
+        r#"csv { columns => ["a", "[b][c]"] separator => ";" quote_char => "'" convert => { "a" => "integer" } }"#,
+        &json!([
+            {"csv": {
+                "field": "message", "target_fields": ["a", "b.c"], "separator": ";", "ignore_missing": true, "quote": "'",
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+            {"convert": {
+                "field": "a", "type": "long", "lenient": true, "ignore_missing": true,
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+        ]),
+    );
+    let found = json!({"and": [branch, {"not": {"has_fields": ["t"]}}]});
+    check_filter(
+        r#"translate { field => "s" destination => "t" dictionary => ["200", "OK", "404", "say \"no\""] fallback => "?" }"#,
+        &json!([
+            {"lookup": {
+                "field": "s", "ignore_missing": true,
+                "csv": "key,\"t\"\n\"200\",\"OK\"\n\"404\",\"say \"\"no\"\"\"\n", "if": found,
+            }},
+            {"add": {
+                "field": "t", "value": "?",
+                "if": {"and": [branch, {"and": [{"has_fields": ["s"]}, {"not": {"has_fields": ["t"]}}]}]},
+            }},
+        ]),
+    );
+}
+
+#[test]
+fn conditions_of_a_logstash_hold_when_they_hold_there() {
+    use serde_json::json;
+    let check = |condition: &str, expected: Value| {
+        let text = format!(
+            "input {{ stdin {{}} }} filter {{ if {condition} {{ drop {{}} }} }} output {{ stdout {{}} }}"
+        );
+        let imported = import_logstash("p.conf", &text).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(
+            config["processors"][0]["drop"]["if"], expected,
+            "{condition}"
+        );
+    };
+    let equal = |field: &str| json!({"equals": {field: 1}});
+    let both = json!({"not": {"and": [equal("a"), equal("b")]}});
+    check("[a] == 1 nand [b] == 1", both.clone());
+    check(
+        "[a] == 1 xor [b] == 1",
+        json!({"and": [{"or": [equal("a"), equal("b")]}, both]}),
+    );
+    check(
+        "[a] == 1 and [b] == 1 or [c] == 1",
+        json!({"or": [{"and": [equal("a"), equal("b")]}, equal("c")]}),
+    );
+    check(
+        "[a][b]",
+        json!({"and": [{"regexp": {"a.b": "(?s)."}}, {"not": {"equals": {"a.b": false}}}]}),
+    );
+    check(
+        r#""x" not in [tags]"#,
+        json!({"not": {"includes": {"tags": "x"}}}),
+    );
+    check(r#"[a] in "abc""#, json!({"within": {"a": "abc"}}));
+    check("[a] =~ /^{/", json!({"regexp": {"a": "^\\{"}}));
+    let many = ["[a] == 1"; 10].join(" xor ");
+    let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
+    let error = import_logstash("p.conf", &text).unwrap_err().to_string();
+    assert_eq!(error, "p.conf, line 1: there are too many [xor] and [nand]");
+}
+
+#[test]
+fn filters_of_a_logstash_that_have_no_step_of_their_name_have_others() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    check_filter(
+        r#"cidr { address => ["%{[source][ip]}"] network => ["10.0.0.0/8"] add_tag => ["own"] }"#,
+        &json!([{"append": {
+            "field": "tags", "value": ["own"],
+            "if": {"and": [branch, {"or": [{"network": {"source.ip": ["10.0.0.0/8"]}}]}]},
+        }}]),
+    );
+    check_filter(
+        r#"uuid { target => "[event][id]" }"#,
+        &json!([{"vrl": {
+            "source": r#"."event"."id" = uuid_v4()"#, "ignore_failure": true,
+            "if": {"and": [branch, {"not": {"has_fields": ["event.id"]}}]},
+        }}]),
+    );
+    let program = "priority = 13\nif .\"syslog_pri\" != null { priority = to_int(.\"syslog_pri\") ?? 13 }\nseverity = mod(priority, 8)\nfacility = to_int(floor(priority / 8))\n.syslog_severity_code = severity\n.syslog_facility_code = facility\n";
+    check_filter(
+        "syslog_pri { use_labels => false }",
+        &json!([{"vrl": {"source": program, "ignore_failure": true, "if": branch}}]),
+    );
+}
+
+#[test]
+fn filters_of_names_and_of_values_become_steps() {
+    let text = r#"
+input { stdin {} }
+filter {
+  mutate { coerce => { "a" => "none" "b" => 3 } capitalize => ["c"] }
+  prune { whitelist_names => ["^msg", "tags"] blacklist_values => { "url" => ["^/health", "^/live"] } }
+  prune { blacklist_names => ["^tmp_"] whitelist_values => { "kind" => "ok" } }
+  bytes { source => "size" target => "count" }
+  de_dot { }
+  de_dot { fields => ["a.b"] separator => "-" }
+  de_dot { nested => true fields => ["c.d"] }
+}
+output { opensearch { hosts => ["http://os:9200"] auth_type => { type => "basic" user => "jo" password => "x" } } }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = config["processors"].as_array().unwrap();
+    let programs: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["vrl"]["source"].as_str())
+        .collect();
+    assert_eq!(
+        programs,
+        [
+            r#"if exists(."a") && ."a" == null { ."a" = "none" }"#,
+            r#"if exists(."b") && ."b" == null { ."b" = 3 }"#,
+            "letters = parse_regex!(string!(.\"c\"), r'(?s)^(?P<first>.)(?P<rest>.*)$')\n.\"c\" = upcase(string!(letters.first)) + downcase(string!(letters.rest))",
+            r#". = filter(.) -> |key, _value| { key == "@timestamp" || match(key, r'^msg') || match(key, r'tags') }"#,
+            r#". = filter(.) -> |key, _value| { key == "@timestamp" || !(match(key, r'^tmp_')) }"#,
+            r#". = map_keys(.) -> |key| { replace(key, ".", "_") }"#,
+            r#". = map_keys(.) -> |key| { if includes(["a.b"], key) { replace(key, ".", "-") } else { key } }"#,
+        ]
+    );
+    let removed: Vec<&Value> = steps
+        .iter()
+        .filter(|step| step["remove"].is_object())
+        .map(|step| &step["remove"])
+        .collect();
+    assert_eq!(removed.len(), 2, "{}", imported.config);
+    assert_eq!(removed[0]["field"], "url");
+    assert_eq!(removed[0]["if"]["or"][1]["regexp"]["url"], "^/live");
+    assert_eq!(removed[1]["if"]["not"]["or"][0]["regexp"]["kind"], "ok");
+    assert!(
+        steps
+            .iter()
+            .any(|step| step["dot_expander"]["field"] == "c.d")
+    );
+    let sizes = steps.iter().find(|step| step["bytes"].is_object()).unwrap();
+    assert_eq!(sizes["bytes"]["target_field"], "count");
+    assert!(imported.config.contains("jo"), "{}", imported.config);
+    assert_eq!(imported.told(), Vec::<String>::new());
+}
+
+#[test]
+fn filters_that_have_no_counterpart_say_why() {
+    for (filter, reason) in [
+        (
+            "aggregate { task_id => \"%{a}\" }",
+            "several events together",
+        ),
+        ("elapsed { start_tag => \"a\" }", "several events together"),
+        (
+            "geoip { source => \"ip\" }",
+            "a pipeline of the server has [geoip]",
+        ),
+        ("dns { reverse => [\"ip\"] }", "makes no requests"),
+        ("split { field => \"a\" }", "a line is one event"),
+        ("cipher { mode => \"encrypt\" }", "has no counterpart"),
+    ] {
+        let text =
+            format!("input {{ stdin {{}} }}\nfilter {{ {filter} }}\noutput {{ stdout {{}} }}\n");
+        let imported = import_logstash("x.conf", &text).unwrap();
+        let told = imported.told();
+        assert!(told.iter().any(|one| one.contains(reason)), "{told:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Inputs of a Logstash and their codecs.
+
+use super::*;
+
+#[test]
+fn codecs_of_a_logstash_and_what_cannot_be_compared() {
+    let text = r#"
+input {
+  file { path => "/a" codec => multiline { pattern => "^%{YEAR}-%{MONTHNUM} " negate => true what => "previous" } }
+  file { path => "/b" codec => plain { charset => "ISO-8859-1" } }
+  file { path => "/c" codec => plain { charset => "Windows-31J" } }
+  udp { port => 514 codec => plain { charset => "CP1252" } }
+}
+filter {
+  if [a] =~ [b] {
+    drop { }
+  }
+  if [a][b] != [c] and [d] in [e] { drop { } }
+}
+output { stdout { } }
+"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let told = imported.told();
+    assert_eq!(
+        told,
+        [
+            "line 6: [input.udp] [charset => CP1252] is read as UTF-8",
+            "line 10: [if] compares what is not compared here, which never holds",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let start = config["inputs"][0]["multiline"]["start"].as_str().unwrap();
+    let start = regex::Regex::new(start).unwrap();
+    assert!(start.is_match("2026-01 a") && !start.is_match(" 2026-01 a"));
+    assert_eq!(config["inputs"][1]["encoding"], "latin-1");
+    assert_eq!(config["inputs"][2]["encoding"], "shift_jis");
+    let condition = serde_json::json!({"and": [
+        {"not": {"compare": {"a.b": {"eq": "c"}}}}, {"compare": {"d": {"in": "e"}}},
+    ]});
+    assert_eq!(config["processors"][1]["drop"]["if"], condition);
+}
+
+#[test]
+fn inputs_of_a_logstash_say_how_they_are_secured_and_what_they_read() {
+    use serde_json::json;
+    let text = r#"
+input {
+  beats { port => 5044 ssl_enabled => true ssl_certificate => "c" ssl_key => "k" ssl_certificate_authorities => ["a"] ssl_client_authentication => "optional" }
+  tcp { port => 5000 ssl_enable => true ssl_cert => "c" ssl_key => "k" ssl_verify_mode => "force_peer" }
+  http { port => 8080 ssl => false ssl_certificate => "c" ssl_key => "k" user => "u" password => "p" }
+  kafka { bootstrap_servers => "k1:9092,k2:9092" topics_pattern => "app-.*" auto_offset_reset => "earliest" consumer_threads => 3 }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let lines: Vec<&LeftOut> = imported
+        .left_out
+        .iter()
+        .filter(|one| one.line.is_some())
+        .collect();
+    assert_eq!(lines.len(), 1, "{told:?}");
+    assert!(told[0].contains("speaks another protocol"), "{told:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(
+        inputs[0]["tls"],
+        json!({"certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional"})
+    );
+    assert_eq!(
+        inputs[1]["tls"],
+        json!({"certificate": "c", "key": "k", "client_authentication": "required"})
+    );
+    assert_eq!(inputs[2]["tls"], Value::Null);
+    assert_eq!(
+        inputs[2]["authentication"],
+        json!([{"user": "u", "password": "p"}])
+    );
+    assert_eq!(
+        inputs[3],
+        json!({
+            "type": "kafka", "parse": "plain", "topics": ["^app-.*"], "brokers": "k1:9092,k2:9092",
+            "group_id": "logstash", "offset_reset": "earliest",
+        })
+    );
+}
+
+#[test]
+fn what_codecs_say_is_not_lost() {
+    let text = r#"
+input {
+  file { path => "/a" mode => "read" codec => json { target => "[doc][said]" } }
+  file { path => "/b" codec => multiline { pattern => "^ " what => "previous" auto_flush_interval => 2 odd => 1 } }
+  stdin { codec => multiline { pattern => "^ " what => "previous" } }
+  unix { path => "/tmp/x.sock" mode => "server" }
+  unix { path => "/tmp/y.sock" mode => "client" }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = config["inputs"].as_array().unwrap();
+    assert_eq!(inputs.len(), 4, "{}", imported.config);
+    assert_eq!(inputs[0]["start_at"], Value::Null);
+    assert_eq!(
+        inputs[0]["processors"][0]["json"]["target_field"],
+        "doc.said"
+    );
+    let failed = &inputs[0]["processors"][0]["json"]["on_failure"][0];
+    assert_eq!(failed["append"]["value"][0], "_jsonparsefailure");
+    assert_eq!(inputs[1]["multiline"]["timeout_ms"], 2_000);
+    assert_eq!(inputs[2]["multiline"], Value::Null);
+    assert_eq!(inputs[3]["listen"], "unix:///tmp/x.sock");
+    assert_eq!(
+        imported.told(),
+        [
+            "line 4: [input.file.codec] [odd] has no counterpart",
+            "line 5: [input.stdin] lines that are sent are not joined: only files have [multiline]",
+            "line 7: [input.unix] has no counterpart",
+        ]
+    );
+}
+
+#[test]
+fn clients_of_kafka_log_in_as_java_has_it() {
+    let text = r#"
+input { kafka { bootstrap_servers => "k:9092" topics => ["a"] security_protocol => "SASL_SSL" sasl_mechanism => "PLAIN"
+  sasl_jaas_config => 'org.apache.kafka.common.security.plain.PlainLoginModule required username="jo" password="x";' } }
+output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol => "SSL" } }
+"#;
+    let imported = import_logstash("x.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"][0]["properties"]["sasl.username"], "jo");
+    let protocol = |one: &Value| one["properties"]["security.protocol"].clone();
+    assert_eq!(protocol(&config["inputs"][0]), "sasl_ssl");
+    assert_eq!(protocol(&config["outputs"][0]), "ssl");
+    assert_eq!(config["inputs"][0]["properties"]["sasl.mechanism"], "PLAIN");
+}
