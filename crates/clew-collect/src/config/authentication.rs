@@ -132,18 +132,33 @@ impl Credential {
         })
     }
 
-    fn shown(&self) -> Result<(Scheme, String), CollectError> {
-        let Secret::Given(secret) = &self.secret else {
-            return Err(CollectError::Option {
+    /// Whether it is a user with a password.
+    pub(super) fn is_user(&self) -> bool {
+        self.scheme == Scheme::Basic
+    }
+
+    /// The user, who is empty where there is none, and the secret.
+    pub(super) fn user_and_secret(&self) -> Result<(&str, &str), CollectError> {
+        Ok((self.user.as_deref().unwrap_or_default(), self.secret()?))
+    }
+
+    fn secret(&self) -> Result<&str, CollectError> {
+        match &self.secret {
+            Secret::Given(secret) => Ok(secret),
+            Secret::In(_) => Err(CollectError::Option {
                 option: "authentication",
                 reason: "names files that were not read".to_owned(),
-            });
-        };
+            }),
+        }
+    }
+
+    fn shown(&self) -> Result<(Scheme, String), CollectError> {
+        let secret = self.secret()?;
         let shown = match (self.scheme, &self.user) {
             (Scheme::Basic, Some(user)) => format!("{user}:{secret}"),
             // Whoever has `id:key` sends the base64 of it.
             (Scheme::ApiKey, _) if secret.contains(':') => STANDARD.encode(secret),
-            _ => secret.clone(),
+            _ => secret.to_owned(),
         };
         Ok((self.scheme, shown))
     }

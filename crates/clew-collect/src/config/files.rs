@@ -28,6 +28,9 @@ impl CollectConfig {
             if let Some(tls) = &mut input.tls {
                 tls.read(disk)?;
             }
+            if let Some(tls) = &mut input.connecting {
+                tls.read(disk)?;
+            }
         }
         for output in &mut self.outputs {
             if let Some(credential) = &mut output.authentication {

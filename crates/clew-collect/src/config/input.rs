@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::authentication::{self, Credential};
-use super::kafka::KafkaInput;
+use super::kafka::{KafkaInput, KafkaSecurity};
 use super::section::Section;
 use super::{
-    ConfigError, Definition, InputTls, JournaldInput, built_with_kafka, meant, processors,
+    ConfigError, Definition, InputTls, JournaldInput, OutputTls, built_with_kafka, meant,
+    processors,
 };
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
@@ -25,7 +26,10 @@ pub struct InputConfig {
     pub processors: Vec<Definition>,
     /// How connections are secured, where there are some.
     pub tls: Option<InputTls>,
-    /// Who may send, where senders are asked who they are; anybody if there are none.
+    /// How the connections of one that connects itself are secured.
+    pub(super) connecting: Option<OutputTls>,
+    /// Who may send, where senders are asked who they are; anybody if there are none. Of one that connects itself, who it says
+    /// that it is.
     pub(super) authentication: Vec<Credential>,
     /// Where they come from.
     pub kind: InputKind,
@@ -345,6 +349,7 @@ impl InputConfig {
     /// Leaves out what rests on files of the machine that it is for.
     pub(super) fn forget_files(&mut self) {
         self.tls = None;
+        self.connecting = None;
         self.authentication.clear();
     }
 
@@ -382,7 +387,16 @@ impl InputConfig {
         };
         let authentication = match &kind[..] {
             "http" => authentication::take(&mut section)?,
+            "kafka" => {
+                let login = section.take_section("authentication")?;
+                let login = login.map(Credential::read).transpose()?;
+                login.into_iter().collect()
+            }
             _ => Vec::new(),
+        };
+        let connecting = match &kind[..] {
+            "kafka" => OutputTls::take(&mut section)?,
+            _ => None,
         };
         let kind = match &kind[..] {
             "file" => InputKind::File(section.read(&COMMON, &["paths"])?),
@@ -393,7 +407,7 @@ impl InputConfig {
             "kafka" => {
                 built_with_kafka(&section)?;
                 let needed = ["brokers", "topics"];
-                InputKind::Kafka(section.read(&COMMON, &needed)?)
+                InputKind::Kafka(section.read(&ASKING, &needed)?)
             }
             other => {
                 let nearest = meant(&KINDS, &ELSEWHERE, other);
@@ -406,13 +420,31 @@ impl InputConfig {
         {
             return Err(tls.wrong("secures connections only where [listen] begins with tcp://"));
         }
-        Ok(InputConfig {
+        let input = InputConfig {
             parse,
             processors,
             tls,
+            connecting,
             authentication,
             kind,
             place,
+        };
+        if let Some(security) = input.security() {
+            security.check(&input.place)?;
+        }
+        Ok(input)
+    }
+
+    /// How the connections of an input of Kafka are secured; nothing of others.
+    pub(super) fn security(&self) -> Option<KafkaSecurity<'_>> {
+        let InputKind::Kafka(kafka) = &self.kind else {
+            return None;
+        };
+        Some(KafkaSecurity {
+            tls: self.connecting.as_ref(),
+            login: self.authentication.first(),
+            mechanism: kafka.mechanism,
+            properties: &kafka.properties,
         })
     }
 }

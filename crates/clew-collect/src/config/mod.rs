@@ -36,7 +36,7 @@ pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
 };
 pub use journald::JournaldInput;
-pub use kafka::{KafkaInput, KafkaOutput};
+pub use kafka::{KafkaInput, KafkaMechanism, KafkaOutput};
 pub use output::{
     BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
 };
@@ -241,6 +241,8 @@ impl CollectConfig {
             let list = [&input.processors[..], &self.processors[..]].concat();
             options.processors.push(list);
             let credentials = authentication::credentials(&input.authentication)?;
+            let secured = input.security().map(|security| security.settings());
+            let secured = secured.transpose()?.unwrap_or_default();
             let tls = input.tls.as_ref().map(InputTls::ready).transpose()?;
             let wrong = |error| input.placed(error);
             let feed = match &input.kind {
@@ -258,7 +260,7 @@ impl CollectConfig {
                     continue;
                 }
                 InputKind::Stdin(stdin) => Ok(stdin.options(input.parse)),
-                InputKind::Kafka(kafka) => kafka.options(input.parse),
+                InputKind::Kafka(kafka) => kafka.options(input.parse, secured),
                 InputKind::Http(http) => {
                     let read = http.options(input.parse, credentials);
                     read.map(|read| FeedOptions { tls, ..read })

@@ -9,7 +9,7 @@ use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
 use super::authentication::Credential;
-use super::kafka::KafkaOutput;
+use super::kafka::{KafkaOutput, KafkaSecurity};
 use super::section::Section;
 use super::{ConfigError, Definition, OutputTls, built_with_kafka, meant};
 use crate::error::CollectError;
@@ -315,11 +315,11 @@ impl OutputConfig {
         };
         let when = section.take_definition("when");
         let tls = match &kind[..] {
-            "clew" | "opensearch" | "http" => OutputTls::take(&mut section)?,
+            "clew" | "opensearch" | "http" | "kafka" => OutputTls::take(&mut section)?,
             _ => None,
         };
         let authentication = match &kind[..] {
-            "clew" | "opensearch" | "http" => section.take_section("authentication")?,
+            "clew" | "opensearch" | "http" | "kafka" => section.take_section("authentication")?,
             _ => None,
         };
         let authentication = authentication.map(Credential::read).transpose()?;
@@ -336,7 +336,7 @@ impl OutputConfig {
             "file" => OutputKind::File(section.read(&COMMON, &["path"])?),
             "kafka" => {
                 built_with_kafka(&section)?;
-                OutputKind::Kafka(section.read(&COMMON, &["brokers", "topic"])?)
+                OutputKind::Kafka(section.read(&SENDING, &["brokers", "topic"])?)
             }
             "stdout" => {
                 let Nothing {} = section.read(&COMMON, &[])?;
@@ -361,6 +361,10 @@ impl OutputConfig {
             authentication,
             kind,
         };
+        if let Some(security) = output.security() {
+            security.check(&place)?;
+            return Ok(output);
+        }
         match &output.tls {
             Some(tls) if !output.url().starts_with("https://") => {
                 Err(tls.wrong("secures connections to [url] only if it begins with https://"))
@@ -378,6 +382,27 @@ impl OutputConfig {
             .as_ref()
             .map(Credential::header)
             .transpose()
+    }
+
+    /// How the connections of an output to Kafka are secured, as settings of librdkafka; none of others.
+    ///
+    /// # Errors
+    /// That [`CollectConfig::read_files`](super::CollectConfig::read_files) was not asked for.
+    pub fn secured(&self) -> Result<BTreeMap<String, String>, CollectError> {
+        let security = self.security();
+        security.map_or_else(|| Ok(BTreeMap::new()), |security| security.settings())
+    }
+
+    fn security(&self) -> Option<KafkaSecurity<'_>> {
+        let OutputKind::Kafka(kafka) = &self.kind else {
+            return None;
+        };
+        Some(KafkaSecurity {
+            tls: self.tls.as_ref(),
+            login: self.authentication.as_ref(),
+            mechanism: kafka.mechanism,
+            properties: &kafka.properties,
+        })
     }
 
     /// Where it connects to; empty where it does not.

@@ -182,6 +182,41 @@ impl OutputTls {
         self.place.wrong(reason)
     }
 
+    /// Looks whether librdkafka can do what it asks for.
+    ///
+    /// # Errors
+    /// That there are several files of authorities, of which it reads one.
+    pub(super) fn check_for_kafka(&self) -> Result<(), ConfigError> {
+        match self.keys.ca[..] {
+            [] | [_] => Ok(()),
+            _ => Err(self.wrong(
+                "has several files in [ca], of which Kafka's client reads one: it may have all of their certificates",
+            )),
+        }
+    }
+
+    /// The same as settings of librdkafka, which reads the files itself.
+    pub(super) fn of_kafka(&self) -> Vec<(&'static str, String)> {
+        let keys = &self.keys;
+        let (verifies, names) = match keys.verification {
+            Verification::Full => ("true", "https"),
+            Verification::Certificate => ("true", "none"),
+            Verification::None => ("false", "none"),
+        };
+        let mut settings = vec![
+            ("enable.ssl.certificate.verification", verifies.to_owned()),
+            ("ssl.endpoint.identification.algorithm", names.to_owned()),
+        ];
+        for (name, file) in [
+            ("ssl.ca.location", keys.ca.first()),
+            ("ssl.certificate.location", keys.certificate.as_ref()),
+            ("ssl.key.location", keys.key.as_ref()),
+        ] {
+            settings.extend(file.map(|file| (name, file.display().to_string())));
+        }
+        settings
+    }
+
     /// What connections are given.
     ///
     /// # Errors

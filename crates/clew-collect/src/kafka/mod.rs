@@ -29,6 +29,10 @@ use crate::stop::StopToken;
 /// What a configuration that names Kafka is told where it is left out.
 pub(crate) const BUILT_WITHOUT: &str = "built without kafka: cargo build --features kafka";
 
+/// What a configuration that secures connections to Kafka is told where that is left out.
+pub(crate) const BUILT_WITHOUT_SSL: &str =
+    "built without kafka-ssl: cargo build --features kafka-ssl";
+
 /// Servers of Kafka, and how they are spoken to.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct KafkaServers {

@@ -124,12 +124,12 @@ fn sink(
             let name = named(&shown_url(&output.url));
             buffered(buffer, (&name, Box::new(sink)), stop)?
         }
-        (OutputKind::Kafka(output), _) => {
-            let sink = output
-                .open(stop.clone())
-                .with_context(|| format!("cannot write to {}", output.brokers))?;
-            let buffer = output.buffer.as_ref().or(while_away);
-            buffered(buffer, (&named(&output.brokers), sink), stop)?
+        (OutputKind::Kafka(kafka), _) => {
+            let sink = kafka
+                .open(output.secured()?, stop.clone())
+                .with_context(|| format!("cannot write to {}", kafka.brokers))?;
+            let buffer = kafka.buffer.as_ref().or(while_away);
+            buffered(buffer, (&named(&kafka.brokers), sink), stop)?
         }
         (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
         (OutputKind::File(file), _) => {

@@ -213,11 +213,11 @@ fn kafka(keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'_>)
     ] {
         input.insert(key.to_owned(), value);
     }
-    kafka_clients::put(kafka_clients::of_beats(keys, notes), input);
+    kafka_clients::of_beats(keys, notes).put(input);
     let group = keys.take("group_id");
     input.extend(group.map(|group| ("group_id".to_owned(), group)));
     // Of the way the client connects and waits: the library's own is as good.
-    for key in ["client_id", "version", "connect_backoff", "max_wait_time"] {
+    for key in ["version", "connect_backoff", "max_wait_time"] {
         keys.take(key);
     }
 }

@@ -77,19 +77,19 @@ fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     if let Some(compression) = keys.take_text("compression") {
         output["compression"] = compression.into();
     }
-    let properties = kafka_clients::of_beats(&mut keys, notes);
+    let client = kafka_clients::of_beats(&mut keys, notes);
     if let Value::Object(members) = &mut output {
-        kafka_clients::put(properties, members);
+        client.put(members);
     }
-    for key in [
-        "required_acks",
-        "client_id",
-        "version",
-        "worker",
-        "partition",
-    ] {
+    // All replicas in sync acknowledge, and who has no key is spread.
+    for key in ["required_acks", "version", "worker"] {
         keys.take(key);
     }
+    for spread in ["round_robin", "random"] {
+        keys.take(&format!("partition.{spread}"));
+    }
+    keys.take("partition.hash.random");
+    keys.take("partition.hash.reachable_only");
     keys.tell_rest(notes);
     Some(output)
 }

@@ -1,68 +1,99 @@
-//! How clients of Kafka log in and are secured: what Beats and Java's clients call it, as settings of librdkafka, which our inputs and
-//! outputs take as `properties`.
+//! How clients of Kafka log in and are secured: what Beats and Java's clients call it, as `tls`, `authentication` and `mechanism` of
+//! our inputs and outputs; ways to log in that have no such keys become settings of librdkafka.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
-use super::{Notes, texts};
+use super::{Notes, beats_tls, texts};
 
-/// Puts settings into an input or an output, if there are any.
-pub(super) fn put(properties: Map<String, Value>, into: &mut Map<String, Value>) {
-    if !properties.is_empty() {
-        into.insert("properties".to_owned(), properties.into());
+/// What a client says of itself.
+#[derive(Debug, Default)]
+pub(super) struct Client {
+    /// `tls` as an output has it, where connections are secured.
+    tls: Option<Value>,
+    user: Option<String>,
+    password: Option<String>,
+    mechanism: Option<String>,
+    /// Settings by librdkafka's names.
+    properties: Map<String, Value>,
+}
+
+impl Client {
+    /// Puts it into an input or an output.
+    pub(super) fn put(mut self, into: &mut Map<String, Value>) {
+        let is_secured = self.tls.is_some();
+        into.extend(self.tls.map(|tls| ("tls".to_owned(), tls)));
+        let has_key =
+            |mechanism: &str| matches!(mechanism, "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512");
+        match (self.mechanism, self.user) {
+            (None, None) => {}
+            (mechanism, Some(user)) if mechanism.as_deref().is_none_or(has_key) => {
+                let password = self.password.unwrap_or_default();
+                let login = json!({"user": user, "password": password});
+                into.insert("authentication".to_owned(), login);
+                let other = mechanism.filter(|mechanism| mechanism != "PLAIN");
+                into.extend(other.map(|other| ("mechanism".to_owned(), other.into())));
+            }
+            (mechanism, user) => {
+                let protocol = (!is_secured).then(|| "sasl_plaintext".to_owned());
+                for (name, value) in [
+                    ("security.protocol", protocol),
+                    ("sasl.mechanism", mechanism),
+                    ("sasl.username", user),
+                    ("sasl.password", self.password),
+                ] {
+                    let value = value.map(|value| (name.to_owned(), value.into()));
+                    self.properties.extend(value);
+                }
+            }
+        }
+        if !self.properties.is_empty() {
+            into.insert("properties".to_owned(), self.properties.into());
+        }
     }
 }
 
 /// Of Beats: a name with its password, and what is below `ssl`.
-pub(super) fn of_beats(keys: &mut Keys, notes: &mut Notes<'_>) -> Map<String, Value> {
-    let mut found = Map::new();
-    let mechanism = keys.take_text("sasl.mechanism");
-    let has_login = login(
-        (keys.take_text("username"), keys.take_text("password")),
-        mechanism,
-        &mut found,
-    );
-    let mut is_secured = false;
-    if let Some(mut ssl) = keys.take_keys("ssl") {
-        is_secured = ssl.take_flag("enabled") != Some(false);
-        let path = ssl.path_of("certificate_authorities");
-        let authorities = texts(ssl.take("certificate_authorities").unwrap_or_default());
-        if authorities.len() > 1 {
+pub(super) fn of_beats(keys: &mut Keys, notes: &mut Notes<'_>) -> Client {
+    let mut client = Client {
+        mechanism: keys.take_text("sasl.mechanism"),
+        user: keys.take_text("username"),
+        password: keys.take_text("password"),
+        ..Client::default()
+    };
+    let mut set = |name: &str, value: Option<String>| {
+        let value = value.map(|value| (name.to_owned(), value.into()));
+        client.properties.extend(value);
+    };
+    set("client.id", keys.take_text("client_id"));
+    // A key that has one is read by librdkafka alone.
+    let passphrase = keys.take_text("ssl.key_passphrase");
+    let is_encrypted = passphrase.is_some();
+    if is_encrypted {
+        set("ssl.key.password", passphrase);
+        set("ssl.key.location", keys.take_text("ssl.key"));
+        let certificate = keys.take_text("ssl.certificate");
+        set("ssl.certificate.location", certificate);
+    }
+    let path = keys.path_of("ssl.certificate_authorities");
+    client.tls = beats_tls::of_output(keys, notes);
+    if is_encrypted && client.tls.is_none() {
+        client.tls = Some(json!({}));
+    }
+    if let Some(authorities) = client.tls.as_mut().and_then(|tls| tls.get_mut("ca")) {
+        let mut files = texts(authorities.take());
+        if files.len() > 1 {
             notes.tell(&path, "has one file here: the first");
         }
-        let never = ssl.take_text("verification_mode").as_deref() == Some("none");
-        for (name, value) in [
-            ("ssl.ca.location", authorities.into_iter().next()),
-            ("ssl.certificate.location", ssl.take_text("certificate")),
-            ("ssl.key.location", ssl.take_text("key")),
-            ("ssl.key.password", ssl.take_text("key_passphrase")),
-            (
-                "enable.ssl.certificate.verification",
-                never.then(|| "false".to_owned()),
-            ),
-        ] {
-            found.extend(value.map(|value| (name.to_owned(), value.into())));
-        }
-        ssl.tell_rest(notes);
+        files.truncate(1);
+        *authorities = files.into();
     }
-    let protocol = match (is_secured, has_login) {
-        (false, false) => return Map::new(),
-        (true, false) => "ssl",
-        (false, true) => "sasl_plaintext",
-        (true, true) => "sasl_ssl",
-    };
-    found.insert("security.protocol".to_owned(), protocol.into());
-    found
+    client
 }
 
 /// Of a plugin of Logstash, which has the words of Java's clients.
-pub(super) fn of_java(keys: &mut Keys) -> Map<String, Value> {
-    let mut found = Map::new();
-    if let Some(protocol) = keys.take_text("security_protocol") {
-        let protocol = protocol.to_ascii_lowercase();
-        found.insert("security.protocol".to_owned(), protocol.into());
-    }
-    let mechanism = keys.take_text("sasl_mechanism");
+pub(super) fn of_java(keys: &mut Keys) -> Client {
+    let protocol = keys.take_text("security_protocol").unwrap_or_default();
     let given = keys.take_text("sasl_jaas_config").unwrap_or_default();
     // `...PlainLoginModule required username="jo" password="x";`
     let said = |name: &str| {
@@ -70,24 +101,34 @@ pub(super) fn of_java(keys: &mut Keys) -> Map<String, Value> {
         let (value, _) = behind.split_once('"')?;
         Some(value.to_owned())
     };
-    login((said("username"), said("password")), mechanism, &mut found);
-    found
+    let mut client = Client {
+        mechanism: keys.take_text("sasl_mechanism"),
+        user: said("username"),
+        password: said("password"),
+        ..Client::default()
+    };
+    let id = keys.take_text("client_id");
+    let id = id.map(|id| ("client.id".to_owned(), id.into()));
+    client.properties.extend(id);
+    if protocol.to_ascii_uppercase().ends_with("SSL") {
+        client.tls = Some(tls_of_java(keys));
+    }
+    client
 }
 
-/// A name with its password, by some mechanism; whether there is one.
-fn login(
-    (user, password): (Option<String>, Option<String>),
-    mechanism: Option<String>,
-    found: &mut Map<String, Value>,
-) -> bool {
-    let has_login = user.is_some();
-    let mechanism = mechanism.or_else(|| has_login.then(|| "PLAIN".to_owned()));
-    for (name, value) in [
-        ("sasl.mechanism", mechanism),
-        ("sasl.username", user),
-        ("sasl.password", password),
-    ] {
-        found.extend(value.map(|value| (name.to_owned(), value.into())));
+/// Stores of PEM are files of certificates; others are nothing that is read here, and stay to be told of.
+fn tls_of_java(keys: &mut Keys) -> Value {
+    let mut tls = json!({});
+    let kind = keys.take_text("ssl_truststore_type");
+    if kind.is_some_and(|kind| kind.eq_ignore_ascii_case("pem"))
+        && let Some(file) = keys.take_text("ssl_truststore_location")
+    {
+        tls["ca"] = file.into();
     }
-    has_login
+    // No algorithm: the server's certificate may be of another name.
+    let names = keys.take_text("ssl_endpoint_identification_algorithm");
+    if names.is_some_and(|names| names.is_empty()) {
+        tls["verification"] = "certificate".into();
+    }
+    tls
 }

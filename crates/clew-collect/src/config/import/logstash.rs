@@ -330,10 +330,8 @@ fn kafka(keys: &mut Keys) -> Value {
         Some(pattern) => vec![format!("^{}", pattern.trim_start_matches('^'))],
         None => texts(keys.take("topics").unwrap_or_else(|| "logstash".into())),
     };
-    for key in ["client_id", "consumer_threads"] {
-        keys.take(key);
-    }
-    let properties = kafka_clients::of_java(keys);
+    keys.take("consumer_threads");
+    let client = kafka_clients::of_java(keys);
     let mut input = json!({
         "type": "kafka", "parse": "plain", "topics": topics,
         "brokers": text(keys, "bootstrap_servers", "localhost:9092"),
@@ -341,7 +339,7 @@ fn kafka(keys: &mut Keys) -> Value {
         "offset_reset": text(keys, "auto_offset_reset", "latest"),
     });
     if let Value::Object(members) = &mut input {
-        kafka_clients::put(properties, members);
+        client.put(members);
     }
     input
 }

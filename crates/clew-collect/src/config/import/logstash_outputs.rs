@@ -75,11 +75,11 @@ fn kafka(keys: &mut Keys) -> Value {
     if let Some(compression) = keys.take_text("compression_type") {
         output["compression"] = compression.into();
     }
-    let properties = kafka_clients::of_java(keys);
+    let client = kafka_clients::of_java(keys);
     if let Value::Object(members) = &mut output {
-        kafka_clients::put(properties, members);
+        client.put(members);
     }
-    for key in ["acks", "client_id", "batch_size", "linger_ms", "retries"] {
+    for key in ["acks", "batch_size", "linger_ms", "retries"] {
         keys.take(key);
     }
     output

@@ -86,6 +86,7 @@ output.console: {}
         config["inputs"],
         json!([{
             "type": "kafka", "parse": "plain", "brokers": "k1,k2", "topics": ["a", "b"], "offset_reset": "latest", "group_id": "g",
+            "properties": {"client.id": "x"},
         }])
     );
     let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";

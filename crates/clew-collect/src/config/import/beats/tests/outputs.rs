@@ -99,26 +99,55 @@ output.elasticsearch:
 #[test]
 fn clients_of_kafka_log_in_as_they_did() {
     use serde_json::json;
+    let check = |given: &str, expected: &Value| {
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\noutput.kafka: {{hosts: [k], topic: t, {given}}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let mut output = config["outputs"][0].clone();
+        for key in ["type", "brokers", "topic"] {
+            output.as_object_mut().unwrap().shift_remove(key);
+        }
+        assert_eq!(&output, expected, "{given}");
+        let told = imported.told();
+        let places = told.iter().filter(|one| one.starts_with("line "));
+        places.count()
+    };
+    let login = json!({"user": "jo", "password": "x"});
+    for (given, expected, told) in [
+        (
+            "username: jo, password: x, ssl: {certificate_authorities: [/a, /b], verification_mode: certificate}",
+            json!({"authentication": login, "tls": {"ca": ["/a"], "verification": "certificate"}}),
+            1,
+        ),
+        (
+            "username: jo, password: x, sasl.mechanism: SCRAM-SHA-512, client_id: web",
+            json!({"authentication": login, "mechanism": "SCRAM-SHA-512", "properties": {"client.id": "web"}}),
+            0,
+        ),
+        (
+            "ssl: {key: k, certificate: c, key_passphrase: p}, partition.round_robin.reachable_only: true",
+            json!({"tls": {}, "properties": {
+                "ssl.key.password": "p", "ssl.key.location": "k", "ssl.certificate.location": "c",
+            }}),
+            0,
+        ),
+        (
+            "sasl.mechanism: OAUTHBEARER, partition.hash: {hash: [a], random: false}",
+            json!({"properties": {"security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER"}}),
+            1,
+        ),
+    ] {
+        assert_eq!(check(given, &expected), told, "{given}");
+    }
     let text = "\
 filebeat.inputs:
-- {type: kafka, hosts: [k1], topics: [a], username: jo, password: x, ssl: {certificate_authorities: [/ca.pem], verification_mode: none}}
-output.kafka: {hosts: [k2], topic: b, username: bo, password: y, sasl.mechanism: SCRAM-SHA-512}
+- {type: kafka, hosts: [k1], topics: [a], username: jo, password: x, ssl.enabled: true}
+output.console: {}
 ";
     let imported = import_filebeat("f.yml", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
-    assert_eq!(
-        config["inputs"][0]["properties"],
-        json!({
-            "sasl.mechanism": "PLAIN", "sasl.username": "jo", "sasl.password": "x",
-            "ssl.ca.location": "/ca.pem", "enable.ssl.certificate.verification": "false",
-            "security.protocol": "sasl_ssl",
-        })
-    );
-    assert_eq!(
-        config["outputs"][0]["properties"],
-        json!({
-            "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "bo", "sasl.password": "y",
-            "security.protocol": "sasl_plaintext",
-        })
-    );
+    assert_eq!(config["inputs"][0]["authentication"], login);
+    assert_eq!(config["inputs"][0]["tls"], json!({}));
 }

@@ -123,16 +123,22 @@ output { stdout {} }
 
 #[test]
 fn clients_of_kafka_log_in_as_java_has_it() {
+    use serde_json::json;
     let text = r#"
 input { kafka { bootstrap_servers => "k:9092" topics => ["a"] security_protocol => "SASL_SSL" sasl_mechanism => "PLAIN"
+  ssl_truststore_type => "PEM" ssl_truststore_location => "/ca.pem" ssl_endpoint_identification_algorithm => ""
   sasl_jaas_config => 'org.apache.kafka.common.security.plain.PlainLoginModule required username="jo" password="x";' } }
-output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol => "SSL" } }
+output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol => "SSL" ssl_truststore_location => "/t.jks" codec => json } }
 "#;
     let imported = import_logstash("x.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
-    assert_eq!(config["inputs"][0]["properties"]["sasl.username"], "jo");
-    let protocol = |one: &Value| one["properties"]["security.protocol"].clone();
-    assert_eq!(protocol(&config["inputs"][0]), "sasl_ssl");
-    assert_eq!(protocol(&config["outputs"][0]), "ssl");
-    assert_eq!(config["inputs"][0]["properties"]["sasl.mechanism"], "PLAIN");
+    let input = &config["inputs"][0];
+    let login = json!({"user": "jo", "password": "x"});
+    assert_eq!(input["authentication"], login);
+    let tls = json!({"ca": "/ca.pem", "verification": "certificate"});
+    assert_eq!(input["tls"], tls);
+    assert_eq!(config["outputs"][0]["tls"], json!({}));
+    let told = imported.told();
+    let expected = "line 5: [output.kafka] [ssl_truststore_location] has no counterpart";
+    assert!(told.iter().any(|one| one == expected), "{told:?}");
 }
