@@ -59,6 +59,34 @@ output.elasticsearch.hosts: ["127.0.0.1:9200"]
         self.assertIn("more of it", documents[0]["message"])
         self.assertIn("line 9: [filebeat.inputs[0].processors[2].add_docker_metadata] has no counterpart", told)
 
+    def test_the_member_that_stands_for_the_line_may_be_called_log(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs:
+- type: filestream
+  paths: ["{self.folder}/app.log"]
+  parsers: [{{ndjson: {{target: "", message_key: log}}}}]
+processors:
+- rename: {{fields: [{{from: level, to: log.level}}], ignore_missing: true}}
+- include_fields: {{fields: ["/^stre/", message, log]}}
+output.console: {{}}
+""", '{"log":"hello","stream":"stdout","level":"Odd","x":1}\n{"stream":"stderr","x":2}\nno json\n')
+        self.assertEqual(told, "")
+        self.assertEqual([one.get("message") for one in documents], ["hello", None, "no json"])
+        self.assertEqual([one.get("stream") for one in documents], ["stdout", "stderr", None])
+        self.assertEqual(documents[0]["log"]["level"], "Odd")
+        self.assertTrue(all("x" not in one and one["@timestamp"] for one in documents))
+
+    def test_patterns_of_a_folder_are_put_into_the_steps_that_name_them(self):
+        (self.folder / "patterns").mkdir()
+        (self.folder / "patterns" / "shop").write_text("# ids\nORDER o-%{INT:order}\n")
+        documents, told = self.documents("pipeline.conf", """
+input { file { path => "%s/app.log" start_position => "beginning" } }
+filter { grok { patterns_dir => ["./patterns"] match => { "message" => "%%{ORDER} %%{WORD:verb}" } } }
+output { stdout { codec => line { format => "%%{message}" } } }
+""" % self.folder, "o-17 paid\n")
+        self.assertEqual((documents[0]["order"], documents[0]["verb"]), ("17", "paid"))
+        self.assertIn("line 4: [output.stdout] the codec [line] has no counterpart", told)
+
     def test_a_logstash(self):
         documents, told = self.documents("pipeline.conf", """
 input { file { path => "%s/app.log" start_position => "beginning" } }

@@ -29,8 +29,8 @@ mod source;
 mod tls;
 
 pub use import::{
-    Imported, LeftOut, import_filebeat, import_fluent_bit, import_logstash, import_promtail,
-    import_vector, is_of_fluent_bit, is_of_promtail, is_of_vector,
+    Imported, LeftOut, ReadFolder, import_filebeat, import_fluent_bit, import_logstash,
+    import_promtail, import_vector, is_of_fluent_bit, is_of_promtail, is_of_vector,
 };
 pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,

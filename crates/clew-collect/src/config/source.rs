@@ -137,7 +137,7 @@ pub(super) fn written(path: &[Part]) -> String {
     text
 }
 
-/// A text with its variables put in: `${NAME}`, `${NAME:default}`; `$${` stands for `${`. A text that is one variable and
+/// A text with its variables put in: `${NAME}`, `${NAME:default}`, `${NAME:?what is missing}`; `$${` stands for `${`. A text that is one variable and
 /// nothing else becomes the number or the flag that it spells.
 fn filled(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Value, String> {
     let mut out = String::new();
@@ -158,10 +158,19 @@ fn filled(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Value
             Some((name, default)) => (name, Some(default)),
             None => (&inside[..end], None),
         };
-        let value = variable(name).or_else(|| default.map(str::to_owned));
-        let value = value.ok_or_else(|| {
-            format!("the variable {name} is not set, and has no default (${{{name}:default}})")
-        })?;
+        let value = match (variable(name), default) {
+            (Some(value), _) => value,
+            // As Beats and shells have it: what is said where one has to be set.
+            (None, Some(default)) => match default.strip_prefix('?') {
+                Some(message) => return Err(format!("the variable {name} is not set: {message}")),
+                None => default.to_owned(),
+            },
+            (None, None) => {
+                return Err(format!(
+                    "the variable {name} is not set, and has no default (${{{name}:default}})"
+                ));
+            }
+        };
         rest = &inside[end + 1..];
         if at == 0 && out.is_empty() && rest.is_empty() {
             return Ok(scalar(&value));

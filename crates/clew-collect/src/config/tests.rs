@@ -133,6 +133,11 @@ fn values_of_another_kind_are_told_with_their_line() {
          (${URL:default})",
     );
     check(
+        "${URL:http://h:1}",
+        "${URL:?set it to the server's}",
+        "line 15: [outputs[0].url] the variable URL is not set: set it to the server's",
+    );
+    check(
         "- remove: {field: message}",
         "- 7",
         "line 12: [processors[0]] must be a mapping of keys to values",

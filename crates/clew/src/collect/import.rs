@@ -44,14 +44,14 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
     }
     let is_pipeline = file.extension().is_some_and(|ending| ending == "conf");
     let imported = match arguments.from {
-        Some(Shipper::Logstash) => import_logstash(&name, text)?,
+        Some(Shipper::Logstash) => import_logstash(&name, text, patterns)?,
         Some(Shipper::FluentBit) => import_fluent_bit(&name, text)?,
         None if is_of_fluent_bit(text) => import_fluent_bit(&name, text)?,
         Some(Shipper::Vector) => import_vector(&name, text)?,
         Some(Shipper::Promtail) => import_promtail(&name, text)?,
         None if is_of_vector(text) => import_vector(&name, text)?,
         None if is_of_promtail(text) => import_promtail(&name, text)?,
-        None if is_pipeline => import_logstash(&name, text)?,
+        None if is_pipeline => import_logstash(&name, text, patterns)?,
         Some(Shipper::Filebeat) | None => import_filebeat(&name, text)?,
     };
     std::io::stdout().write_all(imported.config.as_bytes())?;
@@ -61,6 +61,30 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
         let _ = writeln!(told, "{name}: {one}");
     }
     Ok(())
+}
+
+/// The patterns of a folder of a Logstash, or of one file of them; nothing where it cannot be read, or is larger than any is.
+fn patterns(folder: &str) -> Option<String> {
+    /// The ones that come with Logstash have 60 kB.
+    const BYTES_MAX: usize = 4 << 20;
+    let mut files: Vec<PathBuf> = match std::fs::read_dir(folder) {
+        Ok(entries) => {
+            let paths = entries.flatten().map(|entry| entry.path());
+            paths.filter(|path| path.is_file()).collect()
+        }
+        Err(_) => vec![PathBuf::from(folder)],
+    };
+    files.sort();
+    let mut all = String::new();
+    for file in files {
+        let bytes = std::fs::metadata(&file).ok()?.len();
+        if bytes > (BYTES_MAX - all.len().min(BYTES_MAX)) as u64 {
+            return None;
+        }
+        all.push_str(&std::fs::read_to_string(&file).ok()?);
+        all.push('\n');
+    }
+    Some(all)
 }
 
 /// What begins lines of the configurations of shippers that are not carried over: all of these of one.

@@ -1,6 +1,6 @@
 //! Filebeat's configuration as a whole, and its inputs.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::beats_files::file;
 use super::keys::Keys;
@@ -12,6 +12,9 @@ use super::{
 /// Where an event says which ingest pipeline it wants.
 const PIPELINE: &str = "@metadata.pipeline";
 
+/// Where an event says which index its input names, as it is written there.
+const INDEX: &str = "@metadata.raw_index";
+
 /// Converts a whole configuration.
 pub(super) fn convert(
     tree: Value,
@@ -22,9 +25,11 @@ pub(super) fn convert(
         beats_modules::inputs(items(tree), &[], &mut inputs, notes);
         return Ok(Map::from_iter([("inputs".to_owned(), inputs.into())]));
     }
+    let is_of_pipelines = tree
+        .get(0)
+        .is_some_and(|first| first.get("pipeline.id").is_some());
     let Some(mut root) = Keys::new(tree, Vec::new()) else {
-        let reason = "must be a mapping of keys to values".to_owned();
-        return Err(notes.source.error("", None, reason));
+        return Err(notes.source.error("", None, why_none(is_of_pipelines)));
     };
     let mut config = Map::new();
     let registry = root.take_text("filebeat.registry.path");
@@ -62,7 +67,8 @@ pub(super) fn convert(
     let path = root.path_of("filebeat.modules");
     let given = items(root.take("filebeat.modules").unwrap_or_default());
     beats_modules::inputs(given, &path, &mut inputs, notes);
-    let mut outputs = beats_outputs::outputs(&mut root, &mut config, notes);
+    let of_inputs = indexes_of(&inputs);
+    let mut outputs = beats_outputs::outputs(&mut root, &of_inputs, &mut config, notes);
     let is_chosen = |input: &Value| {
         let steps = input["processors"].as_array();
         steps.is_some_and(|steps| steps.iter().any(|step| step["add"]["field"] == PIPELINE))
@@ -77,6 +83,34 @@ pub(super) fn convert(
     config.insert("outputs".to_owned(), outputs.into());
     root.tell_rest(notes);
     Ok(config)
+}
+
+/// The indexes that inputs name for their events, with the condition that holds for those.
+fn indexes_of(inputs: &[Value]) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for step in inputs
+        .iter()
+        .filter_map(|input| input["processors"].as_array())
+        .flatten()
+    {
+        let index = &step["add"]["value"];
+        let is_known = found.iter().any(|known| known["index"] == *index);
+        if step["add"]["field"] == INDEX && !is_known {
+            found.push(json!({"index": index, "when": {"equals": {INDEX: index}}}));
+        }
+    }
+    found
+}
+
+/// Why a text is no configuration.
+fn why_none(is_of_pipelines: bool) -> String {
+    let reason = match is_of_pipelines {
+        true => {
+            "is a list of Logstash's pipelines: each of the files that its [path.config] name is imported by itself"
+        }
+        false => "must be a mapping of keys to values",
+    };
+    reason.to_owned()
 }
 
 /// Has an output ask for the pipeline that an event's input names before its own.
@@ -181,7 +215,7 @@ pub(super) fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     Some(Value::Object(input))
 }
 
-/// The ingest pipeline that an input wants for its events, which outputs ask for then.
+/// The ingest pipeline and the index that an input wants for its events, which outputs ask for then.
 fn pipeline(keys: &mut Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let path = keys.path_of("pipeline");
     match keys.take_text("pipeline") {
@@ -193,6 +227,10 @@ fn pipeline(keys: &mut Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>)
             "add",
             [("field", PIPELINE.into()), ("value", name.into())],
         )),
+    }
+    if let Some(index) = keys.take_text("index") {
+        let parts = [("field", INDEX.into()), ("value", index.into())];
+        processors.push(processor("add", parts));
     }
 }
 
@@ -231,9 +269,15 @@ fn journal(
 ) {
     input.insert("type".to_owned(), "journald".into());
     input.extend(id.map(|id| ("id".to_owned(), id)));
-    let matches = keys
-        .take("include_matches.match")
-        .or_else(|| keys.take("include_matches"));
+    let path = keys.path_of("include_matches");
+    let matches = keys.take("include_matches.match");
+    let matches = matches.or_else(|| keys.take("include_matches"));
+    if matches.as_ref().is_some_and(Value::is_object) {
+        notes.tell(
+            &path,
+            "has a counterpart only where it is a list of `FIELD=value` and `+`",
+        );
+    }
     for (key, given) in [
         ("units", keys.take("units")),
         ("identifiers", keys.take("syslog_identifiers")),
@@ -244,8 +288,13 @@ fn journal(
             input.insert(key.to_owned(), given.into());
         }
     }
-    if keys.take_text("seek").as_deref() == Some("tail") {
-        input.insert("start_at".to_owned(), "end".into());
+    let since = keys.take_text("since");
+    match keys.take_text("seek").as_deref() {
+        Some("tail") => {
+            input.insert("start_at".to_owned(), "end".into());
+        }
+        Some("since") => input.extend(since.map(|since| ("since".to_owned(), since.into()))),
+        _ => {}
     }
     let path = keys.path_of("paths");
     match &texts(keys.take("paths").unwrap_or_default())[..] {
@@ -257,6 +306,17 @@ fn journal(
     }
 }
 
+/// The socket of this machine that an input listens at, whose keys begin so.
+fn socket(begin: &str, keys: &mut Keys) -> Option<String> {
+    let kind = keys.take_text(&format!("{begin}socket_type"));
+    let scheme = match kind.as_deref() {
+        Some("datagram") => "unixgram",
+        _ => "unix",
+    };
+    let path = keys.take_text(&format!("{begin}path"))?;
+    Some(format!("{scheme}://{path}"))
+}
+
 /// What is sent to over sockets.
 fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'_>) {
     let listen = if kind == "syslog" {
@@ -266,9 +326,9 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
         let udp = keys
             .take_text("protocol.udp.host")
             .map(|host| format!("udp://{host}"));
-        tcp.or(udp)
+        tcp.or(udp).or_else(|| socket("protocol.unix.", keys))
     } else if kind == "unix" {
-        keys.take_text("path").map(|path| format!("unix://{path}"))
+        socket("", keys)
     } else {
         keys.take_text("host")
             .map(|host| format!("{kind}://{host}"))
@@ -290,6 +350,19 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
     input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
     if kind != "syslog" {
         input.insert("parse".to_owned(), "plain".into());
+    }
+    // Lines, and lengths in front of messages, are told apart by what comes.
+    let framing = keys.path_of("framing");
+    match keys.take_text("framing").as_deref() {
+        None | Some("delimiter" | "rfc6587") => {}
+        Some(other) => notes.tell(&framing, format!("messages are never parted by [{other}]")),
+    }
+    if keys
+        .take_text("line_delimiter")
+        .is_some_and(|end| end != "\n")
+    {
+        let path = keys.path_of("line_delimiter");
+        notes.tell(&path, "messages end with their lines");
     }
     if let Some(longest) = keys.take("max_message_size").as_ref().and_then(bytes) {
         input.insert("line_bytes_max".to_owned(), longest.into());

@@ -51,7 +51,7 @@ fn provider(mut keys: Keys, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
         keys.take(key);
     }
     if keys.take_flag("hints.enabled") == Some(true) {
-        let path = keys.path_of("hints.default_config");
+        let path = keys.path_of("hints");
         let given = keys.take("hints.default_config").unwrap_or_default();
         let given = match given.is_object() {
             true => given,

@@ -31,15 +31,21 @@ pub(super) fn file(
     if let Some(multiline) = keys.take_keys("multiline") {
         input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
     }
-    json_of(keys.take_keys("json"), processors, notes);
+    let said = json_of(keys.take_keys("json"), processors, notes);
+    if said.is_some() && input.contains_key("multiline") {
+        let path = keys.path_of("json.message_key");
+        notes.tell(&path, "lines are joined before what is in them is read");
+    }
     parsers(keys, input, processors, notes);
     for (key, which) in [
         ("include_lines", Kept::Fitting),
         ("exclude_lines", Kept::Others),
     ] {
         let patterns = texts(keys.take(key).unwrap_or_default());
-        if let Some(step) = kept(&patterns, which) {
-            processors.insert(0, step);
+        match (kept(&patterns, which, said.as_deref()), &said) {
+            (Some(step), Some(_)) => processors.push(step),
+            (Some(step), None) => processors.insert(0, step),
+            (None, _) => {}
         }
     }
     // Of the way Filebeat looks and closes: files are followed here, and given up when they are gone.
@@ -55,12 +61,18 @@ enum Kept {
     Others,
 }
 
-/// The step that drops all lines but those that are kept; none without a pattern.
-fn kept(patterns: &[String], which: Kept) -> Option<Value> {
-    let any: Vec<Value> = patterns
-        .iter()
-        .map(|pattern| json!({"regexp": {"message": expression(pattern)}}))
-        .collect();
+/// The step that drops all lines but those that are kept; none without a pattern. Where a member of what was in a line is
+/// `said`, it is looked at, and the line only where it has none.
+fn kept(patterns: &[String], which: Kept, said: Option<&str>) -> Option<Value> {
+    let fits = |field: &str, pattern: &str| json!({"regexp": {field: expression(pattern)}});
+    let one = |pattern: &String| match said.filter(|field| *field != "message") {
+        None => fits("message", pattern),
+        Some(field) => json!({"or": [
+            fits(field, pattern),
+            {"and": [{"not": {"has_fields": [field]}}, fits("message", pattern)]},
+        ]}),
+    };
+    let any: Vec<Value> = patterns.iter().map(one).collect();
     let fits = json!({"or": any});
     let condition = match which {
         Kept::Fitting => json!({"not": fits}),
@@ -69,7 +81,7 @@ fn kept(patterns: &[String], which: Kept) -> Option<Value> {
     (!patterns.is_empty()).then(|| processor("drop", [("if", condition)]))
 }
 
-const LOOKING: [&str; 20] = [
+const LOOKING: [&str; 26] = [
     "close_inactive",
     "close_renamed",
     "close_removed",
@@ -86,7 +98,13 @@ const LOOKING: [&str; 20] = [
     "close.on_state_change",
     "close.reader",
     "file_identity",
-    "prospector.scanner",
+    "prospector.scanner.check_interval",
+    "prospector.scanner.fingerprint",
+    "prospector.scanner.recursive_glob",
+    "prospector.scanner.resend_on_touch",
+    "prospector.scanner.symlinks",
+    "symlinks",
+    "gzip_experimental",
     "recursive_glob",
     "take_over",
     "rotation",
@@ -169,7 +187,7 @@ fn parsers(
             beats_processors::syslog(&mut keys, processors, notes);
             keys.tell_rest(notes);
         } else if let Some(patterns) = parser.take("include_message.patterns") {
-            processors.extend(kept(&texts(patterns), Kept::Fitting));
+            processors.extend(kept(&texts(patterns), Kept::Fitting, None));
         } else {
             ndjson_of(parser.take_keys("ndjson"), processors, notes);
         }
@@ -254,20 +272,27 @@ fn multiline_of(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
 /// The line while what is in it takes its place, in no document.
 const LINE: &str = "@metadata.line";
 
-/// `json` of an input: the line gives way to what is in it, and stays where it is no JSON.
-fn json_of(keys: Option<Keys>, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let Some(mut keys) = keys else {
-        return;
-    };
+/// `json` of an input: the line gives way to what is in it, and stays where it is no JSON. Returns the field that lines are
+/// chosen by from then on, if one is named.
+fn json_of(
+    keys: Option<Keys>,
+    processors: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) -> Option<String> {
+    let mut keys = keys?;
     let at_root = keys.take_flag("keys_under_root").unwrap_or(false);
     let target = match keys.take_text("target") {
         Some(target) => target,
         None if at_root => String::new(),
         None => "json".to_owned(),
     };
-    keys.take("message_key");
+    let said = keys.take_text("message_key");
     unwrapped(keys, &target, processors, notes);
+    said.map(|name| inside(&target, &name))
 }
+
+/// What is in a line, while a member of it takes the line's place, in no document.
+const SAID: &str = "@metadata.said";
 
 /// The parser `ndjson`, which takes the text of a member for the line.
 fn ndjson_of(keys: Option<Keys>, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
@@ -282,11 +307,18 @@ fn ndjson_of(keys: Option<Keys>, processors: &mut Vec<Value>, notes: &mut Notes<
     });
     let message = keys.take_text("message_key");
     unwrapped(keys, &target, processors, notes);
-    let message = message.map(|name| inside(&target, &name));
-    if let Some(message) = message.filter(|name| name != "message") {
-        processors.push(json!({"copy": {
-            "source_field": message, "target_field": "message", "ignore_missing": true,
+    // Read by itself: the event may have something else of that name, as where it is `log`.
+    let is_line = |name: &String| inside(&target, name) != "message";
+    if let Some(message) = message.filter(is_line) {
+        processors.push(json!({"json": {
+            "field": LINE, "target_field": SAID, "ignore_failure": true,
+            "if": {"has_fields": [LINE]},
         }}));
+        processors.push(json!({"rename": {
+            "field": format!("{SAID}.{message}"), "target_field": "message",
+            "override_target": true, "ignore_missing": true, "ignore_failure": true,
+        }}));
+        processors.push(json!({"remove": {"field": SAID, "ignore_missing": true}}));
     }
 }
 
@@ -327,13 +359,7 @@ fn unwrapped(mut keys: Keys, target: &str, processors: &mut Vec<Value>, notes: &
     };
     let mut on_failure = vec![moved(LINE, "message")];
     if keys.take_flag("add_error_key") == Some(true) {
-        for (field, value) in [
-            ("error.message", "The line is no JSON"),
-            ("error.type", "json"),
-        ] {
-            let parts = [("field", field.into()), ("value", value.into())];
-            on_failure.push(processor("add", parts));
-        }
+        on_failure.extend(beats_processors::error_steps("The line is no JSON"));
     }
     parts["on_failure"] = on_failure.into();
     processors.push(moved("message", LINE));

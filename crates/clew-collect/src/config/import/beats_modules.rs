@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
-use super::{Notes, Part, processor, texts};
+use super::{Notes, Part, beats_processors, processor, texts};
 
 /// A fileset that has a parser.
 struct Fileset {
@@ -14,20 +14,24 @@ struct Fileset {
     parser: &'static str,
     /// Where its files are, on Linux unless it runs on Windows alone.
     paths: &'static [&'static str],
+    /// The port of UDP that it listens at, unless it is said that files have its lines.
+    port: Option<&'static str>,
 }
 
-const FILESETS: [Fileset; 19] = [
+const FILESETS: [Fileset; 22] = [
     Fileset {
         module: "nginx",
         name: "access",
         parser: "nginx_access",
         paths: &["/var/log/nginx/access.log*"],
+        port: None,
     },
     Fileset {
         module: "nginx",
         name: "error",
         parser: "nginx_error",
         paths: &["/var/log/nginx/error.log*"],
+        port: None,
     },
     Fileset {
         module: "apache",
@@ -38,60 +42,70 @@ const FILESETS: [Fileset; 19] = [
             "/var/log/apache2/other_vhosts_access.log*",
             "/var/log/httpd/access_log*",
         ],
+        port: None,
     },
     Fileset {
         module: "apache",
         name: "error",
         parser: "apache_error",
         paths: &["/var/log/apache2/error.log*", "/var/log/httpd/error_log*"],
+        port: None,
     },
     Fileset {
         module: "postgresql",
         name: "log",
         parser: "postgresql",
         paths: &["/var/log/postgresql/postgresql-*-*.log*"],
+        port: None,
     },
     Fileset {
         module: "postgresql",
         name: "csv",
         parser: "postgresql_csv",
         paths: &["/var/log/postgresql/postgresql-*-*.csv*"],
+        port: None,
     },
     Fileset {
         module: "haproxy",
         name: "log",
         parser: "haproxy",
         paths: &["/var/log/haproxy.log"],
+        port: Some("9001"),
     },
     Fileset {
         module: "auditd",
         name: "log",
         parser: "auditd",
         paths: &["/var/log/audit/audit.log*"],
+        port: None,
     },
     Fileset {
         module: "iis",
         name: "access",
         parser: "iis_access",
         paths: &["C:/inetpub/logs/LogFiles/*/*.log"],
+        port: None,
     },
     Fileset {
         module: "mysql",
         name: "error",
         parser: "mysql_error",
         paths: &["/var/log/mysql/error.log*", "/var/log/mysqld.log*"],
+        port: None,
     },
     Fileset {
         module: "mysql",
         name: "slowlog",
         parser: "mysql_slowlog",
         paths: &["/var/log/mysql/*-slow.log*", "/var/lib/mysql/*-slow.log"],
+        port: None,
     },
     Fileset {
         module: "redis",
         name: "log",
         parser: "redis",
         paths: &["/var/log/redis/redis-server.log*"],
+        port: None,
     },
     Fileset {
         module: "mongodb",
@@ -101,6 +115,7 @@ const FILESETS: [Fileset; 19] = [
             "/var/log/mongodb/mongodb.log*",
             "/var/log/mongodb/mongod.log*",
         ],
+        port: None,
     },
     Fileset {
         module: "kafka",
@@ -112,36 +127,63 @@ const FILESETS: [Fileset; 19] = [
             "/opt/kafka*/logs/state-change.log*",
             "/opt/kafka*/logs/kafka-*.log*",
         ],
+        port: None,
     },
     Fileset {
         module: "elasticsearch",
         name: "server",
         parser: "auto",
         paths: &["/var/log/elasticsearch/*_server.json"],
+        port: None,
     },
     Fileset {
         module: "traefik",
         name: "access",
         parser: "auto",
         paths: &["/var/log/traefik/access.log*"],
+        port: None,
     },
     Fileset {
         module: "rabbitmq",
         name: "log",
         parser: "rabbitmq",
         paths: &["/var/log/rabbitmq/rabbit@*.log*"],
+        port: None,
     },
     Fileset {
         module: "system",
         name: "syslog",
         parser: "syslog",
         paths: &["/var/log/messages*", "/var/log/syslog*"],
+        port: None,
     },
     Fileset {
         module: "system",
         name: "auth",
         parser: "auth",
         paths: &["/var/log/auth.log*", "/var/log/secure*"],
+        port: None,
+    },
+    Fileset {
+        module: "cef",
+        name: "log",
+        parser: "cef",
+        paths: &[],
+        port: Some("9003"),
+    },
+    Fileset {
+        module: "squid",
+        name: "log",
+        parser: "squid",
+        paths: &["/var/log/squid/access.log*"],
+        port: Some("9537"),
+    },
+    Fileset {
+        module: "envoyproxy",
+        name: "log",
+        parser: "envoy",
+        paths: &["/var/log/envoy.log*"],
+        port: None,
     },
 ];
 
@@ -211,12 +253,12 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
     if keys.take_flag("enabled") == Some(false) {
         return None;
     }
-    // HAProxy sends its lines, unless it is said that files have them.
-    let is_sent =
-        fileset.parser == "haproxy" && keys.take_text("var.input").as_deref() != Some("file");
-    let source = match is_sent {
-        true => sent(&mut keys),
-        false => files(fileset, &mut keys),
+    // What others have in files is sent, unless it is said that files have it.
+    let source = match fileset.port {
+        Some(port) if keys.take_text("var.input").as_deref() != Some("file") => {
+            sent(port, &mut keys)
+        }
+        _ => files(fileset, &mut keys),
     };
     // Times without a zone are in the machine's here.
     keys.take("var.convert_timezone");
@@ -237,6 +279,10 @@ fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Val
             [("field", "tags".into()), ("value", tags.into())],
         ));
     }
+    // What is done with its lines beside what the module does.
+    let path = keys.path_of("input.processors");
+    let given = keys.take("input.processors");
+    beats_processors::convert(given, &path, &mut processors, notes);
     keys.tell_rest(notes);
     // What PostgreSQL's files have, the module tells by their lines.
     let has_csv = |(_, value): &(&str, Value)| {
@@ -274,15 +320,15 @@ fn files(fileset: &Fileset, keys: &mut Keys) -> Vec<(&'static str, Value)> {
 }
 
 /// Where the lines of a fileset are sent to that listens.
-fn sent(keys: &mut Keys) -> Vec<(&'static str, Value)> {
+fn sent(port: &str, keys: &mut Keys) -> Vec<(&'static str, Value)> {
     let host = keys.take_text("var.syslog_host").unwrap_or_default();
     let host = match host.as_str() {
         "" | "localhost" => "127.0.0.1".to_owned(),
         host if host.contains(':') && !host.starts_with('[') => format!("[{host}]"),
         host => host.to_owned(),
     };
-    let port = keys.take_text("var.syslog_port");
-    let port = port.as_deref().unwrap_or("9001");
+    let own = keys.take_text("var.syslog_port");
+    let port = own.as_deref().unwrap_or(port);
     vec![
         ("type", "syslog".into()),
         ("listen", format!("udp://{host}:{port}").into()),

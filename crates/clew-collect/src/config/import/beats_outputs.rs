@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::beats_cloud::{self, Cloud};
 use super::beats_processors::condition;
 use super::keys::Keys;
 use super::logstash::together;
@@ -9,18 +10,26 @@ use super::{
     Notes, Part, beats_tls, kafka_clients, named_by_fields, object, put_login, texts, with_port,
 };
 
-/// Converts all outputs of a configuration.
+/// Converts all outputs of a configuration. `of_inputs` are the indexes that inputs name for their events, each with the
+/// condition that holds for those.
 pub(super) fn outputs(
     root: &mut Keys,
+    of_inputs: &[Value],
     config: &mut Map<String, Value>,
     notes: &mut Notes<'_>,
 ) -> Vec<Value> {
     let mut outputs = Vec::new();
-    if let Some(keys) = root.take_keys("output.elasticsearch") {
-        outputs.extend(elasticsearch(keys, config, notes));
+    let elastic = root.take_keys("output.elasticsearch");
+    let cloud = beats_cloud::take(root, notes);
+    let keys = match cloud.is_empty() {
+        true => elastic,
+        false => Some(elastic.unwrap_or_default()),
+    };
+    if let Some(keys) = keys {
+        outputs.extend(elasticsearch((keys, cloud), of_inputs, config, notes));
     }
     if let Some(keys) = root.take_keys("output.kafka") {
-        outputs.extend(kafka(keys, notes));
+        outputs.append(&mut kafka(keys, notes));
     }
     for name in ["output.logstash", "output.redis"] {
         if let Some(mut keys) = root.take_keys(name)
@@ -63,9 +72,9 @@ pub(super) fn outputs(
     outputs
 }
 
-fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
+fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Vec<Value> {
     if keys.take_flag("enabled") == Some(false) {
-        return None;
+        return Vec::new();
     }
     let brokers = texts(keys.take("hosts").unwrap_or_default()).join(",");
     let mut output = object([("type", "kafka".into()), ("brokers", brokers.into())]);
@@ -90,8 +99,21 @@ fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     }
     keys.take("partition.hash.random");
     keys.take("partition.hash.reachable_only");
+    if let Some(longest) = keys.take("max_message_bytes") {
+        output["properties"]["message.max.bytes"] = longest;
+    }
+    let path = keys.path_of("topics");
+    let outputs = match keys.take("topics") {
+        Some(Value::Array(given)) => {
+            let mut all = chosen(output, "topic", (&given, &path), notes);
+            // Where no topic is for all others, they go nowhere.
+            all.retain(|one| one.get("topic").is_some());
+            all
+        }
+        _ => vec![output],
+    };
     keys.tell_rest(notes);
-    Some(output)
+    outputs
 }
 
 /// Outputs of which the first whose condition holds has its own index or pipeline, and those that others have.
@@ -136,15 +158,22 @@ fn chosen(
 }
 
 fn elasticsearch(
-    mut keys: Keys,
+    (mut keys, cloud): (Keys, Cloud),
+    of_inputs: &[Value],
     config: &mut Map<String, Value>,
     notes: &mut Notes<'_>,
 ) -> Vec<Value> {
     if keys.take_flag("enabled") == Some(false) {
         return Vec::new();
     }
-    let url = url(&mut keys, notes);
-    let mut output = object([("type", "opensearch".into()), ("url", url.into())]);
+    let own = url(&mut keys, notes);
+    let url = cloud.url.unwrap_or(own);
+    // What Filebeat has there by itself, with its version in between.
+    let mut output = object([
+        ("type", "opensearch".into()),
+        ("url", url.into()),
+        ("index", "filebeat-%{+yyyy.MM.dd}".into()),
+    ]);
     for key in ["index", "pipeline"] {
         let path = keys.path_of(key);
         let Some(written) = keys.take_text(key) else {
@@ -155,20 +184,7 @@ fn elasticsearch(
             None => notes.tell(&path, format!("[{written}] has a %{{ without its }}")),
         }
     }
-    if let Some(key) = keys.take_text("api_key") {
-        // Beats write `id:key`, the header is the base64 of it.
-        let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &key);
-        output["api_key"] = if key.contains(':') {
-            encoded.into()
-        } else {
-            key.into()
-        };
-    }
-    let path = keys.path_of("username");
-    let login = (keys.take_text("username"), keys.take_text("password"));
-    if let Some(reason) = put_login(&mut output, login) {
-        notes.tell(&path, reason);
-    }
+    credentials(&mut output, &mut keys, cloud.login, notes);
     if keys
         .take("compression_level")
         .is_none_or(|level| level != 0)
@@ -196,22 +212,56 @@ fn elasticsearch(
     ] {
         keys.take(key);
     }
-    let outputs = choices(output, &mut keys, notes);
+    let outputs = choices(output, of_inputs, &mut keys, notes);
     keys.tell_rest(notes);
     outputs
 }
 
-/// An output, or several if `indices` or `pipelines` choose what differs.
-fn choices(output: Value, keys: &mut Keys, notes: &mut Notes<'_>) -> Vec<Value> {
-    let mut outputs = vec![output];
+/// Who an output says that it is.
+fn credentials(
+    output: &mut Value,
+    keys: &mut Keys,
+    of_cloud: Option<(String, String)>,
+    notes: &mut Notes<'_>,
+) {
+    if let Some(key) = keys.take_text("api_key") {
+        // Beats write `id:key`, the header is the base64 of it.
+        let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &key);
+        output["api_key"] = if key.contains(':') {
+            encoded.into()
+        } else {
+            key.into()
+        };
+    }
+    let path = keys.path_of("username");
+    let own = (keys.take_text("username"), keys.take_text("password"));
+    let login = of_cloud.map_or(own, |(user, password)| (Some(user), Some(password)));
+    if let Some(reason) = put_login(output, login) {
+        notes.tell(&path, reason);
+    }
+}
+
+/// An output, or several if inputs, `indices` or `pipelines` choose what differs.
+fn choices(
+    output: Value,
+    of_inputs: &[Value],
+    keys: &mut Keys,
+    notes: &mut Notes<'_>,
+) -> Vec<Value> {
+    let path = keys.path_of("index");
+    let mut outputs = chosen(output, "index", (of_inputs, &path), notes);
     for (list, key) in [("indices", "index"), ("pipelines", "pipeline")] {
         let path = keys.path_of(list);
         let Some(Value::Array(given)) = keys.take(list) else {
             continue;
         };
         let before = std::mem::take(&mut outputs);
-        for output in before {
-            outputs.append(&mut chosen(output, key, (&given, &path), notes));
+        for (number, output) in before.into_iter().enumerate() {
+            // The index that an input names goes before others.
+            match key == "index" && number < of_inputs.len() {
+                true => outputs.push(output),
+                false => outputs.append(&mut chosen(output, key, (&given, &path), notes)),
+            }
         }
     }
     outputs
@@ -228,6 +278,8 @@ fn url(keys: &mut Keys, notes: &mut Notes<'_>) -> String {
         notes.tell(&path, "events go to the first host only");
     }
     let host = hosts.into_iter().next().unwrap_or_default();
+    let below = keys.take_text("path").unwrap_or_default();
+    let below = below.trim_matches('/');
     let protocol = keys
         .take_text("protocol")
         .unwrap_or_else(|| "http".to_owned());
@@ -236,5 +288,9 @@ fn url(keys: &mut Keys, notes: &mut Notes<'_>) -> String {
     } else {
         format!("{protocol}://{host}")
     };
-    with_port(&url)
+    let url = with_port(&url);
+    match below {
+        "" => url,
+        below => format!("{}/{below}", url.trim_end_matches('/')),
+    }
 }

@@ -11,12 +11,14 @@ use super::logstash_outputs::output;
 use super::logstash_path::give_path;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
-use super::{ConfigError, LeftOut, kafka_clients, let_in, texts};
+use super::{ConfigError, LeftOut, ReadFolder, kafka_clients, let_in, texts};
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) left_out: Vec<LeftOut>,
+    /// What reads folders of patterns, if something does.
+    pub(super) folders: Option<ReadFolder>,
 }
 
 impl Told {
@@ -31,13 +33,12 @@ impl Told {
     /// Tells of settings that nobody has taken.
     pub(super) fn tell_rest(&mut self, line: usize, place: &str, settings: &Map<String, Value>) {
         // Names and performance: nothing is lost with them.
-        const NOTHING_LOST: [&str; 6] = [
+        const NOTHING_LOST: [&str; 5] = [
             "id",
             "enable_metric",
             "periodic_flush",
             "workers",
             "threads",
-            "codec",
         ];
         for key in settings
             .keys()

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash::{Told, keys, path};
+use super::logstash_patterns::{Patterns, of_folders};
 use super::patterns::expression;
 use crate::input::Encoding;
 
@@ -82,7 +83,9 @@ fn plain(keys: &mut Keys, input: &mut Value, (line, place, told): (usize, &str, 
 
 /// Lines of files that are joined.
 fn multiline(keys: &mut Keys, input: &mut Value, (line, place, told): (usize, &str, &mut Told)) {
-    let pattern = expanded(&keys.take_text("pattern").unwrap_or_default(), 0);
+    let folders = of_folders(keys, (line, place, told));
+    let pattern = keys.take_text("pattern").unwrap_or_default();
+    let pattern = expanded(&pattern, &folders, 0);
     let negate = keys.take_flag("negate").unwrap_or(false);
     let is_next = keys.take_text("what").as_deref() == Some("next");
     let Some(pattern) = pattern else {
@@ -113,7 +116,7 @@ fn multiline(keys: &mut Keys, input: &mut Value, (line, place, told): (usize, &s
 
 /// A pattern with those that it names put in, `^%{TIMESTAMP_ISO8601}`, as a regular expression; nothing if one of them is not
 /// known, or has what such expressions do not have here. Groups that give nothing back are as good as others.
-fn expanded(pattern: &str, depth: usize) -> Option<String> {
+fn expanded(pattern: &str, own: &Patterns, depth: usize) -> Option<String> {
     const DEPTH_MAX: usize = 16;
     if depth > DEPTH_MAX {
         return None;
@@ -125,7 +128,9 @@ fn expanded(pattern: &str, depth: usize) -> Option<String> {
         let (name, behind) = behind.split_once('}')?;
         let name = name.split(':').next()?;
         out.push_str(before);
-        out.push_str(&format!("(?:{})", expanded(known.get(name)?, depth + 1)?));
+        let named = own.get(name).map(String::as_str);
+        let named = named.or_else(|| known.get(name).copied())?;
+        out.push_str(&format!("(?:{})", expanded(named, own, depth + 1)?));
         rest = behind;
     }
     let out = expression(&(out + rest).replace("(?>", "(?:"));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::keys::Keys;
 use super::logstash::{Told, path};
 use super::logstash_filters::{dotted, pairs};
+use super::logstash_patterns::{of_folders, with_used};
 use super::logstash_schema::{add_definitions, is_known, references};
 use super::texts;
 
@@ -101,6 +102,8 @@ pub(super) fn grok(
     let keeps_empty = keys.take_flag("keep_empty_captures") == Some(true);
     let given = pairs(keys.take("match"));
     let all: Vec<String> = given.values().cloned().flat_map(texts).collect();
+    let folders = of_folders(keys, (line, place, told));
+    definitions = with_used(definitions, &all, &folders);
     let mode = keys.take_text("ecs_compatibility");
     match mode.as_deref() {
         Some("disabled") => {}

@@ -35,8 +35,15 @@ pub(super) fn output(
         }
         "stdout" => json!({"type": "stdout"}),
         "http" => {
-            keys.take("http_method");
-            keys.take("format");
+            for (key, usual) in [("http_method", "post"), ("format", "json")] {
+                let given = keys
+                    .take_text(key)
+                    .filter(|given| !given.starts_with(usual));
+                if let Some(given) = given {
+                    let reason = format!("[{key} => {given}]: lines of JSON are sent by POST");
+                    told.tell(line, &place, reason);
+                }
+            }
             let mut output =
                 json!({"type": "http", "url": keys.take_text("url").unwrap_or_default()});
             if let Some(headers) = keys.take("headers") {
@@ -50,6 +57,7 @@ pub(super) fn output(
             return None;
         }
     };
+    codec(&plugin.name, keys.take("codec"), (line, &place, told));
     for mut step in steps {
         if let Some(condition) = condition {
             only_if(&mut step, condition.clone());
@@ -61,6 +69,30 @@ pub(super) fn output(
     }
     told.tell_rest(line, &place, &keys.into_rest());
     Some(output)
+}
+
+/// What is told of how events are written, which is as lines of JSON here.
+fn codec(plugin: &str, given: Option<Value>, (line, place, told): (usize, &str, &mut Told)) {
+    let name = match given {
+        Some(Value::String(name)) => Some(name),
+        Some(Value::Object(members)) => members.into_iter().next().map(|(name, _)| name),
+        _ => None,
+    };
+    match (plugin, name.as_deref()) {
+        // No codec is asked there.
+        ("elasticsearch" | "opensearch" | "http", _)
+        | (_, Some("json" | "json_lines" | "rubydebug")) => {}
+        ("kafka", None) => {
+            let reason = "has no [codec], and so writes time, host and message there: messages are documents of JSON here";
+            told.tell(line, place, reason);
+        }
+        (_, Some(name)) => {
+            let reason =
+                format!("the codec [{name}] has no counterpart: lines of JSON are written");
+            told.tell(line, place, reason);
+        }
+        (_, None) => {}
+    }
 }
 
 fn kafka(keys: &mut Keys) -> Value {
@@ -91,7 +123,7 @@ fn elasticsearch(
     (line, place, told): (usize, &str, &mut Told),
 ) -> Value {
     let url = url(keys, (line, place, told));
-    let mut output = json!({"type": "opensearch", "url": url});
+    let mut output = json!({"type": "opensearch", "url": url, "index": "logstash-%{+yyyy.MM.dd}"});
     for key in ["index", "pipeline", "routing"] {
         let Some(written) = keys.take_text(key) else {
             continue;

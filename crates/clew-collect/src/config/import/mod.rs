@@ -1,6 +1,7 @@
 //! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
 
 mod beats;
+mod beats_cloud;
 mod beats_discover;
 mod beats_files;
 mod beats_modules;
@@ -23,6 +24,7 @@ mod logstash_mutate;
 mod logstash_names;
 mod logstash_outputs;
 mod logstash_path;
+mod logstash_patterns;
 mod logstash_schema;
 mod logstash_syntax;
 mod patterns;
@@ -94,14 +96,33 @@ pub fn import_filebeat(name: &str, text: &str) -> Result<Imported, ConfigError> 
     Ok(finished(&config, notes.left_out))
 }
 
-/// Reads a pipeline of a Logstash.
+/// Reads the files of a folder, or a file, that a configuration names, as one text; nothing where that cannot be.
+pub type ReadFolder = fn(&str) -> Option<String>;
+
+/// Reads a pipeline of a Logstash, and with `folders` the patterns that it names.
 ///
 /// # Errors
 /// What is wrong with how it is written.
-pub fn import_logstash(name: &str, text: &str) -> Result<Imported, ConfigError> {
-    let mut told = logstash::Told::default();
+pub fn import_logstash(
+    name: &str,
+    text: &str,
+    folders: ReadFolder,
+) -> Result<Imported, ConfigError> {
+    let mut told = logstash::Told {
+        folders: Some(folders),
+        ..logstash::Told::default()
+    };
     let config = logstash::convert(name, text, &mut told)?;
     Ok(finished(&config, told.left_out))
+}
+
+/// A pipeline whose folders are not there.
+#[cfg(test)]
+fn import_pipeline(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
+    import_logstash(name, text, nothing)
 }
 
 /// Reads a configuration of a Fluent Bit, of sections or in YAML.

@@ -146,6 +146,34 @@ pub(super) fn capitalized(field: &str) -> Value {
     step
 }
 
+/// Which fields names keep.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Names {
+    Fitting,
+    Others,
+}
+
+/// Keeps fields by their whole names, `a.b`: those that are named, with all that is inside of them, or fit one of some patterns,
+/// which have no `'` in them; or all others. The time stays in any case.
+pub(super) fn of_names(named: &[String], patterns: &[String], which: Names) -> Value {
+    let named = named.iter().map(|name| {
+        let inside = format!("{name}.");
+        let (name, inside) = (quoted(name), quoted(&inside));
+        format!("key == {name} || starts_with(key, {inside})")
+    });
+    let fits = patterns
+        .iter()
+        .map(|pattern| format!("match(key, r'{pattern}')"));
+    let fits = named.chain(fits).collect::<Vec<String>>().join(" || ");
+    let condition = match which {
+        Names::Fitting => fits,
+        Names::Others => format!("!({fits})"),
+    };
+    step(&format!(
+        ". = unflatten(filter(flatten(.)) -> |key, _value| {{ key == \"@timestamp\" || {condition} }})"
+    ))
+}
+
 /// The fields whose names fit one of some patterns, which have no `'` in them, or all others; the time stays in any case.
 pub(super) fn pruned(patterns: &[String], keeps: bool) -> Value {
     let fits = patterns

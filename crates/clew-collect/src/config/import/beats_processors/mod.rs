@@ -3,6 +3,7 @@
 mod conditions;
 mod decoded;
 mod layouts;
+mod members;
 mod tokens;
 
 use serde_json::{Map, Value, json};
@@ -13,6 +14,7 @@ use super::logstash_filters::only_if;
 use super::patterns::expression;
 use super::programs;
 use super::{Notes, ONLY_NAMES, Part, bytes, names_of_container, processor, texts};
+use members::{added, dropped, included, moves};
 use tokens::dissect;
 
 pub(super) use conditions::condition;
@@ -146,6 +148,9 @@ fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
     else {
         return;
     };
+    if parameters.get("on_failure").is_some() {
+        return;
+    }
     if name == "dissect" && !is_quiet {
         let flag = json!({"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}});
         parameters["on_failure"] = json!([flag]);
@@ -170,20 +175,11 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
             ));
         }
         "drop_event" => out.push(processor("drop", [])),
-        "drop_fields" => {
-            keys.take("ignore_missing");
-            let missing = ("ignore_missing", true.into());
-            let removed = plain_fields(keys, notes);
-            out.push(processor("remove", [("field", removed.into()), missing]));
-        }
-        "include_fields" => {
-            let mut kept = plain_fields(keys, notes);
-            kept.push("@timestamp".to_owned());
-            out.push(processor("keep", [("field", kept.into())]));
-        }
+        "drop_fields" => dropped(keys, out, notes),
+        "include_fields" => included(keys, out, notes),
         "rename" | "copy_fields" | "convert" => moves(name, keys, out, notes),
         "dissect" => dissect(keys, out, notes),
-        "decode_json_fields" => decoded_json(keys, out),
+        "decode_json_fields" => decoded_json(keys, out, notes),
         "truncate_fields" => truncated(keys, out, notes),
         "lowercase" | "uppercase" => {
             let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
@@ -274,6 +270,9 @@ fn fingerprint(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
         .take_text("target_field")
         .unwrap_or_else(|| "fingerprint".to_owned());
     let mut parts = json!({"fields": fields(keys), "target_field": target});
+    if keys.take_flag("ignore_missing") == Some(true) {
+        parts["ignore_missing"] = true.into();
+    }
     let path = keys.path_of("method");
     let method = keys.take_text("method");
     match method.as_deref() {
@@ -330,46 +329,29 @@ fn fields(keys: &mut Keys) -> Vec<String> {
     texts(keys.take("fields").unwrap_or_default())
 }
 
-/// The fields of a list, without the patterns between slashes that Filebeat takes there, too.
-fn plain_fields(keys: &mut Keys, notes: &mut Notes<'_>) -> Vec<String> {
-    let path = keys.path_of("fields");
-    let is_pattern =
-        |field: &String| field.len() > 1 && field.starts_with('/') && field.ends_with('/');
-    let (patterns, plain): (Vec<String>, Vec<String>) =
-        fields(keys).into_iter().partition(is_pattern);
-    for pattern in patterns {
-        let reason = format!("[{pattern}] is a pattern of names: see [remove_by_pattern]");
+fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let path = keys.path_of("max_depth");
+    let depth = keys.take("max_depth");
+    if depth
+        .and_then(|depth| depth.as_u64())
+        .is_some_and(|depth| depth > 1)
+    {
+        let reason = "texts of JSON inside of it stay texts: each of them takes a step of its own";
         notes.tell(&path, reason);
     }
-    plain
-}
-
-/// `add_fields` and `add_labels`: what is under a key, in an object of the same name or of another one.
-fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
-    let target = keys.take_text("target").unwrap_or_else(|| key.to_owned());
-    let Some(Value::Object(fields)) = keys.take(key) else {
-        return;
-    };
-    for (name, value) in fields {
-        let name = if target.is_empty() {
-            name
-        } else {
-            format!("{target}.{name}")
-        };
-        out.push(processor("add", [("field", name.into()), ("value", value)]));
-    }
-}
-
-fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
+    let tells = keys.take_flag("add_error_key") == Some(true);
     let fields = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
     let target = keys.take_text("target");
     let overwrites = overwrite(keys.take_flag("overwrite_keys"));
     let id = keys.take_text("document_id");
-    for key in ["process_array", "max_depth", "add_error_key", "expand_keys"] {
+    for key in ["process_array", "expand_keys"] {
         keys.take(key);
     }
     for field in fields {
         let mut parts = json!({"field": field});
+        if tells {
+            parts["on_failure"] = error_steps("The field is no JSON").into();
+        }
         let inside = match target.as_deref() {
             Some("") => {
                 parts["add_to_root"] = true.into();
@@ -382,6 +364,8 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
                 format!("{target}.")
             }
         };
+        // What is not there is passed over in silence.
+        parts["if"] = json!({"has_fields": [field]});
         out.push(json!({ "json": parts }));
         if let Some(id) = &id {
             out.push(json!({"rename": {
@@ -389,6 +373,15 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
             }}));
         }
     }
+}
+
+/// The steps that say that something is no JSON, as Beats do where they are asked to.
+pub(super) fn error_steps(message: &str) -> Vec<Value> {
+    let added = [("error.message", message), ("error.type", "json")];
+    let add = |(field, value): (&str, &str)| {
+        processor("add", [("field", field.into()), ("value", value.into())])
+    };
+    added.into_iter().map(add).collect()
 }
 
 fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
@@ -430,43 +423,4 @@ fn pairs(keys: &mut Keys) -> Vec<(String, String)> {
         Some((from.clone(), text("to").unwrap_or(from)))
     };
     items.into_iter().filter_map(pair).collect()
-}
-
-fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let quiet = keys.take_flag("ignore_missing").unwrap_or(false);
-    let path = keys.path_of("fields");
-    let Some(Value::Array(items)) = keys.take("fields") else {
-        notes.tell(&path, "names no fields");
-        return;
-    };
-    // A conversion leaves what it has read, unless it is told to rename it.
-    let renames = keys
-        .take_text("mode")
-        .is_some_and(|mode| name == "convert" && mode == "rename");
-    for item in items {
-        let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
-        let Some(from) = text("from") else {
-            continue;
-        };
-        let to = text("to").unwrap_or_else(|| from.clone());
-        let mut parts = json!({"field": from, "target_field": to});
-        if quiet {
-            parts["ignore_missing"] = true.into();
-        }
-        let kind = text("type");
-        match (name, kind) {
-            ("rename", _) => out.push(json!({"rename": parts})),
-            ("convert", None) if renames => out.push(json!({"rename": parts})),
-            ("copy_fields", _) | ("convert", None) => out.push(json!({"copy": {
-                "source_field": from, "target_field": to, "ignore_missing": quiet,
-            }})),
-            (_, kind) => {
-                parts["type"] = kind.into();
-                out.push(json!({"convert": parts}));
-                if renames && from != to {
-                    out.push(json!({"remove": {"field": from, "ignore_missing": true}}));
-                }
-            }
-        }
-    }
 }

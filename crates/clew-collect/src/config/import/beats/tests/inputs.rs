@@ -59,7 +59,7 @@ fn events_of_several_lines_are_those_of_beats_and_of_a_logstash() {
         json!({"while": "^\\{"}),
     );
     let text = r#"input { file { path => "/a" codec => multiline { pattern => "-$" what => "next" } } } output { stdout {} }"#;
-    let imported = import_logstash("p.conf", text).unwrap();
+    let imported = import_pipeline("p.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     assert_eq!(config["inputs"][0]["multiline"], json!({"goes_on": "-$"}));
 }
@@ -175,4 +175,70 @@ output.console: {}
         "/srv/kafka/logs/server.log*"
     );
     assert_eq!(imported.told(), Vec::<String>::new());
+}
+
+#[test]
+fn members_of_json_that_stand_for_lines_are_looked_at() {
+    use serde_json::json;
+    let steps = |input: &str| {
+        let text = format!("filebeat.inputs: [{{paths: [/a], {input}}}]\noutput.console: {{}}\n");
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        (
+            config["inputs"][0]["processors"].clone(),
+            imported.told().len(),
+        )
+    };
+    let (filtered, told) = steps(
+        "type: log, json: {message_key: msg, keys_under_root: true}, exclude_lines: [^x], multiline: {pattern: ^a}",
+    );
+    assert_eq!(told, 1);
+    let fits = json!({"or": [
+        {"regexp": {"msg": "^x"}},
+        {"and": [{"not": {"has_fields": ["msg"]}}, {"regexp": {"message": "^x"}}]},
+    ]});
+    assert_eq!(filtered[2], json!({"drop": {"if": {"or": [fits]}}}));
+    let (parsed, told) =
+        steps("type: filestream, parsers: [{ndjson: {target: '', message_key: log}}]");
+    assert_eq!(told, 0);
+    assert_eq!(parsed[2]["json"]["target_field"], "@metadata.said");
+    assert_eq!(
+        parsed[3]["rename"],
+        json!({
+            "field": "@metadata.said.log", "target_field": "message", "override_target": true,
+            "ignore_missing": true, "ignore_failure": true,
+        })
+    );
+    // Nothing else has to be done for the name that the line has anyway.
+    let (parsed, _) =
+        steps("type: filestream, parsers: [{ndjson: {target: '', message_key: message}}]");
+    assert_eq!(parsed.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn sockets_journals_and_files_are_found_or_told() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs:
+- {type: unix, path: /run/a.sock, socket_type: datagram}
+- {type: syslog, protocol.unix.path: /run/b.sock}
+- {type: tcp, host: 'localhost:1', framing: rfc6587, line_delimiter: '|'}
+- {type: journald, seek: since, since: -24h, include_matches: {or: [{match: [a=b]}]}}
+- {type: filestream, paths: [/a], prospector.scanner: {include_files: [b], symlinks: true}}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(inputs[0]["listen"], "unixgram:///run/a.sock");
+    assert_eq!(inputs[1]["listen"], "unix:///run/b.sock");
+    assert_eq!(inputs[3], json!({"type": "journald", "since": "-24h"}));
+    assert_eq!(
+        imported.told(),
+        [
+            "line 4: [filebeat.inputs[2].line_delimiter] messages end with their lines",
+            "line 5: [filebeat.inputs[3].include_matches] has a counterpart only where it is a list of `FIELD=value` and `+`",
+            "line 6: [filebeat.inputs[4].prospector.scanner.include_files] has no counterpart",
+        ]
+    );
 }

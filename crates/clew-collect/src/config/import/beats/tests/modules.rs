@@ -161,3 +161,31 @@ fn the_module_of_haproxy_listens_unless_files_are_asked_for() {
         assert!(imported.config.contains(expected), "{}", imported.config);
     }
 }
+
+#[test]
+fn modules_that_listen_have_ports_of_their_own_and_inputs_further_processors() {
+    let text = "\
+- module: cef
+  log: {enabled: true, input.processors: [{add_tags: {tags: [fw]}}]}
+- {module: squid, log: {var.syslog_port: 7}}
+- {module: envoyproxy, log: {enabled: true}}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(inputs[0]["listen"], "udp://127.0.0.1:9003");
+    assert_eq!(inputs[0]["processors"][2]["append"]["value"][0], "fw");
+    assert_eq!(inputs[1]["listen"], "udp://127.0.0.1:7");
+    assert_eq!(inputs[2]["paths"][0], "/var/log/envoy.log*");
+    let parsers = [0, 1, 2].map(|number: usize| inputs[number]["parse"].as_str());
+    assert_eq!(parsers, [Some("cef"), Some("squid"), Some("envoy")]);
+}
+
+#[test]
+fn a_list_of_pipelines_is_none_of_modules() {
+    let text = "- {pipeline.id: main, path.config: /etc/logstash/conf.d/a.conf}\n";
+    let error = import_filebeat("pipelines.yml", text)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("is imported by itself"), "{error}");
+}

@@ -151,3 +151,94 @@ output.console: {}
     assert_eq!(config["inputs"][0]["authentication"], login);
     assert_eq!(config["inputs"][0]["tls"], json!({}));
 }
+
+#[test]
+fn an_index_of_an_input_goes_before_those_of_the_output() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs:
+- {type: log, paths: [/a], index: 'a-%{+yyyy.MM.dd}'}
+- {type: log, paths: [/b]}
+output.elasticsearch:
+  hosts: [es]
+  path: /below/
+  indices: [{index: errors, when.contains: {message: E}}]
+  pipelines: [{pipeline: p, when.has_fields: [x]}]
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert!(imported.left_out.is_empty(), "{:?}", imported.told());
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let own = json!({"equals": {"@metadata.raw_index": "a-%{+yyyy.MM.dd}"}});
+    let outputs = config["outputs"].as_array().unwrap();
+    let chosen: Vec<(&Value, &Value)> = outputs
+        .iter()
+        .map(|one| (&one["index"], &one["pipeline"]))
+        .collect();
+    let (dated, usual) = (json!("a-%{+yyyy.MM.dd}"), json!("filebeat-%{+yyyy.MM.dd}"));
+    let (errors, piped, none) = (json!("errors"), json!("p"), Value::Null);
+    assert_eq!(
+        chosen,
+        [
+            (&dated, &piped),
+            (&dated, &none),
+            (&errors, &piped),
+            (&errors, &none),
+            (&usual, &piped),
+            (&usual, &none),
+        ]
+    );
+    let has_x = json!({"has_fields": ["x"]});
+    assert_eq!(outputs[0]["when"], json!({"and": [own, has_x]}));
+    assert_eq!(outputs[0]["url"], "http://es:9200/below");
+}
+
+#[test]
+fn clusters_of_the_cloud_are_reached_by_their_address() {
+    use base64::Engine;
+    let check = |decoded: &str, expected: &str| {
+        let id = base64::engine::general_purpose::STANDARD.encode(decoded);
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\ncloud: {{id: 'my:one:{id}', auth: 'jo:a:b'}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.told());
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(config["outputs"][0]["url"], expected);
+        let login = serde_json::json!({"user": "jo", "password": "a:b"});
+        assert_eq!(config["outputs"][0]["authentication"], login);
+    };
+    check("eu.found.io$abc$def", "https://abc.eu.found.io:443");
+    check("eu.found.io:9243$abc$def", "https://abc.eu.found.io:9243");
+    check("eu.found.io$abc:9244$def", "https://abc.eu.found.io:9244");
+    let wrong = import_filebeat("f.yml", "cloud.id: x\ncloud.auth: y\n").unwrap();
+    let told = wrong.told();
+    for expected in [
+        "line 1: [cloud.id] is no `NAME:` and the base64 of `DOMAIN$ID`",
+        "line 2: [cloud.auth] is no `user:password`",
+    ] {
+        assert!(told.iter().any(|one| one == expected), "{told:?}");
+    }
+}
+
+#[test]
+fn topics_of_a_filebeat_are_chosen_by_conditions() {
+    use serde_json::json;
+    let outputs = |topic: &str| {
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\noutput.kafka: {{hosts: [k], {topic} max_message_bytes: 9, \
+             topics: [{{topic: bad, when.has_fields: [e]}}]}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        config["outputs"].as_array().unwrap().clone()
+    };
+    let bad = json!({"has_fields": ["e"]});
+    let both = outputs("topic: all,");
+    assert_eq!((&both[0]["topic"], &both[0]["when"]), (&json!("bad"), &bad));
+    assert_eq!(
+        (&both[1]["topic"], &both[1]["when"]),
+        (&json!("all"), &json!({"not": bad}))
+    );
+    assert_eq!(both[0]["properties"]["message.max.bytes"], 9);
+    assert_eq!(outputs("").len(), 1);
+}

@@ -124,7 +124,10 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     check(
         "{decode_json_fields: {fields: [a], target: '', document_id: k}}",
         &json!([
-            {"json": {"field": "a", "add_to_root": true, "overwrite": false, "ignore_failure": true}},
+            {"json": {
+                "field": "a", "add_to_root": true, "overwrite": false, "ignore_failure": true,
+                "if": {"has_fields": ["a"]},
+            }},
             {"rename": {
                 "field": "k", "target_field": "@metadata._id", "ignore_missing": true, "ignore_failure": true,
             }},
@@ -150,11 +153,6 @@ fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
             {"rename": {"field": "c", "target_field": "d", "ignore_failure": true}},
         ]),
         0,
-    );
-    check(
-        "{drop_fields: {fields: [a, '/^tmp_/']}}",
-        &json!([{"remove": {"field": ["a"], "ignore_missing": true}}]),
-        1,
     );
     check(
         "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
@@ -214,4 +212,55 @@ output.console: {}
     assert_eq!(steps[3]["rename"]["field"], "app.method");
     assert_eq!(steps[4]["rename"]["target_field"], "rpc.error");
     assert_eq!(imported.told(), Vec::<String>::new());
+}
+
+#[test]
+fn fields_of_a_filebeat_are_named_by_patterns_and_moved_to_what_was_found_here() {
+    use serde_json::json;
+    let check = check_processors;
+    let others = r#". = unflatten(filter(flatten(.)) -> |key, _value| { key == "@timestamp" || !(match(key, r'^tmp_')) })"#;
+    check(
+        "{drop_fields: {fields: [a, '/^tmp_/']}}",
+        &json!([
+            {"remove": {"field": ["a"], "ignore_missing": true}},
+            {"vrl": {"source": others, "ignore_failure": true}},
+        ]),
+        0,
+    );
+    let fitting = r#". = unflatten(filter(flatten(.)) -> |key, _value| { key == "@timestamp" || key == "a" || starts_with(key, "a.") || match(key, r'^k\{') })"#;
+    check(
+        "{include_fields: {fields: [a, '/^k{/']}}",
+        &json!([{"vrl": {"source": fitting, "ignore_failure": true}}]),
+        0,
+    );
+    check(
+        "{include_fields: {fields: [a]}}",
+        &json!([{"keep": {"field": ["a", "@timestamp"]}}]),
+        0,
+    );
+    check(
+        "{rename: {fields: [{from: level, to: log.level}], ignore_missing: true}}",
+        &json!([
+            {"remove": {"field": "log.level", "ignore_missing": true, "if": {"has_fields": ["level"]}}},
+            {"rename": {
+                "field": "level", "target_field": "log.level", "ignore_missing": true, "ignore_failure": true,
+            }},
+        ]),
+        0,
+    );
+    check(
+        "{decode_json_fields: {fields: [a], max_depth: 3, add_error_key: true}}",
+        &json!([{"json": {
+            "field": "a", "target_field": "a", "if": {"has_fields": ["a"]}, "on_failure": [
+                {"add": {"field": "error.message", "value": "The field is no JSON"}},
+                {"add": {"field": "error.type", "value": "json"}},
+            ],
+        }}]),
+        1,
+    );
+    check(
+        "{fingerprint: {fields: [a], ignore_missing: true}}",
+        &json!([{"fingerprint": {"fields": ["a"], "target_field": "fingerprint", "ignore_missing": true}}]),
+        0,
+    );
 }

@@ -156,7 +156,7 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
         let text = format!(
             "input {{ stdin {{}} }} filter {{ if {condition} {{ drop {{}} }} }} output {{ stdout {{}} }}"
         );
-        let imported = import_logstash("p.conf", &text).unwrap();
+        let imported = import_pipeline("p.conf", &text).unwrap();
         assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
         let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
         assert_eq!(
@@ -187,7 +187,7 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
     check("[a] =~ /^{/", json!({"regexp": {"a": "^\\{"}}));
     let many = ["[a] == 1"; 10].join(" xor ");
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
-    let error = import_logstash("p.conf", &text).unwrap_err().to_string();
+    let error = import_pipeline("p.conf", &text).unwrap_err().to_string();
     assert_eq!(error, "p.conf, line 1: there are too many [xor] and [nand]");
 }
 
@@ -231,7 +231,7 @@ filter {
 }
 output { opensearch { hosts => ["http://os:9200"] auth_type => { type => "basic" user => "jo" password => "x" } } }
 "#;
-    let imported = import_logstash("x.conf", text).unwrap();
+    let imported = import_pipeline("x.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let steps = config["processors"].as_array().unwrap();
     let programs: Vec<&str> = steps
@@ -288,7 +288,7 @@ fn filters_that_have_no_counterpart_say_why() {
     ] {
         let text =
             format!("input {{ stdin {{}} }}\nfilter {{ {filter} }}\noutput {{ stdout {{}} }}\n");
-        let imported = import_logstash("x.conf", &text).unwrap();
+        let imported = import_pipeline("x.conf", &text).unwrap();
         let told = imported.told();
         assert!(told.iter().any(|one| one.contains(reason)), "{told:?}");
     }

@@ -12,7 +12,7 @@ filter {
 output { stdout { } }
 "#;
     let patterns = |text: &str| {
-        let imported = import_logstash("p.conf", text).unwrap();
+        let imported = import_pipeline("p.conf", text).unwrap();
         let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
         config["processors"][0]["grok"]["patterns"].clone()
     };
@@ -51,7 +51,7 @@ fn captures_of_a_logstash_that_are_empty_are_no_fields_unless_it_keeps_them() {
         let text = format!(
             "input {{ stdin {{ }} }}\nfilter {{ grok {{ {settings} }} }}\noutput {{ stdout {{ }} }}"
         );
-        let imported = import_logstash("p.conf", &text).unwrap();
+        let imported = import_pipeline("p.conf", &text).unwrap();
         let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
         let keeps = config["processors"][0]["grok"]["keep_empty_captures"].as_bool();
         assert_eq!(keeps, expected, "{settings}");
@@ -64,7 +64,7 @@ fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
         let text = format!(
             "input {{ stdin {{ }} }}\nfilter {{ grok {{ {settings} }} }}\noutput {{ stdout {{ }} }}"
         );
-        let imported = import_logstash("p.conf", &text).unwrap();
+        let imported = import_pipeline("p.conf", &text).unwrap();
         let found = imported.told();
         assert_eq!(found, told, "{settings}");
         let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
@@ -94,5 +94,39 @@ fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
         r#"match => { "message" => "%{WORD:a} %{GREEDYDATA:b}" }"#,
         &[],
         false,
+    );
+}
+
+#[test]
+fn patterns_of_folders_become_definitions_where_they_are_used() {
+    use serde_json::json;
+    fn read(folder: &str) -> Option<String> {
+        let text = "# of the shop\nORDER   o-%{ORDERID:[order][id]}\nORDERID \\d+\nSTAMP %{YEAR}\\|\nOTHER x\n";
+        (folder == "./patterns").then(|| text.to_owned())
+    }
+    let text = r#"
+input { file { path => "/a" codec => multiline { patterns_dir => ["./patterns"] pattern => "^%{STAMP}" negate => true what => "previous" } } }
+filter {
+  grok { patterns_dir => ["./patterns", "/nowhere"] match => { "message" => "%{ORDER}" } pattern_definitions => { "ORDERID" => "[a-z]" } }
+}
+output { stdout {} }
+"#;
+    let imported = import_logstash("p.conf", text, read).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let definitions = json!({"ORDERID": "[a-z]", "ORDER": "o-%{ORDERID:order.id}"});
+    assert_eq!(
+        config["processors"][0]["grok"]["pattern_definitions"],
+        definitions
+    );
+    let start = config["inputs"][0]["multiline"]["start"].as_str().unwrap();
+    assert!(
+        start.starts_with("^(?:(?:") && start.ends_with("\\|)"),
+        "{start}"
+    );
+    assert_eq!(
+        imported.told(),
+        [
+            "line 4: [filter.grok] [patterns_dir => /nowhere] cannot be read: its patterns belong into [pattern_definitions]"
+        ]
     );
 }

@@ -19,7 +19,7 @@ filter {
 }
 output { stdout { } }
 "#;
-    let imported = import_logstash("p.conf", text).unwrap();
+    let imported = import_pipeline("p.conf", text).unwrap();
     let told = imported.told();
     assert_eq!(
         told,
@@ -52,7 +52,7 @@ input {
 }
 output { stdout {} }
 "#;
-    let imported = import_logstash("p.conf", text).unwrap();
+    let imported = import_pipeline("p.conf", text).unwrap();
     let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
     let lines: Vec<&LeftOut> = imported
         .left_out
@@ -97,7 +97,7 @@ input {
 }
 output { stdout {} }
 "#;
-    let imported = import_logstash("x.conf", text).unwrap();
+    let imported = import_pipeline("x.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let inputs = config["inputs"].as_array().unwrap();
     assert_eq!(inputs.len(), 4, "{}", imported.config);
@@ -130,7 +130,7 @@ input { kafka { bootstrap_servers => "k:9092" topics => ["a"] security_protocol 
   sasl_jaas_config => 'org.apache.kafka.common.security.plain.PlainLoginModule required username="jo" password="x";' } }
 output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol => "SSL" ssl_truststore_location => "/t.jks" codec => json } }
 "#;
-    let imported = import_logstash("x.conf", text).unwrap();
+    let imported = import_pipeline("x.conf", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let input = &config["inputs"][0];
     let login = json!({"user": "jo", "password": "x"});

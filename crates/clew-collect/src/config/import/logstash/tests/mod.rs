@@ -153,7 +153,7 @@ fn done() -> String {
 
 #[test]
 fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
-    let imported = import_logstash("p.conf", LOGSTASH).unwrap();
+    let imported = import_pipeline("p.conf", LOGSTASH).unwrap();
     let expected = FROM_LOGSTASH
         .replace(" &else", ELSE)
         .replace(" &done", &done());
@@ -176,7 +176,7 @@ fn check_filter(filter: &str, expected: &Value) {
     let text = format!(
         "input {{ stdin {{}} }} filter {{ if [a] == 1 {{ {filter} }} }} output {{ stdout {{}} }}"
     );
-    let imported = import_logstash("p.conf", &text).unwrap();
+    let imported = import_pipeline("p.conf", &text).unwrap();
     let incomplete: Vec<&LeftOut> = imported
         .left_out
         .iter()
@@ -190,7 +190,7 @@ fn check_filter(filter: &str, expected: &Value) {
 #[test]
 fn what_is_no_pipeline_is_told_with_its_line() {
     let check = |text: &str, expected: &str| {
-        let error = import_logstash("p.conf", text).unwrap_err().to_string();
+        let error = import_pipeline("p.conf", text).unwrap_err().to_string();
         assert_eq!(error, format!("p.conf, {expected}"), "{text}");
     };
     check("inputs {}", "line 1: [inputs] is no section");

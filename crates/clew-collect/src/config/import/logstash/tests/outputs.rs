@@ -15,7 +15,7 @@ output {
   }
 }
 "#;
-    let imported = import_logstash("p.conf", text).unwrap();
+    let imported = import_pipeline("p.conf", text).unwrap();
     let told = imported.told();
     assert!(
         told.iter().all(|told| !told.contains("counterpart")),
@@ -38,4 +38,36 @@ output {
             "tls": {"ca": ["/ca.pem"]}, "compression": "gzip",
         }])
     );
+}
+
+#[test]
+fn what_writes_events_otherwise_is_told() {
+    let text = r#"
+input { stdin {} }
+output {
+  elasticsearch { hosts => ["es"] codec => plain }
+  stdout { codec => rubydebug { metadata => true } }
+  file { path => "/a" codec => line { format => "%{message}" } }
+  kafka { topic_id => "t" }
+  http { url => "http://h/" http_method => "put" format => "message" }
+  http { url => "http://h/" http_method => "post" format => "json_batch" }
+}
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    let told: Vec<String> = imported
+        .told()
+        .into_iter()
+        .filter(|one| one.starts_with("line "))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "line 6: [output.file] the codec [line] has no counterpart: lines of JSON are written",
+            "line 7: [output.kafka] has no [codec], and so writes time, host and message there: messages are documents of JSON here",
+            "line 8: [output.http] [http_method => put]: lines of JSON are sent by POST",
+            "line 8: [output.http] [format => message]: lines of JSON are sent by POST",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["outputs"][0]["index"], "logstash-%{+yyyy.MM.dd}");
 }
