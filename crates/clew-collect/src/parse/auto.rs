@@ -482,6 +482,36 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_systems_are_told_by_their_heads() {
+        for (line, parser) in [
+            ("17/06/09 20:10:40 INFO SparkContext: y", ParserName::Log4j),
+            ("081109 203518 143 INFO dfs.X: y", ParserName::Log4j),
+            (
+                "2015-10-18 18:01:47,978 INFO [main] a.b.C: y",
+                ParserName::Log4j,
+            ),
+            (
+                "nova.log.1 2017-05-16 00:00:00.008 25746 INFO nova.a [req-1 u p - - -] y",
+                ParserName::Openstack,
+            ),
+            (
+                "03-17 16:13:38.811  1702  2395 D Window: y",
+                ParserName::Logcat,
+            ),
+            (
+                "2016-09-28 04:30:30, Info    CBS    y",
+                ParserName::WindowsCbs,
+            ),
+            (
+                "20171223-22:15:29:606|Step_LSC|30002312|y",
+                ParserName::Plain,
+            ),
+        ] {
+            check("/srv/thing", &format!("{line}\r\n").repeat(3), Some(parser));
+        }
+    }
+
+    #[test]
     fn every_parser_is_found_by_its_own_name() {
         for parser in ParserName::ALL {
             assert_eq!(parser.as_str().parse(), Ok(parser));

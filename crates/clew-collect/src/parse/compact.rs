@@ -28,7 +28,7 @@ pub(super) fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found
 
 /// `26/11/26 10:00:01 INFO`, Spark's. The level has to follow, and the year to be no month, since others have the day or the month
 /// first.
-fn spark(text: &str) -> Option<(Stamp, &str)> {
+pub(super) fn spark(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     expect(bytes, 2, b'/')?;
     expect(bytes, 5, b'/')?;
@@ -52,7 +52,7 @@ fn short_day(bytes: &[u8]) -> Option<Civil> {
 }
 
 /// `081109 203615 148 INFO`: with the number of a thread, and the level.
-fn hdfs(text: &str) -> Option<(Stamp, &str)> {
+pub(super) fn hdfs(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     expect(bytes, 6, b' ')?;
     let civil = Civil {
@@ -192,7 +192,7 @@ fn dotted(text: &str) -> Option<(Stamp, &str)> {
 }
 
 /// `11-26 10:00:01.123  1702  2395 D`: Android's, which has the process, the thread, and a letter for the level.
-fn android<'a>(text: &'a str, times: &mut Times) -> Option<Found<'a>> {
+pub(super) fn android<'a>(text: &'a str, times: &mut Times) -> Option<Found<'a>> {
     let bytes = text.as_bytes();
     expect(bytes, 2, b'-')?;
     expect(bytes, 5, b' ')?;

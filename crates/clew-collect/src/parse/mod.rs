@@ -23,15 +23,18 @@ mod glog;
 mod haproxy;
 mod java;
 mod json_lines;
+mod logcat;
 mod mysql_error;
 mod mysql_slowlog;
 mod nginx_error;
+mod openstack;
 mod plain;
 mod postfix;
 mod postgresql;
 mod rabbitmq;
 mod redis;
 mod syslog;
+mod windows_cbs;
 
 mod auto;
 mod joining;

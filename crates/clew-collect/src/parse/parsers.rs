@@ -7,8 +7,8 @@ use super::joining::Joining;
 use super::stamp::begins_with_day;
 use super::{
     Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
-    haproxy, java, json_lines, mysql_error, mysql_slowlog, nginx_error, plain, postfix, postgresql,
-    rabbitmq, redis, syslog,
+    haproxy, java, json_lines, logcat, mysql_error, mysql_slowlog, nginx_error, openstack, plain,
+    postfix, postgresql, rabbitmq, redis, syslog, windows_cbs,
 };
 
 /// What `auto` does with a format.
@@ -143,9 +143,15 @@ parsers! {
     /// The log of `ZooKeeper`.
     Zookeeper: "zookeeper" [], Turn::Tried, Reader::Line(java::parse_zookeeper),
         Joining::Begun(java::begins_with_time);
-    /// Log4j's and Logback's usual layouts, and those of Spring Boot, Cassandra and Tomcat.
+    /// Log4j's and Logback's usual layouts, and those of Spring Boot, Hadoop, Spark, Cassandra and Tomcat.
     Log4j: "log4j" ["logback", "spring_boot"], Turn::Tried, Reader::Line(java::parse_log4j),
         Joining::Begun(java::begins_log4j);
+    /// What OpenStack's services tell.
+    Openstack: "openstack" ["oslo"], Turn::Tried, Reader::Line(openstack::parse);
+    /// What Android's logcat shows.
+    Logcat: "logcat" ["android"], Turn::Tried, Reader::Line(logcat::parse);
+    /// What sets Windows up and services it.
+    WindowsCbs: "windows_cbs" ["cbs"], Turn::Tried, Reader::Line(windows_cbs::parse);
     /// The audit log of Linux.
     Auditd: "auditd" [], Turn::Tried, Reader::Line(|line, _, record| auditd::parse(line, record));
     /// Requests to load balancers of AWS.

@@ -5,8 +5,10 @@
 //!   says no day: such lines have no time, since it would be guessed;
 //! - `2026-01-02T03:04:05.678+01:00  INFO 123 --- [app] [main] a.b.C : text`, of Spring Boot;
 //! - `INFO  [main] 2026-01-02 03:04:05,678 C.java:12 - text`, of Cassandra;
-//! - `02-Jan-2026 03:04:05.678 INFO [main] a.b.C.method text`, of Tomcat.
+//! - `02-Jan-2026 03:04:05.678 INFO [main] a.b.C.method text`, of Tomcat;
+//! - `26/01/02 03:04:05 INFO C: text`, of Spark, and `260102 030405 143 INFO a.C: text`, of HDFS, with the number of a thread.
 
+use super::super::compact::{hdfs, spark};
 use super::super::fields::{Fields, are_digits};
 use super::super::stamp::{Stamp, begins_with_day, day_first, iso, time_of_day, two};
 use super::super::token::{enclosed, split, text_start, word};
@@ -21,6 +23,8 @@ struct Head<'a> {
     thread: &'a str,
     logger: &'a str,
     process: Option<u64>,
+    /// The number of a thread.
+    thread_number: Option<u64>,
     /// A file and the number of a line.
     place: Option<(&'a str, u64)>,
 }
@@ -30,7 +34,11 @@ struct Head<'a> {
 pub(crate) fn begins(line: &[u8]) -> bool {
     // As far as a head may go.
     const HEAD_BYTES_MAX: usize = 512;
-    begins_with_day(line) || head(text_start(line, HEAD_BYTES_MAX)).is_some()
+    if begins_with_day(line) {
+        return true;
+    }
+    let text = text_start(line, HEAD_BYTES_MAX);
+    head(text).is_some() || spark(text).is_some() || hdfs(text).is_some()
 }
 
 pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Option<()> {
@@ -41,6 +49,9 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
     fields.text("process.thread.name", head.thread);
     if let Some(process) = head.process {
         fields.number("process.pid", process);
+    }
+    if let Some(number) = head.thread_number {
+        fields.number("process.thread.id", number);
     }
     if let Some((file, number)) = head.place {
         fields.text("log.origin.file.name", file);
@@ -54,6 +65,9 @@ pub(crate) fn parse(event: &str, times: &mut Times, record: &mut Record) -> Opti
 fn head(line: &str) -> Option<Head<'_>> {
     if line.starts_with(|first: char| first.is_ascii_uppercase()) {
         return level_first(line);
+    }
+    if let Some(head) = short_head(line) {
+        return Some(head);
     }
     let mut head = Head::default();
     let (rest, is_tomcat) = match iso(line) {
@@ -152,6 +166,25 @@ fn behind_clock(line: &str) -> Option<&str> {
     line.get(12..)
 }
 
+/// Spark's and HDFS', whose times no other layout has: loggers need no package there.
+fn short_head(line: &str) -> Option<Head<'_>> {
+    let mut head = Head::default();
+    let (stamp, rest) = match spark(line) {
+        Some(found) => found,
+        None => {
+            let (stamp, rest) = hdfs(line)?;
+            let (number, rest) = word(rest.trim_start())?;
+            head.thread_number = Some(number.parse().ok()?);
+            (stamp, rest)
+        }
+    };
+    head.stamp = Some(stamp);
+    let (severity, rest) = word(rest.trim_start())?;
+    head.level = Some(level_of(severity)?);
+    head.logger = logger(rest, false)?;
+    Some(head)
+}
+
 /// `INFO  [main] 2026-01-02 03:04:05,678 C.java:12 - text`.
 fn level_first(line: &str) -> Option<Head<'_>> {
     let (severity, rest) = word(line)?;
@@ -168,6 +201,7 @@ fn level_first(line: &str) -> Option<Head<'_>> {
         thread,
         logger: class,
         process: None,
+        thread_number: None,
         place: Some((file, number.parse().ok()?)),
     })
 }
@@ -247,6 +281,28 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_spark_and_of_hdfs() {
+        for (line, members) in [
+            (
+                "26/01/02 03:04:05 INFO executor.Backend: Registered",
+                r#""log":{"logger":"executor.Backend"}"#,
+            ),
+            (
+                "26/01/02 03:04:05 INFO SparkContext: Running",
+                r#""log":{"logger":"SparkContext"}"#,
+            ),
+            (
+                "260102 030405 143 INFO dfs.DataNode$DataXceiver: Receiving",
+                r#""log":{"logger":"dfs.DataNode$DataXceiver"},"process":{"thread":{"id":143}}"#,
+            ),
+        ] {
+            let expected = format!("2026-01-02T03:04:05.000Z info {{{members}}}");
+            testing::check(ParserName::Log4j, line, Some(&expected));
+            assert!(super::begins(line.as_bytes()));
+        }
+    }
+
+    #[test]
     fn lines_of_others_are_refused() {
         for line in [
             "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x",
@@ -255,10 +311,12 @@ mod tests {
             "2026-01-02 03:04:05 INFO note: text",
             "03:04:05.678 INFO a.b.C - text",
             "INFO: text",
+            "26/01/02 03:04:05 INFO starting now",
+            "260102 030405 143 INFO starting now",
         ] {
             testing::check(ParserName::Log4j, line, None);
             // They are no part of the event before them, if they say when they are from.
-            let is_dated = line.starts_with("20");
+            let is_dated = line.starts_with('2');
             assert_eq!(super::begins(line.as_bytes()), is_dated, "{line}");
         }
         for line in [
