@@ -353,11 +353,16 @@ impl InputConfig {
         self.authentication.clear();
     }
 
-    /// What is wrong with one of its options, with its place.
-    pub(super) fn placed(&self, error: CollectError) -> CollectError {
+    /// What is wrong with one of its options, with its place, and the line that is found for it.
+    pub(super) fn placed(
+        &self,
+        error: CollectError,
+        line_of: impl Fn(&str) -> Option<usize>,
+    ) -> CollectError {
         match error {
             CollectError::Option { option, reason } => CollectError::Config(ConfigError {
                 place: format!("{}.{option}", self.place.place),
+                line: line_of(option).or(self.place.line),
                 ..self.place.wrong(&reason)
             }),
             other => other,

@@ -73,6 +73,18 @@ pub struct CollectConfig {
     pub processors: Vec<Definition>,
     /// Where events go: to each output those for which its condition holds, or all.
     pub outputs: Vec<OutputConfig>,
+    text: Text,
+}
+
+/// The text that a configuration was read from, for the lines of what is wrong with it later. It is not shown: there may be
+/// secrets in it.
+#[derive(Clone)]
+struct Text(String);
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Text({} bytes)", self.0.len())
+    }
 }
 
 /// What concerns the whole run.
@@ -185,6 +197,7 @@ impl CollectConfig {
                 .into_iter()
                 .map(OutputConfig::read)
                 .collect::<Result<_, _>>()?,
+            text: Text(text.to_owned()),
         };
         for (list, is_empty) in [
             ("inputs", config.inputs.is_empty()),
@@ -229,6 +242,12 @@ impl CollectConfig {
         })
     }
 
+    /// The line of an input's key.
+    fn line_of(&self, input: usize, key: &str) -> Option<usize> {
+        let [inputs, key] = ["inputs", key].map(|key| Part::Key(key.to_owned()));
+        Source::new("", &self.text.0).line_of(&[inputs, Part::Item(input), key])
+    }
+
     /// The run that the file asks for.
     ///
     /// # Errors
@@ -244,7 +263,7 @@ impl CollectConfig {
             let secured = input.security().map(|security| security.settings());
             let secured = secured.transpose()?.unwrap_or_default();
             let tls = input.tls.as_ref().map(InputTls::ready).transpose()?;
-            let wrong = |error| input.placed(error);
+            let wrong = |error| input.placed(error, |option| self.line_of(plan, option));
             let feed = match &input.kind {
                 InputKind::File(file) => {
                     let read = file.options(input.parse);

@@ -226,6 +226,9 @@ fn listed(value: &Value) -> Option<Value> {
 /// What is wrong with a value, without the names that types have in a program.
 fn plainly(error: &serde_json::Error) -> String {
     let said = error.to_string();
+    if let Some(told) = unknown(&said) {
+        return told;
+    }
     let Some((found, expected)) = said.split_once(", expected ") else {
         return said;
     };
@@ -240,6 +243,28 @@ fn plainly(error: &serde_json::Error) -> String {
         other => other,
     };
     format!("{found}, expected {plain}")
+}
+
+/// What is said of a name inside of a value that nobody knows: "unknown field `a`, expected one of `b`, `c`".
+fn unknown(said: &str) -> Option<String> {
+    let is_key = said.starts_with("unknown field `");
+    if !is_key && !said.starts_with("unknown variant `") {
+        return None;
+    }
+    // Every second piece is a name.
+    let mut names = said.split('`').skip(1).step_by(2);
+    let name = names.next()?;
+    let known: Vec<&str> = names.collect();
+    if known.is_empty() {
+        return None;
+    }
+    Some(match is_key {
+        true => {
+            let nearest = Section::nearest(&known, name);
+            format!("has no key [{name}], did you mean [{nearest}]?")
+        }
+        false => format!("is [{name}], and not one of {}", known.join(", ")),
+    })
 }
 
 /// A whole number or a truth, or a list of some, as texts. Other numbers may have been written otherwise.

@@ -412,7 +412,7 @@ fn inputs_are_secured_by_names_that_others_have_too_and_only_where_there_are_som
         &syslog("certificate: c, key: k, client_authentication: always"),
         stdout,
         Some(
-            "2: [inputs[0].tls.client_authentication] unknown variant `always`, expected one of `none`, `optional`, `required`",
+            "2: [inputs[0].tls.client_authentication] is [always], and not one of none, optional, required",
         ),
     );
     check_tls(
@@ -592,6 +592,37 @@ fn kafka_has_its_keys() {
     let wrong = text.replace("linger.ms: 5", "linger.ms: [5]");
     let error = CollectConfig::parse("c.yaml", &wrong, &|_| None).unwrap_err();
     assert_eq!(error.place, "inputs[0].properties");
+}
+
+#[test]
+fn what_is_inside_of_a_key_is_told_with_its_line_and_the_nearest_name() {
+    let check = |input: &str, expected: &str| {
+        let text =
+            format!("inputs:\n- type: file\n  paths: [/x]\n  {input}\noutputs: [{{type: stdout}}]");
+        let read = CollectConfig::parse("c.yaml", &text, &|_| None);
+        let error = match read {
+            Ok(config) => config.options(Mode::Once).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        let expected = format!("c.yaml, line 4: [inputs[0].{expected}");
+        assert!(error.starts_with(&expected), "{error}");
+    };
+    check(
+        "multiline: {preset: jav}",
+        "multiline] has no preset [jav], only ",
+    );
+    check(
+        "multiline: {presett: java}",
+        "multiline] has no key [presett], did you mean [preset]?",
+    );
+    check(
+        "start_at: middle",
+        "start_at] is [middle], and not one of beginning, end",
+    );
+    check(
+        "parse: ngnix",
+        "parse] no parser is called \"ngnix\", did you mean \"nginx\"? There are: auto, ",
+    );
 }
 
 #[test]

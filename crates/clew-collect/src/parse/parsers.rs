@@ -216,7 +216,11 @@ impl ParserName {
 
 /// A parser name nobody knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no parser is called {name:?}; there are: auto, {}", known_names())]
+#[error(
+    "no parser is called {name:?}, did you mean {:?}? There are: auto, {}",
+    nearest(name),
+    known_names()
+)]
 pub struct UnknownParser {
     /// The name as given.
     pub name: String,
@@ -225,6 +229,18 @@ pub struct UnknownParser {
 /// The names of all formats.
 pub(crate) fn known_names() -> String {
     ParserName::ALL.map(ParserName::as_str).join(", ")
+}
+
+/// The name of a format that is meant by a name that none has, or one that others have for it.
+fn nearest(name: &str) -> &'static str {
+    let entries = ParserName::ALL.map(ParserName::entry);
+    let names = entries.iter().flat_map(|entry| {
+        [entry.name]
+            .into_iter()
+            .chain(entry.aliases.iter().copied())
+    });
+    let known: Vec<&'static str> = names.chain(["auto"]).collect();
+    crate::config::nearest(&known, name)
 }
 
 impl FromStr for ParserName {
