@@ -592,6 +592,19 @@ fn kafka_has_its_keys() {
     let wrong = text.replace("linger.ms: 5", "linger.ms: [5]");
     let error = CollectConfig::parse("c.yaml", &wrong, &|_| None).unwrap_err();
     assert_eq!(error.place, "inputs[0].properties");
+    let login = text.replace(
+        "properties:",
+        "authentication: {user: jo, password: x}, properties:",
+    );
+    let config = CollectConfig::parse("c.yaml", &login, &|_| None).unwrap();
+    let options = config.options(Mode::Once).unwrap();
+    let crate::feed::FeedAddress::Kafka(kafka) = &options.feeds[0].address else {
+        panic!("{:?}", options.feeds);
+    };
+    assert_eq!(kafka.servers.properties["sasl.username"], "jo");
+    let twice = login.replace("linger.ms: 5", "sasl.username: bo");
+    let error = CollectConfig::parse("c.yaml", &twice, &|_| None).unwrap_err();
+    assert_eq!(error.place, "inputs[0]");
 }
 
 #[test]

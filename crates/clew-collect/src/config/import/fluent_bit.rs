@@ -8,7 +8,7 @@ use super::fluent_bit_outputs::output;
 use super::fluent_bit_parsers::{Parsers, Raw};
 use super::fluent_bit_syntax::{Kind, Section};
 use super::logstash::Told;
-use super::{LeftOut, bytes, duration_ms};
+use super::{LeftOut, bytes, duration_ms, kafka_clients};
 use crate::input::Encoding;
 
 /// Where an event's tag is while outputs ask for it, in no document.
@@ -156,6 +156,7 @@ fn input(
             if let Some(group) = section.take("group_id") {
                 input["group_id"] = group.into();
             }
+            kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut input);
             input
         }
         _ => {

@@ -6,7 +6,7 @@ use super::fluent_bit::tell_rest;
 use super::fluent_bit_parsers::path;
 use super::fluent_bit_syntax::Section;
 use super::logstash::Told;
-use super::put_login;
+use super::{kafka_clients, put_login};
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
 pub(super) fn output(
@@ -182,5 +182,6 @@ fn kafka(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -
     for key in ["format", "timestamp_key", "timestamp_format"] {
         section.take(key);
     }
+    kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut output);
     output
 }

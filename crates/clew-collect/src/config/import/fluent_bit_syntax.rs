@@ -70,6 +70,17 @@ impl Section {
         self.take_all(key).pop()
     }
 
+    /// Takes out the entries whose keys begin so, each under what is behind that.
+    pub(super) fn take_below(&mut self, begin: &str) -> Vec<(String, String)> {
+        let mut taken = Vec::new();
+        self.entries.retain(|(key, value)| {
+            let behind = key.strip_prefix(begin);
+            taken.extend(behind.map(|behind| (behind.to_owned(), value.clone())));
+            behind.is_none()
+        });
+        taken
+    }
+
     /// Takes out all entries of a key.
     pub(super) fn take_all(&mut self, key: &str) -> Vec<String> {
         let entries = std::mem::take(&mut self.entries);

@@ -1,4 +1,4 @@
-//! How clients of Kafka log in and are secured: what Beats and Java's clients call it, as `tls`, `authentication` and `mechanism` of
+//! How clients of Kafka log in and are secured: what other shippers and Java's clients call it, as `tls`, `authentication` and `mechanism` of
 //! our inputs and outputs; ways to log in that have no such keys become settings of librdkafka.
 
 use serde_json::{Map, Value, json};
@@ -18,9 +18,38 @@ pub(super) struct Client {
     properties: Map<String, Value>,
 }
 
+/// Settings of librdkafka that inputs and outputs have for themselves.
+const SET_HERE: [&str; 9] = [
+    "bootstrap.servers",
+    "metadata.broker.list",
+    "group.id",
+    "auto.offset.reset",
+    "enable.auto.commit",
+    "enable.idempotence",
+    "acks",
+    "request.required.acks",
+    "message.timeout.ms",
+];
+
 impl Client {
-    /// Puts it into an input or an output.
+    /// Puts it into an input or an output that is an object.
+    pub(super) fn put_in(self, one: &mut Value) {
+        if let Value::Object(members) = one {
+            self.put(members);
+        }
+    }
+
+    /// Puts it among the keys of an input or an output.
     pub(super) fn put(mut self, into: &mut Map<String, Value>) {
+        self.properties
+            .retain(|name, _| !SET_HERE.contains(&name.as_str()));
+        for name in ["compression.codec", "compression.type"] {
+            let compression = self.properties.shift_remove(name);
+            // Who reads does not say how messages are compressed.
+            if into.contains_key("topic") {
+                into.extend(compression.map(|kind| ("compression".to_owned(), kind)));
+            }
+        }
         let is_secured = self.tls.is_some();
         into.extend(self.tls.map(|tls| ("tls".to_owned(), tls)));
         let has_key =
@@ -116,6 +145,84 @@ pub(super) fn of_java(keys: &mut Keys) -> Client {
     client
 }
 
+/// Of a Vector, which speaks through librdkafka, too.
+pub(super) fn of_vector(keys: &mut Keys) -> Client {
+    let mut client = Client::default();
+    if let Some(Value::Object(options)) = keys.take("librdkafka_options") {
+        client.properties = options;
+    }
+    if keys.take_flag("sasl.enabled") == Some(true) {
+        client.mechanism = keys.take_text("sasl.mechanism");
+        client.user = keys.take_text("sasl.username");
+        client.password = keys.take_text("sasl.password");
+    }
+    if keys.take_flag("tls.enabled") == Some(true) {
+        let of_any_name = keys.take_flag("tls.verify_hostname") == Some(false);
+        let verification = match keys.take_flag("tls.verify_certificate") {
+            Some(false) => Some("none"),
+            _ => of_any_name.then_some("certificate"),
+        };
+        let files = ["ca_file", "crt_file", "key_file"];
+        client.tls = Some(tls_below(keys, "tls", files, verification));
+    }
+    client
+}
+
+/// Of a Promtail.
+pub(super) fn of_promtail(keys: &mut Keys) -> Client {
+    const SASL: &str = "authentication.sasl_config";
+    let mut client = Client::default();
+    let secured = match keys.take_text("authentication.type").as_deref() {
+        Some("ssl") => Some("authentication.tls_config"),
+        Some("sasl") => {
+            client.mechanism = keys.take_text(&format!("{SASL}.mechanism"));
+            client.user = keys.take_text(&format!("{SASL}.user"));
+            client.password = keys.take_text(&format!("{SASL}.password"));
+            let is_secured = keys.take_flag(&format!("{SASL}.use_tls")) == Some(true);
+            is_secured.then_some(SASL)
+        }
+        _ => None,
+    };
+    if let Some(place) = secured {
+        let verifies = keys.take_flag(&format!("{place}.insecure_skip_verify")) != Some(true);
+        let files = ["ca_file", "cert_file", "key_file"];
+        let verification = (!verifies).then_some("none");
+        client.tls = Some(tls_below(keys, place, files, verification));
+    }
+    client
+}
+
+/// Of a Fluent Bit: settings of librdkafka, through which it speaks, too.
+pub(super) fn of_fluent_bit(settings: Vec<(String, String)>) -> Client {
+    let settings = settings.into_iter();
+    Client {
+        properties: settings.map(|(name, value)| (name, value.into())).collect(),
+        ..Client::default()
+    }
+}
+
+/// `tls` of the files that keys name below a place.
+fn tls_below(
+    keys: &mut Keys,
+    place: &str,
+    [ca, certificate, key]: [&str; 3],
+    verification: Option<&str>,
+) -> Value {
+    let mut tls = json!({});
+    for (ours, theirs) in [("ca", ca), ("certificate", certificate), ("key", key)] {
+        let file = keys.take_text(&format!("{place}.{theirs}"));
+        // Who verifies nothing has no use for authorities, which are refused here.
+        let file = file.filter(|_| ours != "ca" || verification != Some("none"));
+        if let Some(file) = file {
+            tls[ours] = file.into();
+        }
+    }
+    if let Some(verification) = verification {
+        tls["verification"] = verification.into();
+    }
+    tls
+}
+
 /// Stores of PEM are files of certificates; others are nothing that is read here, and stay to be told of.
 fn tls_of_java(keys: &mut Keys) -> Value {
     let mut tls = json!({});
@@ -131,4 +238,107 @@ fn tls_of_java(keys: &mut Keys) -> Value {
         tls["verification"] = "certificate".into();
     }
     tls
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{Imported, import_fluent_bit, import_promtail, import_vector};
+
+    fn read(imported: &Imported) -> Value {
+        serde_yaml_ng::from_str(&imported.config).unwrap()
+    }
+
+    #[test]
+    fn clients_of_a_vector_log_in_as_they_did() {
+        let text = "\
+sources:
+  in:
+    type: kafka
+    bootstrap_servers: 'k:1'
+    group_id: g
+    topics: [a]
+    sasl: {enabled: true, mechanism: SCRAM-SHA-256, username: jo, password: x}
+    tls: {enabled: true, ca_file: /ca, verify_hostname: false}
+sinks:
+  out:
+    type: kafka
+    inputs: [in]
+    bootstrap_servers: 'k:1'
+    topic: t
+    encoding: {codec: json}
+    librdkafka_options: {client.id: me, acks: '1', compression.codec: zstd}
+    tls: {enabled: true, ca_file: /ca, verify_certificate: false}
+";
+        let config = read(&import_vector("v.yaml", text).unwrap());
+        let input = &config["inputs"][0];
+        assert_eq!(
+            input["tls"],
+            json!({"ca": "/ca", "verification": "certificate"})
+        );
+        assert_eq!(
+            input["authentication"],
+            json!({"user": "jo", "password": "x"})
+        );
+        assert_eq!(input["mechanism"], "SCRAM-SHA-256");
+        let output = &config["outputs"][0];
+        assert_eq!(output["properties"], json!({"client.id": "me"}));
+        assert_eq!(output["compression"], "zstd");
+        assert_eq!(output["tls"], json!({"verification": "none"}));
+    }
+
+    #[test]
+    fn settings_of_a_fluent_bit_stay_what_they_are() {
+        let text = "\
+[INPUT]
+    Name kafka
+    Brokers k:1
+    Topics a
+    rdkafka.security.protocol sasl_ssl
+    rdkafka.sasl.username jo
+[OUTPUT]
+    Name kafka
+    Match *
+    Brokers k:1
+    Topics t
+    rdkafka.request.required.acks 1
+    rdkafka.compression.codec lz4
+";
+        let config = read(&import_fluent_bit("f.conf", text).unwrap());
+        let expected = json!({"security.protocol": "sasl_ssl", "sasl.username": "jo"});
+        assert_eq!(config["inputs"][0]["properties"], expected);
+        let output = &config["outputs"][0];
+        assert_eq!(output["compression"], "lz4");
+        assert_eq!(output["properties"], Value::Null);
+    }
+
+    #[test]
+    fn sources_of_a_promtail_are_secured_and_lose_no_key_in_silence() {
+        let text = "\
+scrape_configs:
+- job_name: k
+  kafka:
+    brokers: ['k:1']
+    topics: [a]
+    authentication:
+      type: sasl
+      sasl_config: {mechanism: PLAIN, user: jo, password: x, use_tls: true, insecure_skip_verify: true}
+- job_name: s
+  syslog: {listen_address: '127.0.0.1:1', tls_config: {cert_file: c, key_file: k}, odd: 1}
+";
+        let imported = import_promtail("p.yaml", text).unwrap();
+        let config = read(&imported);
+        assert_eq!(config["inputs"][0]["tls"], json!({"verification": "none"}));
+        assert_eq!(
+            config["inputs"][0]["authentication"],
+            json!({"user": "jo", "password": "x"})
+        );
+        assert_eq!(
+            config["inputs"][1]["tls"],
+            json!({"certificate": "c", "key": "k"})
+        );
+        let told = imported.told().join("\n");
+        assert!(told.contains("[syslog.odd] has no counterpart"), "{told}");
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::keys::Keys;
 use super::logstash::Told;
 use super::promtail_stages::{EXTRACTED, Stages};
-use super::{ConfigError, Part, Source, duration_ms};
+use super::{ConfigError, Part, Source, duration_ms, kafka_clients};
 
 /// Whether a text looks like a configuration of a Promtail.
 pub(super) fn is_one(text: &str) -> bool {
@@ -141,7 +141,18 @@ fn read_from(
         let labels = syslog.take("labels").unwrap_or_default();
         let protocol = syslog.take_text("listen_protocol");
         let protocol = protocol.as_deref().unwrap_or("tcp");
-        let input = json!({"type": "syslog", "listen": format!("{protocol}://{address}")});
+        let mut input = json!({"type": "syslog", "listen": format!("{protocol}://{address}")});
+        for (theirs, ours) in [
+            ("cert_file", "certificate"),
+            ("key_file", "key"),
+            ("ca_file", "client_ca"),
+        ] {
+            if let Some(file) = syslog.take_text(&format!("tls_config.{theirs}")) {
+                input["tls"][ours] = file.into();
+            }
+        }
+        syslog.take("idle_timeout");
+        rest_of("syslog", syslog, (line, place, told));
         read.push((input, labelled(&labels)));
     }
     if let Some(mut kafka) = keys.take_keys("kafka") {
@@ -153,7 +164,13 @@ fn read_from(
         if let Some(group) = kafka.take_text("group_id") {
             input["group_id"] = group.into();
         }
-        read.push((input, labelled(&kafka.take("labels").unwrap_or_default())));
+        kafka_clients::of_promtail(&mut kafka).put_in(&mut input);
+        let labels = kafka.take("labels").unwrap_or_default();
+        for key in ["version", "assignor"] {
+            kafka.take(key);
+        }
+        rest_of("kafka", kafka, (line, place, told));
+        read.push((input, labelled(&labels)));
     }
     for key in ["docker_sd_configs", "kubernetes_sd_configs"] {
         if keys.take(key).is_some() {
@@ -174,6 +191,13 @@ fn read_from(
         told.tell(line, place, format!("[{key}] has no counterpart"));
     }
     read
+}
+
+/// Tells of keys of a source that nobody has taken.
+fn rest_of(source: &str, keys: Keys, (line, place, told): (usize, &str, &mut Told)) {
+    for key in keys.into_rest().keys() {
+        told.tell(line, place, format!("[{source}.{key}] has no counterpart"));
+    }
 }
 
 /// Labels as steps that add them.

@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::Told;
 use super::vector::Component;
 use super::vector_transforms::field;
-use super::{put_login, texts, with_port};
+use super::{kafka_clients, put_login, texts, with_port};
 
 /// What a sink becomes.
 pub(super) fn sink(mut one: Component, told: &mut Told) -> Option<Value> {
@@ -247,5 +247,6 @@ fn kafka(keys: &mut Keys) -> Value {
     if let Some(compression) = keys.take_text("compression") {
         output["compression"] = compression.into();
     }
+    kafka_clients::of_vector(keys).put_in(&mut output);
     output
 }

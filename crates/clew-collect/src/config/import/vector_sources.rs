@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::Told;
 use super::patterns::expression;
 use super::vector::Component;
-use super::{names_of_container, texts};
+use super::{kafka_clients, names_of_container, texts};
 use crate::input::Encoding;
 
 /// What a source becomes, and whether its events are lines; `steps` gets what is done with them first.
@@ -53,16 +53,7 @@ pub(super) fn source(
             json!({"type": "http", "listen": address.or(grpc).unwrap_or_else(|| "0.0.0.0:4318".to_owned())})
         }
         "kafka" => {
-            let topics = texts(keys.take("topics").unwrap_or_default());
-            let brokers = keys.take_text("bootstrap_servers").unwrap_or_default();
-            let mut input =
-                json!({"type": "kafka", "brokers": brokers, "topics": topics, "parse": "plain"});
-            if let Some(group) = keys.take_text("group_id") {
-                input["group_id"] = group.into();
-            }
-            if let Some(reset) = keys.take_text("auto_offset_reset") {
-                input["offset_reset"] = reset.into();
-            }
+            let input = kafka(keys);
             decoded(keys, steps, (line, &place, told));
             input
         }
@@ -84,6 +75,22 @@ pub(super) fn source(
     };
     one.tell_rest(told);
     Some((input, is_of_lines))
+}
+
+/// Topics of Kafka.
+fn kafka(keys: &mut Keys) -> Value {
+    let topics = texts(keys.take("topics").unwrap_or_default());
+    let brokers = keys.take_text("bootstrap_servers").unwrap_or_default();
+    let mut input =
+        json!({"type": "kafka", "brokers": brokers, "topics": topics, "parse": "plain"});
+    if let Some(group) = keys.take_text("group_id") {
+        input["group_id"] = group.into();
+    }
+    if let Some(reset) = keys.take_text("auto_offset_reset") {
+        input["offset_reset"] = reset.into();
+    }
+    kafka_clients::of_vector(keys).put_in(&mut input);
+    input
 }
 
 fn file(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value {
