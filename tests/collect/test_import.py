@@ -87,6 +87,15 @@ output { stdout { codec => line { format => "%%{message}" } } }
         self.assertEqual((documents[0]["order"], documents[0]["verb"]), ("17", "paid"))
         self.assertIn("line 4: [output.stdout] the codec [line] has no counterpart", told)
 
+    def test_lines_of_a_codec_of_json_give_way_to_what_is_in_them(self):
+        documents, told = self.documents("pipeline.conf", """
+input { file { path => "%s/app.log" start_position => "beginning" codec => json } }
+output { stdout { codec => json_lines } }
+""" % self.folder, '{"a":1}\nno json\n')
+        self.assertEqual(told, "")
+        self.assertEqual([one.get("message") for one in documents], [None, "no json"])
+        self.assertEqual((documents[0]["a"], documents[1]["tags"]), (1, ["_jsonparsefailure"]))
+
     def test_a_logstash(self):
         documents, told = self.documents("pipeline.conf", """
 input { file { path => "%s/app.log" start_position => "beginning" } }

@@ -189,6 +189,10 @@ pub(super) fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
                 .unwrap_or_else(|| "8000".to_owned());
             input.insert("type".to_owned(), "http".into());
             input.insert("listen".to_owned(), format!("{address}:{port}").into());
+            if keys.take_text("prefix").as_deref() != Some(".") {
+                let reason = "objects are events themselves here, and not inside of [json] or another [prefix]";
+                notes.tell(&keys.path, reason);
+            }
             let tls = beats_tls::of_input(&mut keys, "ssl", notes);
             input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
             if keys.take_flag("basic_auth") == Some(true) {

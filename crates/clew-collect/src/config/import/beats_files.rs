@@ -6,7 +6,7 @@ use super::beats::items;
 use super::beats_processors;
 use super::keys::Keys;
 use super::patterns::expression;
-use super::{Notes, Part, bytes, duration_ms, processor, texts};
+use super::{LINE, Notes, Part, bytes, duration_ms, processor, texts};
 use crate::input::Encoding;
 
 /// What reads files.
@@ -268,9 +268,6 @@ fn multiline_of(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     keys.tell_rest(notes);
     Some(Value::Object(multiline))
 }
-
-/// The line while what is in it takes its place, in no document.
-const LINE: &str = "@metadata.line";
 
 /// `json` of an input: the line gives way to what is in it, and stays where it is no JSON. Returns the field that lines are
 /// chosen by from then on, if one is named.

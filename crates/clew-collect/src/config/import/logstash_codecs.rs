@@ -3,6 +3,7 @@
 use clew_ingest::grok_patterns;
 use serde_json::{Map, Value, json};
 
+use super::LINE;
 use super::keys::Keys;
 use super::logstash::{Told, keys, path};
 use super::logstash_patterns::{Patterns, of_folders};
@@ -30,12 +31,15 @@ pub(super) fn codec(
         "json" | "json_lines" => {
             if input["type"] != "http" {
                 let mut read = match keys.take_text("target") {
-                    Some(target) => json!({"field": "message", "target_field": path(&target)}),
-                    None => json!({"field": "message", "add_to_root": true}),
+                    Some(target) => json!({"field": LINE, "target_field": path(&target)}),
+                    None => json!({"field": LINE, "add_to_root": true}),
                 };
-                // Pipelines ask for the tag.
-                let tag = json!({"append": {"field": "tags", "value": ["_jsonparsefailure"]}});
-                read["on_failure"] = json!([tag]);
+                // The line gives way to what is in it, and stays where it is none. Pipelines ask for the tag.
+                read["on_failure"] = json!([
+                    {"rename": {"field": LINE, "target_field": "message"}},
+                    {"append": {"field": "tags", "value": ["_jsonparsefailure"]}},
+                ]);
+                processors.push(json!({"rename": {"field": "message", "target_field": LINE}}));
                 processors.push(json!({"json": read}));
             }
             // JSON has one.

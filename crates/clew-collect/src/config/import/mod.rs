@@ -269,6 +269,9 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     )
 }
 
+/// The line while what is in it takes its place, in no document.
+const LINE: &str = "@metadata.line";
+
 /// Gives an output its login; what is told where it has a half of one.
 fn put_login(
     output: &mut Value,

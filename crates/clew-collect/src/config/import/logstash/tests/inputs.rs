@@ -102,12 +102,12 @@ output { stdout {} }
     let inputs = config["inputs"].as_array().unwrap();
     assert_eq!(inputs.len(), 4, "{}", imported.config);
     assert_eq!(inputs[0]["start_at"], Value::Null);
-    assert_eq!(
-        inputs[0]["processors"][0]["json"]["target_field"],
-        "doc.said"
-    );
-    let failed = &inputs[0]["processors"][0]["json"]["on_failure"][0];
-    assert_eq!(failed["append"]["value"][0], "_jsonparsefailure");
+    let steps = &inputs[0]["processors"];
+    assert_eq!(steps[0]["rename"]["target_field"], "@metadata.line");
+    assert_eq!(steps[1]["json"]["target_field"], "doc.said");
+    let failed = &steps[1]["json"]["on_failure"];
+    assert_eq!(failed[0]["rename"]["target_field"], "message");
+    assert_eq!(failed[1]["append"]["value"][0], "_jsonparsefailure");
     assert_eq!(inputs[1]["multiline"]["timeout_ms"], 2_000);
     assert_eq!(inputs[2]["multiline"], Value::Null);
     assert_eq!(inputs[3]["listen"], "unix:///tmp/x.sock");
