@@ -4,6 +4,7 @@
 use std::net::Ipv4Addr;
 
 use super::cisco;
+use super::fields::are_digits;
 use super::stamp::{iso, rfc3164};
 use super::token::{enclosed, level, present, split, word};
 use super::{Record, Times};
@@ -137,7 +138,8 @@ fn behind_stamp<'a>(text: &str, rest: &'a str, priority: Option<u8>) -> Option<P
     }
     // An address with a port is no program: what follows is a load balancer's or a proxy's.
     let is_address = |parts: &Parts<'_>| parts.program.parse::<Ipv4Addr>().is_ok();
-    match tagged(behind_host) {
+    let spaced = || spaced(behind_host).filter(|_| !has_iso_stamp);
+    match tagged(behind_host).or_else(spaced) {
         Some(parts) if has_iso_stamp && priority.is_none() && is_address(&parts) => None,
         Some(parts) => Some(Parts { host, ..parts }),
         None if has_iso_stamp && priority.is_none() => None,
@@ -149,16 +151,44 @@ fn behind_stamp<'a>(text: &str, rest: &'a str, priority: Option<u8>) -> Option<P
     }
 }
 
-/// `PROGRAM[PID]: CONTENT`.
+/// `PROGRAM[PID]: CONTENT`; macOS' launchd says which service it speaks of before the colon, ` (com.apple.x[12])`.
 fn tagged(text: &str) -> Option<Parts<'_>> {
     let end = memchr::memchr3(b':', b'[', b' ', text.as_bytes())?;
     let (program, after) = text.split_at(end);
     let (pid, after) = enclosed(after, '[', b']').unwrap_or(("", after));
+    let service = after.strip_prefix(" (").filter(|_| !pid.is_empty());
+    let behind_service = service
+        .and_then(|service| split(service, b')'))
+        .filter(|(service, _)| !service.contains(' '))
+        .map(|(_, behind)| behind);
+    let after = behind_service.unwrap_or(after);
     let content = after.strip_prefix(':').filter(|_| !program.is_empty())?;
     Some(Parts {
         program,
         pid,
         content: content.strip_prefix(' ').unwrap_or(content),
+        ..Parts::default()
+    })
+}
+
+/// A program with blanks in its name, as those of macOS: `Microsoft Word[123]: CONTENT`.
+fn spaced(text: &str) -> Option<Parts<'_>> {
+    const NAME_BYTES_MAX: usize = 40;
+    const WORDS_MAX: usize = 3;
+    let (program, after) = split(text, b'[')?;
+    let (pid, after) = split(after, b']')?;
+    let is_letter = |letter: char| letter.is_alphanumeric() || " .-_".contains(letter);
+    let is_name = program.len() <= NAME_BYTES_MAX
+        && program.chars().all(is_letter)
+        && program.split(' ').count() <= WORDS_MAX
+        && !program.ends_with(' ');
+    let content = after
+        .strip_prefix(": ")
+        .filter(|_| is_name && are_digits(pid))?;
+    Some(Parts {
+        program,
+        pid,
+        content,
         ..Parts::default()
     })
 }
@@ -247,6 +277,48 @@ mod tests {
             "Jun 14 09:08:07 web1 last message repeated 2 times",
             Some(r#"2026-06-14T09:08:07.000Z - {"log":{"syslog":{"hostname":"web1"}}}"#),
         );
+    }
+
+    #[test]
+    fn programs_of_a_mac() {
+        for (tag, process) in [
+            (
+                "com.apple.xpc.launchd[1] (com.apple.xpc.launchd.domain.pid.App.9019)",
+                r#"{"name":"com.apple.xpc.launchd","pid":1}"#,
+            ),
+            (
+                "com.apple.xpc.launchd[1] (com.apple.Safari[6988])",
+                r#"{"name":"com.apple.xpc.launchd","pid":1}"#,
+            ),
+            (
+                "Microsoft Word[14463]",
+                r#"{"name":"Microsoft Word","pid":14463}"#,
+            ),
+            (
+                "BezelServices 255.10[94]",
+                r#"{"name":"BezelServices 255.10","pid":94}"#,
+            ),
+        ] {
+            let expected = format!(
+                r#"2026-06-01T09:00:55.000Z - {{"log":{{"syslog":{{"hostname":"mac1"}}}},"process":{process}}}"#
+            );
+            check(
+                &format!("Jun  1 09:00:55 mac1 {tag}: a text"),
+                Some(&expected),
+            );
+        }
+        for text in [
+            "a text of four words[12]: x",
+            "a text[x]: y",
+            "a text [12]: y",
+            "launchd[1] (a b): y",
+        ] {
+            check(
+                &format!("Jun  1 09:00:55 mac1 {text}"),
+                Some(r#"2026-06-01T09:00:55.000Z - {"log":{"syslog":{"hostname":"mac1"}}}"#),
+            );
+        }
+        check("2026-06-01T09:00:55Z mac1 starting up[12]: x", None);
     }
 
     #[test]
