@@ -81,8 +81,34 @@ pub(super) fn convert(
         config.insert("processors".to_owned(), processors.into());
     }
     config.insert("outputs".to_owned(), outputs.into());
+    tell_elsewhere(&mut root, notes);
     root.tell_rest(notes);
     Ok(config)
+}
+
+/// What is said in another place here, and where.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("filebeat.config.inputs", FOLDER),
+    ("filebeat.config.modules", FOLDER),
+    (
+        "queue.disk",
+        "the [buffer] of an output keeps what waits for it",
+    ),
+    ("http", FIGURES),
+    ("monitoring", FIGURES),
+];
+const FOLDER: &str = "files of a folder are carried over one by one";
+const FIGURES: &str = "figures are shown with [metrics]";
+
+/// Tells of what is said in another place, unless it is off.
+fn tell_elsewhere(root: &mut Keys, notes: &mut Notes<'_>) {
+    for (key, reason) in ELSEWHERE {
+        let path = root.path_of(key);
+        let given = root.take(key);
+        if given.is_some_and(|given| given["enabled"] != false) {
+            notes.tell(&path, reason);
+        }
+    }
 }
 
 /// The indexes that inputs name for their events, with the condition that holds for those.

@@ -224,6 +224,29 @@ logging.to:
 }
 
 #[test]
+fn what_is_said_in_another_place_is_told_with_it() {
+    let text = "\
+filebeat.inputs: [{type: stdin}]
+filebeat.config:
+  modules: {path: 'modules.d/*.yml', reload.enabled: false}
+queue.disk.max_size: 10GB
+http.enabled: true
+http.port: 5066
+monitoring.enabled: false
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 3: [filebeat.config.modules] files of a folder are carried over one by one",
+            "line 4: [queue.disk] the [buffer] of an output keeps what waits for it",
+            "line 5: [http] figures are shown with [metrics]",
+        ]
+    );
+}
+
+#[test]
 fn what_is_not_enough_for_a_run_is_told() {
     let imported = import_filebeat("f.yml", "output.console: {}").unwrap();
     let told = imported.left_out.last().unwrap().to_string();
