@@ -323,6 +323,20 @@ class Mistakes(Session):
         told = client.describe_collection("changing")
         self.same((told["description"], told["consistency_level"], "collection.description" in told["properties"]),
                   ("changed", 3, False), "said as properties, and none")
+        drop = lambda *keys: client.drop_collection_properties("changing", property_keys=list(keys))
+        for said, call in [
+            ("no properties or delete keys provided", drop),
+            ("cannot alter reserved collection property max_field_id", lambda: collection(max_field_id="999")),
+            ("cannot delete reserved collection property max_field_id", lambda: drop("max_field_id")),
+            ("cannot alter namespace.sharding.enabled after", lambda: collection(**{"namespace.sharding.enabled": "true"})),
+            ("cannot delete key dynamicfield.enabled", lambda: drop("dynamicfield.enabled")),
+            ("cannot alter dynamic schema with other properties", lambda: collection(**{"dynamicfield.enabled": "true", "a": "b"})),
+            ("invalid dynamic schema property value: yes", lambda: collection(**{"dynamicfield.enabled": "yes"})),
+            ("must be false when autoID is false", lambda: collection(allow_insert_auto_id="true")),
+            ("unknown or invalid IANA Time Zone ID: Mars", lambda: collection(timezone="Mars")),
+        ]:
+            self.refused(1100, said, call)
+        self.same(client.describe_collection("changing")["properties"], told["properties"], "nothing of it changed")
         client.drop_collection("changing")
 
     def too_much(self):

@@ -433,7 +433,8 @@ class Kinds(Session):
         client.create_collection("plain", schema=schema, index_params=params, consistency_level="Strong")
         client.insert("plain", [{"id": 1, "v": [1, 0], "at": "2025-07-01T12:00:00"}])
         self.same((client.describe_collection("plain")["properties"], client.get("plain", ids=1)[0]["at"]),
-                  ({"timezone": "America/New_York"}, "2025-07-01T12:00:00-04:00"), "the zone of its database")
+                  ({"max_field_id": "103", "namespace.sharding.enabled": "false", "timezone": "America/New_York"},
+                   "2025-07-01T12:00:00-04:00"), "the zone of its database")
         client.drop_collection("plain")
         client.use_database("default")
         client.drop_database("zoned")

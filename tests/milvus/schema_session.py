@@ -51,6 +51,7 @@ class Schemas(Session):
         client.drop_collection_field("less", "tag")
         client.drop_collection_field("less", field_id=numbers["w"])
         self.same(self.names("less"), ["id", "v", "text", "age"], "dropped by name and by number")
+        self.same(client.describe_collection("less")["properties"]["max_field_id"], str(max(numbers.values())), "was given once")
         self.same(client.list_indexes("less"), ["v"], "their indexes went with them")
         self.refused(1100, "cannot drop the last vector field: v", lambda: client.drop_collection_field("less", "v"))
         for more in [{"filter": "tag == 't1'", "output_fields": ["id"]}, {"filter": "id >= 0", "output_fields": ["tag"]}]:

@@ -531,7 +531,8 @@ class Rest(ClientsTest):
         self.ask("collections/alter_properties", {"collectionName": "two", "properties": {"collection.ttl.seconds": "x"}}, code=1100)
         self.ask("collections/drop_properties", {"collectionName": "two", "propertyKeys": ["collection.ttl.seconds"]})
         self.assertEqual(self.ask("collections/describe", {"collectionName": "two"})["data"]["properties"],
-                         [{"key": "timezone", "value": "UTC"}])
+                         [{"key": "max_field_id", "value": "102"}, {"key": "namespace.sharding.enabled", "value": "false"},
+                          {"key": "timezone", "value": "UTC"}])
         self.ask("collections/rename", {"collectionName": "two", "newCollectionName": "three", "newDbName": "there"})
         self.assertEqual(self.ask("collections/list")["data"], [])
         self.assertEqual(count("three", dbName="there")["data"], [{"count(*)": 2}])

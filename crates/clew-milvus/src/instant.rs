@@ -34,9 +34,7 @@ pub(crate) fn zone_of(named: &BTreeMap<String, String>) -> Result<TimeZone> {
     let name = named.get(ZONE).filter(|name| !name.is_empty());
     parse_zone(name.map(String::as_str)).map_err(|_| {
         let name = name.map_or("", String::as_str);
-        MilvusError::invalid(format!(
-            "invalid timezone, should be a IANA timezone name: {name}"
-        ))
+        MilvusError::invalid(format!("unknown or invalid IANA Time Zone ID: {name}"))
     })
 }
 

@@ -55,6 +55,7 @@ pub(super) fn collection(index: &Index) -> Collection {
         released: BTreeSet::new(),
         dropped: BTreeSet::new(),
         last_dropped: None,
+        dynamic_id: None,
         updated_ms: index.created_ms(),
     }
 }

@@ -133,6 +133,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::proto::KeyValuePair;
 
     fn collection() -> Collection {
         let kept = json!({
@@ -199,6 +200,9 @@ mod tests {
         assert_eq!(indexes, ["v"]);
         assert!(own.functions.is_empty());
         assert_eq!(own.last_id(), 104);
+        let told = own.told_properties();
+        let is_greatest = |pair: &&KeyValuePair| pair.key == "max_field_id";
+        assert_eq!(told.iter().find(is_greatest).unwrap().value, "104");
         assert_eq!(own.check_not_dropped("tag").unwrap_err().code(), 3000);
         assert!(own.check_not_dropped("sparse").is_ok());
     }

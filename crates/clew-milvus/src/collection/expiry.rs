@@ -48,9 +48,9 @@ impl Collection {
             return Ok(());
         };
         if self.properties.contains_key(TTL) {
-            return Err(MilvusError::invalid(format!(
-                "collection TTL and ttl field cannot be set at the same time: {TTL} and {TTL_FIELD}"
-            )));
+            return Err(MilvusError::invalid(
+                "collection TTL and ttl field cannot be set at the same time",
+            ));
         }
         let mut fields = self.fields.iter();
         let field = fields.find(|field| field.name == *name).ok_or_else(|| {

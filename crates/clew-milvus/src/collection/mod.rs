@@ -44,7 +44,7 @@ pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
 pub(crate) use name::NameOf;
-pub(crate) use property::check_warmup;
+pub(crate) use property::{check_altered, check_warmup};
 pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
 pub(crate) use vector_index::{Metric, VectorIndex, flattened, metric_of};
@@ -98,6 +98,10 @@ pub(crate) struct Collection {
     /// The greatest number that a field had which was dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_dropped: Option<i64>,
+    /// The number of what rows have beyond the fields, which is a field of its own to Milvus; collections from before it was
+    /// kept have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dynamic_id: Option<i64>,
     /// The moment of its schema's last change, in milliseconds since the epoch: rows say by which schema they were
     /// packed.
     pub(crate) updated_ms: u64,
@@ -155,6 +159,7 @@ impl Collection {
             released: BTreeSet::new(),
             dropped: BTreeSet::new(),
             last_dropped: None,
+            dynamic_id: schema.enable_dynamic_field.then_some(next),
             updated_ms: 0,
         };
         collection.properties.extend(pairs(schema.properties));
@@ -287,7 +292,8 @@ impl Collection {
         let parts = self.structs.iter().flat_map(|one| &one.parts);
         let ids = self.fields.iter().chain(parts).map(|field| field.id);
         let of_structs = self.structs.iter().map(|one| one.id);
-        let last = ids.chain(of_structs).chain(self.last_dropped).max();
+        let others = self.last_dropped.into_iter().chain(self.dynamic_id);
+        let last = ids.chain(of_structs).chain(others).max();
         last.unwrap_or(FIRST_FIELD_ID)
     }
 
@@ -346,6 +352,7 @@ impl Collection {
             released: BTreeSet::new(),
             dropped: BTreeSet::new(),
             last_dropped: None,
+            dynamic_id: None,
             updated_ms: 0,
             ..one.clone()
         };

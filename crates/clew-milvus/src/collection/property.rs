@@ -19,6 +19,11 @@ const DYNAMIC_FIELD: &str = "dynamicfield.enabled";
 /// Whether inserted rows may bring keys that would be made otherwise.
 const KEYS_TAKEN: &str = "allow_insert_auto_id";
 
+/// The greatest number that a field had: told, and nobody's to say.
+const MAX_FIELD_ID: &str = "max_field_id";
+/// Whether each namespace has a part of its own.
+const NAMESPACE_SHARDING: &str = "namespace.sharding.enabled";
+
 /// A truth, as Milvus reads it.
 fn truth(given: &str) -> Option<bool> {
     match given {
@@ -124,11 +129,17 @@ impl Collection {
         }
     }
 
-    /// The properties as clients are told of them: as Milvus has it, each collection has a time zone.
+    /// The properties as clients are told of them: as Milvus has it, each collection has a time zone, the greatest number
+    /// that a field of it had, and no part for each namespace, as there are none.
     pub(crate) fn told_properties(&self) -> Vec<KeyValuePair> {
         let mut told = self.properties.clone();
-        told.entry(ZONE.to_string())
-            .or_insert_with(|| "UTC".to_string());
+        let mut unless_said = |key: &str, value: &str| {
+            told.entry(key.to_string())
+                .or_insert_with(|| value.to_string());
+        };
+        unless_said(ZONE, "UTC");
+        unless_said(NAMESPACE_SHARDING, "false");
+        told.insert(MAX_FIELD_ID.to_string(), self.last_id().to_string());
         key_values(&told)
     }
 
@@ -136,6 +147,19 @@ impl Collection {
     pub(crate) fn takes_keys(&self) -> bool {
         let said = self.properties.get(KEYS_TAKEN);
         said.is_some_and(|given| truth(given) == Some(true))
+    }
+
+    /// Refuses that rows bring keys where they have to bring them anyway.
+    ///
+    /// # Errors
+    /// In Milvus' words.
+    pub(crate) fn check_takes_keys(&self) -> Result<()> {
+        match self.takes_keys() && !self.primary().auto_id {
+            true => Err(MilvusError::invalid(format!(
+                "the value for {KEYS_TAKEN} must be false when autoID is false"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Takes from its properties what they say of the collection itself. What is no level of consistency changes nothing.
@@ -185,18 +209,48 @@ impl Collection {
         };
         match truth(&given) {
             None => Err(MilvusError::invalid(format!(
-                "invalid value of {DYNAMIC_FIELD}: {given}"
+                "invalid dynamic schema property value: {given}"
             ))),
             Some(false) if self.dynamic => Err(MilvusError::invalid(
                 "dynamic schema cannot supported to be disabled",
             )),
             Some(true) if !self.dynamic => {
+                self.dynamic_id = Some(self.last_id() + 1);
                 self.dynamic = true;
                 Ok(Some(FieldSpec::new(DYNAMIC, FieldKind::Flat)))
             }
             Some(_) => Ok(None),
         }
     }
+}
+
+/// Refuses a change of properties that changes none, or what nobody may change. That rows may have fields beyond the
+/// collection's is said by itself.
+///
+/// # Errors
+/// In Milvus' words.
+pub(crate) fn check_altered(given: &BTreeMap<String, String>, dropped: &[String]) -> Result<()> {
+    let drops = |key: &str| dropped.iter().any(|dropped| dropped == key);
+    let refused = if given.is_empty() && dropped.is_empty() {
+        "no properties or delete keys provided".to_string()
+    } else if given.contains_key(MAX_FIELD_ID) {
+        format!("cannot alter reserved collection property {MAX_FIELD_ID}")
+    } else if drops(MAX_FIELD_ID) {
+        format!("cannot delete reserved collection property {MAX_FIELD_ID}")
+    } else if given.contains_key(NAMESPACE_SHARDING) {
+        format!("cannot alter {NAMESPACE_SHARDING} after collection creation")
+    } else if drops(NAMESPACE_SHARDING) {
+        format!("cannot delete {NAMESPACE_SHARDING} after collection creation")
+    } else if drops(DYNAMIC_FIELD) {
+        format!(
+            "cannot delete key {DYNAMIC_FIELD}, dynamic field schema could support set to true/false"
+        )
+    } else if given.contains_key(DYNAMIC_FIELD) && given.len() > 1 {
+        "cannot alter dynamic schema with other properties at the same time".to_string()
+    } else {
+        return Ok(());
+    };
+    Err(MilvusError::invalid(refused))
 }
 
 /// Refuses ways to warm up that there are not, among properties or parameters.

@@ -142,6 +142,7 @@ impl Collection {
             released: BTreeSet::new(),
             dropped: BTreeSet::new(),
             last_dropped: None,
+            dynamic_id: None,
             updated_ms: 0,
         }
     }

@@ -8,8 +8,8 @@ use super::aliases::name_taken;
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_properties,
-    mapping_spec, pairs, written_part,
+    Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_altered,
+    check_properties, mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
@@ -286,6 +286,7 @@ impl Service {
                 return Err(both_ways());
             }
             let given = pairs(request.properties);
+            check_altered(&given, &request.delete_keys)?;
             check_properties(&given)?;
             let change = |collection: &mut Collection, index: &Index| {
                 let before = collection.clone();
@@ -298,6 +299,9 @@ impl Service {
                 }
                 collection.settle_said();
                 collection.check_ends()?;
+                if !before.takes_keys() {
+                    collection.check_takes_keys()?;
+                }
                 zone_of(&collection.properties)?;
                 collection.check_isolation_changes(place.1, &before)?;
                 let mut changes = Changes::default();
