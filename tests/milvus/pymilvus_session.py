@@ -422,6 +422,17 @@ class Client(Session):
                                     search_params={"params": dict(zip(("radius", "range_filter"), span))})
             self.same([texts.index(hit["entity"]["text"]) for hit in hits], want, f"scores within {span}")
         self.same(client.query("words", ids=made[1:2], output_fields=["text"])[0]["text"], texts[1], "keys that were made")
+        for vector in ({1: 2.0}, self.vector(4)):
+            self.refused(1100, "please provide varchar/text for BM25 Function based search",
+                         lambda: client.search("words", data=[vector], anns_field="sparse", limit=3))
+        client.release_collection("words")
+        client.drop_index("words", "sparse")
+        for said, more in [("must be BM25, got IP", {"metric_type": "IP"}), ("must be BM25, got COSINE", {"metric_type": "COSINE"}),
+                           ("param 'bm25_k1' (-1)", {"metric_type": "BM25", "params": {"bm25_k1": -1}}),
+                           ("param 'bm25_b' (2)", {"metric_type": "BM25", "params": {"bm25_b": 2}})]:
+            params = client.prepare_index_params()
+            params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", **more)
+            self.refused(1100, said, lambda: client.create_index("words", params))
         client.drop_collection("words")
 
     def sparse(self):

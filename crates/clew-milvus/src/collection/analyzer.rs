@@ -174,7 +174,12 @@ fn tokenizer_of(part: &Value) -> Result<Value> {
             any => json!({"type": "pattern", "pattern": format!("(?:{})+", any.join("|"))}),
         }),
         "ngram" => pieces(part),
-        other => Err(MilvusError::Unsupported(format!("tokenizer {other}"))),
+        "jieba" | "icu" | "lindera" | "language_identifier" | "thai" | "grpc" => {
+            Err(MilvusError::Unsupported(format!("tokenizer {name}")))
+        }
+        other => Err(MilvusError::invalid(format!(
+            "unsupported tokenizer: {other}"
+        ))),
     }
 }
 

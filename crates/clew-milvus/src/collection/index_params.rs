@@ -81,6 +81,10 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     if has_codes || index_type == "HNSW_SQ" || index_type == "IVF_RABITQ" {
         check_refinement(index_type, params)?;
     }
+    if field.is_function_output {
+        decimal(params, "bm25_k1", (0.0, 3.0))?;
+        decimal(params, "bm25_b", (0.0, 1.0))?;
+    }
     match params.get("inverted_index_algo") {
         Some(given) if index_type.starts_with("SPARSE") && !WAYS.contains(&given.as_str()) => {
             Err(refused(format!(
@@ -155,7 +159,7 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
             "ngram index can only be created on VARCHAR or JSON field".to_string()
         }
         "NGRAM" if !is_json => return check_grams(params),
-        "NGRAM" => return check_grams(params).and_then(|()| check_json(params)),
+        "NGRAM" => return check_json_of_grams(params).and_then(|()| check_grams(params)),
         _ if is_json => return check_json(params),
         _ => return Ok(()),
     };
@@ -184,6 +188,20 @@ fn check_grams(params: &Params) -> Result<()> {
         false => Err(refused(format!(
             "invalid min_gram or max_gram value for Ngram index, min_gram: {min}, max_gram: {max}"
         ))),
+    }
+}
+
+/// Refuses an index of parts of words of JSON that does not say that a path leads to texts.
+fn check_json_of_grams(params: &Params) -> Result<()> {
+    match params.get("json_cast_type") {
+        None => Err(MilvusError::Missing(
+            "JSON field with ngram index must specify json_cast_type: missing parameter".into(),
+        )),
+        Some(cast) if !cast.trim().eq_ignore_ascii_case("VARCHAR") => Err(refused(format!(
+            "JSON field with ngram index only supports VARCHAR cast type, got: {}",
+            cast.trim().to_ascii_uppercase()
+        ))),
+        Some(_) => Ok(()),
     }
 }
 
@@ -231,6 +249,24 @@ pub(super) fn number<N: TryFrom<u64>>(
             "Out of range in json: param '{name}' ({given}) should be in range [{min}, {max}]"
         ))
     })
+}
+
+/// Refuses a number that is none, or beyond its bounds.
+fn decimal(params: &Params, name: &str, (min, max): (f64, f64)) -> Result<()> {
+    let Some(given) = params.get(name) else {
+        return Ok(());
+    };
+    let number: f64 = given.parse().map_err(|_| {
+        refused(format!(
+            "wrong data type in json, key: '{name}', value: '{given}'"
+        ))
+    })?;
+    match (min..=max).contains(&number) {
+        true => Ok(()),
+        false => Err(refused(format!(
+            "Out of range in json: param '{name}' ({given}) should be in range [{min}, {max}]"
+        ))),
+    }
 }
 
 fn refused(said: impl std::fmt::Display) -> MilvusError {
@@ -339,6 +375,35 @@ mod tests {
     }
 
     #[test]
+    fn what_words_count_is_within_bounds() {
+        let output = Field {
+            is_function_output: true,
+            ..Field::named("f", DataType::SparseFloatVector)
+        };
+        let of_words = |given: &str| {
+            let given = format!("index_type=SPARSE_INVERTED_INDEX metric_type=BM25 {given}");
+            check_vector(&output, &params(&given))
+        };
+        assert_eq!(of_words("bm25_k1=1.5 bm25_b=0"), Ok(()));
+        for (given, said) in [
+            (
+                "bm25_k1=-1",
+                "param 'bm25_k1' (-1) should be in range [0, 3]",
+            ),
+            (
+                "bm25_b=1.1",
+                "param 'bm25_b' (1.1) should be in range [0, 1]",
+            ),
+            ("bm25_b=NaN", "should be in range [0, 1]"),
+            ("bm25_k1=much", "wrong data type in json, key: 'bm25_k1'"),
+        ] {
+            let refused = of_words(given).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{given}");
+            assert!(refused.to_string().contains(said), "{given}: {refused}");
+        }
+    }
+
+    #[test]
     fn scalar_indexes_are_of_the_types_that_milvus_has_them_for() {
         for (data_type, taken) in [
             (DataType::VarChar, "index_type=TRIE"),
@@ -375,6 +440,16 @@ mod tests {
                 1100,
             ),
             (DataType::Json, "index_type=INVERTED", 1101),
+            (
+                DataType::Json,
+                "index_type=NGRAM min_gram=2 max_gram=3",
+                1101,
+            ),
+            (
+                DataType::Json,
+                "index_type=NGRAM json_cast_type=DOUBLE min_gram=2 max_gram=3",
+                1100,
+            ),
             (
                 DataType::Json,
                 "index_type=INVERTED json_cast_type=text",

@@ -287,6 +287,13 @@ pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
         Some(name @ ("MAX_SIM_HAMMING" | "MAX_SIM_JACCARD")) if field.is_part() => {
             return Err(MilvusError::Unsupported(format!("metric {name}")));
         }
+        Some(name)
+            if field.is_function_output && !name.eq_ignore_ascii_case(Metric::Bm25.name()) =>
+        {
+            return Err(MilvusError::invalid(format!(
+                "index metric type of BM25 function output field must be BM25, got {name}"
+            )));
+        }
         Some(name) => Metric::named(name).ok_or_else(|| unfit_metric(data_type, name))?,
     };
     let allowed: &[Metric] = match data_type {

@@ -15,6 +15,7 @@ use super::hit_groups::group_of_hits;
 use super::ordered::HitOrder;
 use super::query::{check_said, filter};
 use super::search::row_ids;
+use super::words::texts_of;
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
@@ -377,17 +378,7 @@ fn probes(
         return Err(MilvusError::invalid("the search has no vectors"));
     };
     if metric == Metric::Bm25 {
-        if holder.r#type != DataType::VarChar.number() {
-            return Err(MilvusError::invalid(format!(
-                "please provide varchar/text for BM25 Function based search, got {}",
-                name_of(holder.r#type)
-            )));
-        }
-        let texts = holder.values.into_iter().map(|bytes| {
-            String::from_utf8(bytes.into())
-                .map_err(|_| MilvusError::invalid("a text to search for is no UTF-8"))
-        });
-        return Ok(Probes::Texts(texts.collect::<Result<_>>()?));
+        return Ok(Probes::Texts(texts_of(holder)?));
     }
     let sent = sent_as(field, metric, holder.r#type)?;
     if field.data_type == DataType::SparseFloatVector {

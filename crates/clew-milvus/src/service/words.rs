@@ -14,9 +14,28 @@ use serde_json::value::RawValue;
 use super::Service;
 use super::asked::Asked;
 use super::search::{FOUND_BYTES, Found};
-use crate::collection::{Collection, TEXT};
+use crate::collection::{Collection, DataType, TEXT};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
+use crate::proto::PlaceholderValue;
+
+/// The texts that a search for words is of.
+///
+/// # Errors
+/// For vectors: those of the field are made of texts, and there are none to measure.
+pub(super) fn texts_of(holder: PlaceholderValue) -> Result<Vec<String>> {
+    if holder.r#type != DataType::VarChar.number() {
+        return Err(MilvusError::invalid(format!(
+            "please provide varchar/text for BM25 Function based search, got {}",
+            DataType::of(holder.r#type).map_or("unknown", DataType::name)
+        )));
+    }
+    let texts = holder.values.into_iter().map(|bytes| {
+        String::from_utf8(bytes.into())
+            .map_err(|_| MilvusError::invalid("a text to search for is no UTF-8"))
+    });
+    texts.collect()
+}
 
 impl Service {
     /// What is found for each text, best first.

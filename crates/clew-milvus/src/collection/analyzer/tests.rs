@@ -155,6 +155,7 @@ fn parts_that_are_none_are_refused() {
         json!({"tokenizer": null}),
         json!({"tokenizer": []}),
         json!({"tokenizer": {"type": null}}),
+        json!({"tokenizer": "Unsupported"}),
         json!({"filter": "lowercase"}),
         json!({"filter": [{"type": null}]}),
         json!({"filter": [{"type": "stop", "stop_words": "the"}]}),
