@@ -139,10 +139,19 @@ impl Grouping {
         };
         let field = match inside {
             "*" if operator == Operator::Count => None,
+            "*" => {
+                return Err(MilvusError::invalid(format!(
+                    "{}(*) is not supported, only count(*) is allowed",
+                    operator.name()
+                )));
+            }
             inside => {
-                let field = collection.field(inside);
-                let field =
-                    field.map_err(|_| MilvusError::invalid(format!("field {inside} not exist")))?;
+                let field = collection.field(inside).map_err(|_| {
+                    MilvusError::invalid(format!(
+                        "target field {inside} for aggregation:{} does not exist",
+                        operator.name()
+                    ))
+                })?;
                 operator.check(field)?;
                 Some(self.add_field(field))
             }
@@ -227,6 +236,11 @@ impl Operator {
         row.map(|row| row.1)
     }
 
+    fn name(self) -> &'static str {
+        let mut rows = OPERATORS.iter();
+        rows.find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+
     /// Refuses a field whose values it is not for.
     pub(super) fn check(self, field: &Field) -> Result<()> {
         let data_type = field.data_type;
@@ -241,10 +255,7 @@ impl Operator {
         if fits {
             return Ok(());
         }
-        let name = OPERATORS
-            .iter()
-            .find(|row| row.1 == self)
-            .map_or("", |row| row.0);
+        let name = self.name();
         Err(MilvusError::Unexpected(format!(
             "aggregation operator {name} does not support data type {}",
             data_type.name()

@@ -213,17 +213,43 @@ fn order(left: &Value, right: &Value) -> Option<Ordering> {
 fn numbers(left: &Number, right: &Number) -> Option<Ordering> {
     match (left.as_i64(), right.as_i64()) {
         (Some(left), Some(right)) => Some(left.cmp(&right)),
-        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+        (Some(whole), None) => beside_float(whole, right.as_f64()?),
+        (None, Some(whole)) => beside_float(whole, left.as_f64()?).map(Ordering::reverse),
+        (None, None) => left.as_f64()?.partial_cmp(&right.as_f64()?),
     }
 }
 
+/// The order of a whole number and a float: one beyond 64 bits is beyond all whole numbers, also those that no float is.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "within 64 bits they are compared as floats"
+)]
+fn beside_float(whole: i64, float: f64) -> Option<Ordering> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if float >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if float < -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    (whole as f64).partial_cmp(&float)
+}
+
 impl Arithmetic {
-    /// The number that two make; none where they make none.
+    /// The number that two make; none where they make none. What whole numbers make beyond 64 bits is a float.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "beyond 64 bits a float is on the right side of every whole number"
+    )]
     pub fn of(self, left: &Value, right: &Value) -> Option<Value> {
         if let (Some(left), Some(right)) = (left.as_i64(), right.as_i64())
             && self != Arithmetic::Power
         {
-            return self.of_whole(left, right).map(Value::from);
+            let whole = self.of_whole(left, right)?;
+            return Some(match i64::try_from(whole) {
+                Ok(whole) => whole.into(),
+                Err(_) => (whole as f64).into(),
+            });
         }
         let (left, right) = (left.as_f64()?, right.as_f64()?);
         let number = match self {
@@ -242,21 +268,22 @@ impl Arithmetic {
         Number::from_f64(number).map(Value::Number)
     }
 
-    fn of_whole(self, left: i64, right: i64) -> Option<i64> {
+    fn of_whole(self, left: i64, right: i64) -> Option<i128> {
         let bits = || u32::try_from(right).ok();
+        let (wide, by) = (i128::from(left), i128::from(right));
         Some(match self {
-            Arithmetic::Add => left.wrapping_add(right),
-            Arithmetic::Subtract => left.wrapping_sub(right),
-            Arithmetic::Multiply => left.wrapping_mul(right),
+            Arithmetic::Add => wide + by,
+            Arithmetic::Subtract => wide - by,
+            Arithmetic::Multiply => wide * by,
             Arithmetic::Divide if right == 0 => return None,
-            Arithmetic::Divide => left.wrapping_div(right),
+            Arithmetic::Divide => wide / by,
             Arithmetic::Modulo if right == 0 => return None,
-            Arithmetic::Modulo => left.wrapping_rem(right),
-            Arithmetic::BitAnd => left & right,
-            Arithmetic::BitOr => left | right,
-            Arithmetic::BitXor => left ^ right,
-            Arithmetic::ShiftLeft => left.checked_shl(bits()?)?,
-            Arithmetic::ShiftRight => left.checked_shr(bits()?)?,
+            Arithmetic::Modulo => wide % by,
+            Arithmetic::BitAnd => wide & by,
+            Arithmetic::BitOr => wide | by,
+            Arithmetic::BitXor => wide ^ by,
+            Arithmetic::ShiftLeft => left.checked_shl(bits()?)?.into(),
+            Arithmetic::ShiftRight => left.checked_shr(bits()?)?.into(),
             Arithmetic::Power => return None,
         })
     }
@@ -301,10 +328,22 @@ mod tests {
             Some(json!(1024.0))
         );
         assert_eq!(of(Arithmetic::Add, json!("a"), json!(1)), None);
+        // Beyond 64 bits nothing comes round from the other end.
+        let end = 9_223_372_036_854_775_808.0;
+        for (how, left, right, want) in [
+            (Arithmetic::Divide, i64::MIN, -1, end),
+            (Arithmetic::Add, i64::MAX, 1, end),
+            (Arithmetic::Subtract, i64::MIN, i64::MAX, -2.0 * end),
+            (Arithmetic::Multiply, i64::MAX, 2, 2.0 * end),
+        ] {
+            assert_eq!(of(how, json!(left), json!(right)), Some(json!(want)));
+        }
         assert_eq!(
-            of(Arithmetic::Divide, json!(i64::MIN), json!(-1)),
-            Some(json!(i64::MIN))
+            of(Arithmetic::Modulo, json!(i64::MIN), json!(-1)),
+            Some(json!(0))
         );
+        let beyond = Comparison::Greater.holds(&json!(end), &json!(i64::MAX));
+        assert_eq!(beyond, Some(true));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use clew_query::{Comparison, FieldStep, Operand, Query, Range, Test};
 use serde_json::Value;
 
 use super::clauses::{but_not, constant, exists, predicate};
-use super::literal::{check_kind, exact};
+use super::literal::{check_kind, exact, incomparable};
 use super::operand::Place;
 use super::{Lowered, Lowering};
 use crate::collection::{DYNAMIC, DataType, Field};
@@ -125,8 +125,27 @@ impl Lowering<'_> {
     ) -> Lowered<Query> {
         let how =
             comparison_of(operator).ok_or_else(|| ExprError::at(at, "expected a comparison"))?;
+        if let (Some(of_left), Some(of_right)) = (self.type_of(left)?, self.type_of(right)?)
+            && of_left != of_right
+            && !(of_left.is_number() && of_right.is_number())
+        {
+            return Err(incomparable(at, of_left, of_right));
+        }
         let (left, right) = (self.single(left)?, self.single(right)?);
         Ok(predicate(Test::Compare(how, left, right), None))
+    }
+
+    /// What a field's values are; none where each row says so, as inside JSON.
+    fn type_of(&self, expr: &Expr) -> Lowered<Option<DataType>> {
+        let Kind::Path(path) = &expr.kind else {
+            return Ok(None);
+        };
+        let field = match self.place(expr.at, path)? {
+            Place::Indexed(field) => Some(field),
+            Place::Inside(_, field) => field,
+        };
+        let own = field.map(|field| field.element_type.unwrap_or(field.data_type));
+        Ok(own.filter(|own| *own != DataType::Json))
     }
 }
 

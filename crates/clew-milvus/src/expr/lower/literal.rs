@@ -107,15 +107,20 @@ pub(super) fn check_kind(at: usize, data_type: DataType, name: &str, value: &Val
             ));
         }
     };
-    // Milvus' words: the expression, which is told before them, has the field and the value.
-    Err(ExprError::at(
+    Err(incomparable(at, data_type, of))
+}
+
+/// What is said of values of two types that have no order. In Milvus' words: the expression, which is told before them,
+/// has the fields and the values.
+pub(super) fn incomparable(at: usize, left: DataType, right: DataType) -> ExprError {
+    ExprError::at(
         at,
         format!(
             "comparisons between {} and {} are not supported",
-            data_type.name(),
-            of.name()
+            left.name(),
+            right.name()
         ),
-    ))
+    )
 }
 
 /// Refuses values of a list that are not of a field's type: whole numbers are not floats there.
@@ -144,6 +149,21 @@ pub(super) fn check_element(at: usize, data_type: DataType, value: &Value) -> Lo
             data_type.name()
         ),
     ))
+}
+
+/// Refuses values that the elements of a list cannot be.
+pub(super) fn check_cast(at: usize, element: DataType, values: &[Value]) -> Lowered<()> {
+    let fits = |value: &Value| check_kind(at, element, "", value).is_ok();
+    match values.iter().all(fits) {
+        true => Ok(()),
+        false => Err(ExprError::at(
+            at,
+            format!(
+                "cannot cast value to {}: incompatible source type",
+                element.name()
+            ),
+        )),
+    }
 }
 
 /// A value as the terms of a field have it; none when no document can have it.

@@ -4,7 +4,7 @@ use clew_query::{Operand, Query, Test};
 use serde_json::Value;
 
 use super::clauses::{all_of, any_of, but_not, constant, one_of, tested};
-use super::literal::{check_element, check_kind, exact};
+use super::literal::{check_cast, check_element, exact};
 use super::operand::Place;
 use super::{Lowered, Lowering};
 use crate::collection::DataType;
@@ -37,6 +37,9 @@ impl Lowering<'_> {
                 list.at,
                 match &list.kind {
                     Kind::Not(_) => "not can only apply on boolean".to_string(),
+                    Kind::Template(name) => format!(
+                        "the value of term expression template variable {{{name}}} is not array"
+                    ),
                     Kind::Path(path) => format!(
                         "value '({})' in list cannot be a non-const expression",
                         path.name
@@ -71,6 +74,20 @@ impl Lowering<'_> {
         Ok(tested(Test::OneOf(operand, values), negated))
     }
 
+    /// The values that a list is asked for.
+    fn wanted(&self, wanted: &Expr, which: Which) -> Lowered<Vec<Value>> {
+        let value = self.literal(wanted)?;
+        let value = value.ok_or_else(|| ExprError::at(wanted.at, "expected a value"))?;
+        match (which, value) {
+            (Which::One, value) => Ok(vec![value]),
+            (_, Value::Array(values)) => Ok(values),
+            _ => {
+                let why = format!("{} operation element must be an array", which.name());
+                Err(ExprError::at(wanted.at, why))
+            }
+        }
+    }
+
     pub(super) fn contains(
         &self,
         at: usize,
@@ -80,17 +97,8 @@ impl Lowering<'_> {
         let [list, wanted] = arguments else {
             return Err(ExprError::at(at, "the function takes a field and a value"));
         };
-        let value = self.literal(wanted)?;
-        let value = value.ok_or_else(|| ExprError::at(wanted.at, "expected a value"))?;
+        let values = self.wanted(wanted, which)?;
         let all = which != Which::Any;
-        let values = match (which, value) {
-            (Which::One, value) => vec![value],
-            (_, Value::Array(values)) => values,
-            _ => {
-                let why = format!("{} operation element must be an array", which.name());
-                return Err(ExprError::at(wanted.at, why));
-            }
-        };
         if let Some(query) = self.part_contains(list, (wanted.at, &values), (which, negated))? {
             return Ok(query);
         }
@@ -110,6 +118,9 @@ impl Lowering<'_> {
             Place::Inside(operand, field) => {
                 let typed = field
                     .filter(|field| field.data_type == DataType::Array && path.steps.is_empty());
+                if let Some(element) = typed.and_then(|field| field.element_type) {
+                    check_cast(wanted.at, element, &values)?;
+                }
                 match typed {
                     // The terms do not tell an empty list from none, which matters where one without elements passes.
                     Some(field)
@@ -131,10 +142,8 @@ impl Lowering<'_> {
                 }
             }
         };
-        let element = field.element_type.unwrap_or(DataType::Int64);
         let mut terms = Vec::with_capacity(values.len());
         for value in &values {
-            check_kind(wanted.at, element, &field.name, value)?;
             terms.extend(exact(field, value).map(|value| Query::term(&field.name, value)));
         }
         let lost = terms.len() < values.len();

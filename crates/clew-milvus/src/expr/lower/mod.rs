@@ -361,10 +361,11 @@ impl<'a> Lowering<'a> {
                 format!("{name} in an expression"),
             )),
             SAMPLE => self.sample(expr.at, (arguments, named)),
-            other => Err(ExprError::at(
+            of_shapes if of_shapes.starts_with("st_") => Err(ExprError::unsupported(
                 expr.at,
-                format!("function {other} is not supported"),
+                format!("function {of_shapes}"),
             )),
+            other => Err(self.no_function(expr.at, other, arguments)),
         }
     }
 }

@@ -182,9 +182,10 @@ impl Lowering<'_> {
         negated: bool,
     ) -> Lowered<Query> {
         let [value, prefix] = arguments else {
-            return Err(ExprError::at(at, "starts_with takes a field and a text"));
+            return Err(self.no_function(at, "starts_with", arguments));
         };
-        self.check_text(value, ("starts_with", "non-string or no-json"))?;
+        self.check_text(value, ("starts_with", "non-string or no-json"))
+            .map_err(|_| self.no_function(at, "starts_with", arguments))?;
         let pattern = Expr {
             at: prefix.at,
             kind: Kind::Text(prefixed(&self.text(prefix, "the prefix of starts_with")?)),
@@ -195,9 +196,10 @@ impl Lowering<'_> {
     /// Texts without a letter.
     pub(super) fn empty(&self, at: usize, arguments: &[Expr], negated: bool) -> Lowered<Query> {
         let [value] = arguments else {
-            return Err(ExprError::at(at, "empty takes a field"));
+            return Err(self.no_function(at, "empty", arguments));
         };
-        self.check_text(value, ("empty", "non-string or no-json"))?;
+        self.check_text(value, ("empty", "non-string or no-json"))
+            .map_err(|_| self.no_function(at, "empty", arguments))?;
         let nothing = Expr {
             at,
             kind: Kind::Text(String::new()),
@@ -207,6 +209,42 @@ impl Lowering<'_> {
             false => Operator::Equal,
         };
         self.comparison(at, operator, value, &nothing)
+    }
+
+    /// What is said where there is no function of that name, or none that takes such arguments; what is wrong with one of
+    /// them comes first.
+    pub(super) fn no_function(&self, at: usize, name: &str, arguments: &[Expr]) -> ExprError {
+        let kinds = arguments.iter().map(|argument| self.kind_name(argument));
+        match kinds.collect::<Lowered<Vec<&str>>>() {
+            Ok(kinds) => ExprError::at(
+                at,
+                format!("function {name}({}) not found", kinds.join(", ")),
+            ),
+            Err(refused) => refused,
+        }
+    }
+
+    /// What Milvus' core calls the type of an argument.
+    fn kind_name(&self, expr: &Expr) -> Lowered<&'static str> {
+        if let Kind::Path(path) = &expr.kind {
+            let field = match self.place(expr.at, path)? {
+                Place::Indexed(field) => Some(field),
+                Place::Inside(_, field) => field,
+            };
+            return Ok(match field {
+                Some(field) if path.steps.is_empty() => core_name(field.data_type),
+                Some(field) => core_name(field.element_type.unwrap_or(field.data_type)),
+                None => core_name(DataType::Json),
+            });
+        }
+        Ok(match self.literal(expr)? {
+            Some(Value::Bool(_)) => core_name(DataType::Bool),
+            Some(Value::Number(number)) if number.is_f64() => core_name(DataType::Double),
+            Some(Value::Number(_)) => core_name(DataType::Int64),
+            Some(Value::String(_)) => core_name(DataType::VarChar),
+            Some(Value::Array(_)) => core_name(DataType::Array),
+            Some(Value::Null | Value::Object(_)) | None => "none",
+        })
     }
 
     /// How many of the words a text must have at least.
@@ -249,6 +287,24 @@ impl Lowering<'_> {
             phrase.slop = self.slop(slop)?;
         }
         Ok(matched(field, Query::MatchPhrase(phrase), negated))
+    }
+}
+
+fn core_name(data_type: DataType) -> &'static str {
+    match data_type {
+        DataType::Bool => "bool",
+        DataType::Int8 => "int8_t",
+        DataType::Int16 => "int16_t",
+        DataType::Int32 => "int32_t",
+        DataType::Int64 => "int64_t",
+        DataType::Float => "float",
+        DataType::Double => "double",
+        DataType::VarChar => "varChar",
+        DataType::Array => "array",
+        DataType::Json => "json",
+        DataType::Timestamptz => "timestamptz",
+        // No vector is an argument.
+        other => other.name(),
     }
 }
 

@@ -236,7 +236,14 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "1:3",
         "a comparison cannot be compared",
     ),
-    ("f(l)", "1:0", "function f is not supported"),
+    ("f(l)", "1:0", "function f(int64_t) not found"),
+    ("f()", "1:0", "function f() not found"),
+    ("f(x, l)", "1:0", "function f(json, int64_t) not found"),
+    (
+        "array_contains(a, 'x')",
+        "1:18",
+        "cannot cast value to Int64: incompatible source type",
+    ),
     ("l == NULL", "1:5", "NULL literal is not supported"),
     ("l in [1, Null]", "1:9", "NULL literal is not supported"),
     ("null is null", "1:0", "NULL literal is not supported"),
@@ -263,15 +270,20 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "starts_with(l, 'a')",
-        "1:12",
-        "starts_with on non-string or no-json field is unsupported",
+        "1:0",
+        "function starts_with(int64_t, varChar) not found",
+    ),
+    ("empty(l)", "1:0", "function empty(int64_t) not found"),
+    (
+        "empty(t, t)",
+        "1:0",
+        "function empty(varChar, varChar) not found",
     ),
     (
-        "empty(l)",
-        "1:6",
-        "empty on non-string or no-json field is unsupported",
+        "t == l",
+        "1:2",
+        "comparisons between VarChar and Int64 are not supported",
     ),
-    ("empty(t, t)", "1:0", "empty takes a field"),
 ];
 
 #[test]
