@@ -215,6 +215,7 @@ class Client(Session):
         self.refused(1100, "has no corresponding fieldData pass in",
                      lambda: client.upsert("all", [{"pk": "new", "i16": 1}], partial_update=True))
         self.same((self.count("all"), client.get("all", ids=["new"])), (300, []), "no row lacks what it must have")
+        self.new_rows_of_parts()
         client.upsert("all", [rows[1], rows[2]])
         client.upsert("all", [{"pk": "k1", "i16": 7777}], partial_update=True)
         client.create_alias("all", "other")
@@ -244,6 +245,26 @@ class Client(Session):
         client.truncate_collection("all") if hasattr(client, "truncate_collection") else client.delete("all", filter="i16 >= 0")
         self.same(self.count("all"), 0, "emptied")
         client.drop_collection("all")
+
+    def new_rows_of_parts(self):
+        """A part of a row that is not there yet is a row, with the defaults of what it lacks."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("t", DataType.VARCHAR, max_length=10, default_value="d")
+        schema.add_field("n", DataType.INT64, nullable=True)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("begun", schema=schema, index_params=params, consistency_level="Strong")
+        told = lambda: {name: value for name, value in client.get("begun", ids=[1])[0].items() if name != "v"}
+        client.upsert("begun", [{"id": 1, "v": [1, 0]}], partial_update=True)
+        self.same(told(), {"id": 1, "t": "d", "n": None}, "of a part alone")
+        client.upsert("begun", [{"id": 1, "t": "x"}], partial_update=True)
+        client.upsert("begun", [{"id": 1, "n": 5}], partial_update=True)
+        self.same(told(), {"id": 1, "t": "x", "n": 5}, "what is there stays")
+        self.same(self.count("begun", "t == 'd'"), 0, "and is found by no default")
+        client.drop_collection("begun")
 
     def lists(self):
         """Values are put behind those of a list, or taken out of it, and nothing else of a row changes."""

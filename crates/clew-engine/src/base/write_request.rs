@@ -41,6 +41,8 @@ pub struct UpdateSpec {
     pub upsert: Option<Bytes>,
     /// `doc` is also the upsert.
     pub doc_as_upsert: bool,
+    /// What `doc` as the upsert lacks of a document (JSON object): members that it has take the places of these.
+    pub defaults: Option<Bytes>,
     /// An update that changes nothing writes nothing.
     pub detect_noop: bool,
     /// The objects of `doc` whose members are put beside those that are there, while every other member takes the place of

@@ -40,7 +40,7 @@ impl ShardWrite {
                 document.source.len() + vectors.sum::<usize>()
             }
             ShardAction::Update(spec) => {
-                let bodies = [&spec.doc, &spec.upsert];
+                let bodies = [&spec.doc, &spec.upsert, &spec.defaults];
                 let bytes = bodies.into_iter().flatten().map(bytes::Bytes::len);
                 let vectors = spec.vectors.iter().map(|(_, vector)| vector.bytes());
                 bytes.chain(vectors).sum()

@@ -65,9 +65,12 @@ pub(crate) fn where_absent(spec: &UpdateSpec) -> Result<Merged, EngineError> {
         return Ok(Merged::Missing);
     };
     let mut source = source.to_vec();
-    if !spec.lists.is_empty() {
+    if !spec.lists.is_empty() || spec.defaults.is_some() {
         // What lists become where there are none yet.
-        let mut new = Value::Object(Map::new());
+        let mut new = match &spec.defaults {
+            Some(defaults) => parse(defaults)?,
+            None => Value::Object(Map::new()),
+        };
         join_into(&mut new, parse(&source)?, (&[], &spec.lists))?;
         source = new.to_string().into_bytes();
     }
@@ -229,6 +232,12 @@ mod tests {
             ..doc(r#"{"d":2}"#)
         };
         check(None, &upsert, Some(r#"{"d":2}"#));
+        let upsert = UpdateSpec {
+            defaults: Some(Bytes::from_static(br#"{"d":1,"e":"x"}"#)),
+            ..upsert
+        };
+        check(None, &upsert, Some(r#"{"d":2,"e":"x"}"#));
+        check(existing, &upsert, Some("noop"));
     }
 
     #[test]

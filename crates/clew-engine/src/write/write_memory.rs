@@ -52,7 +52,7 @@ pub(crate) fn operation_bytes(operation: &WriteOperation) -> usize {
             source, vectors, ..
         } => document_bytes(source) + vectors_bytes(vectors),
         Action::Update(spec) => {
-            let parts = spec.doc.iter().chain(&spec.upsert);
+            let parts = spec.doc.iter().chain(&spec.upsert).chain(&spec.defaults);
             let parts: usize = parts.map(|part| document_bytes(part)).sum();
             parts + vectors_bytes(&spec.vectors)
         }

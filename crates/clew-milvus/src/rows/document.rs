@@ -94,6 +94,31 @@ pub(crate) fn documents(
     Ok(made)
 }
 
+/// What a new row has in the fields that none of the columns is of, as an object; none where that is nothing.
+pub(crate) fn defaults_beside(collection: &Collection, columns: &[FieldData]) -> Option<Vec<u8>> {
+    let mut source = vec![b'{'];
+    let mut is_long = false;
+    for field in &collection.fields {
+        let mut columns = columns.iter().filter(|column| !column.is_dynamic);
+        let is_given = columns.any(|column| column.field_name == field.name);
+        if let Some(default) = default_json(field).filter(|_| !is_given) {
+            source.extend(member(&field.name));
+            source.extend(default);
+            source.push(b',');
+            is_long |= field.has_long_default();
+        }
+    }
+    if is_long {
+        source.extend(member(LONG));
+        source.extend_from_slice(b"true,");
+    }
+    // The last comma, or the beginning where nothing follows it.
+    (source.pop() == Some(b',')).then(|| {
+        source.push(b'}');
+        source
+    })
+}
+
 /// The columns of a request, by what becomes of them.
 struct Given<'a> {
     scalars: Vec<Scalar<'a>>,

@@ -13,7 +13,7 @@ mod wanted;
 
 pub(crate) use answer::{filled, group_column, group_texts, keys, told_column};
 pub(crate) use column::numbers;
-pub(crate) use document::{Ids, NewRow, documents, not_given};
+pub(crate) use document::{Ids, NewRow, defaults_beside, documents, not_given};
 pub(crate) use json::{WrongRows, columns, objects, single, vector_bytes};
 pub(crate) use sparse::sparse_row;
 pub(crate) use value::not_finite;

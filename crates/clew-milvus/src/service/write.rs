@@ -16,7 +16,7 @@ use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitio
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
-use crate::rows::{Ids, NewRow, documents, keys, not_finite, not_given};
+use crate::rows::{Ids, NewRow, defaults_beside, documents, keys, not_finite, not_given};
 use crate::timestamp;
 
 /// What becomes of rows whose keys are there already, and where keys come from.
@@ -251,6 +251,7 @@ impl Service {
         // A row that is not there yet is made of what is given, where that is all it must have.
         let collection = &opened.named.collection;
         let may_be_new = collection.left_out(&request.fields_data).is_none();
+        let defaults = defaults_beside(collection, &request.fields_data).map(bytes::Bytes::from);
         let index = opened.handle.name();
         let operation = |id: String, action: Action| WriteOperation {
             index: index.to_string(),
@@ -272,6 +273,7 @@ impl Service {
                     doc: Some(row.source.into()),
                     vectors: row.vectors,
                     doc_as_upsert: may_be_new,
+                    defaults: defaults.clone(),
                     // JSON is replaced; what rows have beyond the fields is joined, key by key.
                     only_joins: Some(vec![DYNAMIC.to_string()]),
                     lists: lists.to_vec(),
