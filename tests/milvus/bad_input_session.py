@@ -344,6 +344,9 @@ class Mistakes(Session):
         ]:
             self.refused(1100, said, call)
         self.same(client.describe_collection("changing")["properties"], told["properties"], "nothing of it changed")
+        for name in ("%$#", " "):
+            self.refused(100, f"collection not found[database=default][collection={name}]",
+                         lambda: client.alter_collection_properties(name, {"mmap.enabled": True}))
         client.drop_collection("changing")
 
     def too_much(self):

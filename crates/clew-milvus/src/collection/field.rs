@@ -262,7 +262,7 @@ impl Field {
     pub(crate) fn dimension(&self) -> Result<usize> {
         match self.data_type {
             DataType::BinaryVector => {
-                let bits = self.number("dim", (8, DIMENSION_MAX))?;
+                let bits = self.number("dim", (2, DIMENSION_MAX))?;
                 match bits.is_multiple_of(8) {
                     true => Ok(bits),
                     false => Err(MilvusError::invalid(format!(
@@ -466,6 +466,28 @@ pub(crate) fn key_values(map: &BTreeMap<String, String>) -> Vec<KeyValuePair> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vectors_of_bits_are_of_whole_bytes() {
+        let dimension = |bits: &str| {
+            let field = Field {
+                params: BTreeMap::from([("dim".to_string(), bits.to_string())]),
+                ..Field::named("b", DataType::BinaryVector)
+            };
+            field.dimension().map_err(|error| error.to_string())
+        };
+        assert_eq!(dimension("8"), Ok(8));
+        for (bits, said) in [
+            ("0", "invalid dimension: 0. should be in range"),
+            (
+                "2",
+                "invalid dimension: 2 of field b. binary vector dimension should be multiple of 8.",
+            ),
+        ] {
+            let told = dimension(bits).unwrap_err();
+            assert!(told.contains(said), "{told}");
+        }
+    }
 
     #[test]
     fn a_partition_key_has_a_value_and_is_no_primary_key() {

@@ -90,15 +90,18 @@ impl NameOf {
         let words = self.words();
         match self {
             NameOf::Database => MilvusError::InvalidDatabaseName(name.into(), rule.into()),
-            NameOf::Field => MilvusError::InvalidFieldName(name.into(), rule.into()),
-            NameOf::Partition | NameOf::Index => {
-                let (first, rest) = rule.split_at(1);
-                MilvusError::Unexpected(format!(
-                    "Invalid {words}: {}. {}{rest}.",
-                    name.trim(),
-                    first.to_uppercase()
-                ))
+            NameOf::Field if is_keyword(name) => {
+                MilvusError::InvalidFieldName(name.into(), format!("{rule}."))
             }
+            NameOf::Field => {
+                let rule = sentence(rule).replace("letters and", "letters, and");
+                MilvusError::InvalidFieldName(name.into(), rule)
+            }
+            NameOf::Partition | NameOf::Index => MilvusError::Unexpected(format!(
+                "Invalid {words}: {}. {}",
+                name.trim(),
+                sentence(rule)
+            )),
             NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup if name.is_empty() => {
                 MilvusError::invalid(format!("{rule}: invalid parameter"))
             }
@@ -107,6 +110,12 @@ impl NameOf {
             ),
         }
     }
+}
+
+/// A rule, which begins with a plain letter, as a sentence of its own.
+fn sentence(rule: &str) -> String {
+    let (first, rest) = rule.split_at(1);
+    format!("{}{rest}.", first.to_uppercase())
 }
 
 /// Whether a name is a word of expressions, in which a field of that name could not be spoken of.
@@ -175,6 +184,22 @@ mod tests {
         assert_eq!(code(NameOf::Index), Err(65535));
         assert_eq!(code(NameOf::Field), Err(1701));
         assert_eq!(code(NameOf::Database), Err(802));
+        for (name, said) in [
+            (
+                "1",
+                "The first character of a field name must be an underscore or letter.",
+            ),
+            (
+                "a b",
+                "Field name can only contain numbers, letters, and underscores.",
+            ),
+            ("like", "like is keyword in milvus."),
+        ] {
+            let told = NameOf::Field.check(name).unwrap_err().to_string();
+            let want =
+                format!("Invalid field name: {name}. {said}: field name invalid[field={name}]");
+            assert_eq!(told, want);
+        }
         assert_eq!(
             NameOf::Alias.check("1").unwrap_err().to_string(),
             "Invalid collection alias: 1. the first character of a collection alias must be an underscore or letter: invalid parameter"

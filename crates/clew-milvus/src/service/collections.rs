@@ -270,6 +270,7 @@ impl Service {
         call: Call,
         request: AlterCollectionRequest,
     ) -> Result<proto::Status> {
+        check_may_be(call.database(&request.db_name), &request.collection_name)?;
         if request.delete_keys.iter().any(|key| key == TTL_FIELD) {
             // What has gone does not come back.
             let place = (request.db_name.as_str(), request.collection_name.as_str());
@@ -349,6 +350,17 @@ impl Service {
         )?;
         let count = self.row_count(&opened).await?;
         Ok(row_count(count))
+    }
+}
+
+/// Refuses what no collection can be called as Milvus does where one that is there changes: as none that is there.
+pub(super) fn check_may_be(database: &str, name: &str) -> Result<()> {
+    match NameOf::Collection.is_allowed(name) {
+        true => Ok(()),
+        false => Err(MilvusError::CollectionNotFound {
+            database: database.to_string(),
+            collection: name.to_string(),
+        }),
     }
 }
 

@@ -3,6 +3,7 @@
 use clew_engine::{EngineError, Purpose};
 
 use super::aliases::name_taken;
+use super::collections::check_may_be;
 use super::{Call, Service};
 use crate::collection::NameOf;
 use crate::collections::index_name;
@@ -39,13 +40,7 @@ impl Service {
                 "collection name or database name should be different",
             ));
         }
-        // What no collection can be called is none that is there.
-        if !NameOf::Collection.is_allowed(old) {
-            return Err(MilvusError::CollectionNotFound {
-                database: database.to_string(),
-                collection: old.to_string(),
-            });
-        }
+        check_may_be(database, old)?;
         let opened = self.open(call, (database, old), Purpose::Change)?;
         if opened.named.name != old {
             return Err(MilvusError::Unexpected(format!(
