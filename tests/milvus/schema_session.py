@@ -43,7 +43,9 @@ class Schemas(Session):
     def fields(self):
         client = self.client
         self.make("less")
-        numbers = {field["name"]: field["field_id"] for field in client.describe_collection("less")["fields"]}
+        told = client.describe_collection("less")
+        self.same(told["schema_version"], 0, "a schema as it was made")
+        numbers = {field["name"]: field["field_id"] for field in told["fields"]}
         for said, name in [("cannot drop primary key field: id", "id"), ("field not found: nobody", "nobody"),
                            ("field not found: $meta", "$meta")]:
             self.refused(1100, said, lambda: client.drop_collection_field("less", name))
@@ -51,7 +53,8 @@ class Schemas(Session):
         client.drop_collection_field("less", "tag")
         client.drop_collection_field("less", field_id=numbers["w"])
         self.same(self.names("less"), ["id", "v", "text", "age"], "dropped by name and by number")
-        self.same(client.describe_collection("less")["properties"]["max_field_id"], str(max(numbers.values())), "was given once")
+        told = client.describe_collection("less")
+        self.same((told["properties"]["max_field_id"], told["schema_version"]), (str(max(numbers.values())), 2), "was given once")
         self.same(client.list_indexes("less"), ["v"], "their indexes went with them")
         self.refused(1100, "cannot drop the last vector field: v", lambda: client.drop_collection_field("less", "v"))
         for more in [{"filter": "tag == 't1'", "output_fields": ["id"]}, {"filter": "id >= 0", "output_fields": ["tag"]}]:

@@ -218,6 +218,7 @@ impl Collections {
         if !collection.has_schema_of(&before) {
             let now = self.engine.clock().epoch_ms();
             collection.updated_ms = now.max(before.updated_ms + 1);
+            collection.version = before.version.saturating_add(1);
         }
         let mapping = index.mapping();
         let meta: Option<&Value> = mapping.shown().get("_meta");

@@ -56,6 +56,7 @@ pub(super) fn collection(index: &Index) -> Collection {
         dropped: BTreeSet::new(),
         last_dropped: None,
         dynamic_id: None,
+        version: 0,
         updated_ms: index.created_ms(),
     }
 }

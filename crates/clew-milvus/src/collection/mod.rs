@@ -102,6 +102,9 @@ pub(crate) struct Collection {
     /// kept have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dynamic_id: Option<i64>,
+    /// How often its schema has changed.
+    #[serde(default)]
+    pub(crate) version: i32,
     /// The moment of its schema's last change, in milliseconds since the epoch: rows say by which schema they were
     /// packed.
     pub(crate) updated_ms: u64,
@@ -160,6 +163,7 @@ impl Collection {
             dropped: BTreeSet::new(),
             last_dropped: None,
             dynamic_id: schema.enable_dynamic_field.then_some(next),
+            version: 0,
             updated_ms: 0,
         };
         collection.properties.extend(pairs(schema.properties));
@@ -332,6 +336,7 @@ impl Collection {
                 .iter()
                 .map(|one| self.described_function(one))
                 .collect(),
+            version: self.version,
             ..proto::CollectionSchema::default()
         }
     }
@@ -353,6 +358,7 @@ impl Collection {
             dropped: BTreeSet::new(),
             last_dropped: None,
             dynamic_id: None,
+            version: 0,
             updated_ms: 0,
             ..one.clone()
         };

@@ -143,6 +143,7 @@ impl Collection {
             dropped: BTreeSet::new(),
             last_dropped: None,
             dynamic_id: None,
+            version: 0,
             updated_ms: 0,
         }
     }
