@@ -122,6 +122,7 @@ class Client(Session):
         found("phrase_match(txt, 'quick fox')", lambda r: "quick fox" in r["txt"])
         found("starts_with(txt, 'red') or starts_with(txt, 'r_d')", lambda r: r["txt"].startswith("red"))
         found("not starts_with(tags[0], 'red')", lambda r: not r["tags"][0].startswith("red"))
+        found("starts_with(txt, txt) and not starts_with(txt, tags[0])", lambda r: not r["txt"].startswith(r["tags"][0]))
         found("empty(txt) and not empty(color)", lambda r: False)
         found("txt =~ '^red'", lambda r: r["txt"].startswith("red"))
         found("pk == {k} or i16 in {l}", lambda r: r["pk"] == "k5" or r["i16"] in (1, 2),

@@ -67,6 +67,8 @@ pub enum Comparison {
     Greater,
     /// More or the same.
     GreaterEqual,
+    /// A text that begins with the other one.
+    Begins,
 }
 
 /// What describes a text.
@@ -181,14 +183,15 @@ impl Operand {
 impl Comparison {
     /// Whether it holds of two values; none where they cannot be compared.
     pub fn holds(self, left: &Value, right: &Value) -> Option<bool> {
-        let order = order(left, right)?;
+        let order = || order(left, right);
         Some(match self {
-            Comparison::Equal => order == Ordering::Equal,
-            Comparison::NotEqual => order != Ordering::Equal,
-            Comparison::Less => order == Ordering::Less,
-            Comparison::LessEqual => order != Ordering::Greater,
-            Comparison::Greater => order == Ordering::Greater,
-            Comparison::GreaterEqual => order != Ordering::Less,
+            Comparison::Equal => order()? == Ordering::Equal,
+            Comparison::NotEqual => order()? != Ordering::Equal,
+            Comparison::Less => order()? == Ordering::Less,
+            Comparison::LessEqual => order()? != Ordering::Greater,
+            Comparison::Greater => order()? == Ordering::Greater,
+            Comparison::GreaterEqual => order()? != Ordering::Less,
+            Comparison::Begins => left.as_str()?.starts_with(right.as_str()?),
         })
     }
 }
@@ -305,6 +308,15 @@ mod tests {
             Some(true)
         );
         assert_eq!(holds(Comparison::Equal, json!("1"), json!(1)), None);
+        assert_eq!(
+            holds(Comparison::Begins, json!("red"), json!("re")),
+            Some(true)
+        );
+        assert_eq!(
+            holds(Comparison::Begins, json!("re"), json!("red")),
+            Some(false)
+        );
+        assert_eq!(holds(Comparison::Begins, json!(12), json!("1")), None);
         // Beyond what a float can tell apart.
         let large = i64::MAX;
         assert_eq!(

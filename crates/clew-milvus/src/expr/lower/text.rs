@@ -1,8 +1,8 @@
 //! Texts: patterns, words and phrases.
 
 use clew_query::{
-    Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch, Operator as Joined, Pattern,
-    Query, Test, TextPattern,
+    Comparison, Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch,
+    Operator as Joined, Pattern, Query, Test, TextPattern,
 };
 use serde_json::Value;
 
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Texts that begin so.
+    /// Texts that begin with another one, which may be a field's.
     pub(super) fn starts_with(
         &self,
         at: usize,
@@ -186,6 +186,13 @@ impl Lowering<'_> {
         };
         self.check_text(value, ("starts_with", "non-string or no-json"))
             .map_err(|_| self.no_function(at, "starts_with", arguments))?;
+        if let Kind::Path(_) = &prefix.kind {
+            self.check_text(prefix, ("starts_with", "non-string or no-json"))
+                .map_err(|_| self.no_function(at, "starts_with", arguments))?;
+            let (value, prefix) = (self.single(value)?, self.single(prefix)?);
+            let begins = Test::Compare(Comparison::Begins, value, prefix);
+            return Ok(tested(begins, negated));
+        }
         let pattern = Expr {
             at: prefix.at,
             kind: Kind::Text(prefixed(&self.text(prefix, "the prefix of starts_with")?)),
