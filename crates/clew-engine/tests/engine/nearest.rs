@@ -211,6 +211,7 @@ fn grouped_by(path: &str) -> GroupField {
     GroupField {
         path: path.to_string(),
         inside: None,
+        missing: GroupKey::Missing,
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{GroupBy, GroupField};
+use clew_engine::{GroupBy, GroupField, GroupKey};
 use serde_json::Value;
 
 use super::aggregate::GROUP_BY;
 use super::asked::is_set;
+use super::words::default_key;
 use crate::collection::{Collection, DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::expr::inside;
@@ -21,9 +22,10 @@ const GROUP_SIZE_MAX: usize = 1_000;
 /// # Errors
 /// When there is no such field, or none whose values make groups.
 pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupField> {
-    let of_field = |inside| GroupField {
+    let of_field = |inside, missing| GroupField {
         path: name.to_string(),
         inside,
+        missing,
     };
     let of_type = |field: &Field| {
         MilvusError::invalid(format!(
@@ -35,9 +37,11 @@ pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupFi
     if let Ok(field) = collection.field(name) {
         let data_type = field.data_type;
         return match data_type {
-            DataType::Json => Ok(of_field(Some(Vec::new()))),
-            DataType::Bool | DataType::VarChar | DataType::Timestamptz => Ok(of_field(None)),
-            _ if data_type.is_integer() => Ok(of_field(None)),
+            DataType::Json => Ok(of_field(Some(Vec::new()), GroupKey::Missing)),
+            DataType::Bool | DataType::VarChar | DataType::Timestamptz => {
+                Ok(of_field(None, default_key(field)))
+            }
+            _ if data_type.is_integer() => Ok(of_field(None, default_key(field))),
             _ => Err(of_type(field)),
         };
     }
@@ -55,6 +59,7 @@ pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupFi
         _ => Ok(GroupField {
             path: member,
             inside: Some(steps),
+            missing: GroupKey::Missing,
         }),
     }
 }

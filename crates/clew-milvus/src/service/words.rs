@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::Service;
 use super::asked::Asked;
 use super::search::{FOUND_BYTES, Found};
-use crate::collection::{Collection, DataType, TEXT};
+use crate::collection::{Collection, DataType, Field, TEXT};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::proto::PlaceholderValue;
@@ -170,7 +170,17 @@ fn key_of(field: &GroupField, column: &FieldValues, row: usize) -> GroupKey {
         }),
         FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
     };
-    key.unwrap_or(GroupKey::Missing)
+    key.unwrap_or_else(|| field.missing.clone())
+}
+
+/// What rows from before a field have in common by it.
+pub(super) fn default_key(field: &Field) -> GroupKey {
+    match field.added_default() {
+        Some(Value::String(text)) => GroupKey::Text(text.clone()),
+        Some(Value::Bool(value)) => GroupKey::Integer(i64::from(*value)),
+        Some(other) => other.as_i64().map_or(GroupKey::Missing, GroupKey::Integer),
+        None => GroupKey::Missing,
+    }
 }
 
 /// The best of each group, a group beside the other in the order of their best, and of the groups a window.

@@ -197,12 +197,12 @@ impl<'p> GroupValues<'p> {
         };
         let told = |error: std::io::Error| shard.shard.tantivy_error(error.into());
         Ok(match column {
-            GroupColumn::Absent => GroupKey::Missing,
+            GroupColumn::Absent => field.missing.clone(),
             GroupColumn::Integers(column) => column
                 .first(place.doc)
-                .map_or(GroupKey::Missing, GroupKey::Integer),
+                .map_or_else(|| field.missing.clone(), GroupKey::Integer),
             GroupColumn::Texts(column) => match column.term_ords(place.doc).next() {
-                None => GroupKey::Missing,
+                None => field.missing.clone(),
                 Some(ordinal) => {
                     let mut text = String::new();
                     column.ord_to_str(ordinal, &mut text).map_err(told)?;

@@ -123,6 +123,8 @@ pub struct GroupField {
     /// The way to a value inside that member, which is read from each document that is looked at: its text, and of what
     /// is no text its JSON.
     pub inside: Option<Vec<FieldStep>>,
+    /// What documents without a value have in common: nothing but that, or with those of a value that stands for none.
+    pub missing: GroupKey,
 }
 
 /// What a group has in common.

@@ -285,6 +285,7 @@ impl Model {
                 fields: vec![GroupField {
                     path: "tag".to_string(),
                     inside: None,
+                    missing: GroupKey::Missing,
                 }],
                 size: 2,
                 strict: true,

@@ -15,10 +15,12 @@ const FIELDS_MAX: usize = 4;
 impl Lowering<'_> {
     /// What a part without `and`, `or` and `not` means where it names a field that was added; none where it names none.
     pub(super) fn added(&self, expr: &Expr, negated: bool) -> Lowered<Option<Query>> {
-        let is_whole = !matches!(
-            expr.kind,
-            Kind::Not(_) | Kind::Call { .. } | Kind::Binary(Operator::And | Operator::Or, ..)
-        );
+        let is_whole = match &expr.kind {
+            Kind::Not(_) | Kind::Binary(Operator::And | Operator::Or, ..) => false,
+            // Others look into lists, or for words, which no default stands in for.
+            Kind::Call { name, .. } => matches!(name.as_str(), "starts_with" | "empty"),
+            _ => true,
+        };
         let mut fields = self.collection.fields.iter();
         let is_meant = |field: &&Field| {
             field.added_default().is_some()
