@@ -474,7 +474,8 @@ class Kinds(Session):
                             ("i64_d != 64", [9]), ("i64_d > 5", [0, 1, 2, 3, 9]), ("i64_d is null", []),
                             ("s_d == 'word'", [0, 1, 2, 3]), ("s_d in ['word', 'z']", [0, 1, 2, 3]),
                             ("b_d == true", [0, 1, 2, 3, 9]), ("not (i64_d == 64)", [9]), ("s_d like 'wo%'", [0, 1, 2, 3]),
-                            ("starts_with(s_d, 'wo')", [0, 1, 2, 3]), ("not starts_with(s_d, 'wo')", [9]), ("not empty(s_d)", [0, 1, 2, 3, 9]),
+                            ("starts_with(s_d, 'wo')", [0, 1, 2, 3]), ("not starts_with(s_d, 'wo')", [9]),
+                            ("not empty(s_d)", [0, 1, 2, 3, 9]),
                             ("t_d == ISO '2024-05-06T07:08:09Z'", [0, 1, 2, 3, 9]), ("f_d < 1", [0, 1, 2, 3, 9]),
                             ("j is null", [0, 1, 2, 3]), ("array_contains(a, 2)", [9]), ("a in []", [])]:
             found = client.query(name, filter=filter, output_fields=["id"])

@@ -98,8 +98,8 @@ pub(crate) struct Collection {
     /// The greatest number that a field had which was dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_dropped: Option<i64>,
-    /// The number of what rows have beyond the fields, which is a field of its own to Milvus; collections from before it was
-    /// kept have none.
+    /// The number of what rows have beyond the fields, which is a field of its own to Milvus; collections from before it
+    /// was kept have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dynamic_id: Option<i64>,
     /// How often its schema has changed.
