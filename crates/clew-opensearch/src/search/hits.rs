@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::FieldsForm;
 use super::highlight::Highlights;
+use super::output::Output;
 use super::profile::{FetchPhase, Fetching};
-use super::request::Output;
 use super::{inner, percolated, shown_source, sort_values};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;

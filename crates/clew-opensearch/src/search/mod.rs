@@ -16,6 +16,7 @@ mod kind;
 mod lookup;
 mod members;
 mod msearch;
+mod output;
 mod percolated;
 mod pit;
 pub(crate) mod profile;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::lookup::{Queries, Visit};
-use super::request::{Output, Spec};
+use super::output::Output;
+use super::request::Spec;
 use crate::http::error::ApiError;
 
 impl Queries for Output {

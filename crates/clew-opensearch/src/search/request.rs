@@ -1,7 +1,6 @@
 //! A search's body and URI parameters, read into the engine's request and into what the answer
 //! shall look like. Keys that would change the result but are not known are refused.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +20,7 @@ use super::inner::{self, InnerSpec};
 use super::members::{
     check_sort_of, flag, float, groups, is_empty, list, track_total, unknown_key, whole,
 };
+use super::output::Output;
 use super::scope::{Boosts, read_boosts};
 use super::script_fields::{SCRIPTS_MAX, SCRIPTS_SETTING, ScriptFields};
 use super::sort_values;
@@ -35,46 +35,6 @@ use crate::http::source_filter::SourceFilter;
 const SIZE_DEFAULT: usize = 10;
 /// Matches are counted exactly up to here unless the request says otherwise.
 const TRACK_TOTAL_DEFAULT: u64 = 10_000;
-
-/// What the answer shall look like.
-#[derive(Clone, Debug)]
-pub(super) struct Output {
-    pub(super) source: SourceFilter,
-    pub(super) fields: FieldList,
-    /// What scripts make of hits.
-    pub(super) scripts: ScriptFields,
-    /// Fields that scripts make.
-    pub(super) derived: DerivedFields,
-    pub(super) version: bool,
-    pub(super) seq_no: bool,
-    /// `stored_fields: "_none_"`: hits without id and source.
-    pub(super) bare: bool,
-    pub(super) total_as_int: bool,
-    pub(super) typed_keys: bool,
-    pub(super) sorted: bool,
-    pub(super) profile: bool,
-    /// Hits say where their score comes from, and where they are.
-    pub(super) explain: bool,
-    /// The answer says whether fewer matches were looked at than there are.
-    pub(super) terminates: bool,
-    pub(super) highlight: Option<Highlight>,
-    /// What is wanted from inside the hits.
-    pub(super) inner: Arc<Vec<InnerSpec>>,
-    /// The field that hits are collapsed by.
-    pub(super) collapsed: Option<String>,
-    /// What is handed back with results of aggregations, by the paths there.
-    pub(super) agg_meta: Arc<BTreeMap<String, Value>>,
-    /// How documents among the aggregations are shown.
-    pub(super) top_hits: ShownTopHits,
-}
-
-impl Output {
-    /// Whether hits must carry their source.
-    pub(super) fn needs_source(&self) -> bool {
-        let shown = self.source != SourceFilter::None || self.fields.needs_source();
-        shown || self.highlight.is_some() || !self.scripts.is_empty()
-    }
-}
 
 /// A search as it was asked for.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::hits::{HitWriter, write_score, write_total};
 use super::inner::InnerSpec;
+use super::output::Output;
 use super::profile::{self, FetchNotes};
-use super::request::Output;
 use super::suggest::Suggestions;
 use crate::aggs::{AggPath, Rendering, render_aggs, shown_bytes};
 use crate::http::error::ApiError;

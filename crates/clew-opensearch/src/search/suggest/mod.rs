@@ -7,7 +7,7 @@ mod term;
 use clew_engine::Pinned;
 use serde_json::{Map, Value, json};
 
-use super::request::Output;
+use super::output::Output;
 use super::response::time_is_up;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
