@@ -103,6 +103,20 @@ pub struct Token {
     pub keyword: Option<bool>,
 }
 
+impl Token {
+    fn new(token: &tantivy::tokenizer::Token, kind: &'static str, keyword: Option<bool>) -> Self {
+        Token {
+            text: token.text.clone(),
+            position: token.position,
+            length: token.position_length,
+            start: token.offset_from,
+            end: token.offset_to,
+            kind,
+            keyword,
+        }
+    }
+}
+
 /// The tokenizers by the names that the schema uses: the analyzers of a mapping, and `raw`.
 pub fn analyzers() -> TokenizerManager {
     let manager = TokenizerManager::new();
@@ -126,23 +140,12 @@ pub fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> TokenizerMana
 
 /// The terms of a text under an analyzer; a name that is no analyzer means `standard`.
 pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
-    let shown = |token: &tantivy::tokenizer::Token, kind, keyword| Token {
-        text: token.text.clone(),
-        position: token.position,
-        length: token.position_length,
-        start: token.offset_from,
-        end: token.offset_to,
-        kind,
-        keyword,
-    };
     if !NAMES.contains(&analyzer)
         && let Some(chain) = custom::chain(analyzer)
     {
         let terms = chain.run(text);
         let tells = chain.tells_keywords();
-        let shown =
-            |term: &custom::Term| shown(&term.token, term.kind, tells.then_some(term.is_keyword));
-        return terms.iter().map(shown).collect();
+        return terms.iter().map(|term| term.shown(tells)).collect();
     }
     let mut found = Vec::new();
     for_each_token(analyzer, text, |token| {
@@ -150,7 +153,7 @@ pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
             "simple" | "whitespace" | "keyword" => "word",
             _ => kind(&token.text),
         };
-        found.push(shown(token, kind, None));
+        found.push(Token::new(token, kind, None));
     });
     found
 }
@@ -245,7 +248,7 @@ pub struct Parts {
 
 /// What a composed analyzer does to a text, step by step; `None` where it is of one piece.
 ///
-/// Costs a run of the analyzer for each of its filters.
+/// Costs a run of the analyzer, and a copy of its terms for each of its filters.
 pub fn explained(analyzer: &str, text: &str) -> Option<Parts> {
     custom::explained(analyzer, text)
 }

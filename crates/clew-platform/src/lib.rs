@@ -28,6 +28,7 @@ mod clock;
 mod counting;
 mod disk;
 mod growing;
+mod kept_ready;
 mod memory;
 mod peak;
 mod random;
@@ -48,6 +49,7 @@ pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time,
 pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};
 pub use growing::GrowingMap;
+pub use kept_ready::KeptReady;
 pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 pub use random::{SplitMix, mixed_bits};

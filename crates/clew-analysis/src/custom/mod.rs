@@ -39,10 +39,9 @@ mod tokenizer;
 mod unicode;
 mod words;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
+use clew_platform::KeptReady;
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
@@ -85,6 +84,14 @@ pub(super) struct Term {
     pub(super) kind: &'static str,
 }
 
+impl Term {
+    /// As it is told; `tells_keywords` where something in the analyzer asks for them.
+    pub(super) fn shown(&self, tells_keywords: bool) -> super::Token {
+        let keyword = tells_keywords.then_some(self.is_keyword);
+        super::Token::new(&self.token, self.kind, keyword)
+    }
+}
+
 impl Chain {
     /// Puts the parts together.
     ///
@@ -117,6 +124,11 @@ impl Chain {
 
     /// The terms of a text.
     pub(super) fn run(&self, text: &str) -> Vec<Term> {
+        self.run_told(text, None)
+    }
+
+    /// The same; `told` gets a copy of them as they are behind the tokenizer, and behind each filter.
+    fn run_told(&self, text: &str, mut told: Option<&mut dyn FnMut(Vec<Term>)>) -> Vec<Term> {
         let _turn = in_one_turn();
         let room = Room::for_text(text.len());
         let mut filtered = Filtered::new(text);
@@ -139,6 +151,9 @@ impl Chain {
             })
             .collect();
         room.cut(&mut terms);
+        if let Some(told) = told.as_deref_mut() {
+            told(in_text(terms.clone(), text, &filtered));
+        }
         let mut behind = Behind {
             places: 0,
             end: filtered.text.len(),
@@ -151,18 +166,11 @@ impl Chain {
             if filter.leaves_places() {
                 behind.places += last.saturating_sub(last_place(&terms));
             }
+            if let Some(told) = told.as_deref_mut() {
+                told(in_text(terms.clone(), text, &filtered));
+            }
         }
-        // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
-        let place = |place: usize| text.floor_char_boundary(filtered.origin(place));
-        for term in &mut terms {
-            term.token.offset_from = place(term.token.offset_from);
-            term.token.offset_to = place(term.token.offset_to);
-        }
-        // Sorting takes half of their memory again, and mostly they are in order.
-        if !terms.is_sorted_by_key(|term| term.token.position) {
-            terms.sort_by_key(|term| term.token.position);
-        }
-        terms
+        in_text(terms, text, &filtered)
     }
 
     /// Whether the lengths of terms say nothing of ways through the text.
@@ -196,6 +204,21 @@ impl Chain {
     }
 }
 
+/// Terms where they stand in the text, and in the order of their positions.
+fn in_text(mut terms: Vec<Term>, text: &str, filtered: &Filtered) -> Vec<Term> {
+    // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
+    let place = |place: usize| text.floor_char_boundary(filtered.origin(place));
+    for term in &mut terms {
+        term.token.offset_from = place(term.token.offset_from);
+        term.token.offset_to = place(term.token.offset_to);
+    }
+    // Sorting takes half of their memory again, and mostly they are in order.
+    if !terms.is_sorted_by_key(|term| term.token.position) {
+        terms.sort_by_key(|term| term.token.position);
+    }
+    terms
+}
+
 /// The highest place of terms in order, from 1 on; 0 without any.
 fn last_place(terms: &[Term]) -> usize {
     terms.last().map_or(0, |term| term.token.position + 1)
@@ -203,20 +226,16 @@ fn last_place(terms: &[Term]) -> usize {
 
 /// The analyzer of a name, if it is composed or one of those that are always there.
 pub(super) fn chain(name: &str) -> Option<Arc<Chain>> {
-    static READY: LazyLock<Mutex<BTreeMap<String, Arc<Chain>>>> = LazyLock::new(Mutex::default);
-    if let Some(ready) = READY.lock().get(name) {
-        return Some(ready.clone());
+    static READY: KeptReady<Arc<Chain>> = KeptReady::new(READY_MAX);
+    if let Some(ready) = READY.get(name, |ready| Some(ready.clone())) {
+        return Some(ready);
     }
     let parts = match name.split_once(SEPARATOR) {
         Some((_, parts)) => serde_json::from_str(parts).ok()?,
         None => usual(name)?,
     };
     let chain = Arc::new(Chain::compile(&parts).ok()?);
-    let mut ready = READY.lock();
-    if ready.len() >= READY_MAX {
-        ready.clear();
-    }
-    ready.insert(name.to_string(), chain.clone());
+    READY.keep(name, chain.clone());
     Some(chain)
 }
 
@@ -276,20 +295,28 @@ pub(super) fn explained(name: &str, text: &str) -> Option<super::Parts> {
     let source: Value = serde_json::from_str(source).ok()?;
     let kind = |part: &Value| Part::new(part).type_name().to_string();
     let list = |key: &str| source.get(key).and_then(Value::as_array).cloned();
-    let filters = list("filter").unwrap_or_default();
-    let upto = |count: usize| {
-        let mut parts = source.clone();
-        parts["filter"] = filters[..count].into();
-        super::tokens(&full_name("", &parts), text)
+    let chain = chain(name)?;
+    let mut steps: Vec<Vec<super::Token>> = Vec::with_capacity(chain.filters.len() + 1);
+    let mut tell = |terms: Vec<Term>| {
+        // Only filters that were met so far ask for keywords.
+        let mut met = chain.filters[..steps.len()].iter();
+        let tells_keywords = met.any(Filter::tells_keywords);
+        steps.push(
+            terms
+                .iter()
+                .map(|term| term.shown(tells_keywords))
+                .collect(),
+        );
     };
+    chain.run_told(text, Some(&mut tell));
+    let mut steps = steps.into_iter();
     let char_kinds = list("char_filter").unwrap_or_default();
-    let texts = chain(name)?.filtered(text);
+    let filter_kinds = list("filter").unwrap_or_default();
+    let texts = chain.filtered(text);
     Some(super::Parts {
         char_filters: char_kinds.iter().map(kind).zip(texts).collect(),
-        tokenizer: (kind(&source["tokenizer"]), upto(0)),
-        filters: (1..=filters.len())
-            .map(|count| (kind(&filters[count - 1]), upto(count)))
-            .collect(),
+        tokenizer: (kind(&source["tokenizer"]), steps.next().unwrap_or_default()),
+        filters: filter_kinds.iter().map(kind).zip(steps).collect(),
     })
 }
 

@@ -1,11 +1,9 @@
 //! A pipeline's definition, read.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use clew_analysis::in_one_definition;
-use clew_platform::CancellationToken;
-use parking_lot::Mutex;
+use clew_platform::{CancellationToken, KeptReady};
 use serde_json::{Map, Value};
 
 use super::counts::{Counter, RunCounts, StepCounts};
@@ -52,25 +50,20 @@ impl Pipeline {
     /// # Errors
     /// What is wrong with the definition.
     pub fn ready(name: &str, body: &Value) -> Result<Arc<Self>, DefinitionError> {
-        /// By their names, each with what it was read from.
-        type ByName = BTreeMap<String, (String, Arc<Pipeline>)>;
-        static READY: LazyLock<Mutex<ByName>> = LazyLock::new(Mutex::default);
+        /// Each with what it was read from.
+        static READY: KeptReady<(String, Arc<Pipeline>)> = KeptReady::new(READY_MAX);
         let definition = body.to_string();
-        if let Some((from, ready)) = READY.lock().get(name)
-            && *from == definition
-        {
-            return Ok(ready.clone());
+        let same =
+            |(from, ready): &(String, Arc<Pipeline>)| (*from == definition).then(|| ready.clone());
+        if let Some(ready) = READY.get(name, same) {
+            return Ok(ready);
         }
         // Whoever writes wants it to be read to its end, also when nobody waits for the answer.
         let pipeline = {
             let _entered = CancellationToken::default().enter();
             Arc::new(Self::parse(body)?)
         };
-        let mut ready = READY.lock();
-        if ready.len() >= READY_MAX {
-            ready.clear();
-        }
-        ready.insert(name.to_string(), (definition, pipeline.clone()));
+        READY.keep(name, (definition, pipeline.clone()));
         Ok(pipeline)
     }
 

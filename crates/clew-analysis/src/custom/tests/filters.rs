@@ -300,3 +300,32 @@ fn synonyms_may_be_wordnets() {
     );
     assert!(Chain::compile(&filtered(synonyms(json!(["forest, woods"])))).is_err());
 }
+
+#[test]
+fn each_step_is_told_as_an_analyzer_that_ends_there_has_it() {
+    let filters = [
+        json!({"type": "lowercase"}),
+        json!({"type": "stop", "stopwords": ["the"]}),
+        json!({"type": "keyword_marker", "keywords": ["running"]}),
+        json!({"type": "porter_stem"}),
+        json!({"type": "synonym_graph", "synonyms": ["run => go on"]}),
+    ];
+    let upto = |count: usize| {
+        let parts = json!({
+            "char_filter": [{"type": "html_strip"}],
+            "tokenizer": {"type": "standard"},
+            "filter": filters[..count],
+        });
+        full_name("", &parts)
+    };
+    let text = "<b>The</b> runs, RUN &amp; running";
+    let told = explained(&upto(filters.len()), text).unwrap();
+    assert_eq!(told.char_filters.len(), 1);
+    let steps = std::iter::once(&told.tokenizer).chain(&told.filters);
+    let mut told_count = 0;
+    for (count, (kind, terms)) in steps.enumerate() {
+        assert_eq!(*terms, crate::tokens(&upto(count), text), "{count} {kind}");
+        told_count += 1;
+    }
+    assert_eq!(told_count, filters.len() + 1);
+}
