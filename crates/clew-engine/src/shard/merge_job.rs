@@ -16,7 +16,7 @@ use clew_platform::{Clock, Disk, DiskFile, MemoryAccount, MemoryPurpose, Reserva
 use clew_schema::FieldId;
 use clew_vector::{
     BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint,
-    gets_graph, memory_needed, sparse_memory_needed,
+    memory_needed, sparse_memory_needed,
 };
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
@@ -167,53 +167,53 @@ pub(super) struct Admitted {
 }
 
 impl MergeJob {
-    /// Takes memory for a column of so many rows, and says whether it shall have a graph. A graph that
-    /// never fits is left out: scans find everything, too. Lists as many as shards with common centres have are left out before
-    /// that.
+    /// Takes memory for a column of so many rows, and says how it shall be built: of the ways, the dearest first, the first that
+    /// merges may ever take enough for. Lists as many as shards with common centres have are left out before the graph, and that
+    /// last: scans find everything, too.
+    ///
+    /// # Errors
+    /// As [`MergeLimits::admit`]; of memory, what the cheapest way needs.
     pub(super) fn admit(
         &self,
         options: &ColumnOptions,
         rows: usize,
     ) -> Result<Admitted, VectorError> {
-        let (limits, progress) = (&self.limits, &self.state.progress);
-        let needed = self
-            .centres
-            .memory_needed(options, rows, GraphChoice::WhenWorthIt);
-        match limits.admit(needed, progress) {
-            Err(VectorError::Memory { .. }) => {
-                let (graph, memory) = self.admit_alone(options, rows)?;
-                Ok(Admitted {
-                    graph,
-                    shares_centres: false,
-                    _memory: memory,
-                })
+        let (built, never) = (GraphChoice::WhenWorthIt, GraphChoice::Never);
+        // A column that gets no graph needs as much in each of them.
+        let ways = [
+            (
+                built,
+                true,
+                self.centres.memory_needed(options, rows, built),
+            ),
+            (built, false, memory_needed(options, rows, built)),
+            (never, false, memory_needed(options, rows, never)),
+        ];
+        let mut refused = (0, 0);
+        for (graph, shares_centres, needed) in ways {
+            match self.limits.admit(needed, &self.state.progress) {
+                Err(VectorError::Memory { needed, allowed }) => refused = (needed, allowed),
+                taken => {
+                    let memory = taken?;
+                    if graph == GraphChoice::Never {
+                        self.note_refused_graph(rows, refused);
+                    }
+                    return Ok(Admitted {
+                        graph,
+                        shares_centres,
+                        _memory: memory,
+                    });
+                }
             }
-            memory => Ok(Admitted {
-                graph: GraphChoice::WhenWorthIt,
-                shares_centres: true,
-                _memory: memory?,
-            }),
         }
+        let (needed, allowed) = refused;
+        Err(VectorError::Memory { needed, allowed })
     }
 
-    fn admit_alone(
-        &self,
-        options: &ColumnOptions,
-        rows: usize,
-    ) -> Result<(GraphChoice, Reservation), VectorError> {
-        let (limits, progress) = (&self.limits, &self.state.progress);
-        let choice = GraphChoice::WhenWorthIt;
-        match limits.admit(memory_needed(options, rows, choice), progress) {
-            Err(VectorError::Memory { needed, allowed }) if gets_graph(options, rows, choice) => {
-                let dir = self.place.dir.display();
-                tracing::warn!(%dir, rows, needed, allowed, "merging without a graph, which needs more memory than it may take");
-                self.state.graphs_refused.fetch_add(1, Ordering::Relaxed);
-                let choice = GraphChoice::Never;
-                let share = limits.admit(memory_needed(options, rows, choice), progress)?;
-                Ok((choice, share))
-            }
-            share => Ok((choice, share?)),
-        }
+    fn note_refused_graph(&self, rows: usize, (needed, allowed): (usize, usize)) {
+        let dir = self.place.dir.display();
+        tracing::warn!(%dir, rows, needed, allowed, "merging without a graph, which needs more memory than it may take");
+        self.state.graphs_refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes memory for a column of so many sparse vectors.
