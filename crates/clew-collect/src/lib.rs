@@ -77,7 +77,7 @@ pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};
 pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed, JournalFeed};
 pub use figures::{FileLag, RunFigures, StageTimes};
-pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
+pub use input::{Encoding, Multiline, MultilinePreset, MultilineRule, SkipReason, Wrapping};
 #[cfg(feature = "kafka")]
 pub use kafka::KafkaSink;
 pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset};

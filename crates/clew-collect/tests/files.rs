@@ -192,7 +192,7 @@ impl Clock for Standing {
 fn events_of_several_lines_survive_restarts_and_rotations() {
     let place = Place::new();
     let options = with(&place, "app.log*", |files| {
-        let mut multiline = Multiline::new(MultilineRule::Java);
+        let mut multiline = Multiline::new(MultilineRule::preset("java").unwrap());
         multiline.timeout = Duration::from_millis(100);
         files.multiline = Some(multiline);
     });
@@ -263,7 +263,7 @@ fn a_file_that_begins_with_nothing_but_blank_lines_is_read() {
 fn the_only_event_of_a_file_is_taken_when_its_time_is_over() {
     let place = Place::new();
     let options = with(&place, "*.log", |files| {
-        let mut multiline = Multiline::new(MultilineRule::Java);
+        let mut multiline = Multiline::new(MultilineRule::preset("java").unwrap());
         multiline.timeout = Duration::from_millis(100);
         files.multiline = Some(multiline);
     });

@@ -253,7 +253,7 @@ outputs: [{type: stdout}]
     assert_eq!(read.start_at, crate::StartAt::End);
     assert_eq!(read.ignore_older, Some(Duration::from_secs(60)));
     let multiline = read.multiline.unwrap();
-    assert_eq!(multiline.rule, crate::MultilineRule::Java);
+    assert_eq!(Some(multiline.rule), crate::MultilineRule::preset("java"));
     assert_eq!((multiline.lines_max, multiline.timeout.as_secs()), (7, 5));
     for (wrong, expected) in [
         ("{}", "exactly one"),

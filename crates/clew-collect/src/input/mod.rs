@@ -17,7 +17,7 @@ mod source;
 mod tail;
 mod watch;
 
-pub use frame::{Encoding, Multiline, MultilineRule, Wrapping};
+pub use frame::{Encoding, Multiline, MultilinePreset, MultilineRule, Wrapping};
 
 pub(crate) use file_system::{FileId, stat};
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub use container::Wrapping;
 pub use encoding::Encoding;
-pub use multiline::{Multiline, MultilineRule};
+pub use multiline::{Multiline, MultilinePreset, MultilineRule};
 
 pub(crate) use container::{Stream, unwrap};
 pub(crate) use encoding::unmarked;

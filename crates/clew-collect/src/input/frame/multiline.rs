@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use super::matcher::Matcher;
-use super::traces;
 use crate::error::CollectError;
 use crate::parse::{Joining, ParserName, Within};
 
@@ -37,6 +36,13 @@ pub enum MultilineRule {
     While(String),
     /// Every line continues the event before it, up to its end or to the limit of its lines.
     Every,
+    /// What logs of many programs have in common.
+    Preset(MultilinePreset),
+}
+
+/// The rules that need nothing but their name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MultilinePreset {
     /// A line that begins with white space continues the event before it.
     Indented,
     /// Traces of Java's exceptions, with what caused them.
@@ -70,25 +76,25 @@ impl Multiline {
 }
 
 impl MultilineRule {
-    /// The rules that need nothing but their name.
+    /// The names of presets.
     pub const PRESETS: [&str; 9] = [
         "indented", "java", "python", "go", "dotnet", "node", "php", "ruby", "rust",
     ];
 
     /// The rule of this name, one of [`MultilineRule::PRESETS`].
     pub fn preset(name: &str) -> Option<Self> {
-        Some(match name {
-            "indented" => MultilineRule::Indented,
-            "java" => MultilineRule::Java,
-            "python" => MultilineRule::Python,
-            "go" => MultilineRule::Go,
-            "dotnet" => MultilineRule::Dotnet,
-            "node" => MultilineRule::Node,
-            "php" => MultilineRule::Php,
-            "ruby" => MultilineRule::Ruby,
-            "rust" => MultilineRule::Rust,
+        Some(MultilineRule::Preset(match name {
+            "indented" => MultilinePreset::Indented,
+            "java" => MultilinePreset::Java,
+            "python" => MultilinePreset::Python,
+            "go" => MultilinePreset::Go,
+            "dotnet" => MultilinePreset::Dotnet,
+            "node" => MultilinePreset::Node,
+            "php" => MultilinePreset::Php,
+            "ruby" => MultilinePreset::Ruby,
+            "rust" => MultilinePreset::Rust,
             _ => return None,
-        })
+        }))
     }
 }
 
@@ -107,15 +113,7 @@ enum Rule {
     GoesOn(Matcher),
     While(Matcher),
     Every,
-    Indented,
-    Java,
-    Python,
-    Go,
-    Dotnet,
-    Node,
-    Php,
-    Ruby,
-    Rust,
+    Preset(MultilinePreset),
     /// What a parser knows of its format.
     Known(Joining),
 }
@@ -171,15 +169,7 @@ impl Joiner {
             MultilineRule::GoesOn(pattern) => Rule::GoesOn(matcher(pattern)?),
             MultilineRule::While(pattern) => Rule::While(matcher(pattern)?),
             MultilineRule::Every => Rule::Every,
-            MultilineRule::Indented => Rule::Indented,
-            MultilineRule::Java => Rule::Java,
-            MultilineRule::Python => Rule::Python,
-            MultilineRule::Go => Rule::Go,
-            MultilineRule::Dotnet => Rule::Dotnet,
-            MultilineRule::Node => Rule::Node,
-            MultilineRule::Php => Rule::Php,
-            MultilineRule::Ruby => Rule::Ruby,
-            MultilineRule::Rust => Rule::Rust,
+            MultilineRule::Preset(preset) => Rule::Preset(*preset),
         };
         let end = multiline.end.as_deref().map(matcher);
         Ok(Joiner {
@@ -202,26 +192,16 @@ impl Joiner {
     /// The state behind an event's first line.
     pub(super) fn begin(&self, line: &[u8]) -> Trace {
         let behind = match &self.rule {
-            Rule::Java => traces::begins_java(line),
-            Rule::Dotnet => traces::begins_dotnet(line),
-            Rule::Python => line.starts_with(b"Traceback ("),
-            Rule::Go => line.starts_with(b"panic: ") || line.starts_with(b"fatal error: "),
-            Rule::Rust => return self.ended(line, traces::begin_rust(line)),
+            Rule::Preset(preset) => preset.behind_first(line),
             Rule::Known(joining) => return joining.behind_first(line).into(),
             Rule::GoesOn(matcher) | Rule::While(matcher) if !matcher.matches(line) => {
                 return Trace::Over;
             }
-            Rule::Start(_)
-            | Rule::Continue(_)
-            | Rule::GoesOn(_)
-            | Rule::While(_)
-            | Rule::Every
-            | Rule::Indented
-            | Rule::Node
-            | Rule::Php
-            | Rule::Ruby => false,
+            Rule::Start(_) | Rule::Continue(_) | Rule::GoesOn(_) | Rule::While(_) | Rule::Every => {
+                Trace::Log
+            }
         };
-        self.ended(line, if behind { Trace::Frames } else { Trace::Log })
+        self.ended(line, behind)
     }
 
     /// Whether a line belongs to the event before it, and the state behind it if so.
@@ -229,7 +209,6 @@ impl Joiner {
         if behind == Trace::Over {
             return None;
         }
-        let indented = matches!(line.first(), Some(b' ' | b'\t'));
         let state = match &self.rule {
             Rule::Start(matcher) => (!matcher.matches(line)).then_some(behind),
             Rule::Continue(matcher) | Rule::While(matcher) => {
@@ -240,14 +219,7 @@ impl Joiner {
                 false => Trace::Over,
             }),
             Rule::Every => Some(behind),
-            Rule::Indented => indented.then_some(behind),
-            Rule::Java | Rule::Dotnet => traces::java(line, indented, behind),
-            Rule::Python => traces::python(line, indented, behind),
-            Rule::Go => traces::go(line, indented, behind),
-            Rule::Node => traces::node(line, indented, behind),
-            Rule::Php => (indented || traces::is_php(line)).then_some(behind),
-            Rule::Ruby => (indented || traces::is_ruby(line)).then_some(behind),
-            Rule::Rust => traces::rust(line, indented, behind),
+            Rule::Preset(preset) => preset.behind_next(line, behind),
             Rule::Known(joining) => {
                 let behind = joining.behind_next(line, behind.into());
                 behind.map(Trace::from)

@@ -1,19 +1,54 @@
 //! Which lines are of a stack trace, for languages whose traces logs have: first bytes and literal words, no expressions.
 
-use super::multiline::Trace;
+use super::multiline::{MultilinePreset, Trace};
+
+impl MultilinePreset {
+    /// The state behind an event's first line.
+    pub(super) fn behind_first(self, line: &[u8]) -> Trace {
+        let begins = match self {
+            MultilinePreset::Java => begins_java(line),
+            MultilinePreset::Dotnet => begins_dotnet(line),
+            MultilinePreset::Python => line.starts_with(b"Traceback ("),
+            MultilinePreset::Go => {
+                line.starts_with(b"panic: ") || line.starts_with(b"fatal error: ")
+            }
+            MultilinePreset::Rust => return begin_rust(line),
+            MultilinePreset::Indented
+            | MultilinePreset::Node
+            | MultilinePreset::Php
+            | MultilinePreset::Ruby => false,
+        };
+        if begins { Trace::Frames } else { Trace::Log }
+    }
+
+    /// The state behind a line that belongs to the event before it; `None` if it does not.
+    pub(super) fn behind_next(self, line: &[u8], behind: Trace) -> Option<Trace> {
+        let indented = matches!(line.first(), Some(b' ' | b'\t'));
+        match self {
+            MultilinePreset::Indented => indented.then_some(behind),
+            MultilinePreset::Java | MultilinePreset::Dotnet => java(line, indented, behind),
+            MultilinePreset::Python => python(line, indented, behind),
+            MultilinePreset::Go => go(line, indented, behind),
+            MultilinePreset::Node => node(line, indented, behind),
+            MultilinePreset::Php => (indented || is_php(line)).then_some(behind),
+            MultilinePreset::Ruby => (indented || is_ruby(line)).then_some(behind),
+            MultilinePreset::Rust => rust(line, indented, behind),
+        }
+    }
+}
 
 /// Whether a line is Java's first of a trace.
-pub(super) fn begins_java(line: &[u8]) -> bool {
+fn begins_java(line: &[u8]) -> bool {
     names_exception(line) || line.starts_with(b"Exception in thread")
 }
 
 /// The same of .NET.
-pub(super) fn begins_dotnet(line: &[u8]) -> bool {
+fn begins_dotnet(line: &[u8]) -> bool {
     names_exception(line) || line.starts_with(b"Unhandled exception")
 }
 
 /// Java's traces, and those of .NET.
-pub(super) fn java(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
+fn java(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
     let more = indented
         || line.is_empty()
         || line.starts_with(b"Caused by: ")
@@ -25,7 +60,7 @@ pub(super) fn java(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> 
     (more || exception).then_some(behind_it)
 }
 
-pub(super) fn python(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
+fn python(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
     let traceback = line.starts_with(b"Traceback (");
     let between = || {
         line.starts_with(b"During handling of the above exception")
@@ -43,7 +78,7 @@ pub(super) fn python(line: &[u8], indented: bool, behind: Trace) -> Option<Trace
     }
 }
 
-pub(super) fn go(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
+fn go(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
     let goroutine = line.starts_with(b"goroutine ") && line.ends_with(b":");
     let more = match behind {
         Trace::Log => indented || goroutine,
@@ -72,7 +107,7 @@ fn is_call(line: &[u8]) -> bool {
 }
 
 /// An error's stack is indented, and what else it has stands in braces; one under a line of the log is what that line tells of.
-pub(super) fn node(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
+fn node(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
     let error = behind == Trace::Log && names_error(line);
     let closes = matches!(line.first(), Some(b'}' | b']'));
     let behind_it = match error || indented {
@@ -90,7 +125,7 @@ fn names_error(line: &[u8]) -> bool {
 }
 
 /// `Stack trace:`, `#0 /a.php(3): f()`, what Laravel writes around a trace, and the next of chained exceptions behind a blank line.
-pub(super) fn is_php(line: &[u8]) -> bool {
+fn is_php(line: &[u8]) -> bool {
     let is_frame = line.first() == Some(&b'#') && line.get(1).is_some_and(u8::is_ascii_digit);
     is_frame
         || line.is_empty()
@@ -102,7 +137,7 @@ pub(super) fn is_php(line: &[u8]) -> bool {
 }
 
 /// `app/models/a.rb:3:in 'x'`, which Rails does not indent, and the blank lines around it.
-pub(super) fn is_ruby(line: &[u8]) -> bool {
+fn is_ruby(line: &[u8]) -> bool {
     line.is_empty()
         || memchr::memmem::find(line, b":in ").is_some_and(|at| {
             let before = &line[..at];
@@ -114,7 +149,7 @@ pub(super) fn is_ruby(line: &[u8]) -> bool {
 
 /// The state behind the first line of a panic, whose text may stand below it, or of the error that a program ended with, whose
 /// causes stand behind a blank line.
-pub(super) fn begin_rust(line: &[u8]) -> Trace {
+fn begin_rust(line: &[u8]) -> Trace {
     if line.starts_with(b"Error: ") {
         return Trace::Frames;
     }
@@ -127,7 +162,7 @@ pub(super) fn begin_rust(line: &[u8]) -> Trace {
     }
 }
 
-pub(super) fn rust(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
+fn rust(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
     // What an error says was its cause may stand under any line.
     let cause = line.starts_with(b"Caused by:") || line.starts_with(b"Stack backtrace:");
     let more = match behind {

@@ -41,6 +41,10 @@ fn framed(framing: &Framing, bytes: &[u8], bytes_max: usize, rest: Rest) -> Vec<
     found
 }
 
+fn preset(name: &str) -> MultilineRule {
+    MultilineRule::preset(name).unwrap()
+}
+
 #[track_caller]
 fn check(rule: MultilineRule, expected: &[&str]) {
     let text = expected.join("\n") + "\n2026-01-02 next\n";
@@ -53,7 +57,7 @@ fn patterns_begin_or_continue_events() {
     check(start, &["2026-01 a\n b\nc", "2026-02 d", "2026-03\n\n\nx"]);
     let go_on = MultilineRule::Continue(r"^(\s|\})".to_owned());
     check(go_on, &["a {\n b\n}", "c", "d"]);
-    check(MultilineRule::Indented, &["a\n\tb\n  c", "d"]);
+    check(preset("indented"), &["a\n\tb\n  c", "d"]);
     let wrong = Multiline::new(MultilineRule::Start("(".to_owned()));
     assert!(Joiner::new(&wrong).is_err());
 }
@@ -90,7 +94,7 @@ fn events_end_where_their_last_line_says_so() {
 #[test]
 fn traces_of_other_languages_are_one_event() {
     check(
-        MultilineRule::Node,
+        preset("node"),
         &[
             "Error [ERR_X]: a\n    at f",
             "2026-01-01 ERROR it broke\nTypeError: no\n    at f (/a.js:1:2)\n    at g {\n  code: 'E'\n}",
@@ -98,7 +102,7 @@ fn traces_of_other_languages_are_one_event() {
         ],
     );
     check(
-        MultilineRule::Php,
+        preset("php"),
         &[
             "PHP Fatal error:  Uncaught Exception: x in /a.php:3\nStack trace:\n#0 /a.php(5): f()\n#1 {main}\n  thrown in /a.php on line 3",
             "[2026-01-01] local.ERROR: x {\"exception\":\"[object]\n[stacktrace]\n#0 a\n\"}",
@@ -108,7 +112,7 @@ fn traces_of_other_languages_are_one_event() {
         ],
     );
     check(
-        MultilineRule::Ruby,
+        preset("ruby"),
         &[
             "a.rb:1:in 'x': boom (RuntimeError)\n\tfrom a.rb:2:in 'y'",
             "ActionView::Template::Error (no):\n    1: x\n\napp/views/a.rb:3:in 'y'",
@@ -116,7 +120,7 @@ fn traces_of_other_languages_are_one_event() {
         ],
     );
     check(
-        MultilineRule::Rust,
+        preset("rust"),
         &[
             "thread 'main' panicked at src/main.rs:2:5:\nboom\nnote: run with\nstack backtrace:\n   0: f\n             at /a.rs:1",
             "INFO fine",
@@ -132,7 +136,7 @@ fn traces_of_other_languages_are_one_event() {
 #[test]
 fn traces_of_java_belong_to_the_line_before_them() {
     check(
-        MultilineRule::Java,
+        preset("java"),
         &[
             "2026-01-02 10:00:00 ERROR [main] c.e.App - it broke\n\
              java.lang.IllegalStateException: no\n\
@@ -153,7 +157,7 @@ fn traces_of_java_belong_to_the_line_before_them() {
 #[test]
 fn tracebacks_of_python_end_with_their_exception() {
     check(
-        MultilineRule::Python,
+        preset("python"),
         &[
             "ERROR:root:it broke\n\
              Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    1/0\n\
@@ -172,7 +176,7 @@ fn tracebacks_of_python_end_with_their_exception() {
 #[test]
 fn panics_of_go_have_their_goroutines() {
     check(
-        MultilineRule::Go,
+        preset("go"),
         &[
             "2026/01/02 fine",
             "panic: runtime error: invalid memory address\n\
@@ -193,7 +197,7 @@ fn panics_of_go_have_their_goroutines() {
 #[test]
 fn traces_of_dotnet_have_inner_exceptions() {
     check(
-        MultilineRule::Dotnet,
+        preset("dotnet"),
         &[
             "fail: App[0]\n      it broke\n\
              System.InvalidOperationException: no\n ---> System.IO.IOException: disk\n\
@@ -208,7 +212,7 @@ fn traces_of_dotnet_have_inner_exceptions() {
 
 #[test]
 fn events_have_limits_and_nothing_is_dropped_beyond_them() {
-    let mut multiline = Multiline::new(MultilineRule::Indented);
+    let mut multiline = Multiline::new(preset("indented"));
     multiline.lines_max = 3;
     let text = "a\n 1\n 2\n 3\n 4\n 5\nb\nc\n";
     assert_eq!(
@@ -224,7 +228,7 @@ fn events_have_limits_and_nothing_is_dropped_beyond_them() {
 
 #[test]
 fn an_event_waits_for_the_next_one_unless_nothing_follows() {
-    let joiner = Joiner::new(&Multiline::new(MultilineRule::Java)).unwrap();
+    let joiner = Joiner::new(&Multiline::new(preset("java"))).unwrap();
     let framing = Framing::new(
         Some(joiner),
         Wrapping::None,
@@ -297,7 +301,7 @@ fn parsers_know_which_lines_of_their_formats_belong_together() {
 #[test]
 fn lines_of_containers_are_joined_in_each_stream() {
     let framing = Framing::new(
-        Some(Joiner::new(&Multiline::new(MultilineRule::Indented)).unwrap()),
+        Some(Joiner::new(&Multiline::new(preset("indented"))).unwrap()),
         Wrapping::Cri,
         Encoding::Utf8,
         ParserName::Plain,
