@@ -1,5 +1,6 @@
 //! A document on its way through pipelines: its source and what goes with it, reached by paths.
 
+use clew_schema::json_value_bytes;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, FailureKind};
@@ -9,14 +10,9 @@ use crate::template::{Escape, Template, lookup, plain};
 /// Values inside each other that a path may make.
 const PATH_PARTS_MAX: usize = 100;
 
-/// What steps may set in one document, all together, in bytes: steps that copy what others copied double it each time.
+/// Memory that what steps set in one document may take, all together, in bytes: steps that copy what others copied double it
+/// each time.
 const SET_BYTES_MAX: usize = 64 << 20;
-/// What a value takes beside its text.
-const VALUE_BYTES: usize = size_of::<Value>();
-/// What an object takes beside its members, which come with room for more.
-const OBJECT_BYTES: usize = 256;
-/// What a member takes beside its name and its value.
-const MEMBER_BYTES: usize = 64;
 
 /// What a document may say of the state that the one in its place must be in.
 pub const CONDITIONS: [&str; 4] = [
@@ -197,7 +193,8 @@ impl Document {
 
     /// Counts what a step sets.
     fn count(&mut self, value: &Value) -> Result<(), Failure> {
-        self.set_bytes = self.set_bytes.saturating_add(bytes_of(value));
+        let bytes = size_of::<Value>().saturating_add(json_value_bytes(value));
+        self.set_bytes = self.set_bytes.saturating_add(bytes);
         if self.set_bytes <= SET_BYTES_MAX {
             return Ok(());
         }
@@ -285,21 +282,6 @@ impl Document {
             .render_beside(&self.source, &beside)
             .map_err(Failure::unfit)
     }
-}
-
-/// What a value takes, about.
-fn bytes_of(value: &Value) -> usize {
-    let inside: usize = match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(bytes_of).sum(),
-        Value::Object(members) => {
-            let of_member =
-                |(name, value): (&String, &Value)| MEMBER_BYTES + name.len() + bytes_of(value);
-            OBJECT_BYTES + members.iter().map(of_member).sum::<usize>()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    };
-    VALUE_BYTES + inside
 }
 
 fn missing(name: &str, path: &str) -> Failure {
@@ -438,7 +420,8 @@ mod tests {
         for _ in 0..1000 {
             document.push("list", vec!["a".into()]).unwrap();
         }
-        assert_eq!(document.set_bytes, 1000 * (VALUE_BYTES + 1));
+        let one_bytes = size_of::<Value>() + json_value_bytes(&"a".into());
+        assert_eq!(document.set_bytes, 1000 * one_bytes);
     }
 
     #[test]
