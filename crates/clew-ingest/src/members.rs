@@ -50,6 +50,23 @@ pub(crate) fn names(
     }
 }
 
+/// `properties`: what of all that can be told shall be, in letters of either case.
+pub(crate) fn properties(
+    config: &mut Map<String, Value>,
+    known: &[&str],
+) -> Result<Option<Vec<String>>, DefinitionError> {
+    let properties = names(config, "properties")?;
+    for name in properties.iter().flatten() {
+        if !known.contains(&name.to_lowercase().as_str()) {
+            return Err(DefinitionError::refused(
+                "properties",
+                format!("illegal property value [{name}]. valid values are {known:?}"),
+            ));
+        }
+    }
+    Ok(properties)
+}
+
 /// A member that may be missing and is a text or a list of them.
 pub(crate) fn one_or_more(
     config: &mut Map<String, Value>,

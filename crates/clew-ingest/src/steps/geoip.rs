@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
-use crate::members::{flag, names, optional, text};
+use crate::members::{flag, optional, properties, text};
 
 /// The folder of databases, in the data folder.
 const FOLDER: &str = "geoip";
@@ -77,15 +77,7 @@ impl GeoIp {
                 ),
             ));
         }
-        let properties = names(config, "properties")?;
-        for name in properties.iter().flatten() {
-            if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(DefinitionError::refused(
-                    "properties",
-                    format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
-                ));
-            }
-        }
+        let properties = properties(config, &PROPERTIES)?;
         Ok(GeoIp {
             field: text(config, "field")?,
             target: optional(config, "target_field")?.unwrap_or_else(|| "geoip".to_string()),

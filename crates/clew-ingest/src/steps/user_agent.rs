@@ -6,7 +6,7 @@ use woothee::parser::Parser;
 use super::structured::text_of;
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
-use crate::members::{flag, names, optional, text};
+use crate::members::{flag, optional, properties, text};
 
 /// Everything that can be told.
 const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];
@@ -30,15 +30,7 @@ impl UserAgent {
                 "is not supported: the rules are built in",
             ));
         }
-        let properties = names(config, "properties")?;
-        for name in properties.iter().flatten() {
-            if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(DefinitionError::refused(
-                    "properties",
-                    format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
-                ));
-            }
-        }
+        let properties = properties(config, &PROPERTIES)?;
         Ok(UserAgent {
             field: text(config, "field")?,
             target: optional(config, "target_field")?.unwrap_or_else(|| "user_agent".to_string()),
