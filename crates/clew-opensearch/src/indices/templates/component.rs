@@ -111,12 +111,17 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 /// The template as it is shown.
 pub(crate) fn show(stored: &Value, flat: bool) -> Value {
+    Value::Object(shown_members(stored, flat))
+}
+
+/// The members of a template, its part among them as it is shown.
+pub(super) fn shown_members(stored: &Value, flat: bool) -> Map<String, Value> {
     let mut shown = stored.as_object().cloned().unwrap_or_default();
     if let Some(Value::Object(part)) = shown.get("template") {
         let part = part::show(part, flat);
         shown.insert("template".to_string(), Value::Object(part));
     }
-    Value::Object(shown)
+    shown
 }
 
 /// `DELETE /_component_template/{name}`.

@@ -3,6 +3,7 @@
 use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
+use super::component;
 use super::compose::{compose_template, data_stream_template, patterns_of, priority};
 use super::part;
 use super::patterns::{self, any_overlap, bracketed, invalid, listed, selected, selects};
@@ -172,11 +173,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 /// The template as it is shown.
 pub(crate) fn show(stored: &Value, flat: bool) -> Value {
-    let mut shown = stored.as_object().cloned().unwrap_or_default();
-    if let Some(Value::Object(part)) = shown.get("template") {
-        let part = part::show(part, flat);
-        shown.insert("template".to_string(), Value::Object(part));
-    }
+    let mut shown = component::shown_members(stored, flat);
     shown
         .entry("composed_of")
         .or_insert_with(|| Value::Array(Vec::new()));
