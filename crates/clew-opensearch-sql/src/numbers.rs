@@ -5,6 +5,7 @@ use std::f64::consts::{E, PI};
 use std::hash::{BuildHasher, Hasher};
 
 use clew_platform::mixed_bits;
+use clew_schema::in_radix;
 use serde_json::Value;
 
 use super::cast::{float, of_number};
@@ -138,20 +139,7 @@ fn converted(args: &[Value]) -> Value {
     let Ok(number) = i64::from_str_radix(&text, from) else {
         return Value::Null;
     };
-    let mut left = number.unsigned_abs();
-    let mut digits = Vec::new();
-    loop {
-        let digit = u32::try_from(left % u64::from(to)).unwrap_or(0);
-        digits.push(char::from_digit(digit, to).unwrap_or('0'));
-        left /= u64::from(to);
-        if left == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        digits.push('-');
-    }
-    digits.iter().rev().collect::<String>().into()
+    in_radix(number, to).into()
 }
 
 /// The checksum of zip and Ethernet, bit by bit: texts here are short.

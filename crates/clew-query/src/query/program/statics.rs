@@ -1,5 +1,7 @@
 //! Functions of classes: those of numbers, letters and texts that need no more than their arguments.
 
+use clew_schema::in_radix;
+
 use super::bits;
 use super::collections;
 use super::date_functions;
@@ -271,21 +273,4 @@ fn radix_of(value: &ScriptValue<'_>) -> Result<u32, ScriptError> {
     let radix = u32::try_from(value.want_whole()?).ok();
     let radix = radix.filter(|radix| (2..=36).contains(radix));
     radix.ok_or_else(|| ScriptError::argument("a radix is from 2 to 36"))
-}
-
-fn in_radix(number: i64, radix: u32) -> String {
-    let mut left = number.unsigned_abs();
-    let mut digits = Vec::new();
-    loop {
-        let digit = u32::try_from(left % u64::from(radix)).unwrap_or(0);
-        digits.push(char::from_digit(digit, radix).unwrap_or('0'));
-        left /= u64::from(radix);
-        if left == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        digits.push('-');
-    }
-    digits.iter().rev().collect()
 }
