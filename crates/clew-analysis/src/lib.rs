@@ -30,8 +30,8 @@ pub use custom::{
     with_filters,
 };
 pub use java_pattern::{
-    Found, InOneDefinition, InOneTurn, JavaPattern, NotReplaced, PatternError, Places, Replacement,
-    TooManySteps, in_one_definition, in_one_turn, java_pattern,
+    InOneDefinition, InOneTurn, JavaMatches, JavaPattern, NotReplaced, PatternError, Places,
+    Replacement, TooManySteps, in_one_definition, in_one_turn, java_pattern,
 };
 pub use murmur3::murmur3;
 

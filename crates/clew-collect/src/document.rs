@@ -9,12 +9,12 @@ use crate::event::{EpochMillis, Event};
 use crate::feed::DocumentHead;
 use crate::json::{push_escaped, push_number, push_text};
 use crate::parse::{ParserName, Record, Times};
-use crate::planned::{Given, Planned};
+use crate::planned::{LineFacts, Planned};
 
 /// What the documents of one file, or of one sender, share.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    pub(crate) place: Place,
+    pub(crate) place: OriginKind,
     /// The file's path or the sender's address.
     place_json: String,
     key: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Origin {
 
 /// Where lines come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum OriginKind {
     File,
     Sender,
 }
@@ -32,7 +32,7 @@ pub(crate) enum Place {
 impl Origin {
     pub(crate) fn new(path: &str, key: u64) -> Self {
         Origin {
-            place: Place::File,
+            place: OriginKind::File,
             place_json: json_text(path),
             key,
             plan: 0,
@@ -42,7 +42,7 @@ impl Origin {
     /// Of lines that were sent from this address.
     pub(crate) fn sent(address: &str, key: u64) -> Self {
         Origin {
-            place: Place::Sender,
+            place: OriginKind::Sender,
             place_json: json_text(address),
             key,
             plan: 0,
@@ -279,8 +279,8 @@ impl Encoder {
         out.extend_from_slice(b"},\"host\":{\"name\":");
         out.extend_from_slice(self.host_json.as_bytes());
         out.extend_from_slice(match origin.place {
-            Place::File => b"},\"log\":{\"file\":{\"path\":".as_slice(),
-            Place::Sender => b"},\"log\":{\"source\":{\"address\":",
+            OriginKind::File => b"},\"log\":{\"file\":{\"path\":".as_slice(),
+            OriginKind::Sender => b"},\"log\":{\"source\":{\"address\":",
         });
         out.extend_from_slice(origin.place_json.as_bytes());
         out.extend_from_slice(b"},\"offset\":");
@@ -310,8 +310,8 @@ impl Encoder {
 fn given<'a>(
     (line, parser, origin): (&'a Line<'a>, ParserName, &'a Origin),
     (record, host, timestamp_ms): (&'a Record, &'a str, i64),
-) -> Given<'a> {
-    Given {
+) -> LineFacts<'a> {
+    LineFacts {
         line,
         parser,
         record,

@@ -1,7 +1,7 @@
 //! The parsers as formats of the processor `parse`, for any field of an event: with the same implementation, and the same fields
 //! as those that an input's `parse` gives. What container runtimes wrap lines in is a format here, too.
 
-use clew_ingest::{FormatReader, Formats, Found, Times};
+use clew_ingest::{FormatReader, Formats, FoundInText, Times};
 
 use crate::input::{Wrapping, unwrap};
 use crate::parse::{ParserName, Record, first_that_takes, known_names};
@@ -54,7 +54,7 @@ struct Reader {
 }
 
 impl FormatReader for Reader {
-    fn read(&mut self, text: &str, times: &mut Times) -> Option<Found<'_>> {
+    fn read(&mut self, text: &str, times: &mut Times) -> Option<FoundInText<'_>> {
         match self.format {
             Format::Wrapped(wrapping) => self.unwrapped(wrapping, text),
             Format::Named(parser) => {
@@ -72,12 +72,12 @@ impl FormatReader for Reader {
 
 impl Reader {
     /// What a parser has found.
-    fn found(&mut self, parser: ParserName) -> Option<Found<'_>> {
+    fn found(&mut self, parser: ParserName) -> Option<FoundInText<'_>> {
         let record = &self.record;
         let dataset = ("dataset", Some(parser.as_str()));
         joined(&mut self.event, dataset, record.event.bytes())?;
         joined(&mut self.log, ("level", record.level), record.log.bytes())?;
-        Some(Found {
+        Some(FoundInText {
             time_ms: record.timestamp_ms,
             text: None,
             event: &self.event,
@@ -87,12 +87,12 @@ impl Reader {
     }
 
     /// The text in its wrapping. A part of a line cannot be joined to the others here: it is marked.
-    fn unwrapped(&mut self, wrapping: Wrapping, text: &str) -> Option<Found<'_>> {
+    fn unwrapped(&mut self, wrapping: Wrapping, text: &str) -> Option<FoundInText<'_>> {
         let line = unwrap(wrapping, text.as_bytes())?;
         self.text.clear();
         self.text.push_str(std::str::from_utf8(&line.text).ok()?);
         joined(&mut self.root, ("stream", Some(line.stream.as_str())), b"")?;
-        Some(Found {
+        Some(FoundInText {
             time_ms: line.time_ms,
             text: Some(&self.text),
             event: "",

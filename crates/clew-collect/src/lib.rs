@@ -81,7 +81,7 @@ pub use input::{Encoding, Multiline, MultilinePreset, MultilineRule, SkipReason,
 #[cfg(feature = "kafka")]
 pub use kafka::KafkaSink;
 pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset};
-pub use metadata::{Place, Placing, Writing};
+pub use metadata::{EventTarget, Placing, Writing};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{Fit, ParserName, UnknownParser};
 pub use patient_disk::PatientDisk;

@@ -110,7 +110,7 @@ impl DatedTemplate {
 
 /// Where one event goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EventTarget {
     /// The index.
     pub index: String,
     /// The ingest pipeline it goes through, if not that of its index.
@@ -152,10 +152,10 @@ impl Placing {
     ///
     /// # Errors
     /// That its index has no name that an index can have.
-    pub fn of(&self, event: &Event) -> Result<Place, String> {
+    pub fn of(&self, event: &Event) -> Result<EventTarget, String> {
         let writing = writing(event);
         if let Some(index) = &self.fixed {
-            return Ok(Place {
+            return Ok(EventTarget {
                 index: index.clone(),
                 pipeline: None,
                 routing: None,
@@ -180,7 +180,7 @@ impl Placing {
         if let Some(reason) = wrong_with_index(&index) {
             return Err(format!("Invalid index name [{index}], {reason}"));
         }
-        Ok(Place {
+        Ok(EventTarget {
             index,
             pipeline,
             routing,

@@ -4,7 +4,7 @@
 use clew_ingest::{DefinitionError, Flow, Plan, Reason, Slot, Span, Value, step_names};
 
 use crate::config::{ConfigError, Definition, nearest};
-use crate::document::{Line, Place, Taken};
+use crate::document::{Line, OriginKind, Taken};
 use crate::event::{Event, OutputSet};
 use crate::formats::KnownFormats;
 use crate::metadata::{METADATA, wrong_with_id};
@@ -56,14 +56,14 @@ struct Shared {
 
 /// What is known of a line when its processors begin.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct LineFacts<'a> {
     pub(crate) line: &'a Line<'a>,
     pub(crate) parser: ParserName,
     pub(crate) record: &'a Record,
     /// `host.name` as JSON.
     pub(crate) host: &'a str,
     /// `log.file.path` or `log.source.address` as JSON.
-    pub(crate) place: (Place, &'a str),
+    pub(crate) place: (OriginKind, &'a str),
     /// A number that tells its file from others.
     pub(crate) key: u64,
     /// What its parser found, or now.
@@ -126,7 +126,7 @@ impl Planned {
     pub(crate) fn encode(
         &mut self,
         text: &str,
-        (mut taken, given): (Taken, &Given<'_>),
+        (mut taken, given): (Taken, &LineFacts<'_>),
         now_ms: i64,
         event: &mut Event,
     ) -> Taken {
@@ -234,7 +234,7 @@ impl Planned {
     }
 
     /// The event as the processors find it.
-    pub(crate) fn begin(&mut self, text: &str, given: &Given<'_>) -> Result<(), Reason> {
+    pub(crate) fn begin(&mut self, text: &str, given: &LineFacts<'_>) -> Result<(), Reason> {
         (self.own_ms, self.time_ms) = (given.timestamp_ms, None);
         let event = &mut self.plan.event;
         let is_same = self.shared_place == given.place.1;
@@ -248,8 +248,8 @@ impl Planned {
                 let spans = event.share(&[
                     &format!("{{\"name\":{}}}", given.host),
                     &match given.place {
-                        (Place::File, path) => format!("{{\"path\":{path}}}"),
-                        (Place::Sender, address) => format!("{{\"address\":{address}}}"),
+                        (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
+                        (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
                     },
                     &format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
                 ]);
@@ -272,8 +272,8 @@ impl Planned {
         event.place(slots.event, Value::Json(shared.event));
         event.place(slots.host, Value::Json(shared.host));
         let place = match given.place.0 {
-            Place::File => slots.file,
-            Place::Sender => slots.sender,
+            OriginKind::File => slots.file,
+            OriginKind::Sender => slots.sender,
         };
         event.place(place, Value::Json(shared.place));
         let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);

@@ -59,7 +59,7 @@ pub use pipeline::{
     Alone, Flow, PROCESSOR_NAMES, Pipeline, RunCounts, StepCounts, StepEnd, StepWay, Surroundings,
     run_named, total_counts,
 };
-pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan, step_names};
+pub use plan::{FailedLine, FailureCount, FormatReader, Formats, FoundInText, Plan, step_names};
 pub use steps::grok::grok_patterns;
 pub use steps::values::split as split_text;
 pub use text::{

@@ -45,7 +45,7 @@ pub use off_cpu::{OffCpuCapture, OffCpuMode, off_cpu};
 pub use on_cpu::{Capture, on_cpu};
 pub use output::{Format, difference, html_page, svg_text};
 pub use process::{ThreadUse, thread_uses};
-pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
+pub use profile::{Function, Line, Location, Profile, ProfileKind, Rate, Sample, ValueType};
 pub use requests::{Exemplar, ExemplarBook, Exemplars, RequestKind, RequestMetrics, RequestNames};
 pub use spent::{AtWork, HandedOn, Spent, SpentBy, SpentTimes, SpentTold, Waiting};
 pub use symbols::symbol_bytes;

@@ -7,7 +7,7 @@ use crate::ProfileError;
 
 /// What was watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ProfileKind {
     /// Time on the processors.
     OnCpu,
     /// Time off them.
@@ -16,7 +16,7 @@ pub enum Kind {
     Heap,
 }
 
-impl Kind {
+impl ProfileKind {
     /// The values that each sample has, in their order; the last is the one that graphs show.
     pub fn values(self) -> Vec<ValueType> {
         let of = |name: &str, unit: &str| ValueType {
@@ -24,9 +24,11 @@ impl Kind {
             unit: unit.to_string(),
         };
         match self {
-            Kind::OnCpu => vec![of("samples", "count"), of("cpu", "nanoseconds")],
-            Kind::OffCpu => vec![of("runqueue", "nanoseconds"), of("blocked", "nanoseconds")],
-            Kind::Heap => vec![
+            ProfileKind::OnCpu => vec![of("samples", "count"), of("cpu", "nanoseconds")],
+            ProfileKind::OffCpu => {
+                vec![of("runqueue", "nanoseconds"), of("blocked", "nanoseconds")]
+            }
+            ProfileKind::Heap => vec![
                 of("alloc_objects", "count"),
                 of("alloc_space", "bytes"),
                 of("inuse_objects", "count"),
@@ -333,7 +335,7 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Format, Kind, Profile};
+    use crate::{Format, Profile, ProfileKind};
 
     #[test]
     fn what_captures_have_in_common_is_kept_once() {
@@ -350,7 +352,7 @@ mod tests {
         in_two.write(Format::Collapsed, &mut text).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "a;b 10\na;c 2\nc;b 4\n");
         let mut other = all[0].clone();
-        other.values = Kind::Heap.values();
+        other.values = ProfileKind::Heap.values();
         assert!(Profile::merged(&[all[1].clone(), other]).is_err());
         assert!(Profile::merged(&[]).unwrap().samples.is_empty());
     }

@@ -81,12 +81,12 @@ impl Source {
     fn open(segment: Segment<'_>, link: &Link) -> Result<Self, AggError> {
         let column = ValueColumn::open(segment.reader, &link.values)?;
         let step = match &link.step {
-            Step::Value => Steps::Value,
-            Step::Number { interval } => Steps::Number {
+            LinkStep::Value => Steps::Value,
+            LinkStep::Number { interval } => Steps::Number {
                 interval: *interval,
             },
-            Step::Cell { grid, bounds } => Steps::cells(*grid, *bounds, link.values.kind),
-            Step::Date {
+            LinkStep::Cell { grid, bounds } => Steps::cells(*grid, *bounds, link.values.kind),
+            LinkStep::Date {
                 interval,
                 zone,
                 offset_ms,
@@ -318,7 +318,7 @@ impl Collect for Chain {
 pub(crate) struct Link {
     pub(crate) name: String,
     pub(crate) values: ValuePlan,
-    pub(crate) step: Step,
+    pub(crate) step: LinkStep,
     /// Whether documents without a value have a bucket.
     pub(crate) missing_bucket: bool,
     pub(crate) direction: Direction,
@@ -327,7 +327,7 @@ pub(crate) struct Link {
 
 /// What of a value is combined.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum LinkStep {
     Value,
     Number {
         interval: f64,
@@ -365,12 +365,12 @@ impl Link {
     }
 }
 
-impl Step {
+impl LinkStep {
     /// The order of two keys: of cells of the map that of their numbers, as `8/9/148` comes before `8/103/185`.
     fn order(&self, a: &Key, b: &Key) -> Ordering {
         match (self, a, b) {
             (
-                Step::Cell {
+                LinkStep::Cell {
                     grid: Grid::Geotile { .. },
                     ..
                 },

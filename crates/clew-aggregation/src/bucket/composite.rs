@@ -6,7 +6,7 @@ use clew_platform::Pace;
 use clew_query::aggregation::{CompositeKind, CompositeSource, CompositeSpec, Scalar};
 use clew_query::{AggError, go_on_reducing};
 
-use crate::bucket::chain::{Chain, Link, Step, adopt_links, shown_tuple};
+use crate::bucket::chain::{Chain, Link, LinkStep, adopt_links, shown_tuple};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::Collect;
 use crate::counted::buckets::{Buckets, retain};
@@ -94,10 +94,10 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             {
                 plan.format = ValueFormat::Raw;
             }
-            (plan, Step::Value)
+            (plan, LinkStep::Value)
         }
         CompositeKind::Cells { source, grid } => {
-            let step = Step::Cell {
+            let step = LinkStep::Cell {
                 grid: *grid,
                 bounds: None,
             };
@@ -111,7 +111,7 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             let interval = *interval;
             (
                 plan_values(source, "histogram", context)?,
-                Step::Number { interval },
+                LinkStep::Number { interval },
             )
         }
         CompositeKind::DateHistogram {
@@ -129,7 +129,7 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
                     zone: zone.clone(),
                 },
             };
-            let step = Step::Date {
+            let step = LinkStep::Date {
                 interval: *interval,
                 zone,
                 offset_ms: *offset_ms,
@@ -187,10 +187,12 @@ fn after_key(
         };
         let format = &link.values.format;
         match &link.step {
-            Step::Value => key_of(value, link.values.kind, format, context.now_ms),
-            Step::Number { .. } => bound_number(value).map(Key::F64),
-            Step::Cell { .. } => Ok(Key::Str(text_of(value).into())),
-            Step::Date { zone, .. } => bound_ms(value, format, zone, context.now_ms).map(Key::I64),
+            LinkStep::Value => key_of(value, link.values.kind, format, context.now_ms),
+            LinkStep::Number { .. } => bound_number(value).map(Key::F64),
+            LinkStep::Cell { .. } => Ok(Key::Str(text_of(value).into())),
+            LinkStep::Date { zone, .. } => {
+                bound_ms(value, format, zone, context.now_ms).map(Key::I64)
+            }
         }
     };
     links.iter().map(key).collect()

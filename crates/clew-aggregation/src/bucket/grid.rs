@@ -3,7 +3,7 @@
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, Grid, GridSpec, MissingOrder};
 
-use crate::bucket::chain::{Chain, Link, Step};
+use crate::bucket::chain::{Chain, Link, LinkStep};
 use crate::bucket::cut::cut_terms;
 use crate::bucket::shown_terms::terms_result;
 use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
@@ -34,7 +34,7 @@ fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggE
     let link = Link {
         name: spec.source.field.clone(),
         values: plan_values(&spec.source, name_of(spec.grid), context)?,
-        step: Step::Cell {
+        step: LinkStep::Cell {
             grid: spec.grid,
             bounds: spec.bounds,
         },

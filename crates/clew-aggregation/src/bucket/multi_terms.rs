@@ -3,7 +3,7 @@
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, MissingOrder, MultiTermsSpec};
 
-use crate::bucket::chain::{Chain, Link, Step, adopt_links, shown_tuple};
+use crate::bucket::chain::{Chain, Link, LinkStep, adopt_links, shown_tuple};
 use crate::bucket::cut::cut_terms;
 use crate::bucket::shown_terms::terms_result;
 use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
@@ -38,7 +38,7 @@ fn plan_multi_terms(
         Ok(Link {
             name: source.field.clone(),
             values: plan_values(source, "terms", context)?,
-            step: Step::Value,
+            step: LinkStep::Value,
             missing_bucket: false,
             direction: Direction::Ascending,
             missing_order: MissingOrder::Default,

@@ -8,7 +8,7 @@ use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
 use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 
 use crate::pipeline::path::{bucket_number, is_lacking, key_number, sibling, steps};
-use crate::pipeline::sequence::{Place, sequence};
+use crate::pipeline::sequence::{SequenceBucket, sequence};
 use crate::pipeline::summary::summarise;
 use crate::pipeline::{Piped, PipelinePlan, failed};
 use crate::result::access::BucketView;
@@ -133,7 +133,7 @@ fn in_sequence(
     for bucket in result.buckets().unwrap_or_default() {
         go_on_reducing(&mut pace)?;
         let path = steps(path, bucket.subs);
-        places.push(Place {
+        places.push(SequenceBucket {
             number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
             is_lacking: is_lacking(&bucket, &path),
             key: key_number(bucket.key).unwrap_or(f64::NAN),

@@ -10,7 +10,7 @@ use crate::pipeline::failed;
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SequenceBucket {
     pub(super) number: Option<f64>,
     /// Whether there is nothing at all where the number would be, which is less than a number that is missing.
     pub(super) is_lacking: bool,
@@ -38,12 +38,15 @@ impl Made {
 ///
 /// # Errors
 /// Once nobody wants it any more, or where a script fails.
-pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<Made>>, AggError> {
+pub(crate) fn sequence(
+    kind: &Sequence,
+    places: &[SequenceBucket],
+) -> Result<Vec<Option<Made>>, AggError> {
     Ok(match kind {
         Sequence::Derivative { unit_ms } => derivative(places, *unit_ms),
         Sequence::CumulativeSum => {
             let mut sum = 0.0;
-            let mut add = |place: &Place| {
+            let mut add = |place: &SequenceBucket| {
                 sum += place.number.unwrap_or(0.0);
                 Made::of(sum)
             };
@@ -66,7 +69,7 @@ pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<M
             let window = i64::try_from(*window).unwrap_or(i64::MAX);
             let clamp = |at: i64| usize::try_from(at.clamp(0, length)).unwrap_or(0);
             let (mut index, mut pace) = (0_i64, Pace::of_blocks());
-            let mut at_place = |place: &Place| {
+            let mut at_place = |place: &SequenceBucket| {
                 go_on_reducing(&mut pace)?;
                 if place.number.is_none() {
                     return Ok(None);
@@ -105,7 +108,7 @@ impl<'a> ScriptDocument<'a> for Window<'_> {
     }
 }
 
-fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
+fn derivative(places: &[SequenceBucket], unit_ms: Option<f64>) -> Vec<Option<Made>> {
     let mut made = vec![None; places.len().min(1)];
     made.extend(places.windows(2).map(|pair| {
         if pair.iter().any(|place| place.is_lacking) {
@@ -127,13 +130,16 @@ mod tests {
     use clew_query::{Script, ScriptLanguage, ScriptPurpose};
     use serde_json::Value;
 
-    fn places(numbers: &[Option<f64>]) -> Vec<Place> {
+    fn places(numbers: &[Option<f64>]) -> Vec<SequenceBucket> {
         let keys = (0_u32..).map(|at| f64::from(at) * 10.0);
-        let places = numbers.iter().zip(keys).map(|(number, key)| Place {
-            number: *number,
-            is_lacking: false,
-            key,
-        });
+        let places = numbers
+            .iter()
+            .zip(keys)
+            .map(|(number, key)| SequenceBucket {
+                number: *number,
+                is_lacking: false,
+                key,
+            });
         places.collect()
     }
 

@@ -203,8 +203,8 @@ impl JavaPattern {
     }
 
     /// All matches in their order. As in Java, one of nothing may stand right behind another one.
-    pub fn find_all<'p, 't>(&'p self, text: &'t str) -> Found<'p, 't> {
-        Found {
+    pub fn find_all<'p, 't>(&'p self, text: &'t str) -> JavaMatches<'p, 't> {
+        JavaMatches {
             pattern: self,
             text,
             from: Some(0),
@@ -219,8 +219,8 @@ impl JavaPattern {
 
     /// The matches from a place on, of which none may be a long attempt: what is asked for again and again has to be found
     /// soon. None where the place is no border of characters.
-    pub fn find_shortly<'p, 't>(&'p self, text: &'t str, from: usize) -> Found<'p, 't> {
-        Found {
+    pub fn find_shortly<'p, 't>(&'p self, text: &'t str, from: usize) -> JavaMatches<'p, 't> {
+        JavaMatches {
             from: text.is_char_boundary(from).then_some(from),
             patience: Patience::without_long(),
             ..self.find_all(text)
@@ -318,7 +318,7 @@ impl Places {
 
 /// The matches of an expression in a text. Ends behind the first error.
 #[derive(Debug)]
-pub struct Found<'p, 't> {
+pub struct JavaMatches<'p, 't> {
     pattern: &'p JavaPattern,
     text: &'t str,
     /// Where the next one may begin; nowhere once there is no more.
@@ -326,7 +326,7 @@ pub struct Found<'p, 't> {
     patience: Patience,
 }
 
-impl Found<'_, '_> {
+impl JavaMatches<'_, '_> {
     /// Reads the groups of the next match; false where there is none.
     ///
     /// # Errors
@@ -378,7 +378,7 @@ impl Found<'_, '_> {
     }
 }
 
-impl Iterator for Found<'_, '_> {
+impl Iterator for JavaMatches<'_, '_> {
     type Item = Result<Range<usize>, TooManySteps>;
 
     fn next(&mut self) -> Option<Self::Item> {

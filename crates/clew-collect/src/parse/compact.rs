@@ -1,7 +1,7 @@
 //! Times in few signs, or without a year, at the beginning of lines: Spark's, HDFS', MySQL's before 5.7, Android's, Erlang's, those
 //! of logs of AWS and of supercomputers. They are taken only with what these programs write around them.
 
-use super::elsewhere::{Found, timed};
+use super::elsewhere::{LineHead, timed};
 use super::plain::level_word;
 use super::stamp::{
     NO_YEAR, Stamp, common_log, expect, four, fraction, iso_ms, named_day, time_of_day, two,
@@ -11,7 +11,7 @@ use super::token::{level, split, word};
 use super::{Civil, Times};
 
 /// What a line that begins with a digit says.
-pub(super) fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+pub(super) fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     let stamped = spark(line)
         .or_else(|| hdfs(line))
         .or_else(|| mysql(line))
@@ -192,7 +192,7 @@ fn dotted(text: &str) -> Option<(Stamp, &str)> {
 }
 
 /// `11-26 10:00:01.123  1702  2395 D`: Android's, which has the process, the thread, and a letter for the level.
-pub(super) fn android<'a>(text: &'a str, times: &mut Times) -> Option<Found<'a>> {
+pub(super) fn android<'a>(text: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     let bytes = text.as_bytes();
     expect(bytes, 2, b'-')?;
     expect(bytes, 5, b' ')?;
@@ -214,7 +214,7 @@ pub(super) fn android<'a>(text: &'a str, times: &mut Times) -> Option<Found<'a>>
     };
     let is_android = length > 0 && numbers.all(|byte| byte.is_ascii_digit());
     let stamp = with_year(civil, millisecond, times).filter(|_| is_android)?;
-    Some(Found {
+    Some(LineHead {
         ms: Some(stamp.epoch_ms(times)),
         level: Some(level),
         rest,
@@ -274,13 +274,13 @@ pub(super) fn behind_a_word<'a>(line: &'a str, times: &mut Times) -> Option<(i64
 }
 
 /// `=INFO REPORT==== 26-Nov-2026::10:00:01 ===`, Erlang's.
-pub(super) fn erlang<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+pub(super) fn erlang<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     let (name, text) = line.strip_prefix('=')?.split_once(" REPORT==== ")?;
     let bytes = text.as_bytes();
     expect(bytes, 11, b':')?;
     expect(bytes, 12, b':')?;
     let civil = time_of_day(bytes, 13, named_day(bytes)?)?;
-    Some(Found {
+    Some(LineHead {
         ms: Some(times.local_ms(civil)),
         level: level(name),
         rest: text.get(21..)?,

@@ -15,14 +15,14 @@ use super::token::{level, quoted, split, word};
 const PAIRS_BYTES_MAX: usize = 512;
 
 /// What a line says of itself, and what stands behind it.
-pub(super) struct Found<'a> {
+pub(super) struct LineHead<'a> {
     pub(super) ms: Option<i64>,
     pub(super) level: Option<&'static str>,
     pub(super) rest: &'a str,
 }
 
 /// What is found in a line that does not begin with a time as nearly all write it.
-pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     match line.as_bytes().first()? {
         b'0'..=b'9' => number_first(line, times).or_else(|| compact::number_first(line, times)),
         b'[' => {
@@ -62,8 +62,8 @@ pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
     }
 }
 
-pub(super) fn timed((ms, rest): (i64, &str)) -> Found<'_> {
-    Found {
+pub(super) fn timed((ms, rest): (i64, &str)) -> LineHead<'_> {
+    LineHead {
         ms: Some(ms),
         level: None,
         rest,
@@ -80,7 +80,7 @@ fn named_zone(behind: &str) -> Option<TimeZone> {
 }
 
 /// `10-Oct-2026 12:34:56.789 INFO x`, `1791635696.789 x`, and Redis: `1234:M 10 Oct 2026 12:34:56.789 # x`.
-fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     if let Some((stamp, rest)) = day_first(line) {
         return Some(timed((stamp.epoch_ms(times), rest)));
     }
@@ -88,7 +88,7 @@ fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
         return Some(timed(found));
     }
     let head = redis::Head::of(line, times)?;
-    Some(Found {
+    Some(LineHead {
         ms: Some(head.ms),
         level: head.level,
         rest: head.rest,
@@ -108,7 +108,7 @@ fn epoch(text: &str) -> Option<(i64, &str)> {
 }
 
 /// `WARN  [main] 2026-10-10 12:34:56,789 x`, and Ruby's `I, [2026-10-10T12:34:56.789012 #12]  INFO -- : x`.
-fn level_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+fn level_first<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     if let Some(stamped) = line.get(1..)?.strip_prefix(", [") {
         return iso_ms(stamped, times).map(timed);
     }
@@ -118,7 +118,7 @@ fn level_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
     for _ in 0..2 {
         let stamped = behind.strip_prefix(['[', '(']).unwrap_or(behind);
         if let Some((ms, rest)) = iso_ms(stamped, times) {
-            return Some(Found {
+            return Some(LineHead {
                 ms: Some(ms),
                 level: Some(level),
                 rest,
@@ -131,7 +131,7 @@ fn level_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
 }
 
 /// The audit log: `type=SYSCALL msg=audit(1791635696.789:4321): x`.
-fn audited(line: &str) -> Option<Found<'_>> {
+fn audited(line: &str) -> Option<LineHead<'_>> {
     let (_, behind) = line.split_once(" msg=audit(")?;
     epoch(behind)
         .filter(|(_, rest)| rest.starts_with(':'))
@@ -139,7 +139,7 @@ fn audited(line: &str) -> Option<Found<'_>> {
 }
 
 /// Pairs: `time="2026-10-10T12:34:56Z" level=error msg=x`.
-fn pairs<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
+fn pairs<'a>(line: &'a str, times: &mut Times) -> Option<LineHead<'a>> {
     let (mut ms, mut found) = (None, None);
     let mut rest = line;
     while line.len() - rest.len() < PAIRS_BYTES_MAX {
@@ -162,7 +162,7 @@ fn pairs<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
         }
         rest = behind.trim_start_matches(' ');
     }
-    (ms.is_some() || found.is_some()).then_some(Found {
+    (ms.is_some() || found.is_some()).then_some(LineHead {
         ms,
         level: found,
         rest: "",

@@ -29,12 +29,12 @@ pub trait Formats: Debug + Sync {
 pub trait FormatReader: Debug + Send {
     /// What is in a text; nothing where it is not of the format. `times` know the zone of times that say none, and the newest
     /// that a time without a year can be.
-    fn read(&mut self, text: &str, times: &mut Times) -> Option<Found<'_>>;
+    fn read(&mut self, text: &str, times: &mut Times) -> Option<FoundInText<'_>>;
 }
 
 /// What was found in a text. Members are the inside of an object of JSON, or empty.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Found<'r> {
+pub struct FoundInText<'r> {
     /// When it happened, in milliseconds since the epoch, if the text says that.
     pub time_ms: Option<i64>,
     /// What takes the text's place, if the format wraps another one.

@@ -50,7 +50,7 @@ mod step;
 mod vrl;
 
 pub use failures::{FailedLine, FailureCount};
-pub use formats::{FormatReader, Formats, Found};
+pub use formats::{FormatReader, Formats, FoundInText};
 pub use read::step_names;
 
 use serde_json::Value as Json;

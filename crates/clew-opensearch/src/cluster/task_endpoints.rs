@@ -84,7 +84,7 @@ fn not_found(reason: String) -> ApiError {
 pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
     let tasks = &call.api.tasks;
     let Some(id) = call.path("task") else {
-        let wanted = Wanted::of(&call)?;
+        let wanted = WantedTasks::of(&call)?;
         let mut cancelled = Vec::new();
         for task in tasks.running().iter().filter(|task| task.cancellable) {
             if wanted.has(&call, task) {
@@ -122,7 +122,7 @@ pub(crate) async fn rethrottle(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET /_tasks`: those that are running, this request among them.
 pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
-    let wanted = Wanted::of(&call)?;
+    let wanted = WantedTasks::of(&call)?;
     let mut running = call.api.tasks.running();
     running.push(call.task("cluster:monitor/tasks/lists"));
     running.retain(|task| wanted.has(&call, task));
@@ -135,7 +135,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Which tasks a request is about.
-pub(crate) struct Wanted {
+pub(crate) struct WantedTasks {
     /// Patterns of the names of actions; all where there are none.
     actions: Vec<String>,
     nodes: Vec<String>,
@@ -143,7 +143,7 @@ pub(crate) struct Wanted {
     of_parent: bool,
 }
 
-impl Wanted {
+impl WantedTasks {
     /// Reads `actions`, `nodes` and `parent_task_id`.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Wanted {
         if let Some(id) = parent {
             number_of(call, id)?;
         }
-        Ok(Wanted {
+        Ok(WantedTasks {
             actions: list("actions"),
             nodes: list("nodes"),
             of_parent: parent.is_some(),

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use self::own_stack::own_stack;
 use crate::ProfileError;
-use crate::profile::{Kind, Profile};
+use crate::profile::{Profile, ProfileKind};
 use crate::stack::DEPTH_MAX;
 use crate::symbols::Stacks;
 
@@ -377,7 +377,7 @@ pub fn heap() -> Result<Profile, ProfileError> {
         }
         (stacks, heap.lost)
     };
-    let mut profile = stacks.resolve(Kind::Heap)?;
+    let mut profile = stacks.resolve(ProfileKind::Heap)?;
     const OF_ALLOCATORS: [&str; 4] = [
         "clew_profile::heap::",
         "clew_platform::counting::",

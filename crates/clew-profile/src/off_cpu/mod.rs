@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::ProfileError;
 use crate::process::{Tid, thread_name};
-use crate::profile::{Kind, Profile, Rate};
+use crate::profile::{Profile, ProfileKind, Rate};
 use crate::symbols::Stacks;
 
 /// How times off the processors are found.
@@ -79,7 +79,7 @@ impl OffCpuCapture {
     /// # Errors
     /// When the memory map cannot be read.
     pub fn name(mut self) -> Result<Profile, ProfileError> {
-        let mut profile = self.stacks.resolve(Kind::OffCpu)?;
+        let mut profile = self.stacks.resolve(ProfileKind::OffCpu)?;
         profile.began = self.began;
         profile.took = self.took;
         profile.period = match self.mode {

@@ -17,7 +17,7 @@ use self::handler::{Seen, Slot};
 use self::timer::CpuTimer;
 use crate::ProfileError;
 use crate::process::{Halted, Tid, open, own_tid, thread_name, threads};
-use crate::profile::{Kind, Profile, Rate};
+use crate::profile::{Profile, ProfileKind, Rate};
 use crate::stack::Code;
 use crate::symbols::Stacks;
 
@@ -120,7 +120,7 @@ impl Capture {
                 (stacks, (rate, began, took, lost, (used, unseen)))
             })
             .unzip();
-        let mut profiles = Stacks::resolve_all(stacks, Kind::OnCpu)?;
+        let mut profiles = Stacks::resolve_all(stacks, ProfileKind::OnCpu)?;
         for (profile, (rate, began, took, lost, (used, unseen))) in profiles.iter_mut().zip(about) {
             (profile.began, profile.took, profile.period) = (began, took, rate.period_ns());
             let per_second = 1_000_000_000 / rate.period_ns();

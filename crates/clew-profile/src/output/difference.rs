@@ -120,7 +120,7 @@ mod tests {
     fn collapsed_stacks_are_compared_with_the_count_that_a_capture_has_beside_its_time() {
         let old = Profile::read(b"a;b 3\na;c 1\n").unwrap();
         let mut new = old.clone();
-        new.values = crate::Kind::OnCpu.values();
+        new.values = crate::ProfileKind::OnCpu.values();
         for sample in &mut new.samples {
             sample.values = vec![1, 10_000_000];
         }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_value_is_compared_that_is_not_the_main_one() {
         let mut old = Profile::read(b"a;b 1\na;c 1\n").unwrap();
-        old.values = crate::Kind::OffCpu.values();
+        old.values = crate::ProfileKind::OffCpu.values();
         let mut new = old.clone();
         for (profile, runqueue) in [(&mut old, [50, 50]), (&mut new, [75, 25])] {
             for (sample, nanos) in profile.samples.iter_mut().zip(runqueue) {
@@ -163,7 +163,7 @@ mod tests {
     fn what_measures_other_things_is_refused() {
         let old = Profile::read(b"a 1\n").unwrap();
         let mut new = old.clone();
-        new.values = crate::Kind::Heap.values();
+        new.values = crate::ProfileKind::Heap.values();
         let error = difference(&old, &new, None, &mut Vec::new())
             .unwrap_err()
             .to_string();

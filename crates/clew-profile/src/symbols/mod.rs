@@ -16,7 +16,7 @@ pub use self::files::symbol_bytes;
 use self::files::{Program, Symbols, Table, parsed};
 use crate::ProfileError;
 use crate::process::Maps;
-use crate::profile::{Function, Interned, Kind, Line, Location, Profile, Sample};
+use crate::profile::{Function, Interned, Line, Location, Profile, ProfileKind, Sample};
 
 /// Stacks as addresses, each once for a thread's name, with what was measured.
 #[derive(Debug, Default)]
@@ -39,13 +39,16 @@ impl Stacks {
     }
 
     /// Names everything. The times and comments of the profile are the caller's to fill in.
-    pub(crate) fn resolve(self, kind: Kind) -> Result<Profile, ProfileError> {
+    pub(crate) fn resolve(self, kind: ProfileKind) -> Result<Profile, ProfileError> {
         let profiles = Self::resolve_all(vec![self], kind)?;
         Ok(profiles.into_iter().next().unwrap_or_default())
     }
 
     /// The same of several at once.
-    pub(crate) fn resolve_all(all: Vec<Self>, kind: Kind) -> Result<Vec<Profile>, ProfileError> {
+    pub(crate) fn resolve_all(
+        all: Vec<Self>,
+        kind: ProfileKind,
+    ) -> Result<Vec<Profile>, ProfileError> {
         let maps = Maps::read()?;
         let mut names = Names::new(&maps);
         let mut wanted: Vec<(u64, bool)> = Vec::new();
@@ -66,7 +69,7 @@ impl Stacks {
             .collect())
     }
 
-    fn named(self, kind: Kind, names: &Names<'_>) -> Profile {
+    fn named(self, kind: ProfileKind, names: &Names<'_>) -> Profile {
         let mut stacks: Vec<_> = self.0.into_iter().collect();
         stacks.sort();
         let number =

@@ -397,9 +397,11 @@ impl DocumentSet for AnySpan {
 
 /// Documents given per segment.
 #[derive(Debug)]
-pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::segments::SegmentBits)>);
+pub(crate) struct GivenDocs(
+    pub(crate) Vec<(tantivy::index::SegmentId, crate::segments::SegmentBits)>,
+);
 
-impl DocumentSet for Given {
+impl DocumentSet for GivenDocs {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let id = reader.segment_id();
         let Some((_, given)) = self.0.iter().find(|(segment, _)| *segment == id) else {

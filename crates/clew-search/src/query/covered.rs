@@ -20,12 +20,12 @@ use super::function::value::salt_of;
 pub(crate) struct Covered {
     pub(crate) field: Field,
     pub(crate) terms: Vec<Vec<u8>>,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: TermsWanted,
 }
 
 /// What says how many of the terms a document wants.
 #[derive(Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum TermsWanted {
     /// The least number of a column.
     Column(String),
     /// A script.
@@ -87,11 +87,11 @@ enum OpenWanted {
     Script(OpenScript),
 }
 
-impl Wanted {
+impl TermsWanted {
     fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenWanted> {
         Ok(match self {
-            Wanted::Column(name) => OpenWanted::Column(reader.fast_fields().column_opt(name)?),
-            Wanted::Script(script) => {
+            TermsWanted::Column(name) => OpenWanted::Column(reader.fast_fields().column_opt(name)?),
+            TermsWanted::Script(script) => {
                 let script = OpenScript::new(script.clone(), reader, salt_of(reader))?;
                 OpenWanted::Script(script)
             }

@@ -12,7 +12,7 @@ use super::positions::Positions;
 
 /// A word of a phrase.
 #[derive(Default)]
-pub(super) struct Part<'a> {
+pub(super) struct PhraseWord<'a> {
     pub(super) list: List<'a>,
     /// Its place among the words.
     offset: u32,
@@ -22,7 +22,7 @@ pub(super) struct Part<'a> {
     others: Vec<u32>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PhraseWord<'a> {
     /// Goes to a word of a segment, whose list is open.
     pub(super) fn open(&mut self, offset: u32, positions: &'a [u8]) {
         self.offset = offset;
@@ -47,7 +47,7 @@ pub(super) struct Scoring<'a> {
 }
 
 /// Two words or more, the rarest first.
-pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hits<'_>) {
+pub(super) fn phrase(parts: &mut [PhraseWord<'_>], scoring: Scoring<'_>, hits: &mut Hits<'_>) {
     let mut scores = [0.0; BLOCK];
     let mut pace = Pace::of_blocks();
     while !pace.is_over() {
@@ -88,8 +88,8 @@ pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hi
 
 /// The best score that the blocks around some documents allow: one word that is bad there is enough.
 fn bound(
-    lead: &mut Part<'_>,
-    others: &mut [Part<'_>],
+    lead: &mut PhraseWord<'_>,
+    others: &mut [PhraseWord<'_>],
     (from, end): (DocId, DocId),
     weight: Weight,
 ) -> f32 {
@@ -103,7 +103,12 @@ fn bound(
 
 /// Takes the document at a place of the leading list, if it has the phrase and scores enough; returns the first
 /// document that may have all words beside it.
-fn check(parts: &mut [Part<'_>], at: usize, scoring: Scoring<'_>, hits: &mut Hits<'_>) -> DocId {
+fn check(
+    parts: &mut [PhraseWord<'_>],
+    at: usize,
+    scoring: Scoring<'_>,
+    hits: &mut Hits<'_>,
+) -> DocId {
     let doc = parts[0].list.doc_at(at);
     if !hits.admits(doc) {
         return doc + 1;
@@ -136,7 +141,7 @@ fn check(parts: &mut [Part<'_>], at: usize, scoring: Scoring<'_>, hits: &mut Hit
 }
 
 /// How often the words follow each other in the document that all lists are at.
-fn occurrences(parts: &mut [Part<'_>]) -> u32 {
+fn occurrences(parts: &mut [PhraseWord<'_>]) -> u32 {
     let last = parts.iter().map(|part| part.offset).max().unwrap_or(0);
     let Some((first, rest)) = parts.split_first_mut() else {
         return 0;

@@ -12,7 +12,7 @@ use super::field::{FoundWord, SearchedField};
 use super::filter::Filter;
 use super::hits::{Admission, Hits};
 use super::list::List;
-use super::phrase::{Part, Scoring, phrase};
+use super::phrase::{PhraseWord, Scoring, phrase};
 use super::{all, any, count};
 
 /// Words from which on most documents are looked at, as each adds little to what another may have.
@@ -62,7 +62,7 @@ impl WordIn {
 
     fn open_part<'a>(
         &'a self,
-        part: &mut Part<'a>,
+        part: &mut PhraseWord<'a>,
         (at, weight): (u32, Weight),
         segment: usize,
     ) -> bool {
@@ -339,7 +339,7 @@ impl Ranked {
                 if !room.by_rarity(words.iter().map(|(at, word)| (*at, word)), segment) {
                     return;
                 }
-                room.parts.resize_with(words.len(), Part::default);
+                room.parts.resize_with(words.len(), PhraseWord::default);
                 for ((at, word), part) in room.order.iter().zip(&mut room.parts) {
                     if !word.open_part(part, (*at, *weight), segment) {
                         return;
@@ -368,7 +368,7 @@ struct Room<'a> {
     order: Vec<(u32, &'a WordIn)>,
     lists: Vec<List<'a>>,
     sums: Sums,
-    parts: Vec<Part<'a>>,
+    parts: Vec<PhraseWord<'a>>,
 }
 
 impl<'a> Room<'a> {

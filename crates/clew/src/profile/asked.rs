@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-use clew_profile::{Format, Kind, OffCpuMode, Rate};
+use clew_profile::{Format, OffCpuMode, ProfileKind, Rate};
 
 /// Without a wish.
 pub(super) const SECONDS_DEFAULT: u64 = 10;
@@ -13,15 +13,15 @@ pub(super) const SECONDS_MAX: u64 = 300;
 
 /// The names that kinds have in addresses, which are those of Go's tools but for `offcpu`, and the value that each shows without a
 /// wish.
-const KINDS: [(&str, Kind, &str); 4] = [
-    ("profile", Kind::OnCpu, "cpu"),
-    ("offcpu", Kind::OffCpu, "blocked"),
-    ("heap", Kind::Heap, "inuse_space"),
-    ("allocs", Kind::Heap, "alloc_space"),
+const KINDS: [(&str, ProfileKind, &str); 4] = [
+    ("profile", ProfileKind::OnCpu, "cpu"),
+    ("offcpu", ProfileKind::OffCpu, "blocked"),
+    ("heap", ProfileKind::Heap, "inuse_space"),
+    ("allocs", ProfileKind::Heap, "alloc_space"),
 ];
 
 /// A kind, and the value that is shown of it without a wish, by the last part of its address.
-pub(super) fn kind_of(name: &str) -> Result<(Kind, &'static str), String> {
+pub(super) fn kind_of(name: &str) -> Result<(ProfileKind, &'static str), String> {
     let known = KINDS.iter().find(|(known, ..)| *known == name);
     let names = KINDS.map(|(name, ..)| name).join(", ");
     known
@@ -31,8 +31,8 @@ pub(super) fn kind_of(name: &str) -> Result<(Kind, &'static str), String> {
 
 /// A capture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Asked {
-    pub(super) kind: Kind,
+pub(super) struct AskedCapture {
+    pub(super) kind: ProfileKind,
     pub(super) length: Duration,
     pub(super) rate: Rate,
     pub(super) is_exact: bool,
@@ -43,10 +43,10 @@ pub(super) struct Asked {
     pub(super) value: usize,
 }
 
-impl Asked {
+impl AskedCapture {
     /// `shown_value` is the value that is shown where none is asked for.
     pub(super) fn read(
-        kind: Kind,
+        kind: ProfileKind,
         shown_value: &str,
         params: &HashMap<String, String>,
     ) -> Result<Self, String> {
@@ -70,7 +70,7 @@ impl Asked {
         let rate = Rate::per_second(u32::try_from(rate).unwrap_or(u32::MAX));
         let is_exact = match params.get("mode").map(String::as_str) {
             None | Some("sampled") => false,
-            Some("exact") if kind == Kind::OffCpu => true,
+            Some("exact") if kind == ProfileKind::OffCpu => true,
             Some(other) => return Err(format!("[mode] is {other}: sampled, or for offcpu exact")),
         };
         let kept = kept_time(kind, params)?;
@@ -82,7 +82,7 @@ impl Asked {
             let names: Vec<String> = values.into_iter().map(|value| value.name).collect();
             format!("[value] is {name}: there are {}", names.join(", "))
         })?;
-        Ok(Asked {
+        Ok(AskedCapture {
             kind,
             length: Duration::from_secs(seconds),
             rate: rate.map_err(|error| format!("[rate]: {error}"))?,
@@ -104,7 +104,7 @@ impl Asked {
 
 /// The time that is asked for of what was kept.
 fn kept_time(
-    kind: Kind,
+    kind: ProfileKind,
     params: &HashMap<String, String>,
 ) -> Result<Option<(SystemTime, SystemTime)>, String> {
     let Some(from) = params.get("from") else {
@@ -113,7 +113,7 @@ fn kept_time(
             false => Ok(None),
         };
     };
-    if kind != Kind::OnCpu {
+    if kind != ProfileKind::OnCpu {
         return Err("only time on the processors is kept".to_string());
     }
     if params.contains_key("seconds") || params.contains_key("rate") {
@@ -144,18 +144,18 @@ fn number(params: &HashMap<String, String>, name: &str, default: u64) -> Result<
 mod tests {
     use super::*;
 
-    fn read(kind: Kind, query: &str) -> Result<Asked, String> {
+    fn read(kind: ProfileKind, query: &str) -> Result<AskedCapture, String> {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let params = pairs.map(|(name, value)| (name.to_string(), value.to_string()));
         let (_, _, shown) = KINDS.iter().find(|(_, known, _)| *known == kind).unwrap();
-        Asked::read(kind, shown, &params.collect())
+        AskedCapture::read(kind, shown, &params.collect())
     }
 
     #[test]
     fn each_address_shows_a_value_of_its_own() {
         for (name, _, shown) in KINDS {
             let (kind, value) = kind_of(name).unwrap();
-            let asked = Asked::read(kind, value, &HashMap::new()).unwrap();
+            let asked = AskedCapture::read(kind, value, &HashMap::new()).unwrap();
             assert_eq!(kind.values()[asked.value].name, shown, "{name}");
         }
     }
@@ -163,33 +163,45 @@ mod tests {
     #[test]
     fn what_is_asked_for_has_bounds_that_are_told() {
         let refused = [
-            (Kind::OnCpu, "seconds=0", "from 1 to 300"),
-            (Kind::OnCpu, "seconds=10000", "from 1 to 300"),
-            (Kind::OnCpu, "seconds=x", "no whole number"),
-            (Kind::OnCpu, "rate=0", "from 1 to 1000"),
-            (Kind::OnCpu, "rate=99999999999", "from 1 to 1000"),
-            (Kind::OnCpu, "mode=exact", "sampled, or for offcpu exact"),
-            (Kind::OnCpu, "format=png", "pprof, collapsed, svg or html"),
-            (Kind::OnCpu, "value=blocked", "there are samples, cpu"),
-            (Kind::OnCpu, "second=1", "unknown parameter [second]"),
-            (Kind::OnCpu, "from=14:05", "no moment"),
+            (ProfileKind::OnCpu, "seconds=0", "from 1 to 300"),
+            (ProfileKind::OnCpu, "seconds=10000", "from 1 to 300"),
+            (ProfileKind::OnCpu, "seconds=x", "no whole number"),
+            (ProfileKind::OnCpu, "rate=0", "from 1 to 1000"),
+            (ProfileKind::OnCpu, "rate=99999999999", "from 1 to 1000"),
             (
-                Kind::OnCpu,
+                ProfileKind::OnCpu,
+                "mode=exact",
+                "sampled, or for offcpu exact",
+            ),
+            (
+                ProfileKind::OnCpu,
+                "format=png",
+                "pprof, collapsed, svg or html",
+            ),
+            (
+                ProfileKind::OnCpu,
+                "value=blocked",
+                "there are samples, cpu",
+            ),
+            (ProfileKind::OnCpu, "second=1", "unknown parameter [second]"),
+            (ProfileKind::OnCpu, "from=14:05", "no moment"),
+            (
+                ProfileKind::OnCpu,
                 "to=2026-11-25T14:05:00Z",
                 "[to] goes with [from]",
             ),
             (
-                Kind::OnCpu,
+                ProfileKind::OnCpu,
                 "from=2026-11-25T14:05:00Z&to=2026-11-25T14:05:00Z",
                 "not before",
             ),
             (
-                Kind::OnCpu,
+                ProfileKind::OnCpu,
                 "from=2026-11-25T14:05:00Z&seconds=3",
                 "its [seconds]",
             ),
             (
-                Kind::Heap,
+                ProfileKind::Heap,
                 "from=2026-11-25T14:05:00Z",
                 "only time on the processors",
             ),
@@ -199,13 +211,13 @@ mod tests {
             assert!(error.contains(told), "{query}: {error}");
         }
         let asked = read(
-            Kind::OffCpu,
+            ProfileKind::OffCpu,
             "seconds=2&mode=exact&value=runqueue&format=svg",
         )
         .unwrap();
         assert_eq!((asked.length, asked.value), (Duration::from_secs(2), 0));
         assert_eq!(asked.off_cpu_mode(), OffCpuMode::Exact);
-        let asked = read(Kind::OnCpu, "from=2026-11-25T14:05:00Z").unwrap();
+        let asked = read(ProfileKind::OnCpu, "from=2026-11-25T14:05:00Z").unwrap();
         assert!(asked.kept.is_some_and(|(from, to)| from < to));
         assert!(
             kind_of("mutex")

@@ -14,10 +14,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use clew_engine::Engine;
 use clew_platform::MemoryPurpose;
-use clew_profile::{Capture, Format, Kind, OffCpuCapture, Profile, ProfileError};
+use clew_profile::{Capture, Format, OffCpuCapture, Profile, ProfileError, ProfileKind};
 use tokio::sync::watch;
 
-use super::asked::{Asked, kind_of};
+use super::asked::{AskedCapture, kind_of};
 use super::continuous::KeptProfiles;
 use crate::http::Refusal;
 
@@ -67,7 +67,7 @@ impl ProfileEndpoints {
 /// What takes much time or memory.
 #[derive(Clone, Copy)]
 enum Work {
-    Capture(Kind),
+    Capture(ProfileKind),
     /// Of what was kept.
     Reading,
 }
@@ -103,9 +103,9 @@ impl Turns {
     fn of(&self, work: Work) -> &Turn {
         let [on_cpu, off_cpu, heap, reading] = &*self.0;
         match work {
-            Work::Capture(Kind::OnCpu) => on_cpu,
-            Work::Capture(Kind::OffCpu) => off_cpu,
-            Work::Capture(Kind::Heap) => heap,
+            Work::Capture(ProfileKind::OnCpu) => on_cpu,
+            Work::Capture(ProfileKind::OffCpu) => off_cpu,
+            Work::Capture(ProfileKind::Heap) => heap,
             Work::Reading => reading,
         }
     }
@@ -220,10 +220,10 @@ async fn cut_short(
 }
 
 /// What a request asks for.
-fn read(kind: &str, params: &HashMap<String, String>) -> Result<Asked, Refusal> {
+fn read(kind: &str, params: &HashMap<String, String>) -> Result<AskedCapture, Refusal> {
     let bad = |status| move |reason| refusal(status, "illegal_argument_exception", reason);
     let (kind, shown_value) = kind_of(kind).map_err(bad(StatusCode::NOT_FOUND))?;
-    Asked::read(kind, shown_value, params).map_err(bad(StatusCode::BAD_REQUEST))
+    AskedCapture::read(kind, shown_value, params).map_err(bad(StatusCode::BAD_REQUEST))
 }
 
 fn refusal(status: StatusCode, kind: &'static str, reason: String) -> Refusal {
@@ -279,7 +279,7 @@ struct Written {
 }
 
 impl Written {
-    fn of(profile: &Profile, asked: &Asked) -> Result<Self, ProfileError> {
+    fn of(profile: &Profile, asked: &AskedCapture) -> Result<Self, ProfileError> {
         let mut body = Vec::new();
         profile.write_value(asked.format, asked.value, &mut body)?;
         let mut how = profile.comments.join("; ");
@@ -354,7 +354,7 @@ fn may_train(params: &HashMap<String, String>) -> Result<(), Refusal> {
 /// What was kept of a time.
 async fn kept(
     endpoints: &ProfileEndpoints,
-    asked: Asked,
+    asked: AskedCapture,
     (from, to): (SystemTime, SystemTime),
 ) -> Result<Response, Refusal> {
     let missing = |reason: &str| {
@@ -387,7 +387,7 @@ async fn kept(
     Ok(shown(&asked, "profile", written))
 }
 
-fn shown(asked: &Asked, name: &str, written: Written) -> Response {
+fn shown(asked: &AskedCapture, name: &str, written: Written) -> Response {
     let kind = [(CONTENT_TYPE, asked.format.content_type())];
     let mut answer = (kind, written.body).into_response();
     // Collapsed stacks have no place for it.
@@ -407,26 +407,26 @@ fn shown(asked: &Asked, name: &str, written: Written) -> Response {
 /// What was seen; nothing where nobody waits for it any more: names take seconds to find, for which whoever asks next would be
 /// refused.
 fn capture(
-    asked: &Asked,
+    asked: &AskedCapture,
     stop: &dyn Fn() -> bool,
     is_gone: &dyn Fn() -> bool,
 ) -> Result<Option<Profile>, ProfileError> {
     match asked.kind {
-        Kind::OnCpu => {
+        ProfileKind::OnCpu => {
             let seen = Capture::take(asked.rate, asked.length, stop)?;
             if is_gone() {
                 return Ok(None);
             }
             Ok(Capture::name_all(vec![seen])?.into_iter().next())
         }
-        Kind::OffCpu => {
+        ProfileKind::OffCpu => {
             let seen = OffCpuCapture::take(asked.off_cpu_mode(), asked.length, stop)?;
             match is_gone() {
                 true => Ok(None),
                 false => seen.name().map(Some),
             }
         }
-        Kind::Heap => clew_profile::heap().map(Some),
+        ProfileKind::Heap => clew_profile::heap().map(Some),
     }
 }
 
@@ -438,9 +438,9 @@ mod tests {
     fn one_of_a_kind_is_done_at_a_time() {
         let turns = Turns::default();
         let all = [
-            Work::Capture(Kind::OnCpu),
-            Work::Capture(Kind::OffCpu),
-            Work::Capture(Kind::Heap),
+            Work::Capture(ProfileKind::OnCpu),
+            Work::Capture(ProfileKind::OffCpu),
+            Work::Capture(ProfileKind::Heap),
             Work::Reading,
         ];
         for _ in 0..2 {
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn what_is_done_is_cut_short_and_not_what_comes_after() {
-        let (turns, work) = (Turns::default(), Work::Capture(Kind::OffCpu));
+        let (turns, work) = (Turns::default(), Work::Capture(ProfileKind::OffCpu));
         assert!(!turns.cut_short(work));
         let first = turns.enter(work, "it").ok().unwrap();
         assert!(!first.is_cut_short() && turns.cut_short(work) && first.is_cut_short());
@@ -465,9 +465,9 @@ mod tests {
 
     #[test]
     fn nothing_is_named_for_nobody() {
-        for kind in [Kind::OnCpu, Kind::OffCpu] {
+        for kind in [ProfileKind::OnCpu, ProfileKind::OffCpu] {
             let values = kind.values();
-            let asked = Asked::read(kind, &values[0].name, &HashMap::new()).unwrap();
+            let asked = AskedCapture::read(kind, &values[0].name, &HashMap::new()).unwrap();
             let seen = capture(&asked, &|| true, &|| true).unwrap();
             assert!(seen.is_none(), "{kind:?}");
         }

@@ -4,7 +4,7 @@ use clew_schema::percent::{Plus, decoded};
 use serde_json::{Map, Value, json};
 
 use super::answer::Refused;
-use super::documents::{DOCUMENTS_MAX, Documents, Said};
+use super::documents::{DOCUMENTS_MAX, Documents, SenderSaid};
 use crate::metadata::{wrong_with_id, wrong_with_index};
 
 /// What a request says of all its actions.
@@ -164,7 +164,7 @@ impl Item {
     }
 
     /// What goes with its document.
-    fn said(&self) -> Said {
+    fn said(&self) -> SenderSaid {
         let members = [
             ("_index", &self.index),
             ("_id", &self.id),
@@ -177,7 +177,7 @@ impl Item {
         };
         let mut metadata: Map<String, Value> = members.into_iter().filter_map(member).collect();
         metadata.insert("op_type".to_owned(), self.action.as_str().into());
-        Said {
+        SenderSaid {
             id: self.id.clone(),
             metadata,
         }

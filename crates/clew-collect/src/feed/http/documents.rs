@@ -38,7 +38,7 @@ struct Known<'a> {
 
 /// What a sender says beside a document.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct SenderSaid {
     /// Its name for it.
     pub(super) id: Option<String>,
     /// Members of its `@metadata`.
@@ -82,7 +82,7 @@ impl Documents {
         &mut self,
         written: &str,
         dataset: &str,
-        mut said: Said,
+        mut said: SenderSaid,
     ) -> Result<(), String> {
         let known: Known<'_> = serde_json::from_str(written).map_err(|error| error.to_string())?;
         if let Some(metadata) = known.metadata {
@@ -132,7 +132,7 @@ impl Documents {
     /// Adds a document that was made here, with everything that one has.
     pub(super) fn add_made(&mut self, document: &serde_json::Value, time_ms: i64) {
         self.text.extend_from_slice(document.to_string().as_bytes());
-        self.end(Said::default(), Some(time_ms), false);
+        self.end(SenderSaid::default(), Some(time_ms), false);
     }
 
     /// Adds a text that should have been a document: it is kept as a message, and marked.
@@ -145,7 +145,7 @@ impl Documents {
         self.text.extend_from_slice(b"{\"dataset\":");
         push_text(&mut self.text, dataset);
         self.text.extend_from_slice(b",\"parse_error\":true}}");
-        self.end(Said::default(), None, true);
+        self.end(SenderSaid::default(), None, true);
     }
 
     fn push_member(&mut self, name: &str) {
@@ -163,7 +163,7 @@ impl Documents {
         self.text.push(b'"');
     }
 
-    fn end(&mut self, said: Said, time_ms: Option<i64>, is_broken: bool) {
+    fn end(&mut self, said: SenderSaid, time_ms: Option<i64>, is_broken: bool) {
         self.ends.push((self.text.len(), false));
         let metadata = said.metadata;
         self.heads.push(DocumentHead {
@@ -223,13 +223,13 @@ pub(super) fn read_json(body: &[u8], documents: &mut Documents) -> Result<(), Re
             return Err(too_many());
         }
         for item in items {
-            let added = documents.add(item.get(), DATASET, Said::default());
+            let added = documents.add(item.get(), DATASET, SenderSaid::default());
             added.map_err(invalid)?;
         }
         return Ok(());
     }
     // One object that was written on several lines is no object line by line.
-    if text.contains('\n') && documents.add(text, DATASET, Said::default()).is_ok() {
+    if text.contains('\n') && documents.add(text, DATASET, SenderSaid::default()).is_ok() {
         return Ok(());
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -237,7 +237,7 @@ pub(super) fn read_json(body: &[u8], documents: &mut Documents) -> Result<(), Re
         if number >= DOCUMENTS_MAX {
             return Err(too_many());
         }
-        if documents.add(line, DATASET, Said::default()).is_err() {
+        if documents.add(line, DATASET, SenderSaid::default()).is_err() {
             documents.add_broken(line, DATASET);
         }
     }
@@ -303,9 +303,9 @@ mod tests {
     fn what_goes_with_a_document_is_taken_out_of_it() {
         let check = |document: &str, expected: &str, id: Option<&str>, metadata: &str| {
             let mut documents = Documents::new(5);
-            let said = Said {
+            let said = SenderSaid {
                 metadata: Map::from_iter([("pipeline".to_owned(), "p".into())]),
-                ..Said::default()
+                ..SenderSaid::default()
             };
             documents.add(document, "d", said).unwrap();
             let parcel = documents.parcel(0).unwrap();
@@ -357,9 +357,9 @@ mod tests {
     fn times_and_ids_of_senders_are_kept() {
         let mut documents = Documents::new(5);
         let mut add = |document: &str, id: Option<&str>| {
-            let said = Said {
+            let said = SenderSaid {
                 id: id.map(str::to_owned),
-                ..Said::default()
+                ..SenderSaid::default()
             };
             documents.add(document, "d", said).is_ok()
         };

@@ -9,7 +9,7 @@ use super::{shown_time, time_of_day};
 use crate::cluster::machine::{DiskSpace, Machine};
 use crate::cluster::named_node::names_this_node;
 use crate::cluster::nodes::PLUGINS;
-use crate::cluster::task_endpoints::Wanted;
+use crate::cluster::task_endpoints::WantedTasks;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::size_in_words;
@@ -339,7 +339,7 @@ pub(crate) async fn tasks(call: Call) -> Result<Reply, ApiError> {
     let api = &call.api;
     let address = &api.options.publish_address;
     let detailed = call.params.flag("detailed", false)?;
-    let wanted = Wanted::of(&call)?;
+    let wanted = WantedTasks::of(&call)?;
     let columns = TASKS.iter().chain(detailed.then_some(&TASK_DESCRIPTION));
     let columns: Vec<Column> = columns.copied().collect();
     let mut running = api.tasks.running();

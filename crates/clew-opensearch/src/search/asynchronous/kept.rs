@@ -73,7 +73,7 @@ pub(super) struct Ending {
 }
 
 /// What a search that begins is to be like.
-pub(super) struct Wanted {
+pub(super) struct WantedSearch {
     pub(super) keep_alive: Duration,
     pub(super) keeps: bool,
     /// How many may run at once, with this one.
@@ -145,7 +145,7 @@ impl AsynchronousSearches {
     ///
     /// # Errors
     /// 429 when too many are running, or kept.
-    pub(super) fn begin(&self, wanted: Wanted, now_ms: u64) -> Result<Begun, ApiError> {
+    pub(super) fn begin(&self, wanted: WantedSearch, now_ms: u64) -> Result<Begun, ApiError> {
         let mut state = self.state.lock();
         state.figures.submitted += 1;
         let refusal = if state.running() >= wanted.running_max {
@@ -333,8 +333,8 @@ fn missing(id: &str) -> ApiError {
 mod tests {
     use super::*;
 
-    fn wanted(keeps: bool) -> Wanted {
-        Wanted {
+    fn wanted(keeps: bool) -> WantedSearch {
+        WantedSearch {
             keep_alive: Duration::from_millis(100),
             keeps,
             running_max: 2,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clew_engine::Took;
 use clew_platform::CancellationToken;
-use kept::{AsynchronousSearches, Outcome, Search, Wanted, watch_over};
+use kept::{AsynchronousSearches, Outcome, Search, WantedSearch, watch_over};
 use serde_json::{Map, Value, json};
 
 use super::{search_pipeline, spec_of};
@@ -57,7 +57,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let token = CancellationToken::new();
     let described = described(&expression, &call.body);
     let task = call.begin_cancellable_task(ACTION, described, token.clone())?;
-    let wanted = Wanted {
+    let wanted = WantedSearch {
         keep_alive,
         keeps,
         running_max: running_max(&call),

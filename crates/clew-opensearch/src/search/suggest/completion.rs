@@ -9,7 +9,7 @@ use clew_schema::ContextWish;
 use clew_search::CompletionWish;
 use serde_json::{Map, Value};
 
-use super::{Given, OPTION_BYTES};
+use super::{OPTION_BYTES, SuggestInput};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::RequestMemory;
@@ -27,7 +27,7 @@ struct Asked {
 /// Proposes texts for what was typed; as JSON.
 pub(super) fn suggest(
     pinned: &Pinned,
-    (typed, given): (&str, Given),
+    (typed, given): (&str, SuggestInput),
     (body, filter): (&Map<String, Value>, &SourceFilter),
     memory: &RequestMemory,
 ) -> Result<Vec<u8>, ApiError> {
@@ -104,7 +104,7 @@ fn write_option(
     Ok(())
 }
 
-fn read(typed: &str, given: Given, body: &Map<String, Value>) -> Result<Asked, ApiError> {
+fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<Asked, ApiError> {
     let field = body
         .get("field")
         .and_then(Value::as_str)
@@ -113,7 +113,7 @@ fn read(typed: &str, given: Given, body: &Map<String, Value>) -> Result<Asked, A
         wish: CompletionWish {
             field: field.to_string(),
             typed: typed.to_string(),
-            expression: (given == Given::Expression).then(RegexpOptions::default),
+            expression: (given == SuggestInput::Expression).then(RegexpOptions::default),
             fuzziness: None,
             contexts: Vec::new(),
         },
@@ -128,7 +128,7 @@ fn read(typed: &str, given: Given, body: &Map<String, Value>) -> Result<Asked, A
                 asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
             }
             ("regex", Value::Object(members)) => {
-                if given == Given::Expression {
+                if given == SuggestInput::Expression {
                     asked.wish.expression = Some(expression(members)?);
                 }
             }

@@ -25,7 +25,7 @@ pub(super) type Suggestions = Vec<(String, Vec<u8>)>;
 
 /// What a text is that suggestions are wanted for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum SuggestInput {
     Text,
     Expression,
 }
@@ -34,7 +34,7 @@ pub(super) enum Given {
 struct Asked<'a> {
     name: &'a str,
     text: String,
-    given: Given,
+    given: SuggestInput,
     kind: &'a str,
     body: &'a Map<String, Value>,
 }
@@ -104,14 +104,14 @@ fn one<'a>(name: &'a str, value: &'a Value, shared: Option<&str>) -> Result<Aske
     let members = value
         .as_object()
         .ok_or_else(|| malformed(&format!("expected an object for suggestion [{name}]")))?;
-    let (mut text, mut given) = (shared, Given::Text);
+    let (mut text, mut given) = (shared, SuggestInput::Text);
     let mut found = None;
     for (key, value) in members {
         match (key.as_str(), value) {
             ("text" | "prefix", Value::String(own)) => text = Some(own),
             ("regex", Value::String(own)) => {
                 text = Some(own);
-                given = Given::Expression;
+                given = SuggestInput::Expression;
             }
             (kind @ ("term" | "phrase" | "completion"), Value::Object(body)) => {
                 found = Some((kind, body));

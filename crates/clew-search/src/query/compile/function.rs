@@ -16,7 +16,7 @@ use super::nested::blocks_of;
 use super::script::{measure_clause, measured_field};
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
-use crate::query::function::query::{FunctionQuery, Joining, NestedRows, Part};
+use crate::query::function::query::{FunctionQuery, Joining, NestedRows, WeighedFunction};
 use crate::query::function::script::CompiledScript;
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::literal::text_of;
@@ -77,7 +77,7 @@ impl Compiler<'_> {
         &mut self,
         function: &ScoreFunction,
         query: &Query,
-    ) -> Result<Option<Part>, QueryError> {
+    ) -> Result<Option<WeighedFunction>, QueryError> {
         let filter = match &function.filter {
             None => None,
             Some(filter) => {
@@ -93,7 +93,7 @@ impl Compiler<'_> {
             FunctionKind::Test(script) => self.script(script, ScriptPurpose::Filter, query)?,
             kind => self.function(kind)?,
         };
-        Ok(Some(Part {
+        Ok(Some(WeighedFunction {
             filter,
             weight: f64::from(function.weight.unwrap_or(1.0)),
             function: kind,
@@ -357,7 +357,7 @@ impl Place {
 pub(super) fn of_column(mapped: &MappedField, function: Function, weight: f32) -> Node {
     let query = FunctionQuery {
         inner: Node::set(HasColumn(mapped.column()), 1.0).query,
-        parts: vec![Part {
+        parts: vec![WeighedFunction {
             filter: None,
             weight: f64::from(weight),
             function,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::fixed::is_between;
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
-use crate::query::constant::Given;
+use crate::query::constant::GivenDocs;
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
 use crate::segments::{DocumentRow, SegmentBits};
@@ -51,7 +51,7 @@ impl Compiler<'_> {
             })?;
             given.push((reader.segment_id(), bits));
         }
-        Ok(Some(Node::set(Given(given), boost * factor)))
+        Ok(Some(Node::set(GivenDocs(given), boost * factor)))
     }
 }
 

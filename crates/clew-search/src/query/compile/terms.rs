@@ -14,7 +14,9 @@ use tantivy::schema::Field;
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
 use crate::query::automaton::Wildcard;
-use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
+use crate::query::constant::{
+    AnyAccepted, AnyTerm, AnyWithPrefix, GivenDocs, HasColumn, HasTokens,
+};
 use crate::query::literal::{self, text_of};
 use crate::query::regexp::Regexp;
 
@@ -177,7 +179,7 @@ impl Compiler<'_> {
         let snapshot = self.context.snapshot;
         if mapped.kind.is_vector() {
             let docs = self.context.vectors.present(mapped.id).to_vec();
-            return Ok(Node::set(Given(docs), score));
+            return Ok(Node::set(GivenDocs(docs), score));
         }
         if mapped.kind == FieldKind::RankFeatures {
             return Err(QueryError::create(

@@ -7,7 +7,7 @@ use clew_schema::FieldKind;
 
 use super::compound::{all, any};
 use super::{Compiler, Node};
-use crate::query::covered::{Covered, Wanted};
+use crate::query::covered::{Covered, TermsWanted};
 use crate::query::function::script::CompiledScript;
 
 impl Compiler<'_> {
@@ -44,7 +44,7 @@ impl Compiler<'_> {
     }
 
     /// What says how many of the terms a document wants.
-    fn wanted(&self, minimum: &TermsMinimum) -> Result<Wanted, QueryError> {
+    fn wanted(&self, minimum: &TermsMinimum) -> Result<TermsWanted, QueryError> {
         let mapping = &self.context.snapshot.mapping;
         let path = match minimum {
             TermsMinimum::Field(path) => path,
@@ -53,7 +53,7 @@ impl Compiler<'_> {
                 let purpose = ScriptPurpose::Order;
                 let known = (Vec::new(), self.context.now_ms);
                 let script = CompiledScript::new(script, purpose, mapping, known);
-                return Ok(Wanted::Script(Arc::new(script)));
+                return Ok(TermsWanted::Script(Arc::new(script)));
             }
         };
         let Some(field) = mapping.field(path) else {
@@ -66,6 +66,6 @@ impl Compiler<'_> {
                 "minimum_should_match field [{path}] must be of a whole-number type"
             )));
         }
-        Ok(Wanted::Column(field.column()))
+        Ok(TermsWanted::Column(field.column()))
     }
 }

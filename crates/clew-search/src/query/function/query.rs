@@ -14,15 +14,15 @@ use crate::segments::{Blocks, Scope};
 
 /// One function, where it counts and how much.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct WeighedFunction {
     pub(crate) filter: Option<Box<dyn Query>>,
     pub(crate) weight: f64,
     pub(crate) function: Function,
 }
 
-impl Clone for Part {
+impl Clone for WeighedFunction {
     fn clone(&self) -> Self {
-        Part {
+        WeighedFunction {
             filter: self.filter.as_ref().map(|filter| filter.box_clone()),
             weight: self.weight,
             function: self.function.clone(),
@@ -72,7 +72,7 @@ pub(crate) fn lives(reader: &SegmentReader, doc: DocId) -> bool {
 #[derive(Debug)]
 pub(crate) struct FunctionQuery {
     pub(crate) inner: Box<dyn Query>,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<WeighedFunction>,
     /// The nested objects that it is about; none where that is whole documents.
     pub(crate) scope: Option<NestedRows>,
     pub(crate) joining: Joining,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::results::words;
 use super::better::{self, Better};
-use super::samples::{Side, Thing, differences};
+use super::samples::{Measurement, Side, differences};
 use super::statistics::{Summary, mann_whitney, p_min, samples_needed};
 
 /// Of the intervals around medians.
@@ -90,13 +90,13 @@ impl Comparison {
         wanted: &[String],
         alpha: f64,
     ) -> anyhow::Result<Self> {
-        let pairs: Vec<(&Thing, &Thing)> = old
+        let pairs: Vec<(&Measurement, &Measurement)> = old
             .things
             .iter()
             .filter_map(|thing| Some((thing, new.like(thing)?)))
             .collect();
         let only = |side: &Side, other: &Side| -> Vec<String> {
-            let alone = |thing: &&Thing| other.like(thing).is_none();
+            let alone = |thing: &&Measurement| other.like(thing).is_none();
             side.things.iter().filter(alone).map(told).collect()
         };
         let (only_old, only_new) = (only(old, new), only(new, old));
@@ -146,7 +146,7 @@ fn asked(wanted: &[String]) -> String {
     }
 }
 
-fn told(thing: &Thing) -> String {
+fn told(thing: &Measurement) -> String {
     let params = words(&thing.params);
     format!("{} {params}", thing.name).trim_end().to_owned()
 }
@@ -162,7 +162,7 @@ pub(super) fn some(rows: &[String]) -> String {
     text
 }
 
-fn common(pairs: &[(&Thing, &Thing)]) -> Map<String, Value> {
+fn common(pairs: &[(&Measurement, &Measurement)]) -> Map<String, Value> {
     let mut common = pairs[0].0.params.clone();
     // With a single row, its parameters are better read beside it.
     if pairs.len() == 1 {
@@ -176,7 +176,11 @@ fn common(pairs: &[(&Thing, &Thing)]) -> Map<String, Value> {
     common
 }
 
-fn tables(pairs: &[(&Thing, &Thing)], wanted: &[String], alpha: f64) -> Vec<MetricTable> {
+fn tables(
+    pairs: &[(&Measurement, &Measurement)],
+    wanted: &[String],
+    alpha: f64,
+) -> Vec<MetricTable> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in pairs.iter().flat_map(|(old, _)| &old.metrics) {
         if !names.contains(&name) && (wanted.is_empty() || wanted.contains(name)) {
@@ -216,7 +220,7 @@ fn geomean(lines: &[Line]) -> Option<(f64, f64)> {
 }
 
 impl Line {
-    fn of(thing: &Thing, old: &[f64], new: &[f64], better: Better, alpha: f64) -> Self {
+    fn of(thing: &Measurement, old: &[f64], new: &[f64], better: Better, alpha: f64) -> Self {
         let p = mann_whitney(old, new);
         let (before, after) = (Summary::of(old, CONFIDENCE), Summary::of(new, CONFIDENCE));
         let verdict = if p_min(old.len(), new.len()) >= alpha {

@@ -11,7 +11,7 @@ use super::super::results::{Results, Row};
 #[derive(Debug, Default)]
 pub(super) struct Side {
     /// In the order in which they were first met.
-    pub(super) things: Vec<Thing>,
+    pub(super) things: Vec<Measurement>,
     by_key: HashMap<String, usize>,
     /// What each file says of its machine, the program's version with it.
     pub(super) machines: Vec<Map<String, Value>>,
@@ -19,7 +19,7 @@ pub(super) struct Side {
 
 /// One thing that was measured, once or several times.
 #[derive(Debug)]
-pub(super) struct Thing {
+pub(super) struct Measurement {
     pub(super) name: String,
     pub(super) params: Map<String, Value>,
     /// In the order in which they were first met, at least one sample each.
@@ -42,7 +42,7 @@ impl Side {
         for row in results.rows {
             let at = *self.by_key.entry(key(&row)).or_insert(self.things.len());
             if at == self.things.len() {
-                self.things.push(Thing {
+                self.things.push(Measurement {
                     name: row.name,
                     params: row.params,
                     metrics: Vec::new(),
@@ -53,13 +53,13 @@ impl Side {
     }
 
     /// The same thing on this side.
-    pub(super) fn like(&self, other: &Thing) -> Option<&Thing> {
+    pub(super) fn like(&self, other: &Measurement) -> Option<&Measurement> {
         let at = self.by_key.get(&key_of(&other.name, &other.params))?;
         self.things.get(*at)
     }
 }
 
-impl Thing {
+impl Measurement {
     /// Numbers and lists of numbers are samples; anything else is none.
     fn add(&mut self, metrics: &Map<String, Value>) {
         for (name, value) in metrics {

@@ -48,13 +48,13 @@ pub(super) struct Call {
     pub(super) method: Method,
     /// From the first slash on.
     pub(super) path: Uri,
-    pub(super) kind: Kind,
+    pub(super) kind: BodyKind,
     pub(super) body: Bytes,
 }
 
 /// What a body is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Json,
     /// JSON by lines.
     Lines,
@@ -149,10 +149,10 @@ impl Call {
             serde_json::Value::Null => Bytes::new(),
             body => Bytes::from(body.to_string()),
         };
-        Call::new(method, path, Kind::Json, body)
+        Call::new(method, path, BodyKind::Json, body)
     }
 
-    pub(super) fn new(method: Method, path: &str, kind: Kind, body: Bytes) -> Self {
+    pub(super) fn new(method: Method, path: &str, kind: BodyKind, body: Bytes) -> Self {
         let path = path.parse().expect("names in paths were checked");
         Call {
             method,
@@ -243,9 +243,9 @@ impl Connection {
         *request.uri_mut() = self.address(call);
         let host = HeaderValue::from_str(&self.server.authority);
         let kind = match call.kind {
-            Kind::Json => "application/json",
-            Kind::Lines => "application/x-ndjson",
-            Kind::Message => "application/grpc",
+            BodyKind::Json => "application/json",
+            BodyKind::Lines => "application/x-ndjson",
+            BodyKind::Message => "application/grpc",
         };
         let headers = request.headers_mut();
         match self.server.is_grpc {

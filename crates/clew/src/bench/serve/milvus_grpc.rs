@@ -10,7 +10,7 @@ use prost::Message;
 use serde_json::json;
 
 use super::api::{Api, Collection};
-use super::http::{Call, Kind, Reply};
+use super::http::{BodyKind, Call, Reply};
 use super::load::Judgement;
 use super::opensearch::shown;
 
@@ -39,7 +39,7 @@ fn call(name: &str, message: &impl Message) -> Call {
     body.put_u32(u32::try_from(length).expect("batches are limited"));
     message.encode(&mut body).expect("it grows as it must");
     let path = format!("{SERVICE}/{name}");
-    Call::new(Method::POST, &path, Kind::Message, body.freeze())
+    Call::new(Method::POST, &path, BodyKind::Message, body.freeze())
 }
 
 fn on(call_name: &str, collection: &str) -> Call {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::api::{Api, Collection, GraphEngine};
-use super::http::{Call, Kind, Reply};
+use super::http::{BodyKind, Call, Reply};
 use super::load::Judgement;
 
 /// The field of vectors.
@@ -134,7 +134,7 @@ impl Api for OpenSearch {
 
 pub(super) fn bulk(name: &str, lines: Vec<u8>) -> Call {
     let path = format!("/{name}/_bulk");
-    Call::new(Method::POST, &path, Kind::Lines, Bytes::from(lines))
+    Call::new(Method::POST, &path, BodyKind::Lines, Bytes::from(lines))
 }
 
 pub(super) fn refresh(name: &str) -> Call {
