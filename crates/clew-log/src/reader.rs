@@ -216,6 +216,9 @@ impl LogReader {
 
     /// The first entry of the streams (of all, if none are named) that was ordered at a time or
     /// later.
+    ///
+    /// # Errors
+    /// When a file that it looks into cannot be read, or is damaged.
     pub fn first_at_or_after(
         &self,
         time_ms: u64,

@@ -126,6 +126,9 @@ pub fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()> {
 }
 
 /// The same where tantivy asks.
+///
+/// # Errors
+/// An internal error of tantivy's with the words of [`QueryError::Stopped`].
 pub fn unless_stopped_in_set() -> tantivy::Result<()> {
     if clew_platform::stopped() {
         let reason = QueryError::Stopped.to_string();

@@ -302,7 +302,10 @@ fn floor(number: f64) -> i64 {
     number.trunc() as i64
 }
 
-/// The span that a query asks for.
+/// The span that a query asks for; `None` where no value is in it.
+///
+/// # Errors
+/// Why an end is none of the field's values.
 pub fn wanted_span(reader: &EndReader<'_>, given: &GivenEnds<'_>) -> Result<Option<Span>, String> {
     reader.span(given).map_err(|error| error.to_string())
 }

@@ -31,6 +31,9 @@ pub fn matching(
 
 /// The rows that match in a scope: whole documents, or the nested objects of a path, where deleted
 /// ones and rows of other kinds may be among them.
+///
+/// # Errors
+/// When the query does not fit the mapping, a segment cannot be read, or the request is over.
 pub fn matching_within(
     context: &CompileContext<'_>,
     query: &Query,

@@ -143,6 +143,9 @@ impl KeyCursor {
     }
 
     /// Where a document stands in the order of this key.
+    ///
+    /// # Errors
+    /// What a script that makes the key fails for, or that the request is over.
     pub fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
         let place = match &self.source {
             KeySource::Score => Some(u128::from(score_place(score))),
@@ -372,6 +375,9 @@ impl KeyCursor {
     }
 
     /// The value a slot stands for.
+    ///
+    /// # Errors
+    /// When a text cannot be read.
     pub fn value(&self, slot: Slot) -> Result<SortValue, QueryError> {
         let (1, place) = slot else {
             return Ok(SortValue::Null);

@@ -135,6 +135,9 @@ fn is_a_mean(centre: &[f32]) -> bool {
 impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Opens an image. Reads and checks the header and the centre of the codes only, whatever the
     /// number of vectors; the rest is checked when it is first used, or by [`Column::verify`].
+    ///
+    /// # Errors
+    /// When these are damaged, or of a format that this build does not read.
     pub fn open(bytes: B) -> Result<Self, VectorError> {
         Self::open_mapped(bytes, |_| {})
     }
@@ -205,7 +208,10 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         }
     }
 
-    /// Reads the whole image and compares every checksum, then checks the order of documents.
+    /// Reads the whole image and compares every checksum, then checks the order of documents. Costs a pass over the image.
+    ///
+    /// # Errors
+    /// What is damaged, the first of it.
     pub fn verify(&self) -> Result<(), VectorError> {
         self.header.verify(&self.bytes)?;
         let multi = self.header.options.multi;

@@ -141,6 +141,9 @@ impl<'a> View<'a> {
 impl<B: Deref<Target = [u8]>> SparseColumn<B> {
     /// Opens an image. Reads and checks the header only, whatever the number of vectors; the rest is
     /// checked when it is first used, or by [`SparseColumn::verify`].
+    ///
+    /// # Errors
+    /// When the header is damaged, or of a format that this build does not read.
     pub fn open(bytes: B) -> Result<Self, VectorError> {
         Self::open_mapped(bytes, |_| {})
     }
@@ -169,7 +172,10 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
         }
     }
 
-    /// Reads the whole image and compares every checksum, then checks the order of documents.
+    /// Reads the whole image and compares every checksum, then checks the order of documents. Costs a pass over the image.
+    ///
+    /// # Errors
+    /// What is damaged, the first of it.
     pub fn verify(&self) -> Result<(), VectorError> {
         self.header.verify(&self.bytes)?;
         match self.view()?.docs {
@@ -218,7 +224,7 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
         row.map(|row| view.row(row)).transpose()
     }
 
-    /// The documents that have a vector, ascending.
+    /// The documents that have a vector, ascending. Fails when their numbers are damaged.
     pub fn docs(&self) -> Result<impl Iterator<Item = u32>, VectorError> {
         let view = self.view()?;
         let rows = u32::try_from(self.len()).unwrap_or(u32::MAX);
@@ -226,7 +232,8 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
     }
 
     /// Sum of the weights of all vectors: over the number of vectors, the average length that
-    /// [`SparseMetric::Bm25`] asks for. Reads 4 bytes for each vector.
+    /// [`SparseMetric::Bm25`] asks for. Reads 4 bytes for each vector, and fails when
+    /// they are damaged.
     pub fn total_length(&self) -> Result<f64, VectorError> {
         let lengths = self.view()?.lengths;
         Ok(lengths.iter().map(|&length| f64::from(length)).sum())

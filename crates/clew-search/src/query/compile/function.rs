@@ -265,41 +265,12 @@ impl Compiler<'_> {
                     unit: Unit::Metres,
                 })
             }
-            FieldKind::Date { .. } => {
-                let origin = match (origin, mapped.date_format()) {
-                    (Some(origin), Some(format)) => format
-                        .parse_with_math_in(
-                            &text_of(origin),
-                            self.context.now_ms,
-                            rounding,
-                            &jiff::tz::TimeZone::UTC,
-                        )
-                        .map_err(QueryError::from)?,
-                    _ => self.context.now_ms,
-                };
+            FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+                let (origin, unit) = self.moment(mapped, origin, rounding)?;
                 Ok(Place {
                     column: NumberColumn::Whole(mapped.column()),
                     origin: number(&Value::from(origin)).unwrap_or(0.0),
-                    unit: Unit::Milliseconds,
-                })
-            }
-            FieldKind::DateNanos { .. } => {
-                let now_ms = self.context.now_ms;
-                let origin = match (origin, mapped.date_format()) {
-                    (Some(origin), Some(format)) => format
-                        .parse_nanos_with_math_in(
-                            &text_of(origin),
-                            now_ms,
-                            rounding,
-                            &jiff::tz::TimeZone::UTC,
-                        )
-                        .map_err(QueryError::from)?,
-                    _ => now_ms.saturating_mul(1_000_000),
-                };
-                Ok(Place {
-                    column: NumberColumn::Whole(mapped.column()),
-                    origin: number(&Value::from(origin)).unwrap_or(0.0),
-                    unit: Unit::Nanoseconds,
+                    unit,
                 })
             }
             FieldKind::Integer(_) | FieldKind::Float(_) => {
@@ -318,6 +289,33 @@ impl Compiler<'_> {
                 other.type_name()
             ))),
         }
+    }
+
+    /// The moment that distances are measured from, in the unit of the field's column: now, unless it is said.
+    fn moment(
+        &self,
+        mapped: &MappedField,
+        origin: Option<&Value>,
+        rounding: Rounding,
+    ) -> Result<(i64, Unit), QueryError> {
+        let (now_ms, utc) = (self.context.now_ms, jiff::tz::TimeZone::UTC);
+        let said = origin.zip(mapped.date_format());
+        if let FieldKind::DateNanos { .. } = mapped.kind {
+            let nanos = match said {
+                Some((origin, format)) => {
+                    format.parse_nanos_with_math_in(&text_of(origin), now_ms, rounding, &utc)?
+                }
+                None => now_ms.saturating_mul(1_000_000),
+            };
+            return Ok((nanos, Unit::Nanoseconds));
+        }
+        let millis = match said {
+            Some((origin, format)) => {
+                format.parse_with_math_in(&text_of(origin), now_ms, rounding, &utc)?
+            }
+            None => now_ms,
+        };
+        Ok((millis, Unit::Milliseconds))
     }
 }
 
