@@ -178,10 +178,7 @@ impl Log {
         LogReader::open(disk, dir)
     }
 
-    /// Blocks until an entry is written (not synced).
-    ///
-    /// # Errors
-    /// As [`wait`](Self::wait).
+    /// Blocks until an entry is written (not synced). Fails as [`wait`](Self::wait) does.
     pub fn written(&self, glsn: Glsn) -> Result<(), LogError> {
         self.wait(glsn, Durability::Os)
     }
@@ -298,20 +295,14 @@ impl Log {
     }
 
     /// Reads all entries from `from` up to the last one written now; one past the last entry
-    /// gives an empty scan.
-    ///
-    /// # Errors
-    /// As [`scan_with`](Self::scan_with).
+    /// gives an empty scan. Fails as [`scan_with`](Self::scan_with) does.
     pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
         self.scan_with(&Selection::from(from))
     }
 
     /// As [`scan`](Self::scan), for the program that embeds the log and wants only the streams it
     /// has numbered itself: files without entries of those are left out, by their headers. Entries
-    /// of other streams may still be among those given.
-    ///
-    /// # Errors
-    /// As [`scan_with`](Self::scan_with); what lies beyond the end is no error, but an empty scan.
+    /// of other streams may still be among those given. Beyond the end it is empty, too.
     pub fn scan_unnamed(&self, from: Glsn) -> Result<Scan, LogError> {
         let view = self.view();
         let from = from.min(view.last.next());
@@ -349,10 +340,7 @@ impl Log {
 
     /// The first entry of the streams (of all, if none are named) that was ordered at a time or
     /// later; `None` when there is none yet. Searches by the files' times and walks at most one
-    /// file.
-    ///
-    /// # Errors
-    /// When a file that it looks into cannot be read, or is damaged.
+    /// file. Fails when one that it looks into cannot be read, or is damaged.
     pub fn first_at_or_after(
         &self,
         time_ms: u64,
