@@ -1,0 +1,219 @@
+//! Values, lists, dates, and what is made of them.
+
+use super::*;
+
+#[test]
+fn values_may_be_spelled_leniently() {
+    let converted = |kind: &str, written: &str| {
+        let steps = json!([{"convert": {"field": "message", "type": kind, "lenient": true}}]);
+        run(steps, written)
+    };
+    for (kind, written, expected) in [
+        ("long", "1,234.7", "1234"),
+        ("long", "-12", "-12"),
+        ("long", "12.0", "12"),
+        ("double", "1,234.5", "1234.5"),
+        ("boolean", "Yes", "true"),
+        ("boolean", "0", "false"),
+    ] {
+        let expected = format!(r#"{{"message":{expected}}}"#);
+        assert_eq!(converted(kind, written), expected, "{kind} {written}");
+    }
+    for (kind, written) in [
+        ("long", "12x"),
+        ("long", "1.2.3"),
+        ("long", ""),
+        ("boolean", "maybe"),
+        ("double", "a"),
+    ] {
+        let expected = format!(r#"not_convertible {{"message":"{written}"}}"#);
+        assert_eq!(converted(kind, written), expected, "{kind} {written}");
+    }
+}
+
+#[test]
+fn items_of_lists_are_removed() {
+    let steps = |value: Json| {
+        json!([
+            {"remove": {"field": "message"}},
+            {"add": {"field": "tags", "value": value}},
+            {"remove_item": {"field": "tags", "value": ["a", 1]}},
+        ])
+    };
+    check(
+        steps(json!(["a", "b", 1, "1"])),
+        "x",
+        r#"{"tags":["b","1"]}"#,
+    );
+    check(steps(json!(["a"])), "x", r#"{"tags":[]}"#);
+    check(steps(json!("a")), "x", "{}");
+    check(steps(json!("b")), "x", r#"{"tags":"b"}"#);
+}
+
+#[test]
+fn what_a_step_on_documents_leaves_alone_is_as_it_was_written() {
+    let big = "123456789012345678901234567890";
+    let steps = json!([
+        {"json": {"field": "message", "add_to_root": true}},
+        {"remove": {"field": "message"}},
+        {"set": {"field": "o.said", "value": "{{a}}!"}},
+        {"split": {"field": "l", "separator": ","}},
+        {"remove_by_pattern": {"field_pattern": "gone*"}},
+    ]);
+    check(
+        steps,
+        &format!(r#"{{"a":"x","o":{{"n":{big},"f":1.0e2}},"l":"1,2","gone1":1,"b":{big}}}"#),
+        &format!(r#"{{"a":"x","o":{{"said":"x!","n":{big},"f":1.0e2}},"l":["1","2"],"b":{big}}}"#),
+    );
+}
+
+#[test]
+fn dates_that_cannot_be_written_are_none() {
+    let steps = json!([{"date": {"field": "message", "formats": ["UNIX", "UNIX_MS"]}}, {"remove": {"field": "message"}}]);
+    check(
+        steps,
+        "1767323045678",
+        r#"{"@timestamp":"2026-01-02T03:04:05.678Z"}"#,
+    );
+    let steps = json!([{"date": {"field": "message", "formats": ["ISO8601"]}}, {"remove": {"field": "message"}}]);
+    check(
+        steps,
+        "2026-01-02 03:04:05,678",
+        r#"{"@timestamp":"2026-01-02T03:04:05.678Z"}"#,
+    );
+}
+
+#[test]
+fn fields_are_copied_cut_and_changed() {
+    check(
+        json!([{"copy": {"source_field": "message", "target_field": "a.b"}}, {"truncate": {"field": "message", "max_bytes": 3}}]),
+        "aéi o",
+        r#"{"message":"aé","a":{"b":"aéi o"}}"#,
+    );
+    check(
+        json!([{"trim": {"field": "message"}}, {"uppercase": {"field": "message", "target_field": "u"}}]),
+        " aé ",
+        r#"{"message":"aé","u":"AÉ"}"#,
+    );
+    check(
+        json!([{"convert": {"field": "message", "type": "double"}}]),
+        "1e3",
+        r#"{"message":1000.0}"#,
+    );
+    check(
+        json!([{"convert": {"field": "message", "type": "integer"}}]),
+        "x",
+        r#"not_convertible {"message":"x"}"#,
+    );
+    check(
+        json!([{"rename": {"field": "none", "target_field": "x"}}]),
+        "x",
+        r#"missing_field {"message":"x"}"#,
+    );
+    check(
+        json!([{"gsub": {"field": "message", "pattern": "a+", "replacement": "<$0>"}}, {"set": {"field": "y", "value": "{{message}}!"}}]),
+        "baa",
+        r#"{"message":"b<aa>","y":"b<aa>!"}"#,
+    );
+}
+
+#[test]
+fn dates_are_read_by_the_first_format_that_fits() {
+    let step = |formats: Json| json!([{"date": {"field": "message", "formats": formats, "target_field": "t", "timezone": "Europe/Berlin"}}, {"keep": {"field": "t"}}]);
+    check(
+        step(json!(["dd/MMM/yyyy:HH:mm:ss Z", "yyyy-MM-dd HH:mm:ss"])),
+        "2026-07-02 03:04:05",
+        r#"{"t":"2026-07-02T01:04:05.000Z"}"#,
+    );
+    check(
+        step(json!(["%d/%b/%Y:%H:%M:%S %z"])),
+        "02/Jan/2026:03:04:05 +0000",
+        r#"{"t":"2026-01-02T03:04:05.000Z"}"#,
+    );
+    check(
+        step(json!(["ISO8601"])),
+        "2026-07-02T03:04:05.5Z",
+        r#"{"t":"2026-07-02T03:04:05.500Z"}"#,
+    );
+    for (format, written) in [
+        ("ISO8601", "2016-12-31T23:59:60.5Z"),
+        ("ISO8601", "2016-12-31 23:59:60,5Z"),
+        ("yyyy-MM-dd HH:mm:ss.S X", "2016-12-31 23:59:60.5 Z"),
+        ("%Y-%m-%dT%H:%M:%S.%f%z", "2016-12-31T23:59:60.5Z"),
+    ] {
+        check(
+            step(json!([format])),
+            written,
+            r#"{"t":"2016-12-31T23:59:59.500Z"}"#,
+        );
+    }
+    check(
+        step(json!(["UNIX"])),
+        "1767323045.25",
+        r#"{"t":"2026-01-02T03:04:05.250Z"}"#,
+    );
+    check(
+        step(json!(["UNIX_MS"])),
+        "1767323045678",
+        r#"{"t":"2026-01-02T03:04:05.678Z"}"#,
+    );
+    check(
+        step(json!(["yyyy-MM-dd"])),
+        "soon",
+        r#"not_a_date {"message":"soon"}"#,
+    );
+}
+
+#[test]
+fn the_local_zone_is_that_of_the_machine_for_lines_and_no_zone_of_documents() {
+    let steps = |zone: &str| json!([{"date": {"field": "message", "formats": ["yyyy-MM-dd HH:mm"], "timezone": zone}}]);
+    let local = jiff::civil::date(2026, 7, 2).at(3, 4, 0, 0);
+    let local = local.to_zoned(jiff::tz::TimeZone::system()).unwrap();
+    let expected = local.timestamp().strftime("%Y-%m-%dT%H:%M:%S.000Z");
+    check(
+        steps("Local"),
+        "2026-07-02 03:04",
+        &format!(r#"{{"message":"2026-07-02 03:04","@timestamp":"{expected}"}}"#),
+    );
+    let config = &steps("Local")[0]["date"];
+    let mut config = config.as_object().unwrap().clone();
+    assert!(crate::steps::dates::DateStep::parse(&mut config).is_err());
+}
+
+#[test]
+fn what_is_hidden_is_known_to_steps_and_not_written() {
+    let mut plan = Plan::default();
+    let hidden = plan.event.hide("@metadata").unwrap();
+    let id = plan.slot("@metadata._id").unwrap();
+    let message = plan.slot("message").unwrap();
+    for step in [
+        json!({"copy": {"source_field": "@metadata._index", "target_field": "of"}}),
+        json!({"add": {"field": "@metadata.more", "value": [1]}}),
+        // One that works on a document.
+        json!({"set": {"field": "@metadata._id", "value": "{{message}}!"}}),
+        json!({"keep": {"field": "of"}}),
+    ] {
+        plan.add(&step).unwrap();
+    }
+    for (text, shown) in [("a", r#"{"of":"x"}"#), ("b", r#"{"of":"x"}"#)] {
+        let line = plan.event.begin(text).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        assert!(!plan.event.has_hidden());
+        plan.event.put_json(hidden, r#"{"_index":"x"}"#).unwrap();
+        assert_eq!(plan.run(0), Ok(Flow::On));
+        let mut out = Vec::new();
+        plan.event.write(&mut out);
+        assert_eq!(String::from_utf8_lossy(&out), shown);
+        assert!(plan.event.has_hidden());
+        assert_eq!(plan.event.text_of(id), Some(format!("{text}!").as_str()));
+        let all: Json = serde_json::from_str(plan.event.object_of(hidden).unwrap()).unwrap();
+        assert_eq!(
+            all,
+            json!({"_index": "x", "_id": format!("{text}!"), "more": [1]})
+        );
+        let mut all = Vec::new();
+        plan.event.write_all(&mut all);
+        assert!(String::from_utf8_lossy(&all).contains(r#""@metadata":{"#));
+    }
+    assert_eq!(plan.event.object_of(message), None);
+}
