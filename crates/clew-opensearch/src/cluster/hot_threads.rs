@@ -13,7 +13,7 @@ use clew_profile::{Capture, OffCpuCapture, OffCpuMode, Profile, ProfileError, Ra
 use tokio::sync::Semaphore;
 
 use crate::cluster::machine::cpu_ms;
-use crate::cluster::named_node::names_this_node;
+use crate::cluster::nodes::names_this_node;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::parse_time;

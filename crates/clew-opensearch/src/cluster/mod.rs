@@ -9,7 +9,6 @@ pub(crate) mod definitions_counted;
 pub(crate) mod hot_threads;
 pub(crate) mod knn_plugin;
 pub(crate) mod machine;
-mod named_node;
 pub(crate) mod nodes;
 pub(crate) mod root;
 pub(crate) mod task_endpoints;

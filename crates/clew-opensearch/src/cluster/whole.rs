@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::definitions_counted::{analysis, field_types};
 use crate::cluster::machine::{DiskSpace, Machine, processors};
-use crate::cluster::named_node::names_this_node;
-use crate::cluster::nodes::plugins;
+use crate::cluster::nodes::{names_this_node, plugins};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
