@@ -73,20 +73,20 @@ enum Decided {
 pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let refresh = Refresh::from_call(&call)?;
-    let defaults = defaults(&call)?;
+    let mut defaults = defaults(&call)?;
     let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
     let copies = WantedCopies::of(&call.params)?;
     let body = call.body.clone();
     let (engine, access) = (call.api.engine.clone(), call.access.clone());
-    let lines = memchr::memchr_iter(b'\n', &body).count();
-    let account = call.api.engine.memory();
-    let mut memory = account.reserve(
-        MemoryPurpose::Operations,
-        (lines / 2).saturating_mul(OPERATION_BYTES),
-    )?;
-    // Cutting the body is done beside the write, away from the async threads.
+    // Cutting the body is done beside the write, away from the async threads, as is all else that reads the whole of it.
     let writing = call.off_thread(move || {
+        defaults.stored = StoredScripts::for_body(&engine, &body);
+        let lines = memchr::memchr_iter(b'\n', &body).count();
+        let mut memory = engine.memory().reserve(
+            MemoryPurpose::Operations,
+            (lines / 2).saturating_mul(OPERATION_BYTES),
+        )?;
         let actions = bulk_lines::parse(&body, &defaults)?;
         let (mut asked, mut shown) = (Vec::with_capacity(actions.len()), Vec::<Shown>::new());
         let mut operations = Vec::with_capacity(actions.len());
@@ -148,7 +148,7 @@ fn defaults(call: &Call) -> Result<Defaults, ApiError> {
         index: call.path("index").map(String::from),
         routing: call.params.get("routing").map(String::from),
         shown: SourceFilter::from_params(&call.params)?,
-        stored: StoredScripts::for_body(&call.api.engine, &call.body),
+        stored: StoredScripts::default(),
         now_ms: call.api.engine.now_ms(),
         memory: call.memory.clone(),
     })

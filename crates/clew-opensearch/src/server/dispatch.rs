@@ -99,7 +99,7 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let outcome = async {
         // Also where the request is refused by its head alone: a client that is still sending when
         // the connection closes never sees the answer.
-        let body = body::read(&head.headers, body, &api.body_limits).await;
+        let body = body::read(&api.engine, &head.headers, body, &api.body_limits).await;
         params = Arc::new(params_of(&head)?);
         let found = match route(&server.routes, &head.method, &head.uri) {
             // What a path takes is an answer to who asks for it.
@@ -365,7 +365,7 @@ async fn finish(
     }
     let mut packed = false;
     if body::accepts_gzip(headers) {
-        (body, packed) = body::compress(body).await;
+        (body, packed) = body::compress(&api.engine, body).await;
     }
     let client = Client::of(headers);
     let content_type = match reply.content_type {

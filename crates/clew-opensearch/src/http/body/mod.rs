@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
+use clew_engine::Engine;
 use clew_platform::{MemoryAccount, MemoryPurpose, Reservation, stopped};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -50,29 +51,36 @@ impl BodyLimits {
     }
 }
 
-/// Reads a whole body, inflating it when it is gzip'd.
+/// Reads a whole body, inflating it when it is gzip'd; a long one beside the searches, which go before it.
 ///
 /// # Errors
 /// 413 when it is (or inflates to) more than the limit, 429 when there is no room for it beside the others, 415 for
 /// another encoding.
 pub(crate) async fn read(
+    engine: &Engine,
     headers: &HeaderMap,
     mut body: Body,
     limits: &BodyLimits,
 ) -> Result<Bytes, ApiError> {
     let raw = collect(&mut body, limits).await?;
+    if !is_packed(headers)? {
+        return Ok(raw);
+    }
+    if raw.len() <= INLINE_BYTES_MAX / 8 {
+        return inflate(&raw, limits);
+    }
+    let limits = limits.clone();
+    engine.run_beside(move || inflate(&raw, &limits)).await?
+}
+
+/// Whether a body is to be inflated.
+fn is_packed(headers: &HeaderMap) -> Result<bool, ApiError> {
     match headers
         .get(header::CONTENT_ENCODING)
         .map(|value| value.as_bytes())
     {
-        None | Some(b"identity") => Ok(raw),
-        Some(b"gzip" | b"x-gzip") if raw.len() <= INLINE_BYTES_MAX / 8 => inflate(&raw, limits),
-        Some(b"gzip" | b"x-gzip") => {
-            let limits = limits.clone();
-            tokio::task::spawn_blocking(move || inflate(&raw, &limits))
-                .await
-                .map_err(|error| ApiError::internal(error.to_string()))?
-        }
+        None | Some(b"identity") => Ok(false),
+        Some(b"gzip" | b"x-gzip") => Ok(true),
         Some(other) => Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Cause::new(
@@ -195,8 +203,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
         })
 }
 
-/// The gzip'd bytes, or the same bytes when that would not pay.
-pub(crate) async fn compress(plain: Bytes) -> (Bytes, bool) {
+/// The gzip'd bytes, or the same bytes when that would not pay; many of them are packed beside the searches, which go before.
+pub(crate) async fn compress(engine: &Engine, plain: Bytes) -> (Bytes, bool) {
     if plain.len() < COMPRESS_BYTES_MIN {
         return (plain, false);
     }
@@ -204,12 +212,8 @@ pub(crate) async fn compress(plain: Bytes) -> (Bytes, bool) {
         return (deflate(&plain), true);
     }
     let (task, waited) = (plain.clone(), WhileWaited::begin());
-    let token = waited.token();
-    let pack = move || {
-        let _entered = token.enter();
-        deflate(&task)
-    };
-    match tokio::task::spawn_blocking(pack).await {
+    let packing = engine.run_beside(move || deflate(&task));
+    match waited.token().scope(packing).await {
         Ok(packed) => (packed, true),
         Err(_) => (plain, false),
     }

@@ -33,6 +33,15 @@ fn chunked(whole: &[u8], frame: usize) -> Body {
     Body::from_stream(futures_util::stream::iter(frames))
 }
 
+/// The whole body, inflated on the thread that asks.
+async fn read(headers: &HeaderMap, mut body: Body, limits: &BodyLimits) -> Result<Bytes, ApiError> {
+    let raw = collect(&mut body, limits).await?;
+    match is_packed(headers)? {
+        true => inflate(&raw, limits),
+        false => Ok(raw),
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_inflates_beyond_the_limit_is_refused() {
     let packed = deflate(&vec![b'a'; 100_000]);
