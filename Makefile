@@ -42,7 +42,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) $(PYMILVUS) # tests that lack one of these say that they are skipped
 	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
-		$(PYTHON) -m unittest discover -s tests -t tests -v
+		$(PYTHON) -m unittest_parallel --level class -s tests -t tests -v # on all cores: mostly one of both waits, client or server
 
 clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
@@ -158,7 +158,7 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/collect/requirements.txt tests/conformance/requirements.txt tests/fuzz_rest/requirements.txt tests/profile/requirements.txt
+REQUIREMENTS := tests/requirements.txt tests/opensearch/requirements.txt tests/log/requirements.txt tests/collect/requirements.txt tests/conformance/requirements.txt tests/fuzz_rest/requirements.txt tests/profile/requirements.txt
 
 $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)

@@ -4,8 +4,11 @@ does nothing but answer: what it takes is what the machine takes, whoever serves
 
 import asyncio
 import json
-import multiprocessing
+import pickle
 import random
+import subprocess
+import sys
+import threading
 import time
 
 PAUSE_S = 0.4
@@ -31,13 +34,11 @@ async def echo(reader, writer):
     writer.close()
 
 
-def echo_process(pipe):
-    async def serve():
-        server = await asyncio.start_server(echo, "127.0.0.1", 0)
-        pipe.send(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    asyncio.run(serve())
+async def serve_echo():
+    """Tells its port and serves until it is killed."""
+    server = await asyncio.start_server(echo, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
 
 
 async def one_client(host, port, echo_port, number, until, seen):
@@ -79,50 +80,46 @@ async def read_reply(reader):
     return status
 
 
-def serve_process(address, echo_port, clients, end, pipe):
+async def all_clients(address, echo_port, clients):
+    """Searches until its input ends; then it writes what the clients have seen."""
     host, port = address.rsplit(":", 1)
-    seen = []
+    seen, end = [], threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
+    until = lambda: time.monotonic() + 1 if not end.is_set() else 0
+    await asyncio.gather(*(one_client(host, int(port), int(echo_port), n, until, seen) for n in range(int(clients))))
+    pickle.dump(seen, sys.stdout.buffer)
 
-    async def all_clients():
-        until = lambda: time.monotonic() + 1 if not end.is_set() else 0
-        await asyncio.gather(*(one_client(host, int(port), echo_port, n, until, seen) for n in range(clients)))
 
-    asyncio.run(all_clients())
-    pipe.send(seen)
+def own_process(*words):
+    """A process of this file, which does what the words say."""
+    return subprocess.Popen([sys.executable, __file__, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 class Neighbours:
     """The clients' process; a context manager. After `stop`, `between` tells what they saw."""
 
     def __init__(self, address, clients):
-        context = multiprocessing.get_context("fork")
-        self.end = context.Event()
-        self.pipe, theirs = context.Pipe()
-        told, telling = context.Pipe()
-        self.echo = context.Process(target=echo_process, args=(telling,), daemon=True)
-        self.echo.start()
-        if not told.poll(GIVE_UP_S):
-            raise RuntimeError("the echo process did not start")
-        self.process = context.Process(
-            target=serve_process, args=(address, told.recv(), clients, self.end, theirs), daemon=True)
+        self.address, self.clients = address, clients
+        self.processes = []
         self.seen = []
 
     def __enter__(self):
-        self.process.start()
+        echoing = own_process("echo")
+        self.processes.append(echoing)
+        port = echoing.stdout.readline().decode().strip()
+        if not port:
+            raise RuntimeError("the echo process did not start")
+        self.processes.append(own_process("search", self.address, port, str(self.clients)))
         return self
 
     def __exit__(self, *_):
-        for process in (self.process, self.echo):
-            if process.is_alive():
-                process.kill()
-            process.join()
+        for process in self.processes:
+            process.kill()
+            process.communicate()
 
     def stop(self):
-        self.end.set()
-        if not self.pipe.poll(2 * GIVE_UP_S):
-            raise RuntimeError("the neighbours do not end")
-        self.seen = self.pipe.recv()
-        self.process.join()
+        told, _ = self.processes[-1].communicate(timeout=2 * GIVE_UP_S)
+        self.seen = pickle.loads(told)
 
     def between(self, start, end):
         """Of the requests begun between two times: sorted seconds of the answered ones, and how many were
@@ -160,3 +157,8 @@ def quantile_ms(seconds, share):
     if not seconds:
         return float("nan")
     return 1e3 * seconds[min(len(seconds) - 1, int(share * len(seconds)))]
+
+
+if __name__ == "__main__":
+    what, *said = sys.argv[1:]
+    asyncio.run(serve_echo() if what == "echo" else all_clients(*said))
