@@ -9,6 +9,7 @@ pub(crate) mod definitions_counted;
 pub(crate) mod hot_threads;
 pub(crate) mod knn_plugin;
 pub(crate) mod machine;
+pub(crate) mod node_stats;
 pub(crate) mod nodes;
 pub(crate) mod root;
 pub(crate) mod task_endpoints;

@@ -1,17 +1,13 @@
 //! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
-//! whether they are there. There is no Java machine; its figures are zeros.
-
-use std::sync::atomic::Ordering;
+//! whether they are there. There is no Java machine; its figures are zeros. What the node did is told by `node_stats`.
 
 use clew_platform::whole_ms;
 use clew_schema::glob::matches as glob;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::cluster::machine::{DiskSpace, Machine, processors};
+use crate::cluster::machine::processors;
 use crate::http::error::ApiError;
-use crate::http::memory_stats;
 use crate::http::reply::Reply;
-use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
 use crate::ingest;
 use crate::state::api::{Api, BUILD_HASH, BUILD_TYPE, RestOptions};
 use crate::state::call::Call;
@@ -179,250 +175,6 @@ pub(crate) async fn reload_secure_settings(call: Call) -> Result<Reply, ApiError
     Ok(Reply::json(&nodes_body(&call, node)))
 }
 
-/// `GET /_nodes/{node}/stats/{metric}/{index_metric}`.
-pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    check_stats(&call)?;
-    let api = &call.api;
-    let options = &api.options;
-    let mut node = json!({
-        "timestamp": api.engine.now_ms(),
-        "name": options.node_name,
-        "transport_address": options.publish_address,
-        "host": options.publish_host(),
-        "ip": options.publish_address,
-        "roles": ROLES,
-        "attributes": {},
-    });
-    let mut sections = system_sections(api);
-    sections.insert("indices".to_string(), indices_section(&call)?);
-    sections.insert("ingest".to_string(), ingest::stats(&api.engine));
-    let mut wanted = sections_of(call.path("metric"));
-    // The one section that is asked for by another name than it has.
-    for name in wanted.iter_mut().flatten() {
-        if *name == "breaker" {
-            *name = "breakers";
-        }
-    }
-    if let Some(wanted) = &wanted {
-        check_metrics(&call, wanted, &sections)?;
-        sections.retain(|name, _| wanted.contains(&name.as_str()));
-    }
-    if let Value::Object(node) = &mut node {
-        node.extend(sections);
-    }
-    Ok(Reply::json(&nodes_body(&call, node)))
-}
-
-fn indices_section(call: &Call) -> Result<Value, ApiError> {
-    let groups = call.params.list("groups").unwrap_or_default();
-    let wanted = sections_of(call.path("index_metric"));
-    let mut sums = Sums::default();
-    let level = call.params.get("level");
-    let (mut each, mut shards) = (Map::new(), Map::new());
-    for index in call.shown_indices() {
-        sums.add(&index, &groups);
-        let mut one = Sums::default();
-        one.add(&index, &groups);
-        let shown = pick(one.to_json(), wanted.as_deref());
-        each.insert(index.name().to_string(), shown);
-        if level == Some("shards") {
-            let of_shards = shard_stats(&call.api, &index, wanted.as_deref());
-            let numbered = of_shards.into_iter().enumerate();
-            let numbered = numbered.map(|(number, one)| json!({number.to_string(): one}));
-            shards.insert(index.name().to_string(), numbered.collect());
-        }
-    }
-    let mut section = pick(sums.to_json(), wanted.as_deref());
-    match level {
-        Some("indices") => section["indices"] = Value::Object(each),
-        Some("shards") => section["shards"] = Value::Object(shards),
-        _ => {}
-    }
-    Ok(section)
-}
-
-/// The sections beside `indices`. One node has no transport and no elections.
-fn system_sections(api: &Api) -> Map<String, Value> {
-    let machine = Machine::now();
-    let disk = DiskSpace::of(&api.options.data);
-    let space = json!({
-        "total_in_bytes": disk.total,
-        "free_in_bytes": disk.free,
-        "available_in_bytes": disk.available,
-    });
-    let mut place = space.clone();
-    place["path"] = json!(api.options.data);
-    let estimate = json!({
-        "path": api.options.data,
-        "total_in_bytes": disk.total,
-        "available_in_bytes": disk.available,
-        "used_disk_percent": 100.0 - disk.free_percent(),
-    });
-    place["type"] = json!(std::env::consts::OS);
-    place["mount"] = json!("");
-    let searches = api.engine.stats().search;
-    let sections = json!({
-        "os": machine.os_stats(api),
-        "process": machine.process_stats(api),
-        "jvm": jvm(api, &machine),
-        "thread_pool": {"search": {
-            "threads": searches.threads,
-            "active": searches.active.min(searches.threads),
-            "queue": searches.active.saturating_sub(searches.threads),
-            "rejected": searches.rejected_total, "completed": searches.searches_total,
-            "largest": searches.threads,
-        }},
-        "fs": {
-            "timestamp": api.engine.now_ms(),
-            "total": space,
-            "data": [place],
-            "least_usage_estimate": estimate,
-            "most_usage_estimate": estimate,
-        },
-        "transport": {
-            "server_open": 0, "total_outbound_connections": 0, "rx_count": 0,
-            "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0,
-        },
-        "http": {
-            "current_open": api.options.http.open.load(Ordering::Relaxed),
-            "total_opened": api.options.http.opened.load(Ordering::Relaxed),
-        },
-        "breakers": memory_stats::breakers(api.engine.memory()),
-        "discovery": {
-            "cluster_state_queue": {"total": 0, "pending": 0, "committed": 0},
-            "published_cluster_states": {
-                "full_states": 0, "incompatible_diffs": 0, "compatible_diffs": 0,
-            },
-        },
-        "indexing_pressure": memory_stats::indexing_pressure(api.engine.memory()),
-    });
-    match sections {
-        Value::Object(sections) => sections,
-        _ => Map::new(),
-    }
-}
-
-fn jvm(api: &Api, machine: &Machine) -> Value {
-    let collector = json!({"collection_count": 0, "collection_time_in_millis": 0});
-    let pool = json!({
-        "used_in_bytes": 0, "max_in_bytes": 0, "peak_used_in_bytes": 0, "peak_max_in_bytes": 0,
-    });
-    let buffers = json!({"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0});
-    let uptime_ms = whole_ms(api.started.elapsed());
-    json!({
-        "timestamp": api.engine.now_ms(),
-        "uptime_in_millis": uptime_ms,
-        "mem": {
-            "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_max_in_bytes": 0,
-            "heap_committed_in_bytes": 0, "non_heap_used_in_bytes": 0,
-            "non_heap_committed_in_bytes": 0,
-            "pools": {"young": pool, "survivor": pool, "old": pool},
-        },
-        "gc": {"collectors": {"young": collector, "old": collector}},
-        "buffer_pools": {"direct": buffers, "mapped": buffers},
-        "threads": {"count": machine.threads, "peak_count": machine.threads},
-        "classes": {
-            "current_loaded_count": 0, "total_loaded_count": 0, "total_unloaded_count": 0,
-        },
-    })
-}
-
-/// Refuses sections that there are not, with the nearest one.
-fn check_metrics(
-    call: &Call,
-    wanted: &[&str],
-    sections: &Map<String, Value>,
-) -> Result<(), ApiError> {
-    // Sections of a Java node that stay empty here.
-    const ABSENT: [&str; 16] = [
-        "adaptive_selection",
-        "admission_control",
-        "caches",
-        "cluster_manager_throttling",
-        "file_cache",
-        "remote_store",
-        "repositories",
-        "resource_usage_stats",
-        "script",
-        "script_cache",
-        "search_backpressure",
-        "search_pipeline",
-        "segment_replication_backpressure",
-        "shard_indexing_pressure",
-        "task_cancellation",
-        "weighted_routing",
-    ];
-    let known: Vec<&str> = sections.keys().map(String::as_str).chain(ABSENT).collect();
-    let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {
-        return Ok(());
-    };
-    Err(unknown_metric(
-        &stats_path(call),
-        ("metric", *unknown),
-        &known,
-    ))
-}
-
-/// Refuses parts of a path that contradict each other, sections of indexes that there are not, and a level that none is.
-fn check_stats(call: &Call) -> Result<(), ApiError> {
-    let metrics = call.path("metric").unwrap_or("_all");
-    let names: Vec<&str> = metrics.split(',').collect();
-    let level = call.params.get("level").unwrap_or("node");
-    // Caches have levels of their own.
-    let is_level = ["node", "indices", "shards"].contains(&level) || names.contains(&"caches");
-    if !is_level {
-        return Err(ApiError::illegal_argument(format!(
-            "level parameter must be one of [indices] or [node] or [shards] but was [{level}]"
-        )));
-    }
-    let path = stats_path(call);
-    let all = names.contains(&"_all");
-    if all && names.len() > 1 {
-        return Err(ApiError::illegal_argument(format!(
-            "request [{path}] contains _all and individual metrics [{metrics}]"
-        )));
-    }
-    let Some(of_indices) = call.path("index_metric") else {
-        return Ok(());
-    };
-    if all || !names.contains(&"indices") {
-        let why = if all {
-            "but all stats requested"
-        } else {
-            "but indices stats not requested"
-        };
-        return Err(ApiError::illegal_argument(format!(
-            "request [{path}] contains index metrics [{of_indices}] {why}"
-        )));
-    }
-    let sections = Sums::default().to_json();
-    let sections = sections.as_object().into_iter().flat_map(Map::keys);
-    let known: Vec<&str> = sections
-        .map(String::as_str)
-        .chain(["merge", "suggest"])
-        .collect();
-    let wanted = sections_of(Some(of_indices)).unwrap_or_default();
-    match wanted.iter().find(|name| !known.contains(name)) {
-        Some(unknown) => Err(unknown_metric(&path, ("index metric", *unknown), &known)),
-        None => Ok(()),
-    }
-}
-
-/// The path of a request for figures, as it is told where it is refused.
-fn stats_path(call: &Call) -> String {
-    let mut path = "/_nodes".to_string();
-    if let Some(node) = call.path("node") {
-        path.push_str(&format!("/{node}"));
-    }
-    path.push_str("/stats");
-    for part in ["metric", "index_metric"] {
-        if let Some(given) = call.path(part) {
-            path.push_str(&format!("/{given}"));
-        }
-    }
-    path
-}
-
 /// Whether a list of nodes in a path has this one: by id, name, address, role, or a word for it.
 pub(crate) fn names_this_node(api: &Api, expression: &str) -> bool {
     let options = &api.options;
@@ -444,7 +196,8 @@ pub(crate) fn names_this_node(api: &Api, expression: &str) -> bool {
     expression.split(',').any(named)
 }
 
-fn nodes_body(call: &Call, node: Value) -> Value {
+/// What is said of this node, where the path does not name others alone.
+pub(super) fn nodes_body(call: &Call, node: Value) -> Value {
     let api = &call.api;
     // Without a node in the path the same place may hold a section.
     let named = call

@@ -4,7 +4,7 @@ use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
 use crate::cluster::{
     allocation, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads, knn_plugin,
-    nodes, root, task_endpoints, voting, whole,
+    node_stats, nodes, root, task_endpoints, voting, whole,
 };
 use crate::routes::openapi;
 
@@ -73,7 +73,7 @@ pub(super) const GROUPS: &[Group] = &[
                     "/_nodes/{node}/stats/{metric}",
                     "/_nodes/{node}/stats/{metric}/{index_metric}"
                 ],
-                nodes::stats
+                node_stats::stats
             ),
             endpoint!(
                 "GET",
