@@ -3,6 +3,8 @@
 import urllib.error
 import urllib.request
 
+from opensearchpy.exceptions import NotFoundError
+
 from .base import ClewTest
 
 
@@ -346,6 +348,67 @@ class Cluster(ClewTest):
         with self.refused(400, "illegal_argument_exception", "[procces] -> did you mean [process]?"):
             self.client.nodes.stats(metric="procces")
         self.assertEqual(self.raw("GET", "/_nodes/nobody/stats")["nodes"], {})
+
+    def test_exporters_find_disk_memory_and_waits_among_the_figures(self):
+        (stats,) = self.client.nodes.stats()["nodes"].values()
+        (place,) = stats["fs"]["data"]
+        self.assertRegex(place["mount"], r"^/.* \(.+\)$")
+        self.assertNotIn(place["type"], ("", "linux"))
+        self.assertEqual(place["cache_reserved_in_bytes"], 0)
+        # Folders that lie on no single device have no counts.
+        if counts := stats["fs"]["io_stats"]:
+            self.assertEqual(counts["devices"], [{"device_name": counts["devices"][0]["device_name"], **counts["total"]}])
+            operations = counts["total"]["read_operations"] + counts["total"]["write_operations"]
+            self.assertEqual(counts["total"]["operations"], operations)
+        heap, process = stats["jvm"]["mem"], stats["process"]["mem"]["resident_in_bytes"]
+        self.assertEqual((heap["heap_used_in_bytes"], heap["heap_committed_in_bytes"]), (process, process))
+        self.assertEqual(heap["heap_max_in_bytes"], stats["os"]["mem"]["total_in_bytes"])
+        self.assertIn("total_wait_time_in_nanos", stats["thread_pool"]["search"])
+        for of in (stats["os"], stats["process"]):
+            self.assertTrue(0 <= of["cpu"]["percent"] <= 100, of["cpu"])
+        for name in ("adaptive_selection", "cluster_manager_throttling", "repositories", "shard_indexing_pressure", "weighted_routing"):
+            self.assertIn(name, stats)
+        (info,) = self.client.nodes.info(metric="thread_pool")["nodes"].values()
+        self.assertEqual(info["thread_pool"]["search"]["size"], stats["thread_pool"]["search"]["threads"])
+
+    def test_figures_of_what_lies_elsewhere_are_none(self):
+        self.index_all("near", {"1": {"n": 1}})
+        of = self.client.indices.stats(index="near")["_all"]["primaries"]
+        self.assertEqual(of["segments"]["remote_store"]["upload"]["total_upload_size"]["failed_bytes"], 0)
+        self.assertEqual(of["translog"]["remote_store"]["upload"]["total_uploads"]["failed"], 0)
+        self.assertEqual((of["get"]["getTime"], of["segments"]["segment_replication"]["max_bytes_behind"]), ("0s", 0))
+        for path in ("/_remotestore/stats/near", "/_remotestore/stats/near/0"):
+            self.assertEqual(self.raw("GET", path), {"_shards": {"total": 0, "successful": 0, "failed": 0}, "indices": {}})
+        with self.refused(404, "index_not_found_exception"):
+            self.raw("GET", "/_remotestore/stats/far")
+
+    def test_searches_are_one_workload(self):
+        self.index_all("worked", {"1": {"n": 1}})
+
+        def completed(path="/_wlm/stats"):
+            told = self.raw("GET", path)
+            self.assertEqual(told["_nodes"], {"total": 1, "successful": 1, "failed": 0})
+            (node,) = self.raw("GET", "/_nodes")["nodes"]
+            return told[node]["query_groups"]["DEFAULT_QUERY_GROUP"]["total_completions"]
+
+        before = completed()
+        self.client.search(index="worked")
+        self.until(completed, before + 1)
+        self.assertEqual(completed("/_wlm/_local/stats/DEFAULT_QUERY_GROUP"), before + 1)
+        self.assertEqual(self.raw("GET", "/_wlm/nobody/stats")["_nodes"]["total"], 0)
+        told = self.raw("GET", "/_wlm/stats/nosuch")["_nodes"]
+        self.assertEqual((told["successful"], told["failed"]), (0, 1))
+        self.assertEqual(told["failures"][0]["caused_by"]["type"], "resource_not_found_exception")
+
+    def test_every_task_says_whether_it_was_cancelled(self):
+        (node,) = self.raw("GET", "/_tasks")["nodes"].values()
+        self.assertEqual({task["cancelled"] for task in node["tasks"].values()}, {False})
+
+    def test_no_pipelines_are_not_found(self):
+        for path in ("/_ingest/pipeline", "/_search/pipeline"):
+            with self.subTest(path=path), self.assertRaises(NotFoundError) as caught:
+                self.raw("GET", path)
+            self.assertEqual(caught.exception.info, {})
 
     def test_how_shards_came_to_be_as_a_table(self):
         self.assertEqual(self.client.cat.recovery(), "")

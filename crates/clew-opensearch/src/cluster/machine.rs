@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
+use super::cpu::{CpuShares, CpuTicks, CpuWatch};
 use crate::state::api::Api;
 
 /// Bytes of a file system.
@@ -64,11 +64,13 @@ pub(crate) struct Machine {
     pub(crate) open_files_max: u64,
     /// Processor time that the process has taken, in milliseconds.
     pub(crate) cpu_ms: u64,
+    /// The same beside that of all processors since the machine was started.
+    ticks: CpuTicks,
     pub(crate) threads: u64,
 }
 
 /// The unit in which Linux tells processor time to programs.
-const TICKS_PER_S: u64 = 100;
+pub(super) const TICKS_PER_S: u64 = 100;
 
 impl Machine {
     pub(crate) fn now() -> Self {
@@ -77,6 +79,7 @@ impl Machine {
         let load = read("/proc/loadavg");
         let mut load = load.split(' ').map(str::to_string);
         let limits = read("/proc/self/limits");
+        let cpu_ms = cpu_ms(&read("/proc/self/stat"));
         Machine {
             memory_total: kibibytes(&memory, "MemTotal:"),
             memory_available: kibibytes(&memory, "MemAvailable:"),
@@ -87,7 +90,11 @@ impl Machine {
             load: std::array::from_fn(|_| load.next().unwrap_or_default()),
             open_files: fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64),
             open_files_max: number_after(&limits, "Max open files"),
-            cpu_ms: cpu_ms(&read("/proc/self/stat")),
+            cpu_ms,
+            ticks: CpuTicks {
+                process: cpu_ms * TICKS_PER_S / 1000,
+                ..CpuTicks::of_machine(&read("/proc/stat"))
+            },
             threads: number_after(&status, "Threads:"),
         }
     }
@@ -105,19 +112,23 @@ impl Machine {
         part(self.resident, self.memory_total, 100)
     }
 
-    /// Share of the machine's processors that the process has used since it started.
-    pub(crate) fn cpu_percent(&self, started: Instant) -> u64 {
-        let run_ms = whole_ms(started.elapsed());
-        part(self.cpu_ms, run_ms.saturating_mul(processors() as u64), 100)
+    /// Shares of the processors' time since somebody last asked; at first those since the process, or the machine, was
+    /// started.
+    pub(crate) fn cpu_shares(&self, api: &Api) -> CpuShares {
+        let run_ms = whole_ms(api.started.elapsed()).saturating_mul(processors() as u64);
+        let first = CpuShares {
+            process: part(self.cpu_ms, run_ms, 100),
+            machine: part(self.ticks.busy, self.ticks.all, 100),
+        };
+        api.parts.get::<CpuWatch>().shares(self.ticks, first)
     }
 
-    /// Of the processors' time only the process's own is known.
     pub(crate) fn os_stats(&self, api: &Api) -> Value {
         let load = |at: usize| self.load[at].parse::<f64>().unwrap_or_default();
         json!({
             "timestamp": api.engine.now_ms(),
             "cpu": {
-                "percent": self.cpu_percent(api.started),
+                "percent": self.cpu_shares(api).machine,
                 "load_average": {"1m": load(0), "5m": load(1), "15m": load(2)},
             },
             "mem": {
@@ -140,7 +151,7 @@ impl Machine {
             "timestamp": api.engine.now_ms(),
             "open_file_descriptors": self.open_files,
             "max_file_descriptors": self.open_files_max,
-            "cpu": {"percent": self.cpu_percent(api.started), "total_in_millis": self.cpu_ms},
+            "cpu": {"percent": self.cpu_shares(api).process, "total_in_millis": self.cpu_ms},
             "mem": {"total_virtual_in_bytes": self.virtual_memory, "resident_in_bytes": self.resident},
         })
     }
@@ -151,7 +162,7 @@ pub(crate) fn processors() -> usize {
 }
 
 /// `count` as a part of `whole`, in `units`; 0 of nothing.
-fn part(count: u64, whole: u64, units: u64) -> u64 {
+pub(super) fn part(count: u64, whole: u64, units: u64) -> u64 {
     let scaled = u128::from(count) * u128::from(units);
     let part = scaled.checked_div(u128::from(whole)).unwrap_or(0);
     u64::try_from(part).unwrap_or(u64::MAX)

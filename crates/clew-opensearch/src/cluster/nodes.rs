@@ -1,11 +1,11 @@
 //! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
-//! whether they are there. There is no Java machine; its figures are zeros. What the node did is told by `node_stats`.
+//! whether they are there. There is no Java machine; its figures are zeros, but for those of a heap (`node_stats`). What the node did is told by `node_stats`.
 
 use clew_platform::whole_ms;
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
-use crate::cluster::machine::processors;
+use crate::cluster::machine::{Machine, processors};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::ingest;
@@ -50,6 +50,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let host = options.publish_host();
     let flat = call.params.flag("flat_settings", false)?;
     let settings = settings_of(options, flat);
+    let pool = call.api.engine.stats().search;
     let mut node = json!({
         "name": options.node_name,
         "transport_address": address,
@@ -75,6 +76,9 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
             "refresh_interval_in_millis": 1000, "id": std::process::id(), "mlockall": false,
         },
         "jvm": no_jvm(&call.api),
+        "thread_pool": {"search": {
+            "type": "fixed", "size": pool.threads, "queue_size": pool.waiting_max,
+        }},
         "transport": {"bound_address": [address], "publish_address": address, "profiles": {}},
         "http": {
             "bound_address": [address],
@@ -131,8 +135,8 @@ fn no_jvm(api: &Api) -> Value {
         "using_bundled_jdk": false,
         "start_time_in_millis": started_ms,
         "mem": {
-            "heap_init_in_bytes": 0, "heap_max_in_bytes": 0, "non_heap_init_in_bytes": 0,
-            "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0,
+            "heap_init_in_bytes": 0, "heap_max_in_bytes": Machine::now().memory_total,
+            "non_heap_init_in_bytes": 0, "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0,
         },
         "gc_collectors": [],
         "memory_pools": [],

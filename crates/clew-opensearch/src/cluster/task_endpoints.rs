@@ -235,13 +235,11 @@ fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
         "start_time_in_millis": task.started_ms,
         "running_time_in_nanos": task.running_ns,
         "cancellable": task.cancellable,
+        "cancelled": task.cancelled,
         "headers": {},
     });
     if details != Details::Hidden {
         shown["description"] = task.description.as_str().into();
-    }
-    if task.cancellable {
-        shown["cancelled"] = task.cancelled.into();
     }
     if let Some(status) = &task.status {
         shown["status"] = status.clone();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use clew_engine::Index;
-use clew_platform::{stopped, whole_ms};
+use clew_engine::{Index, Purpose};
+use clew_platform::{MemoryPurpose, stopped, whole_ms};
 use serde_json::{Value, json};
 
 use crate::cluster::definitions_counted::{analysis, field_types};
@@ -118,20 +118,23 @@ fn of_node(api: &Api) -> Value {
             "mem": machine.os_stats(api)["mem"],
         },
         "process": {
-            "cpu": {"percent": machine.cpu_percent(api.started)},
+            "cpu": {"percent": machine.cpu_shares(api).process},
             "open_file_descriptors": {"min": files, "max": files, "avg": files},
         },
-        // There is no Java machine.
+        // There is no Java machine, and no heap: in its place stands the memory of the process.
         "jvm": {
             "max_uptime_in_millis": uptime_ms,
             "versions": [],
-            "mem": {"heap_used_in_bytes": 0, "heap_max_in_bytes": 0},
+            "mem": {
+                "heap_used_in_bytes": machine.resident, "heap_max_in_bytes": machine.memory_total,
+            },
             "threads": machine.threads,
         },
         "fs": {
             "total_in_bytes": disk.total,
             "free_in_bytes": disk.free,
             "available_in_bytes": disk.available,
+            "cache_reserved_in_bytes": 0,
         },
         "plugins": plugins(options),
         "ingest": {
@@ -156,6 +159,68 @@ pub(crate) async fn dangling(call: Call) -> Result<Reply, ApiError> {
         "cluster_name": call.api.options.cluster_name,
         "dangling_indices": [],
     })))
+}
+
+/// `GET /_remotestore/stats/{index}/{shard}`: shards lie on the disk alone, so that nothing is told of any.
+pub(crate) async fn remote_store_stats(call: Call) -> Result<Reply, ApiError> {
+    call.indices(Purpose::Watch).await?;
+    Ok(Reply::json(&json!({
+        "_shards": {"total": 0, "successful": 0, "failed": 0},
+        "indices": {},
+    })))
+}
+
+/// The group of searches that belong to no other.
+const SEARCH_GROUP: &str = "DEFAULT_QUERY_GROUP";
+
+/// `GET /_wlm/{node}/stats/{group}`: searches are all of one group. Its share of the processors is that of the process,
+/// and what it takes of the memory is what searches have booked.
+pub(crate) async fn workload_stats(call: Call) -> Result<Reply, ApiError> {
+    let api = &call.api;
+    let mut nodes = json!({"total": 0, "successful": 0, "failed": 0});
+    let mut body = json!({"cluster_name": api.options.cluster_name});
+    let groups = call.path("group").unwrap_or("_all");
+    let is_known = |name: &&str| matches!(*name, "_all" | SEARCH_GROUP);
+    let unknown = groups.split(',').find(|name| !is_known(name));
+    let named = call.path("node");
+    if named.is_none_or(|node| names_this_node(api, node)) {
+        nodes["total"] = 1.into();
+        match unknown {
+            Some(unknown) => {
+                let reason = format!("QueryGroup with id {unknown} does not exist");
+                nodes["failed"] = 1.into();
+                nodes["failures"] = json!([{
+                    "type": "failed_node_exception",
+                    "reason": format!("Failed node [{}]", api.node_id),
+                    "node_id": api.node_id,
+                    "caused_by": {"type": "resource_not_found_exception", "reason": reason},
+                }]);
+            }
+            None => {
+                nodes["successful"] = 1.into();
+                body[api.node_id.as_str()] = json!({"query_groups": {SEARCH_GROUP: searches(api)}});
+            }
+        }
+    }
+    body["_nodes"] = nodes;
+    Ok(Reply::json(&body))
+}
+
+/// Figures of all searches as those of a group.
+fn searches(api: &Api) -> Value {
+    let pool = api.engine.stats().search;
+    let booked = api.engine.memory().figures(MemoryPurpose::Searches);
+    #[allow(clippy::cast_precision_loss, reason = "shares are told, not bytes")]
+    let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    let cpu = share(Machine::now().cpu_shares(api).process, 100);
+    let memory = share(booked.used as u64, api.engine.memory_bytes());
+    json!({
+        "total_completions": pool.searches_total,
+        "total_rejections": pool.rejected_total,
+        "total_cancellations": 0,
+        "cpu": {"current_usage": cpu, "cancellations": 0, "rejections": 0},
+        "memory": {"current_usage": memory, "cancellations": 0, "rejections": booked.refused},
+    })
 }
 
 /// `GET /_remote/info`: there are no remote clusters.

@@ -35,6 +35,30 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
+        params: &["timeout", "local", "breach"],
+        endpoints: &[
+            endpoint!(
+                "GET",
+                [
+                    "/_wlm/stats",
+                    "/_wlm/stats/{group}",
+                    "/_wlm/{node}/stats",
+                    "/_wlm/{node}/stats/{group}"
+                ],
+                whole::workload_stats
+            ),
+            endpoint!(
+                "GET",
+                [
+                    "/_remotestore/stats/{index}",
+                    "/_remotestore/stats/{index}/{shard}"
+                ],
+                whole::remote_store_stats
+            ),
+        ],
+    },
+    Group {
+        class: "cluster",
         params: HEALTH,
         endpoints: &[endpoint!(
             "GET",

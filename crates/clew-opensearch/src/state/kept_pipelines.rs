@@ -36,7 +36,7 @@ pub(crate) async fn put(
 pub(crate) fn list(call: &Call, kind: &str) -> Reply {
     let patterns = call.path("id").unwrap_or("*");
     let found: Map<String, Value> = named(call, kind, patterns).into_iter().collect();
-    let status = if found.is_empty() && call.path("id").is_some() {
+    let status = if found.is_empty() {
         StatusCode::NOT_FOUND
     } else {
         StatusCode::OK
