@@ -61,6 +61,22 @@ class Cluster(ClewTest):
         put(body={"transient": {"cluster.*": None, **{name: None for name in taken}}})
         self.assertEqual(self.client.cluster.get_settings()["transient"], {})
 
+    def test_settings_that_are_acted_on_are_told_where_nobody_gave_them(self):
+        def shown():
+            return self.client.cluster.get_settings(flat_settings=True, include_defaults=True)["defaults"]
+
+        for name, value in [
+            ("cluster.routing.allocation.enable", "all"), ("search.max_buckets", "65535"),
+            ("search.max_keep_alive", "24h"), ("search.default_search_timeout", "-1"), ("action.auto_create_index", "true"),
+        ]:
+            self.assertEqual(shown()[name], value, name)
+        (node,) = self.client.nodes.stats(metric="breaker")["nodes"].values()
+        limit = node["breakers"]["parent"]["limit_size_in_bytes"]
+        self.assertEqual(shown()["indices.breaker.total.limit"], f"{limit}b")
+        for given in (7, None):
+            self.client.cluster.put_settings(body={"transient": {"search.max_buckets": given}})
+            self.assertEqual("search.max_buckets" in shown(), given is None)
+
     def test_figures_of_nodes_are_asked_for_in_one_way(self):
         for path, why in [
             ("/_nodes/stats/_all,os", "contains _all and individual metrics [_all,os]"),

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::usual_settings;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::{flatten_plain, settings_json};
 use crate::state::call::Call;
 use crate::state::cluster_settings;
 use crate::state::cluster_settings::{Changes, Kept};
-use crate::state::disk_settings::shown_defaults;
 
 /// `GET /_cluster/settings`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
@@ -21,11 +21,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     if call.params.flag("include_defaults", false)?
         && let Value::Object(body) = &mut body
     {
-        let shown = shown_defaults(call.api.cluster_settings.disk_defaults());
-        let unset = shown
-            .into_iter()
-            .filter(|(name, _)| both.given(name).is_none());
-        let unset: Kept = unset.map(|(name, text)| (name.to_string(), text)).collect();
+        let unset = usual_settings::unset(&call.api, &both);
         body.insert("defaults".to_string(), settings_json(&unset, flat));
     }
     Ok(Reply::json(&body))

@@ -15,5 +15,6 @@ pub(crate) mod node_stats;
 pub(crate) mod nodes;
 pub(crate) mod root;
 pub(crate) mod task_endpoints;
+mod usual_settings;
 pub(crate) mod voting;
 pub(crate) mod whole;

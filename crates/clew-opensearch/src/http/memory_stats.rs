@@ -61,7 +61,25 @@ pub(crate) fn limits(
     given: impl Fn(&str) -> Option<String>,
 ) -> Result<MemoryLimits, ApiError> {
     let mut limits = defaults;
-    for (name, limit) in [
+    for (name, limit) in named(&mut limits) {
+        if let Some(text) = given(name) {
+            *limit = size_of_text(name, &text, memory_bytes)?;
+        }
+    }
+    Ok(limits)
+}
+
+/// The settings of limits, with those that the node began with.
+pub(crate) fn shown_defaults(mut defaults: MemoryLimits) -> Vec<(&'static str, String)> {
+    let named = named(&mut defaults).into_iter();
+    named
+        .map(|(name, bytes)| (name, format!("{bytes}b")))
+        .collect()
+}
+
+/// The limits that settings can change, by the names of these.
+fn named(limits: &mut MemoryLimits) -> [(&'static str, &mut usize); 4] {
+    [
         ("indices.breaker.total.limit", &mut limits.total),
         (
             "network.breaker.inflight_requests.limit",
@@ -69,12 +87,7 @@ pub(crate) fn limits(
         ),
         ("indices.breaker.request.limit", &mut limits.searches),
         ("indexing_pressure.memory.limit", &mut limits.operations),
-    ] {
-        if let Some(text) = given(name) {
-            *limit = size_of_text(name, &text, memory_bytes)?;
-        }
-    }
-    Ok(limits)
+    ]
 }
 
 fn size_of_text(name: &str, text: &str, memory_bytes: u64) -> Result<usize, ApiError> {
