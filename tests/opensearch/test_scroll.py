@@ -183,6 +183,15 @@ class ShownTest(ClewTest):
         one = self.client.explain(index="h", id="1", body=query)
         self.assertTrue(one["matched"])
         self.assertEqual(len(one["explanation"]["details"]), 2)
+        # Tools take these words apart.
+        term = one["explanation"]["details"][0]
+        self.assertRegex(term["description"], r"^weight\(title:quick in \d+\) \[PerFieldSimilarity\], result of:$")
+        (score,) = term["details"]
+        self.assertEqual(score["description"], "score(freq=1.0), computed as boost * idf * tf from:")
+        self.assertEqual([figure["description"].split(",")[0] for figure in score["details"]], ["boost", "idf", "tf"])
+        self.assertEqual(score["details"][0]["value"], 2.2)
+        same = self.client.explain(index="h", id="1", body={"query": {"constant_score": {"filter": {"term": {"title": "quick"}}, "boost": 3}}})
+        self.assertEqual(same["explanation"], {"value": 3.0, "description": "ConstantScore(title:quick)^3.0", "details": []})
         none = self.client.explain(index="h", id="1", body={"query": {"match": {"title": "cat"}}})
         self.assertFalse(none["matched"])
 

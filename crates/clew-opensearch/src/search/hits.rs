@@ -253,10 +253,16 @@ pub(super) fn write_total(json: &mut JsonWriter, total: Option<Total>, as_int: b
 pub(crate) fn explained(explained: &Explained) -> Value {
     let details: Vec<Value> = explained.details.iter().map(self::explained).collect();
     json!({
-        "value": explained.value,
+        "value": shortest(explained.value),
         "description": explained.description,
         "details": details,
     })
+}
+
+/// A number of single precision with no more digits than tell it from others.
+fn shortest(value: f32) -> f64 {
+    let shown = value.to_string().parse();
+    shown.unwrap_or(f64::from(value))
 }
 
 /// The names of queries that a hit matches: a list, or by name what it scores by them.
