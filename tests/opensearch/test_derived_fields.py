@@ -48,6 +48,31 @@ class DerivedFieldsTest(ClewTest):
         body = {"size": 0, "aggs": {"a": {kind: {"field": field, **more}}}}
         return self.client.search(index="d", body=body)["aggregations"]["a"]
 
+    def test_texts_are_highlighted_by_their_names(self):
+        def shown(query, *names, **more):
+            body = {"query": query, "highlight": {"fields": {name: {} for name in names}, **more}}
+            return [hit.get("highlight") for hit in self.client.search(index="d", body=body)["hits"]["hits"]]
+
+        x2 = {"match": {"words": "x2"}}
+        self.assertEqual(shown(x2, "words"), [{"words": ["10.0.0.2 GET /<em>x2</em>"]}])
+        self.assertEqual(shown(x2, "wor*"), [None])
+        self.assertEqual(shown({"match": {"msg": "x2"}}, "words", "msg"), [{"msg": ["10.0.0.2 GET /<em>x2</em>"]}])
+        both = shown({"match": {"msg": "x2"}}, "words", require_field_match=False)
+        self.assertEqual(both, [{"words": ["10.0.0.2 GET /<em>x2</em>"]}])
+        self.assertEqual(shown({"term": {"upper": "ANN"}}, "upper"), [{"upper": ["<em>ANN</em>"]}])
+        self.assertEqual(shown({"term": {"object.a": "bob"}}, "object.a"), [{"object.a": ["<em>bob</em>"]}])
+        self.assertEqual(shown({"term": {"double_n": 4}}, "double_n"), [None])
+
+    def test_scripts_of_a_search_may_be_kept_ones(self):
+        script = {"lang": "painless", "source": "emit(doc['n'].value * params.by)"}
+        self.client.put_script(id="derived-n", body={"script": script})
+        self.addCleanup(self.client.delete_script, id="derived-n")
+        derived = {"more": {"type": "long", "script": {"id": "derived-n", "params": {"by": 3}}}}
+        self.assertEqual(set(self.found({"range": {"more": {"gte": 9}}}, derived=derived)), {"2", "3"})
+        derived["more"]["script"]["id"] = "nosuch"
+        with self.refused(404, "resource_not_found_exception", "unable to find script [nosuch] in cluster state"):
+            self.found({"range": {"more": {"gte": 9}}}, derived=derived)
+
     def test_each_query_means_what_it_means_on_a_field_of_the_type(self):
         for query, expected in [
             ({"term": {"upper": "ANN"}}, "0"),

@@ -7,18 +7,20 @@ use axum::http::StatusCode;
 use clew_engine::{EngineError, Hit, Index};
 use clew_opensearch_mapping::{error_type, read_derived, reason};
 use clew_platform::{CancellationToken, Stop};
-use clew_query::{DerivedScope, Query, QueryError};
+use clew_query::{DerivedScope, Emitted, Query, QueryError};
 use clew_schema::{DerivedField, Mapping, glob::matches as glob};
 use clew_search::DerivedPath;
 use serde_json::{Map, Value};
 
 use super::fields::FieldList;
+use super::highlight::Highlight;
 use super::lookup::Queries;
 use super::members::unknown_key;
 use super::script_fields::SourceDocument;
 use crate::http::error::{ApiError, Cause};
 use crate::http::script_errors::script_cause;
 use crate::state::cluster_settings::{DerivedAllowed, Expensive};
+use crate::state::stored_scripts;
 
 /// Derived fields that one search may bring.
 const FIELDS_MAX: usize = 100;
@@ -34,7 +36,7 @@ impl DerivedFields {
         if !value.is_object() {
             return Err(unknown_key(key, value, text));
         }
-        let fields = read_derived(value)
+        let fields = read_derived(&with_kept_scripts(value))
             .map_err(|error| ApiError::bad_request(error_type(&error), reason(&error)))?;
         match fields.len() > FIELDS_MAX {
             true => Err(ApiError::illegal_argument(format!(
@@ -156,29 +158,15 @@ impl DerivedFields {
         if wanted.is_empty() {
             return Ok(());
         }
-        // As for `script_fields`: there may be many hits.
-        match CancellationToken::current().stopped() {
-            None => {}
-            Some(Stop::TimedOut) => return Ok(()),
-            Some(Stop::Cancelled) => return Err(refused(QueryError::Stopped)),
+        if !is_time_left()? {
+            return Ok(());
         }
-        let source = hit.source.as_deref();
-        let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());
-        let source = source.unwrap_or(Value::Null);
+        let source = source_of(hit);
         for (path, field) in wanted {
             let derived = DerivedPath::new(field, path).map_err(refused)?;
-            let Some(script) = derived.script() else {
+            let Some(emitted) = emitted(&derived, (&mapping, &source), now_ms)? else {
                 continue;
             };
-            let mut document = SourceDocument {
-                mapping: &mapping,
-                source: &source,
-                paths: script.fields(),
-                now_ms,
-            };
-            let emitted = script.emitted(&mut document);
-            let emitted = emitted
-                .map_err(|error| ApiError::new(StatusCode::BAD_REQUEST, script_cause(&error)))?;
             let found = derived.shown(&emitted, &mapping).map_err(refused)?;
             if !found.is_empty() {
                 values.insert(path.to_string(), Value::Array(found));
@@ -186,6 +174,87 @@ impl DerivedFields {
         }
         Ok(())
     }
+
+    /// The pieces of derived fields that a request names to be highlighted (patterns do not mean them), of a hit, whose source
+    /// is that of a whole document, at a time in milliseconds since the epoch.
+    pub(super) fn pieces(
+        &self,
+        highlight: &Highlight,
+        (hit, now_ms): (&Hit, i64),
+    ) -> Result<Map<String, Value>, ApiError> {
+        let mut shown = Map::new();
+        let mapping = hit.index.mapping();
+        let wanted = highlight.fields.iter().filter_map(|wanted| {
+            let field = self.field(&wanted.pattern, &mapping)?;
+            Some((wanted, field))
+        });
+        let wanted: Vec<_> = wanted.collect();
+        if wanted.is_empty() || !is_time_left()? {
+            return Ok(shown);
+        }
+        let source = source_of(hit);
+        for (wanted, field) in wanted {
+            let derived = DerivedPath::new(field, &wanted.pattern).map_err(refused)?;
+            let Some(emitted) = emitted(&derived, (&mapping, &source), now_ms)? else {
+                continue;
+            };
+            let texts = derived.highlighted(&emitted, &mapping).map_err(refused)?;
+            let Some((own, document)) = texts else {
+                continue;
+            };
+            for (path, pieces) in highlight.pieces_within(hit, (own, &document), wanted)? {
+                shown.insert(path, pieces.into());
+            }
+        }
+        Ok(shown)
+    }
+}
+
+/// The same fields with kept scripts in the places of those that name them.
+fn with_kept_scripts(fields: &Value) -> Value {
+    let mut filled = fields.clone();
+    let fields = filled.as_object_mut().into_iter().flat_map(Map::values_mut);
+    let scripts = fields.filter_map(|field| field.get_mut("script")?.as_object_mut());
+    scripts.for_each(stored_scripts::fill_in_body);
+    filled
+}
+
+/// Whether there is time for the scripts of one more hit: there may be many, as for `script_fields`.
+fn is_time_left() -> Result<bool, ApiError> {
+    match CancellationToken::current().stopped() {
+        None => Ok(true),
+        Some(Stop::TimedOut) => Ok(false),
+        Some(Stop::Cancelled) => Err(refused(QueryError::Stopped)),
+    }
+}
+
+fn source_of(hit: &Hit) -> Value {
+    let source = hit.source.as_deref();
+    let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());
+    source.unwrap_or(Value::Null)
+}
+
+/// What a field's script makes of a document; nothing where there is none.
+fn emitted(
+    derived: &DerivedPath,
+    (mapping, source): (&Mapping, &Value),
+    now_ms: i64,
+) -> Result<Option<Vec<Emitted>>, ApiError> {
+    let Some(script) = derived.script() else {
+        return Ok(None);
+    };
+    let mut document = SourceDocument {
+        mapping,
+        source,
+        paths: script.fields(),
+        now_ms,
+    };
+    let emitted = script.emitted(&mut document);
+    let emitted = emitted.map_err(|error| {
+        let cause = script_cause(&error);
+        ApiError::new(StatusCode::BAD_REQUEST, cause)
+    })?;
+    Ok(Some(emitted))
 }
 
 /// Refuses a query on derived fields of an index's mapping where such are not allowed.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clew_engine::Hit;
 use clew_platform::CancellationToken;
 use clew_query::Query;
+use clew_schema::Mapping;
 use clew_search::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 use serde_json::{Map, Value};
 
@@ -259,12 +260,31 @@ impl<'a> Highlights<'a> {
 impl Highlight {
     /// Makes a query ready for documents of a hit's index.
     pub(super) fn prepare(&self, hit: &Hit, query: &Query) -> Highlighter<'_> {
-        let settings = hit.index.settings();
-        let given = settings.given.get(ANALYZED_MAX_SETTING);
-        let analyzed_max = given.and_then(|text| text.parse().ok());
-        let analyzed_max = analyzed_max.unwrap_or(ANALYZED_MAX);
+        let analyzed_max = analyzed_max(hit);
         Highlighter::new(hit.index.mapping(), query, &self.fields, analyzed_max)
     }
+
+    /// The pieces of a field of a hit that stands in a mapping and a document of its own.
+    pub(super) fn pieces_within(
+        &self,
+        hit: &Hit,
+        (mapping, document): (Mapping, &Value),
+        field: &HighlightField,
+    ) -> Result<Vec<(String, Vec<String>)>, ApiError> {
+        let fields = std::slice::from_ref(field);
+        let mapping = Arc::new(mapping);
+        let highlighter = Highlighter::new(mapping, &self.query, fields, analyzed_max(hit));
+        let pieces = highlighter.highlight(document);
+        pieces.map_err(|error| refusal(&error, hit))
+    }
+}
+
+/// Characters of a field that are looked through in documents of a hit's index.
+fn analyzed_max(hit: &Hit) -> usize {
+    let settings = hit.index.settings();
+    let given = settings.given.get(ANALYZED_MAX_SETTING);
+    let given = given.and_then(|text| text.parse().ok());
+    given.unwrap_or(ANALYZED_MAX)
 }
 
 /// Why a hit cannot be highlighted, in OpenSearch's words.

@@ -99,7 +99,7 @@ impl<'a> HitWriter<'a> {
         }
         self.write_fields(json, hit)?;
         write_matched_queries(json, &hit.matched_queries);
-        let highlight = || self.highlights.of(&inner::with_whole_source(hit));
+        let highlight = || self.highlighted(hit);
         let shown = match spec.highlight {
             None => highlight(),
             Some(_) => self.phase(hit, FetchPhase::Highlight, highlight),
@@ -121,6 +121,23 @@ impl<'a> HitWriter<'a> {
         inner::write(json, &spec.inner, hit, around)?;
         json.end_object();
         Ok(())
+    }
+
+    /// A hit's pieces by field, when it has any, those of derived fields behind the others.
+    fn highlighted(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
+        let whole = inner::with_whole_source(hit);
+        let shown = self.highlights.of(&whole)?;
+        let Some(highlight) = &self.spec.highlight else {
+            return Ok(shown);
+        };
+        let of_hit = (&*whole, self.now_ms);
+        let derived = self.spec.derived.pieces(highlight, of_hit)?;
+        let mut shown = match shown {
+            Some(Value::Object(shown)) => shown,
+            _ => Map::new(),
+        };
+        shown.extend(derived);
+        Ok((!shown.is_empty()).then_some(Value::Object(shown)))
     }
 
     /// Writes what a hit is: where it is from, its name, its version, its score.

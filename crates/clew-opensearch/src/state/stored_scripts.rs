@@ -103,6 +103,15 @@ pub(crate) fn named_in_body(id: &str) -> Option<Value> {
     found
 }
 
+/// Puts the kept script in the place of one that names it, for the body that is being read.
+pub(crate) fn fill_in_body(script: &mut Map<String, Value>) {
+    let id = script.get("id").and_then(Value::as_str);
+    if let Some(kept) = id.and_then(named_in_body) {
+        script.remove("id");
+        put_all(script, &kept);
+    }
+}
+
 /// Puts kept scripts in the places of a pipeline that name them; those without any are only gone through.
 ///
 /// # Errors

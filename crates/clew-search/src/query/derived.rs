@@ -171,6 +171,24 @@ impl DerivedPath {
         })
     }
 
+    /// A mapping in which the values are texts, and a document of it that has them, for a highlighter; none of types that
+    /// are no texts.
+    ///
+    /// # Errors
+    /// When a value does not fit the type.
+    pub fn highlighted(
+        &self,
+        emitted: &[Emitted],
+        analyzers: &Mapping,
+    ) -> Result<Option<(Mapping, Value)>, QueryError> {
+        if !matches!(self.kind, Some(DerivedKind::Text | DerivedKind::Keyword)) {
+            return Ok(None);
+        }
+        let document = self.document(self.typed(emitted)?);
+        let mapping = self.mapping(analyzers)?;
+        Ok(mapping.map(|mapping| (mapping, document)))
+    }
+
     /// A document that has these values and nothing else.
     fn document(&self, values: Vec<Value>) -> Value {
         let names = self.path.rsplit('.');
