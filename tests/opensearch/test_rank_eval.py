@@ -73,6 +73,17 @@ class RankEvalTest(ClewTest):
         self.assertEqual(ids, ["1", "4"])
         self.assertIn("error", found[2])
 
+    def test_templates_are_known_by_the_names_that_they_had_first(self):
+        search = {"query": {"term": {"n": "{{n}}"}}}
+        for name in ("source", "inline", "template"):
+            body = {name: search, "params": {"n": 4}}
+            found = self.client.search_template(index="a", body=body)["hits"]["hits"]
+            self.assertEqual([hit["_id"] for hit in found], ["4"], name)
+            kept = {"id": "falling", "template_id": "t", "params": {"n": 3}, "ratings": [{"_index": "a", "_id": "3", "rating": 1}]}
+            template = {"id": "t", "template": {name: search}}
+            judged = self.evaluate({"precision": {}}, requests=[kept], templates=[template])
+            self.assertEqual((judged["metric_score"], judged["failures"]), (1.0, {}), name)
+
     def test_rated_requests_are_searches_alone(self):
         self.client.index(index="rated", id="1", body={"t": "a"}, refresh=True)
         search = {"query": {"match_all": {}}}

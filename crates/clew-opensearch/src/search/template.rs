@@ -12,6 +12,9 @@ use crate::http::request_memory::{json_bytes, words_bytes};
 use crate::search::scripts;
 use crate::state::call::Call;
 
+/// What a template that stands in a request is called: its name of today, and those that it had before.
+const SOURCES: [&str; 3] = ["source", "inline", "template"];
+
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
@@ -40,7 +43,7 @@ pub(super) fn check(body: &Value) -> Result<(), ApiError> {
         body.get(key)
             .is_some_and(|said| !said.is_null() && said != "")
     };
-    match is_there("source") || is_there("id") {
+    match SOURCES.into_iter().any(is_there) || is_there("id") {
         true => Ok(()),
         false => Err(ApiError::validation("template is missing")),
     }
@@ -73,8 +76,8 @@ pub(super) async fn rendered(
     let mut params = json!({});
     for (key, value) in body.as_object().into_iter().flatten() {
         match (key.as_str(), value) {
-            ("source", Value::String(text)) => source = Some(text.clone()),
-            ("source", Value::Object(_)) => source = Some(value.to_string()),
+            (name, Value::String(text)) if SOURCES.contains(&name) => source = Some(text.clone()),
+            (name, Value::Object(_)) if SOURCES.contains(&name) => source = Some(value.to_string()),
             ("id", Value::String(text)) => id = Some(text.clone()),
             ("params", Value::Object(_)) => params = value.clone(),
             ("explain" | "profile" | "simulate", Value::Bool(_)) | ("params", Value::Null) => {}
