@@ -214,6 +214,16 @@ class CommonWords(ClewTest):
         fewer = {"low_freq": 1, "high_freq": 1}
         self.assertEqual(self.found("the and", minimum_should_match=fewer), [*range(20), 21])
 
+    def test_what_a_query_means_to_an_index_is_told(self):
+        for query, told in [
+            ({"match": {"text": {"query": "The RARE", "operator": "and", "boost": 2}}}, "(+text:the +text:rare)^2.0"),
+            ({"query_string": {"query": "(The OR odd) -text:x*", "fields": ["text"]}}, "-text:x* (text:the text:odd)"),
+            ({"bool": {"should": [{"term": {"text": "a"}}, {"term": {"text": "b"}}], "minimum_should_match": 1}}, "(text:a text:b)~1"),
+        ]:
+            reply = self.client.indices.validate_query(index="prose", body={"query": query}, params={"explain": "true"})
+            found = {one["explanation"] for one in reply["explanations"]}
+            self.assertEqual(found, {told})
+
     def test_it_is_a_query_like_others(self):
         query = {"common": {"text": {"query": "the rare", "cutoff_frequency": 0.3}}}
         reply = self.client.indices.validate_query(index="prose", body={"query": query})

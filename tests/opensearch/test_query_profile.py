@@ -50,7 +50,7 @@ class QueryProfileTest(ClewTest):
         search, shard = self.search({"query": query})
         (root,) = search["query"]
         breakdown = self.check(root)
-        self.assertEqual((root["type"], root["description"]), ("DisjunctionMaxQuery", "(k:k1 | +t:red #n:[10 TO 30})"))
+        self.assertEqual((root["type"], root["description"]), ("DisjunctionMaxQuery", "(k:k1 | (+t:red #n:[10 TO 30}))"))
         # Two segments; 20 have k1, ten are red, two are both.
         self.assertEqual(breakdown["build_scorer_count"], 2)
         self.assertEqual(breakdown["score_count"], 28)

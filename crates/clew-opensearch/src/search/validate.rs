@@ -6,7 +6,7 @@ use clew_engine::{
     ResolveOptions,
 };
 use clew_query::{Bool, Query};
-use clew_search::describe;
+use clew_search::{describe, describe_in};
 use serde_json::{Value, json};
 
 use crate::dsl;
@@ -105,7 +105,8 @@ fn check(
         match shard.validate(query, now_ms) {
             Ok(()) => {
                 one["valid"] = true.into();
-                one["explanation"] = describe(query).into();
+                let mapping = shard.index().mapping();
+                one["explanation"] = describe_in(query, &mapping).into();
             }
             Err(error) if error.kind() != ErrorKind::Invalid => return Err(error),
             Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use clew_query::{Query, Range};
+use clew_query::{Bool, Query, Range};
 use serde_json::Value;
 
 /// A query in few words, much as Lucene would write it.
@@ -39,7 +39,61 @@ impl Write for Beginning {
     }
 }
 
+/// The same without what its own score is multiplied by.
+pub(crate) fn describe_unboosted(query: &Query) -> String {
+    let mut whole = Beginning {
+        text: String::new(),
+        bytes_max: usize::MAX,
+    };
+    let _ = write_unboosted(&mut whole, query);
+    whole.text
+}
+
 fn write_query(out: &mut Beginning, query: &Query) -> fmt::Result {
+    match boost_of(query) {
+        None => write_unboosted(out, query),
+        Some(boost) => {
+            out.write_str("(")?;
+            write_unboosted(out, query)?;
+            write!(out, ")^{boost:?}")
+        }
+    }
+}
+
+/// What a query's score is multiplied by, where that is told and changes it.
+fn boost_of(query: &Query) -> Option<f32> {
+    let boost = match query {
+        Query::Bool(clauses) => clauses.boost,
+        Query::ConstantScore { boost, .. } => *boost,
+        Query::Match(clause) => clause.boost,
+        Query::MatchPhrase(phrase) => phrase.boost,
+        Query::Term(term) => term.boost,
+        _ => 1.0,
+    };
+    (boost.to_bits() != 1.0_f32.to_bits()).then_some(boost)
+}
+
+/// A query inside another one: clauses stand in parentheses of their own.
+fn write_part(out: &mut Beginning, part: &Query) -> fmt::Result {
+    let is_bare = match part {
+        Query::Bool(clauses) => boost_of(part).is_none() && least_of(clauses).is_none(),
+        _ => false,
+    };
+    if !is_bare {
+        return write_query(out, part);
+    }
+    out.write_str("(")?;
+    write_unboosted(out, part)?;
+    out.write_str(")")
+}
+
+/// How many of the optional clauses must match, where that is asked.
+fn least_of(clauses: &Bool) -> Option<usize> {
+    let minimum = clauses.minimum_should_match.as_ref()?;
+    Some(minimum.resolve(clauses.should.len())).filter(|least| *least > 0)
+}
+
+fn write_unboosted(out: &mut Beginning, query: &Query) -> fmt::Result {
     match query {
         Query::MatchAll { .. } => out.write_str("*:*"),
         Query::MatchNone => out.write_str("MatchNoDocsQuery(\"\")"),
@@ -47,7 +101,11 @@ fn write_query(out: &mut Beginning, query: &Query) -> fmt::Result {
         Query::MatchPhrase(phrase) => {
             write!(out, "{}:\"", phrase.field)?;
             write_value(out, &phrase.text)?;
-            out.write_str("\"")
+            out.write_str("\"")?;
+            match phrase.slop {
+                0 => Ok(()),
+                slop => write!(out, "~{slop}"),
+            }
         }
         Query::Term(term) => write_pair(out, &term.field, &term.value),
         Query::Terms { field, values, .. } => {
@@ -55,7 +113,9 @@ fn write_query(out: &mut Beginning, query: &Query) -> fmt::Result {
             write_all(out, " ", values, write_value)?;
             out.write_str(")")
         }
-        Query::Exists { field, .. } => write!(out, "FieldExistsQuery [field={field}]"),
+        Query::Exists { field, .. } => {
+            write!(out, "ConstantScore(FieldExistsQuery [field={field}])")
+        }
         Query::Ids { values, .. } => {
             out.write_str("_id:(")?;
             write_all(out, " ", values, |out, id| out.write_str(id))?;
@@ -68,37 +128,53 @@ fn write_query(out: &mut Beginning, query: &Query) -> fmt::Result {
         Query::Fuzzy { field, value, .. } => write!(out, "{field}:{value}~"),
         Query::QueryString(query) => out.write_str(&query.query),
         Query::Named { query, .. } => write_query(out, query),
+        Query::Lenient(query) => write_query(out, query),
         Query::Derived(scope) => write_query(out, &scope.query),
         Query::ConstantScore { filter, .. } => {
             out.write_str("ConstantScore(")?;
             write_query(out, filter)?;
             out.write_str(")")
         }
-        Query::DisMax { queries, .. } => {
+        Query::DisMax {
+            queries,
+            tie_breaker,
+            ..
+        } => {
             out.write_str("(")?;
-            write_all(out, " | ", queries, write_query)?;
-            out.write_str(")")
+            write_all(out, " | ", queries, write_part)?;
+            out.write_str(")")?;
+            match *tie_breaker > 0.0 {
+                true => write!(out, "~{tie_breaker:?}"),
+                false => Ok(()),
+            }
         }
-        Query::Bool(clauses) => {
-            let signed = [
-                ("+", &clauses.must),
-                ("", &clauses.should),
-                ("#", &clauses.filter),
-                ("-", &clauses.must_not),
-            ];
-            let parts = signed.into_iter();
-            let parts = parts.flat_map(|(sign, part)| part.iter().map(move |one| (sign, one)));
-            let parts: Vec<_> = parts.collect();
-            write_all(out, " ", &parts, |out, (sign, part)| {
-                out.write_str(sign)?;
-                let is_joined = matches!(part, Query::Bool(_));
-                out.write_str(if is_joined { "(" } else { "" })?;
-                write_query(out, part)?;
-                out.write_str(if is_joined { ")" } else { "" })
-            })
-        }
+        Query::Bool(clauses) => match least_of(clauses) {
+            None => write_clauses(out, clauses),
+            Some(least) => {
+                out.write_str("(")?;
+                write_clauses(out, clauses)?;
+                write!(out, ")~{least}")
+            }
+        },
         _ => out.write_str("query"),
     }
+}
+
+/// The clauses in Lucene's order, each with the sign of its part.
+fn write_clauses(out: &mut Beginning, clauses: &Bool) -> fmt::Result {
+    let signed = [
+        ("+", &clauses.must),
+        ("-", &clauses.must_not),
+        ("", &clauses.should),
+        ("#", &clauses.filter),
+    ];
+    let parts = signed.into_iter();
+    let parts = parts.flat_map(|(sign, part)| part.iter().map(move |one| (sign, one)));
+    let parts: Vec<_> = parts.collect();
+    write_all(out, " ", &parts, |out, (sign, part)| {
+        out.write_str(sign)?;
+        write_part(out, part)
+    })
 }
 
 fn write_all<T>(
@@ -150,8 +226,6 @@ fn write_value(out: &mut Beginning, value: &Value) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use clew_query::Bool;
-
     use super::*;
 
     #[test]
@@ -165,13 +239,49 @@ mod tests {
             })],
             ..Bool::default()
         });
-        assert_eq!(describe(&query), "+a:x b:y z -n:{1 TO *]");
-        assert_eq!(describe_up_to(&query, 6), "+a:x b");
+        assert_eq!(describe(&query), "+a:x -n:{1 TO *] b:y z");
+        assert_eq!(describe_up_to(&query, 6), "+a:x -");
         let terms = Query::Terms {
             field: "k".to_string(),
             values: vec!["é".into(); 100_000],
             boost: 1.0,
         };
         assert_eq!(describe_up_to(&terms, 8), "k:(é é");
+    }
+    #[test]
+    fn factors_and_minima_stand_behind_what_they_are_about() {
+        let boosted = |boost: f32| {
+            Query::Bool(Bool {
+                should: vec![Query::term("k", "a"), Query::term("k", "b")],
+                boost,
+                ..Bool::default()
+            })
+        };
+        let Query::Term(mut term) = Query::term("k", "c") else {
+            unreachable!("it was made as one");
+        };
+        term.boost = 3.0;
+        for (query, want) in [
+            (boosted(1.0), "k:a k:b"),
+            (boosted(2.0), "(k:a k:b)^2.0"),
+            (
+                Query::DisMax {
+                    queries: vec![boosted(1.0), boosted(2.0), Query::Term(term)],
+                    tie_breaker: 0.3,
+                    boost: 1.0,
+                },
+                "((k:a k:b) | (k:a k:b)^2.0 | (k:c)^3.0)~0.3",
+            ),
+            (
+                Query::ConstantScore {
+                    filter: Box::new(boosted(1.0)),
+                    boost: 2.0,
+                },
+                "(ConstantScore(k:a k:b))^2.0",
+            ),
+        ] {
+            assert_eq!(describe(&query), want);
+        }
+        assert_eq!(describe_unboosted(&boosted(2.0)), "k:a k:b");
     }
 }

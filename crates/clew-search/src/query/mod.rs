@@ -32,6 +32,7 @@ pub(crate) mod relatives;
 mod resolver;
 mod shapes;
 mod source_phrase;
+mod spelled_out;
 mod steady;
 mod vectors;
 mod weighed;
@@ -48,6 +49,7 @@ pub use regexp::Regexp;
 pub use relatives::JoinRelation;
 pub use resolver::{KnnResolver, SegmentHits};
 pub use source_phrase::texts_at;
+pub use spelled_out::describe_in;
 pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
@@ -55,6 +57,7 @@ pub(crate) use compile::{
     dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer,
 };
 pub(crate) use constant::DocumentSet;
+pub(crate) use describe::describe_unboosted;
 pub(crate) use each::{each_block, each_scored};
 pub(crate) use function::script::{CompiledScript, OpenScript};
 pub use function::script::{GivenValue, OpenValueScript, ValueScript};

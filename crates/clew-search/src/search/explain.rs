@@ -9,7 +9,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
-use crate::query::{CompileContext, VectorAnswers, describe, plan};
+use crate::query::{CompileContext, VectorAnswers, describe, describe_unboosted, plan};
 use crate::snapshot::Snapshot;
 
 /// A number and what it is made of.
@@ -144,7 +144,7 @@ impl Explainer<'_> {
     }
 
     fn leaf(&self, score: f32, query: &Query, weight: &dyn Weight) -> Explained {
-        let described = describe(query);
+        let described = describe_unboosted(query);
         // Of several clauses some may have gone past the document, which then must not be sought.
         let figures = (!is_joined(query))
             .then(|| weight.explain(self.reader, self.doc).ok())
