@@ -132,6 +132,14 @@ class MoreAggregationsTest(ClewTest):
         with self.refused(400) as caught:
             self.aggregate({"w": {"terms": {"field": "t"}}})
         self.assertIn("Text fields are not optimised", str(caught.exception.info))
+        told = "Alternatively, set fielddata=true on [t] in order to load field data by uninverting the inverted index."
+        for body in (
+            {"aggs": {"w": {"terms": {"field": "t"}}}}, {"sort": ["t"]}, {"docvalue_fields": ["t"]},
+            {"query": {"script_score": {"query": {"match_all": {}}, "script": "doc['t'].size()"}}},
+        ):
+            with self.refused(400) as caught:
+                self.client.search(index="a", body=body)
+            self.assertIn(told, str(caught.exception.info))
         with self.refused(400, "illegal_argument_exception"):
             self.client.indices.put_mapping(
                 index="a", body={"properties": {"t": {"type": "text", "fielddata": True}}}

@@ -38,7 +38,7 @@ pub mod aggregation;
 
 pub use error::{
     AggError, AggErrorKind, QueryError, ScriptError, ScriptErrorKind, go_on_in_set, go_on_reducing,
-    unless_stopped, unless_stopped_in_set,
+    refusal_of_text, unless_stopped, unless_stopped_in_set,
 };
 pub use query::*;
 pub use sort::{

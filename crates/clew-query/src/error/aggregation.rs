@@ -4,6 +4,16 @@ use std::time::Duration;
 
 use clew_platform::Pace;
 
+/// Why nothing can be done with the values of a field of texts, which are nowhere but in its words.
+pub fn refusal_of_text(field: &str) -> String {
+    format!(
+        "Text fields are not optimised for operations that require per-document field data like \
+         aggregations and sorting, so these operations are disabled by default. Please use a \
+         keyword field instead. Alternatively, set fielddata=true on [{field}] in order to load \
+         field data by uninverting the inverted index. Note that this can use significant memory."
+    )
+}
+
 /// What the caller can do about an [`AggError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggErrorKind {
@@ -21,11 +31,7 @@ pub enum AggErrorKind {
 #[derive(Debug, thiserror::Error)]
 pub enum AggError {
     /// The field is analyzed text, which has no column.
-    #[error(
-        "Text fields are not optimised for operations that require per-document field data like \
-         aggregations and sorting, so these operations are disabled by default. Please use a \
-         keyword field instead of [{field}]."
-    )]
+    #[error("{}", refusal_of_text(field))]
     TextField {
         /// The field.
         field: String,

@@ -4,6 +4,6 @@ mod aggregation;
 mod query;
 mod script;
 
-pub use aggregation::{AggError, AggErrorKind, go_on_reducing};
+pub use aggregation::{AggError, AggErrorKind, go_on_reducing, refusal_of_text};
 pub use query::{QueryError, go_on_in_set, unless_stopped, unless_stopped_in_set};
 pub use script::{ScriptError, ScriptErrorKind};

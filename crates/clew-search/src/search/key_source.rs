@@ -3,7 +3,9 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_query::{GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric};
+use clew_query::{
+    GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric, refusal_of_text,
+};
 use clew_schema::{FieldKind, FloatKind, MappedField};
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
@@ -185,11 +187,7 @@ fn of_field(
 fn refusal(mapped: &MappedField, path: &str) -> Option<String> {
     let of = mapped.kind.type_name();
     Some(match &mapped.kind {
-        FieldKind::Text { .. } if !mapped.has_fielddata() => format!(
-            "Text fields are not optimised for operations that require per-document field \
-             data like aggregations and sorting, so these operations are disabled by default. \
-             Please use a keyword field instead. Field: [{path}]"
-        ),
+        FieldKind::Text { .. } if !mapped.has_fielddata() => refusal_of_text(path),
         FieldKind::GeoPoint | FieldKind::GeoShape => format!(
             "can't sort on {of} field without using specific sorting feature, like geo_distance"
         ),

@@ -1,6 +1,7 @@
 //! What is asked of fields that an index cannot answer, and how that is refused.
 
 use clew_engine::Index;
+use clew_query::refusal_of_text;
 use clew_schema::{FieldKind, MappedField};
 
 use super::{FieldList, FieldsForm, Wanted, is_completed, is_metadata};
@@ -84,12 +85,7 @@ impl FieldList {
 fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
     let (name, kind) = (&wanted.pattern, field.kind.type_name());
     if matches!(field.kind, FieldKind::Text { .. }) && !field.is_aggregatable() {
-        return Err(ApiError::illegal_argument(format!(
-            "Text fields are not optimised for operations that require per-document field data like \
-             aggregations and sorting, so these operations are disabled by default. Please use a \
-             keyword field instead. Alternatively, set fielddata=true on [{name}] in order to load \
-             field data by uninverting the inverted index. Note that this can use significant memory."
-        )));
+        return Err(ApiError::illegal_argument(refusal_of_text(name)));
     }
     if let Some(reason) = field.refusal_of_root() {
         return Err(ApiError::illegal_argument(reason));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clew_platform::mixed_bits;
 use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
-    ScriptValue,
+    ScriptValue, refusal_of_text,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
@@ -92,14 +92,7 @@ impl ScriptColumn {
             FieldKind::Ip => ScriptColumn::Address(name),
             FieldKind::GeoPoint => ScriptColumn::Points(name),
             FieldKind::Constant { value } => ScriptColumn::Same(value.clone()),
-            FieldKind::Text { .. } => ScriptColumn::Refused(format!(
-                "Text fields are not optimised for operations that require per-document field data \
-                 like aggregations and sorting, so these operations are disabled by default. \
-                 Please use a keyword field instead. Alternatively, set fielddata=true on [{}] in \
-                 order to load field data by uninverting the inverted index. Note that this can \
-                 use significant memory.",
-                field.path
-            )),
+            FieldKind::Text { .. } => ScriptColumn::Refused(refusal_of_text(&field.path)),
             FieldKind::Vector(_) => {
                 let mut measures = script.measures().iter();
                 match measures.position(|measure| measure.field == field.path) {
