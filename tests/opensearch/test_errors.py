@@ -89,6 +89,17 @@ class Errors(ClewTest):
         self.assertIn("Result window is too large", cause["reason"])
         self.assertIn("[10000] but was [10001]", cause["reason"])
 
+    def test_documents_tell_what_is_wrong_with_their_numbers(self):
+        types = {"long": "illegal", "unsigned_long": "illegal", "integer": None, "short": None, "byte": None, "double": None, "float": None}
+        properties = {name: {"type": name} for name in types}
+        self.client.indices.create(index="numbers", body={"mappings": {"properties": properties}})
+        for name, kind in types.items():
+            with self.subTest(name), self.refused(400, "mapper_parsing_exception") as caught:
+                self.client.index(index="numbers", body={name: "x"})
+            told = caught.exception.info["error"]["caused_by"]
+            kind = "illegal_argument_exception" if kind else "number_format_exception"
+            self.assertEqual(told, {"type": kind, "reason": 'For input string: "x"'})
+
     def test_shards_tell_what_is_wrong_with_values_and_sorts(self):
         self.index_all("typed", {"1": {"n": 1}})
 

@@ -78,8 +78,16 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
             "not_x_content_exception",
             "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),
         )),
-        DocumentError::Field { cause, .. } => {
+        DocumentError::Field {
+            cause, type_name, ..
+        } => {
             let kind = match cause {
+                // Whole numbers of 64 bits are read by other functions than all others.
+                ValueProblem::NotANumber { .. }
+                    if matches!(*type_name, "long" | "unsigned_long") =>
+                {
+                    ILLEGAL
+                }
                 ValueProblem::NotANumber { .. } => "number_format_exception",
                 ValueProblem::NoNumber { .. } => UNPARSED,
                 ValueProblem::Other { .. } => ILLEGAL,

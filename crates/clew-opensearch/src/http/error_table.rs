@@ -425,7 +425,7 @@ mod tests {
         check(&strict, 400, "strict_dynamic_mapping_exception");
         let field = clew_schema::DocumentError::Field {
             field: "n".into(),
-            type_name: "long",
+            type_name: "integer",
             preview: "abc".into(),
             cause: clew_schema::ValueProblem::NotANumber { text: "abc".into() },
         };
