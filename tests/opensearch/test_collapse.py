@@ -128,6 +128,9 @@ class Collapse(ClewTest):
         refused(400, "no mapping found for `nothing` in order to collapse on", field="nothing")
         refused(400, "unknown type for collapse field `text`, only keywords and numbers are accepted", field="text")
         refused(500, "must be single valued", field="many")
+        with self.refused(500) as caught:
+            self.client.search(index="one", body={"collapse": {"field": "many"}})
+        self.assertEqual(caught.exception.info["error"]["caused_by"]["caused_by"]["type"], "illegal_state_exception")
         with self.refused(400, "x_content_parse_exception", "[collapse] unknown field [x]"):
             self.client.search(index="one", body={"collapse": {"field": "user", "x": 1}})
 

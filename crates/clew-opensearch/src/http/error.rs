@@ -6,6 +6,14 @@ use serde_json::{Value, json};
 
 use crate::http::json_writer::JsonWriter;
 
+/// Errors that are Java's own: where all shards failed with one, it is told once more as the cause of that.
+const JAVAS_OWN: [&str; 5] = [
+    "class_cast_exception",
+    "illegal_argument_exception",
+    "illegal_state_exception",
+    "null_pointer_exception",
+    "number_format_exception",
+];
 /// More buckets than `search.max_buckets` allows.
 pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
@@ -255,7 +263,7 @@ impl ApiError {
             .with("phase", "query")
             .with("grouped", true)
             .with("failed_shards", failed);
-        if inner.kind == "illegal_argument_exception" {
+        if JAVAS_OWN.contains(&inner.kind) {
             cause = cause.caused_by(inner.clone().caused_by(inner.clone()));
         }
         let root = Some(inner.clone());
