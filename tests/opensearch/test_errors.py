@@ -111,8 +111,28 @@ class Errors(ClewTest):
         value = told(query={"term": {"n": "x"}})
         self.assertEqual(value["type"], "query_shard_exception")
         self.assertEqual(value["caused_by"], {"type": "number_format_exception", "reason": 'For input string: "x"'})
+        for query, cause, reason in [
+            ({"prefix": {"n": "1"}}, None, "Can only use prefix queries on keyword and text fields - not on [n] which is of type [long]"),
+            ({"wildcard": {"n": "1*"}}, None, "Can only use wildcard queries on keyword and text fields - not on [n] which is of type [long]"),
+            ({"nested": {"path": "n", "query": {"match_all": {}}}}, "illegal_state_exception", "[nested] failed to find nested object under path [n]"),
+            ({"intervals": {"n": {"match": {"query": "x"}}}}, "illegal_argument_exception",
+             "Can only use interval queries on text fields - not on [n] which is of type [long]"),
+            ({"distance_feature": {"field": "n", "origin": "1", "pivot": "1d"}}, "illegal_argument_exception",
+             "Illegal data type of [long]![distance_feature] query can only be run on a date, date_nanos or geo_point field type!"),
+            ({"rank_feature": {"field": "n"}}, "illegal_argument_exception",
+             "[rank_feature] query only works on [rank_feature] fields and features of [rank_features] fields, not [long]"),
+        ]:
+            with self.subTest(query):
+                value = told(query=query)
+                self.assertEqual(value["type"], "query_shard_exception")
+                self.assertEqual(value["reason"], f"failed to create query: {reason}" if cause else reason)
+                self.assertEqual(value.get("caused_by"), cause and {"type": cause, "reason": reason})
         sort = told(sort=[{"nope": "asc"}])
         self.assertEqual((sort["type"], sort["index"]), ("query_shard_exception", "typed"))
+        self.index_all("typed", {"2": {"k": "a"}})
+        sort = told(sort=[{"k.keyword": {"order": "asc", "mode": "avg"}}])
+        self.assertEqual(sort["reason"], "we only support AVG, MEDIAN and SUM on number based fields")
+        self.assertEqual(sort["type"], "query_shard_exception")
         self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
 
     def test_names_that_nobody_knows(self):

@@ -264,6 +264,8 @@ fn query_error_type(error: &QueryError) -> &'static str {
 fn value_error_type(reason: &str) -> &'static str {
     if reason.starts_with("For input string: ") {
         "number_format_exception"
+    } else if reason.starts_with("[nested] ") {
+        "illegal_state_exception"
     } else {
         "illegal_argument_exception"
     }

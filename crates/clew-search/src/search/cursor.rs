@@ -81,7 +81,7 @@ impl KeyCursor {
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
                 if numbers_only && matches!(source, KeySource::Text(_) | KeySource::Address(_)) {
-                    return Err(QueryError::illegal(
+                    return Err(QueryError::unmapped(
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
                 }
@@ -105,7 +105,7 @@ impl KeyCursor {
                 KeySource::Text(_) | KeySource::Ids(_) | KeySource::Address(_) | KeySource::Same(_)
             )
         {
-            return Err(QueryError::illegal(
+            return Err(QueryError::unmapped(
                 "we only support AVG, MEDIAN and SUM on number based fields",
             ));
         }

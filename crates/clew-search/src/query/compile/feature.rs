@@ -179,9 +179,9 @@ fn curve_for(mapped: &MappedField, curve: FeatureCurve) -> Result<FeatureCurve, 
 }
 
 fn not_a_feature(mapped: &MappedField) -> QueryError {
-    QueryError::illegal(format!(
-        "[rank_feature] query only works on [rank_feature] fields and [rank_features] fields, not \
-         [{}]",
+    QueryError::create(format!(
+        "[rank_feature] query only works on [rank_feature] fields and features of [rank_features] \
+         fields, not [{}]",
         mapped.kind.type_name()
     ))
 }

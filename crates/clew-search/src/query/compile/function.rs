@@ -218,8 +218,8 @@ impl Compiler<'_> {
             mapped.kind,
             FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::GeoPoint
         ) {
-            return Err(QueryError::illegal(format!(
-                "Illegal data type of [{}]! [distance_feature] query can only be run on a date, \
+            return Err(QueryError::create(format!(
+                "Illegal data type of [{}]![distance_feature] query can only be run on a date, \
                  date_nanos or geo_point field type!",
                 mapped.kind.type_name()
             )));

@@ -75,7 +75,7 @@ impl<'a> Compiler<'a> {
                     mapped.kind.type_name()
                 ),
             };
-            return Err(QueryError::illegal(reason));
+            return Err(QueryError::create(reason));
         };
         if *style == TextStyle::MatchOnly {
             return Err(QueryError::illegal(format!(

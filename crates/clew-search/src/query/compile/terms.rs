@@ -291,9 +291,9 @@ impl Compiler<'_> {
 }
 
 fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {
-    QueryError::create(format!(
-        "Can only use {query} queries on keyword, text and wildcard fields - not on [{path}] which \
-         is of type [{type_name}]"
+    QueryError::unmapped(format!(
+        "Can only use {query} queries on keyword and text fields - not on [{path}] which is of \
+         type [{type_name}]"
     ))
 }
 

@@ -346,11 +346,12 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
-        Err(QueryError::Create { .. } | QueryError::Date(_) | QueryError::Illegal { .. })
-            if lenient =>
-        {
-            Ok(Node::nothing())
-        }
+        Err(
+            QueryError::Create { .. }
+            | QueryError::Date(_)
+            | QueryError::Illegal { .. }
+            | QueryError::Unmapped { .. },
+        ) if lenient => Ok(Node::nothing()),
         other => other,
     }
 }
