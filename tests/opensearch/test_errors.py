@@ -4,6 +4,8 @@ import json
 import urllib.error
 import urllib.request
 
+from opensearchpy.exceptions import TransportError
+
 from .base import ClewTest
 
 VECTOR = {
@@ -134,6 +136,72 @@ class Errors(ClewTest):
         self.assertEqual(sort["reason"], "we only support AVG, MEDIAN and SUM on number based fields")
         self.assertEqual(sort["type"], "query_shard_exception")
         self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
+
+    def test_what_is_wrong_with_a_search_is_told_with_its_place(self):
+        unknown = ("named_object_not_found_exception", "unknown field [nope]")
+        number = ("number_format_exception", 'For input string: "x"')
+        parser, content = "parsing_exception", "x_content_parse_exception"
+        for text, column, *chain in (
+            ('{"query": {"nope": {}}}', 20, (parser, "unknown query [nope]"), unknown),
+            ('{"query": {"nope": 1}}', 20, (parser, "[nope] query malformed, no start_object after query name")),
+            ('{"query": {"match": {"t": {"query": "a", "nope": 1}}}}', 50, (parser, "[match] query does not support [nope]")),
+            ('{"query": {"match": {"t": {}}}}', 29, (parser, "No text specified for text query")),
+            ('{"query": {"match": {"t": {"query": "a"}, "n": {"query": "a"}}}}', 48,
+             (parser, "[match] query doesn't support multiple fields, found [t] and [n]")),
+            ('{"query": {"terms": {"k": [null]}}}', 28, (parser, "No value specified for terms query")),
+            ('{"query": {"exists": {}}}', 23, (parser, "[exists] must be provided with a [field]")),
+            ('{"query": {"match_all": {}, "term": {"k": "a"}}}', 29,
+             (parser, "[match_all] malformed query, expected [END_OBJECT] but found [FIELD_NAME]")),
+            ('{"query": {"bool": {"nope": 1}}}', 21, (content, "[bool] unknown field [nope]")),
+            ('{"query": {"bool": {"must": [{"nope": {}}]}}}', 39,
+             (content, "[bool] failed to parse field [must]"), (parser, "unknown query [nope]"), unknown),
+            ('{"query": {"bool": {"must": [{"term": {"k": {"nope": 1}}}]}}}', 54,
+             (content, "[bool] failed to parse field [must]"), (parser, "[term] query does not support [nope]")),
+            ('{"query": {"bool": {"must": [{}]}}}', 31, (content, "[bool] failed to parse field [must]"),
+             ("illegal_argument_exception", "query malformed, empty clause found at")),
+            ('{"sort": {"n": {"order": "x"}}}', 26, (content, "[field_sort] failed to parse field [order]"),
+             ("illegal_argument_exception", "No enum constant org.opensearch.search.sort.SortOrder.X")),
+            ('{"sort": {"n": {"nope": 1}}}', 17, (content, "[field_sort] unknown field [nope]")),
+            ('{"size": 0, "aggs": {"x": {"nope": {}}}}', 36, (parser, "Unknown aggregation type [nope]"), unknown),
+            ('{"size": 0, "aggs": {"x": {}}}', 28, (parser, "Missing definition for aggregation [x]")),
+            ('{"size": 0, "aggs": {"x": {"terms": {"field": "k", "nope": 1}}}}', 52, (content, "[terms] unknown field [nope]")),
+            ('{"size": 0, "aggs": {"x": {"terms": {"field": "k", "size": "x"}}}}', 60,
+             (content, "[terms] failed to parse field [size]"), number),
+            ('{"size": 0, "aggs": {"x": {"terms": {"field": "k"}, "meta": 1}}}', 61,
+             (parser, "Expected [START_OBJECT] under [meta], but got a [VALUE_NUMBER] in [x]")),
+        ):
+            with self.subTest(text), self.assertRaises(TransportError) as caught:
+                self.raw("POST", "/i/_search", body=text, headers={"content-type": "application/json"})
+            self.assertEqual(caught.exception.status_code, 400)
+            error, root = caught.exception.info["error"], None
+            while chain:
+                kind, reason = chain.pop(0)
+                if kind in (content, unknown[0]):
+                    reason = f"[1:{column}] {reason}"
+                if reason.endswith(" found at"):
+                    reason += f" [1:{column}]"
+                place = (1, column) if kind == parser else (None, None)
+                self.assertEqual((error["type"], error["reason"]), (kind, reason), text)
+                self.assertEqual((error.get("line"), error.get("col")), place, text)
+                if kind in (parser, content):
+                    root = (kind, reason)
+                error = error.get("caused_by")
+            self.assertIsNone(error)
+            (told,) = caught.exception.info["error"]["root_cause"]
+            self.assertEqual((told["type"], told["reason"]), root, text)
+
+    def test_places_are_those_of_the_body_of_each_endpoint(self):
+        # Jobs on what a query finds read a search that is written anew: without blanks, and without what is no search.
+        body = '{"script": "ctx._source.a = 1",\n "query": {"nope": {}}}'
+        for path, text, place in (
+            ("_count", '{"query":\n {"nope": {}}}', (2, 11)),
+            ("_count", '{\n "size": 1}', (2, 2)),
+            ("_update_by_query", body, (1, 18)),
+        ):
+            with self.subTest(path), self.refused(400, "parsing_exception") as caught:
+                self.raw("POST", f"/i/{path}", body=text, headers={"content-type": "application/json"})
+            error = caught.exception.info["error"]
+            self.assertEqual((error["line"], error["col"]), place)
 
     def test_names_that_nobody_knows(self):
         with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):

@@ -5,14 +5,22 @@ use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Sour
 use serde_json::{Map, Value};
 
 use super::error::AggDslError;
-use crate::dsl::{DslError, WrittenScript};
+use crate::dsl::WrittenScript;
+use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
+
+/// Aggregations whose values are a field's, never a script's.
+const FIELD_ONLY: &[&str] = &["ip_range", "geohash_grid", "geotile_grid", "geo_bounds"];
 
 /// The settings of one aggregation.
 pub(super) struct Body<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     settings: Vec<(&'a str, &'a Value)>,
+    /// The object that the settings are members of, where they are all of an aggregation.
+    whole: Option<&'a Value>,
+    /// The setting that was taken last: what is wrong is wrong with it, unless something else is said.
+    last: Option<&'a Value>,
     /// How documents are shown, which is of concern only to whoever does.
     pub(super) documents: Option<Map<String, Value>>,
     /// Settings that were asked for: what may be meant by unknown ones.
@@ -20,12 +28,29 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
+    /// The settings of a part of an aggregation.
     pub(super) fn new(kind: &'a str, name: &'a str, settings: &'a Map<String, Value>) -> Self {
         let settings = settings.iter().map(|(key, value)| (key.as_str(), value));
         Body {
             kind,
             name,
             settings: settings.collect(),
+            whole: None,
+            last: None,
+            documents: None,
+            known: Vec::new(),
+        }
+    }
+
+    /// All settings of an aggregation, which are an object.
+    pub(super) fn of_aggregation(kind: &'a str, name: &'a str, value: &'a Value) -> Self {
+        let settings = value.as_object().into_iter().flatten();
+        Body {
+            kind,
+            name,
+            settings: settings.map(|(key, value)| (key.as_str(), value)).collect(),
+            whole: Some(value),
+            last: None,
             documents: None,
             known: Vec::new(),
         }
@@ -35,6 +60,7 @@ impl<'a> Body<'a> {
         self.known.push(key.to_string());
         let at = self.settings.iter().position(|(name, _)| *name == key)?;
         let (_, value) = self.settings.swap_remove(at);
+        self.last = Some(value);
         (!value.is_null()).then_some(value)
     }
 
@@ -42,20 +68,33 @@ impl<'a> Body<'a> {
     pub(super) fn end(self) -> Result<(), AggDslError> {
         match self.settings.first() {
             None => Ok(()),
-            Some((key, _)) => {
+            Some((key, value)) => {
                 let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
                 let meant = did_you_mean(key, &known);
                 let reason = format!("[{}] unknown field [{key}]{meant}", self.kind);
-                Err(AggDslError::content(reason))
+                Err(AggDslError::content(reason).at(Spot::name_of(value)))
             }
         }
     }
 
-    /// All that nobody took yet.
-    pub(super) fn take_all(&mut self) -> Map<String, Value> {
-        let all = self.settings.drain(..);
-        all.map(|(key, value)| (key.to_string(), value.clone()))
-            .collect()
+    /// Where the settings of a whole aggregation begin.
+    pub(super) fn start(&self) -> Option<Spot> {
+        self.whole.map(Spot::start_of)
+    }
+
+    /// The settings as the object that they are; none of them is left.
+    pub(super) fn take_whole(&mut self) -> Option<&'a Value> {
+        self.settings.clear();
+        self.whole
+    }
+
+    /// The error as it is told of the setting that was taken last.
+    pub(super) fn in_field(&self, key: &str, error: AggDslError) -> AggDslError {
+        let error = match self.last {
+            Some(value) => error.or_at(Spot::start_of(value)),
+            None => error,
+        };
+        error.in_field(self.kind, key)
     }
 
     /// A list of numbers, which must not be empty where it is given.
@@ -109,10 +148,13 @@ impl<'a> Body<'a> {
         };
         let field = self.text("field")?;
         if field.is_none() && script.is_none() {
+            let either = if FIELD_ONLY.contains(&self.kind) {
+                "[field]"
+            } else {
+                "[field, script]"
+            };
             return Err(AggDslError::illegal(format!(
-                "Required one of fields [field, script], but none were specified. Aggregation \
-                 [{}] of type [{}]",
-                self.name, self.kind
+                "Required one of fields {either}, but none were specified. "
             )));
         }
         let value_type = self.text("value_type")?;
@@ -144,7 +186,7 @@ impl<'a> Body<'a> {
                 let reason = format!(
                     "Failed to parse value [{text}] as only [true] or [false] are allowed."
                 );
-                Err(AggDslError::illegal(reason).in_field(self.kind, key))
+                Err(self.in_field(key, AggDslError::illegal(reason)))
             }
             Some(other) => Err(self.wrong(key, other)),
         }
@@ -184,7 +226,7 @@ impl<'a> Body<'a> {
                 "[{called}] must be greater than or equal to 0. Found [{number}] in [{}]",
                 self.name
             );
-            AggDslError::illegal(reason).in_field(self.kind, key)
+            self.in_field(key, AggDslError::illegal(reason))
         })
     }
 
@@ -215,32 +257,27 @@ impl<'a> Body<'a> {
             Some(one @ Value::Object(_)) => one_order(one).map(|one| vec![one]),
             Some(other) => return Err(self.wrong("order", other)),
         };
-        read.map_err(|error| error.in_field(self.kind, "order"))
+        read.map_err(|error| self.in_field("order", error))
     }
 
     /// The refusal of a value that is no number: by its text, or by its sort.
     fn no_number(&self, key: &str, value: &Value) -> AggDslError {
         match value {
             Value::String(text) => {
-                AggDslError::from(DslError::no_number(text)).in_field(self.kind, key)
+                let error = AggDslError::no_number(text).at(Spot::start_of(value));
+                error.in_field(self.kind, key)
             }
             other => self.wrong(key, other),
         }
     }
 
     pub(super) fn wrong(&self, key: &str, value: &Value) -> AggDslError {
-        let found = match value {
-            Value::Null => "VALUE_NULL",
-            Value::Bool(_) => "VALUE_BOOLEAN",
-            Value::Number(_) => "VALUE_NUMBER",
-            Value::String(_) => "VALUE_STRING",
-            Value::Array(_) => "START_ARRAY",
-            Value::Object(_) => "START_OBJECT",
-        };
+        let found = token(value);
         AggDslError::content(format!(
             "[{}] {key} doesn't support values of type: {found}",
             self.kind
         ))
+        .at(Spot::start_of(value))
     }
 }
 
@@ -274,10 +311,11 @@ fn one_order(value: &Value) -> Result<OrderBy, AggDslError> {
         Some("asc") => Direction::Ascending,
         Some("desc") => Direction::Descending,
         _ => {
-            return Err(AggDslError::parsing(format!(
+            let reason = format!(
                 "Unknown order direction [{}]",
                 direction.as_str().unwrap_or("?")
-            )));
+            );
+            return Err(AggDslError::parsing(reason).at(Spot::start_of(direction)));
         }
     };
     let key = match key.as_str() {

@@ -87,11 +87,14 @@ pub(super) fn time_value_ms(text: &str, setting: &str) -> Result<i64, AggDslErro
         .ok_or_else(failed)
 }
 
+/// What OpenSearch calls the offset where it is refused.
+const OFFSET: &str = "DateHistogramAggregationBuilder.parseOffset";
+
 /// `offset`: a time with an optional sign.
 pub(super) fn offset_ms(text: &str) -> Result<i64, AggDslError> {
     match text.strip_prefix('+') {
-        Some(rest) => time_value_ms(rest, "offset"),
-        None => time_value_ms(text, "offset"),
+        Some(rest) => time_value_ms(rest, OFFSET),
+        None => time_value_ms(text, OFFSET),
     }
 }
 
@@ -102,10 +105,10 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
     let legacy = body.text("interval")?;
     match (calendar, fixed, legacy) {
         (Some(text), None, None) => {
-            calendar_interval(&text).map_err(|error| error.in_field(body.kind, "calendar_interval"))
+            calendar_interval(&text).map_err(|error| body.in_field("calendar_interval", error))
         }
         (None, Some(text), None) => {
-            fixed_interval(&text).map_err(|error| error.in_field(body.kind, "fixed_interval"))
+            fixed_interval(&text).map_err(|error| body.in_field("fixed_interval", error))
         }
         (None, None, Some(text)) => match text.parse::<i64>() {
             Ok(number) => fixed_interval(&format!("{number}ms")),
@@ -114,9 +117,11 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
         (None, None, None) => Err(AggDslError::illegal(
             "Invalid interval specified, must be non-null and non-empty",
         )),
-        (Some(_), Some(_), None) => Err(AggDslError::illegal(
-            "Cannot use [fixed_interval] with [calendar_interval] configuration option.",
-        )),
+        (Some(_), Some(_), None) => {
+            let reason =
+                "Cannot use [fixed_interval] with [calendar_interval] configuration option.";
+            Err(body.in_field("fixed_interval", AggDslError::illegal(reason)))
+        }
         (_, _, Some(_)) => Err(AggDslError::illegal(
             "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration \
              options.",
@@ -128,7 +133,9 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
 pub(super) fn date_offset(body: &mut Body<'_>) -> Result<i64, AggDslError> {
     match body.take("offset") {
         None => Ok(0),
-        Some(Value::String(text)) => offset_ms(text),
+        Some(Value::String(text)) => {
+            offset_ms(text).map_err(|error| body.in_field("offset", error))
+        }
         Some(value) => value.as_i64().ok_or_else(|| body.wrong("offset", value)),
     }
 }

@@ -9,6 +9,7 @@ use super::body::Body;
 use super::error::AggDslError;
 use super::path::AggPath;
 use super::table;
+use crate::http::place::{Spot, token};
 
 /// How deep `aggs` may be nested in each other.
 const DEPTH_MAX: usize = 32;
@@ -52,7 +53,8 @@ fn parse_level(
         )));
     }
     let object = value.as_object().ok_or_else(|| {
-        AggDslError::parsing("Unexpected token in [aggs]: expected an object of named aggregations")
+        let reason = "Unexpected token in [aggs]: expected an object of named aggregations";
+        AggDslError::parsing(reason).at(Spot::start_of(value))
     })?;
     object
         .iter()
@@ -67,19 +69,30 @@ fn parse_named(
 ) -> Result<NamedAgg, AggDslError> {
     let name = path.name;
     if name.is_empty() || name.contains(['[', ']', '>']) {
-        return Err(AggDslError::parsing(format!(
+        let reason = format!(
             "Invalid aggregation name [{name}]. Aggregation names can contain any character \
              except '[', ']', and '>'"
-        )));
+        );
+        return Err(AggDslError::parsing(reason).at(Spot::name_of(value)));
     }
     let object = value.as_object().ok_or_else(|| {
-        AggDslError::parsing(format!(
-            "Aggregation definition for [{name}] starts with a value, expected a START_OBJECT."
-        ))
+        // OpenSearch does not close the bracket behind the name either.
+        let reason = format!(
+            "Aggregation definition for [{name} starts with a [{}], expected a [START_OBJECT].",
+            token(value)
+        );
+        AggDslError::parsing(reason).at(Spot::start_of(value))
     })?;
     let mut spec: Option<(&str, AggSpec)> = None;
     let mut subs = None;
     for (key, value) in object {
+        if !value.is_object() {
+            let reason = format!(
+                "Expected [START_OBJECT] under [{key}], but got a [{}] in [{name}]",
+                token(value)
+            );
+            return Err(AggDslError::parsing(reason).at(Spot::start_of(value)));
+        }
         match key.as_str() {
             "meta" => {
                 shown.meta.insert(path.to_string(), value.clone());
@@ -94,23 +107,18 @@ fn parse_named(
             }
             kind => {
                 if let Some((first, _)) = spec {
-                    return Err(AggDslError::parsing(format!(
+                    let reason = format!(
                         "Found two aggregation type definitions in [{name}]: [{first}] and [{kind}]"
-                    )));
+                    );
+                    return Err(AggDslError::parsing(reason).at(Spot::start_of(value)));
                 }
-                let settings = value.as_object().ok_or_else(|| {
-                    AggDslError::parsing(format!(
-                        "Expected [START_OBJECT] under [{kind}], but got a value in [{name}]"
-                    ))
-                })?;
-                spec = Some((kind, parse_spec(kind, path, settings, shown)?));
+                spec = Some((kind, parse_spec(kind, path, value, shown)?));
             }
         }
     }
     let Some((_, spec)) = spec else {
-        return Err(AggDslError::parsing(format!(
-            "Missing definition for aggregation [{name}]"
-        )));
+        let reason = format!("Missing definition for aggregation [{name}]");
+        return Err(AggDslError::parsing(reason).at(Spot::end_of(value)));
     };
     Ok(NamedAgg {
         name: name.to_string(),
@@ -122,11 +130,11 @@ fn parse_named(
 fn parse_spec(
     kind: &str,
     path: AggPath<'_>,
-    settings: &Map<String, Value>,
+    value: &Value,
     shown: &mut ShownAggs,
 ) -> Result<AggSpec, AggDslError> {
-    let mut body = Body::new(kind, path.name, settings);
-    let spec = table::read(&mut body)?;
+    let mut body = Body::of_aggregation(kind, path.name, value);
+    let spec = table::read(&mut body).map_err(|error| error.or_at(Spot::end_of(value)))?;
     if let Some(documents) = body.documents.take() {
         shown.top_hits.insert(path.to_string(), documents);
     }

@@ -15,7 +15,7 @@ pub(super) fn small(count: u64) -> u32 {
 pub(super) fn size(body: &mut Body<'_>, usual: u64) -> Result<u32, AggDslError> {
     let size = body.count("size")?.unwrap_or(usual);
     if size == 0 {
-        return Err(none_of("size", body).in_field(body.kind, "size"));
+        return Err(body.in_field("size", none_of("size", body)));
     }
     Ok(small(size))
 }

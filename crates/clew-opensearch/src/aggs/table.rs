@@ -57,9 +57,8 @@ pub(super) fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let Some(row) = rows().find(|row| row.name == name) else {
         let known: Vec<&str> = rows().map(|row| row.name).collect();
         let meant = did_you_mean(name, &known);
-        return Err(AggDslError::parsing(format!(
-            "Unknown aggregation type [{name}]{meant}"
-        )));
+        let reason = format!("Unknown aggregation type [{name}]{meant}");
+        return Err(AggDslError::unknown_name(name, body.start(), reason));
     };
     (row.read)(body)
 }

@@ -178,7 +178,7 @@ fn wrong_requests_are_refused_in_known_words() {
         (
             json!(3),
             Parsing,
-            "Aggregation definition for [a] starts with a value",
+            "Aggregation definition for [a starts with a [VALUE_NUMBER]",
         ),
         (
             json!({"terms": 3}),

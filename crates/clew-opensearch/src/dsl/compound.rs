@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::Parameters;
+use crate::http::place::Spot;
 use crate::http::suggestion::did_you_mean;
 
 /// One query, or an array of them.
@@ -32,9 +33,8 @@ fn clauses(
         Some(Value::Bool(_)) => "VALUE_BOOLEAN",
         _ => return list(value, depth).map_err(|error| error.in_field("bool", name)),
     };
-    Err(DslError::content(format!(
-        "[bool] {name} doesn't support values of type: {scalar}"
-    )))
+    let reason = format!("[bool] {name} doesn't support values of type: {scalar}");
+    Err(parameters.of_last(DslError::content(reason)))
 }
 
 /// What a `bool` may hold.
@@ -66,11 +66,10 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
             .map_err(|error| error.in_field("bool", "boost"))?,
     };
     parameters.ignore(&["adjust_pure_negative"]);
-    if let Some(name) = parameters.first_name() {
+    if let Some((name, value)) = parameters.first() {
         let meant = did_you_mean(name, BOOL_FIELDS);
-        return Err(DslError::content(format!(
-            "[bool] unknown field [{name}]{meant}"
-        )));
+        let reason = format!("[bool] unknown field [{name}]{meant}");
+        return Err(DslError::content(reason).at(Spot::name_of(value)));
     }
     super::script::behind_others(&mut query);
     Ok(Query::Bool(query))

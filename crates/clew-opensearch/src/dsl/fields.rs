@@ -11,10 +11,13 @@ use super::object::{Parameters, long_form, one_field, plain};
 fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
     match parameters.take("query") {
         None | Some(Value::Null) => Err(DslError::parsing("No text specified for text query")),
-        Some(Value::Array(_) | Value::Object(_)) => Err(DslError::parsing(format!(
-            "[{}] unknown token [START_OBJECT] after [query]",
-            parameters.query()
-        ))),
+        Some(Value::Array(_) | Value::Object(_)) => {
+            let reason = format!(
+                "[{}] unknown token [START_OBJECT] after [query]",
+                parameters.query()
+            );
+            Err(parameters.of_last(DslError::parsing(reason)))
+        }
         Some(scalar) => Ok(scalar.clone()),
     }
 }
@@ -104,9 +107,10 @@ fn zero_terms_all(parameters: &mut Parameters<'_>) -> Result<bool, DslError> {
         None => Ok(false),
         Some(text) if text.eq_ignore_ascii_case("none") => Ok(false),
         Some(text) if text.eq_ignore_ascii_case("all") => Ok(true),
-        Some(other) => Err(DslError::parsing(format!(
-            "Unsupported zero_terms_query value [{other}]"
-        ))),
+        Some(other) => {
+            let reason = format!("Unsupported zero_terms_query value [{other}]");
+            Err(parameters.of_last(DslError::parsing(reason)))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::{Parameters, plain};
+use crate::http::place::Spot;
 
 /// Names of functions, and of what is said beside them.
 const FUNCTIONS: [&str; 6] = [
@@ -47,7 +48,8 @@ pub(super) fn function_score(body: &Value, depth: usize) -> Result<Query, DslErr
             let mut inner = Parameters::new("function_score", value)?;
             // Explanations alone would tell it.
             inner.ignore(&["_name"]);
-            functions.push(function(&mut inner, depth, None)?);
+            let read = function(&mut inner, depth, None);
+            functions.push(read.map_err(|error| error.or_at(Spot::end_of(value)))?);
             inner.finish()?;
         }
         let named = FUNCTIONS.iter().chain(&["weight"]);
@@ -120,14 +122,15 @@ fn function(
                  encountering [{name}]. did you mean to use [functions] array instead?"
             )));
         }
-        kind = Some(match name {
-            "field_value_factor" => field_value(value)?,
-            "random_score" => random(value)?,
-            "gauss" => decay(DecayShape::Gauss, name, value)?,
-            "exp" => decay(DecayShape::Exp, name, value)?,
-            "linear" => decay(DecayShape::Linear, name, value)?,
-            _ => super::script::function(value)?,
-        });
+        let read = match name {
+            "field_value_factor" => field_value(value),
+            "random_score" => random(value),
+            "gauss" => decay(DecayShape::Gauss, name, value),
+            "exp" => decay(DecayShape::Exp, name, value),
+            "linear" => decay(DecayShape::Linear, name, value),
+            _ => super::script::function(value),
+        };
+        kind = Some(read.map_err(|error| error.or_at(Spot::end_of(value)))?);
     }
     if kind.is_none() && weight.is_none() {
         return Err(DslError::parsing(

@@ -230,9 +230,8 @@ pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
             "disjoint" => GeoRelation::Disjoint,
             "contains" => GeoRelation::Contains,
             _ => {
-                return Err(DslError::parsing(format!(
-                    "Unknown shape operation [{text} ]"
-                )));
+                let reason = format!("Unknown shape operation [{text} ]");
+                return Err(inner.of_last(DslError::parsing(reason)));
             }
         },
     };

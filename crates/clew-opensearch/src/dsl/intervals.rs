@@ -10,6 +10,7 @@ use super::DslError;
 use super::leaf::fuzziness;
 use super::object::{Parameters, one_field, plain};
 use super::script::Written;
+use crate::http::place::Spot;
 
 const RULES: &str = "[match, any_of, all_of, prefix, wildcard, regexp, fuzzy]";
 /// How deep rules may be nested.
@@ -36,10 +37,10 @@ pub(super) fn intervals(body: &Value) -> Result<Query, DslError> {
         )));
     };
     let rule = named_rule(name, inner, 0)?;
-    if let Some((second, _)) = parameters.take_any() {
-        return Err(DslError::parsing(format!(
-            "Only one interval rule can be specified, found [{name}] and [{second}]"
-        )));
+    if let Some((second, value)) = parameters.take_any() {
+        let reason =
+            format!("Only one interval rule can be specified, found [{name}] and [{second}]");
+        return Err(DslError::parsing(reason).at(Spot::name_of(value)));
     }
     Ok(Query::Intervals(Intervals {
         field: field.to_string(),

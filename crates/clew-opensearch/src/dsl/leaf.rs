@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::{Parameters, long_form, one_field, plain};
+use crate::http::place::Spot;
 
 pub(super) fn match_all(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("match_all", body)?;
@@ -73,18 +74,17 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
                 &[]
             }
             (_, None) => {
-                return Err(DslError::parsing(format!(
-                    "[terms] query does not support [{name}]"
-                )));
+                let reason = format!("[terms] query does not support [{name}]");
+                return Err(DslError::parsing(reason).at(Spot::start_of(value)));
             }
         };
         if found.is_some() {
-            return Err(DslError::parsing(
-                "[terms] query does not support multiple fields",
-            ));
+            let reason = "[terms] query does not support multiple fields";
+            return Err(DslError::parsing(reason).at(Spot::start_of(value)));
         }
-        if values.iter().any(Value::is_null) {
-            return Err(DslError::parsing("No value specified for terms query"));
+        if let Some(none) = values.iter().find(|value| value.is_null()) {
+            let reason = "No value specified for terms query";
+            return Err(DslError::parsing(reason).at(Spot::start_of(none)));
         }
         found = Some((name.clone(), values.to_vec()));
     }
@@ -115,9 +115,8 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
 pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("range", body)?;
     if !value.is_object() {
-        return Err(DslError::parsing(format!(
-            "[range] query does not support [{field}]"
-        )));
+        let reason = format!("[range] query does not support [{field}]");
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
     }
     let mut parameters = Parameters::new("range", value)?;
     let mut range = Range::new(field);

@@ -29,6 +29,8 @@ use base64::Engine as _;
 use clew_query::{Query, ScriptError};
 use serde_json::Value;
 
+use crate::http::error::EMPTY_CLAUSE;
+use crate::http::place::Spot;
 use crate::http::suggestion::did_you_mean;
 
 pub(crate) use bitmap::numbers as bitmap_numbers;
@@ -53,6 +55,8 @@ pub enum DslErrorKind {
     Malformed,
     /// `script_exception`.
     Script,
+    /// `named_object_not_found_exception`.
+    NamedObject,
 }
 
 impl DslErrorKind {
@@ -65,6 +69,7 @@ impl DslErrorKind {
             DslErrorKind::NumberFormat => "number_format_exception",
             DslErrorKind::Malformed => "parse_exception",
             DslErrorKind::Script => "script_exception",
+            DslErrorKind::NamedObject => "named_object_not_found_exception",
         }
     }
 }
@@ -81,6 +86,8 @@ pub struct DslError {
     pub within: Option<Box<DslError>>,
     /// The script that was not understood, and where.
     pub script: Option<Box<ScriptError>>,
+    /// Where in the body it is.
+    pub(crate) spot: Option<Spot>,
 }
 
 impl DslError {
@@ -91,10 +98,37 @@ impl DslError {
             reason: reason.into(),
             within: None,
             script: None,
+            spot: None,
         }
     }
 
-    fn content(reason: impl Into<String>) -> Self {
+    /// A name in the place of a kind of query or aggregation of which there is none, with the reason that says so.
+    pub(crate) fn unknown_name(name: &str, spot: Option<Spot>, reason: String) -> Self {
+        let kind = DslErrorKind::NamedObject;
+        let within = DslError {
+            spot,
+            ..Self::of(kind, format!("unknown field [{name}]"))
+        };
+        DslError {
+            spot,
+            within: Some(Box::new(within)),
+            ..Self::parsing(reason)
+        }
+    }
+
+    /// Says where it is.
+    pub(crate) fn at(mut self, spot: Spot) -> Self {
+        self.spot = Some(spot);
+        self
+    }
+
+    /// Says where it is, unless that is said already.
+    pub(crate) fn or_at(mut self, spot: Spot) -> Self {
+        self.spot.get_or_insert(spot);
+        self
+    }
+
+    pub(crate) fn content(reason: impl Into<String>) -> Self {
         Self::of(DslErrorKind::XContentParse, reason)
     }
 
@@ -107,16 +141,17 @@ impl DslError {
     /// The error as it is told of a member whose value has it.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
         DslError {
+            spot: self.spot,
             within: Some(Box::new(self)),
             ..Self::content(format!("[{query}] failed to parse field [{field}]"))
         }
     }
 
-    fn parsing(reason: impl Into<String>) -> Self {
+    pub(crate) fn parsing(reason: impl Into<String>) -> Self {
         Self::of(DslErrorKind::Parsing, reason)
     }
 
-    fn illegal(reason: impl Into<String>) -> Self {
+    pub(crate) fn illegal(reason: impl Into<String>) -> Self {
         Self::of(DslErrorKind::IllegalArgument, reason)
     }
 }
@@ -144,24 +179,24 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
         return Err(too_deep());
     }
     let Value::Object(object) = value else {
-        return Err(DslError::parsing(
-            "[_na] query malformed, must start with start_object",
-        ));
+        let reason = "[_na] query malformed, must start with start_object";
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
     };
     let mut entries = object.iter();
     let Some((name, body)) = entries.next() else {
-        return Err(DslError::illegal("query malformed, empty clause"));
+        let error = DslError::illegal(EMPTY_CLAUSE);
+        return Err(error.at(Spot::end_of(value)));
     };
     if !body.is_object() {
-        return Err(DslError::parsing(format!(
-            "[{name}] query malformed, no start_object after query name"
-        )));
+        let reason = format!("[{name}] query malformed, no start_object after query name");
+        return Err(DslError::parsing(reason).at(Spot::start_of(body)));
     }
-    let parsed = dispatch(name, body, depth)?;
-    if entries.next().is_some() {
-        return Err(DslError::parsing(format!(
-            "[{name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]"
-        )));
+    // What readers find only when they have read everything is told at the end of it.
+    let parsed = dispatch(name, body, depth).map_err(|error| error.or_at(Spot::end_of(body)))?;
+    if let Some((_, second)) = entries.next() {
+        let reason =
+            format!("[{name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]");
+        return Err(DslError::parsing(reason).at(Spot::name_of(second)));
     }
     Ok(match name_of(body) {
         Some(name) => Query::Named {
@@ -269,7 +304,9 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
     let known = QUERIES.iter().map(|(known, _)| *known);
     let known: Vec<&str> = known.chain(span::names()).collect();
     let meant = did_you_mean(name, &known);
-    Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
+    let reason = format!("unknown query [{name}]{meant}");
+    let start = Spot::start_of(body);
+    Err(DslError::unknown_name(name, Some(start), reason))
 }
 
 #[cfg(test)]

@@ -19,9 +19,10 @@ fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslErr
         None => Ok(Vec::new()),
         Some(Value::Array(fields)) => fields.iter().map(|field| boosted(&plain(field))).collect(),
         Some(Value::String(field)) => Ok(vec![boosted(field)?]),
-        Some(_) => Err(DslError::parsing(format!(
-            "[{query}] query does not support [fields]"
-        ))),
+        Some(_) => {
+            let reason = format!("[{query}] query does not support [fields]");
+            Err(parameters.of_last(DslError::parsing(reason)))
+        }
     }
 }
 

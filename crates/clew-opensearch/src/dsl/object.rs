@@ -1,15 +1,20 @@
 //! Reading a query's parameters: each one is taken at most once, and what is left is unknown.
 
+use std::borrow::Cow;
+
 use clew_query::{MinimumShouldMatch, Operator};
 pub(super) use clew_schema::text_of as plain;
 use serde_json::{Map, Value};
 
 use super::DslError;
+use crate::http::place::{Spot, token};
 
 /// The parameters of one query, and the query's name for errors.
 pub(super) struct Parameters<'a> {
     query: &'static str,
     entries: Vec<(&'a str, &'a Value)>,
+    /// The one that was taken last: what is wrong is wrong with it, unless something else is said.
+    last: Option<&'a Value>,
 }
 
 /// Scores are added and compared as numbers that are not negative.
@@ -37,12 +42,14 @@ impl<'a> Parameters<'a> {
         Parameters {
             query,
             entries: entries.collect(),
+            last: None,
         }
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<&'a Value> {
         let at = self.entries.iter().position(|(have, _)| *have == name)?;
-        Some(self.entries.remove(at).1)
+        self.last = Some(self.entries.remove(at).1);
+        self.last
     }
 
     /// Whether it was given and not taken yet.
@@ -52,7 +59,9 @@ impl<'a> Parameters<'a> {
 
     /// The next one, whatever its name.
     pub(super) fn take_any(&mut self) -> Option<(&'a str, &'a Value)> {
-        (!self.entries.is_empty()).then(|| self.entries.remove(0))
+        let any = (!self.entries.is_empty()).then(|| self.entries.remove(0))?;
+        self.last = Some(any.1);
+        Some(any)
     }
 
     /// Parameters that are accepted and change nothing here.
@@ -60,9 +69,27 @@ impl<'a> Parameters<'a> {
         self.entries.retain(|(name, _)| !names.contains(name));
     }
 
+    /// The error at the value that was taken last.
+    pub(super) fn of_last(&self, error: DslError) -> DslError {
+        match self.last {
+            Some(value) => error.or_at(Spot::start_of(value)),
+            None => error,
+        }
+    }
+
+    /// The error as it is told of the parameter that was taken last.
+    pub(super) fn in_field(&self, field: &str, error: DslError) -> DslError {
+        self.of_last(error).in_field(self.query, field)
+    }
+
+    /// The first one that nobody has taken.
+    pub(super) fn first(&self) -> Option<(&'a str, &'a Value)> {
+        self.entries.first().copied()
+    }
+
     /// The first name that nobody has taken.
     pub(super) fn first_name(&self) -> Option<&'a str> {
-        self.entries.first().map(|(name, _)| *name)
+        self.first().map(|(name, _)| name)
     }
 
     /// Fails when something is left.
@@ -70,31 +97,23 @@ impl<'a> Parameters<'a> {
         match self.entries.first() {
             None => Ok(()),
             Some((name, value)) if value.is_object() || value.is_array() => {
-                let token = if value.is_object() {
-                    "START_OBJECT"
-                } else {
-                    "START_ARRAY"
-                };
-                Err(DslError::parsing(format!(
-                    "[{}] unknown token [{token}] after [{name}]",
-                    self.query
-                )))
+                Err(self.unknown_token(name, value))
             }
-            Some((name, _)) => Err(DslError::parsing(format!(
-                "[{}] query does not support [{name}]",
-                self.query
-            ))),
+            Some((name, value)) => {
+                let reason = format!("[{}] query does not support [{name}]", self.query);
+                Err(DslError::parsing(reason).at(Spot::start_of(value)))
+            }
         }
     }
 
     /// The same, in the words of those readers that know their members by name.
     pub(super) fn finish_by_name(self) -> Result<(), DslError> {
-        match self.first_name() {
+        match self.entries.first() {
             None => Ok(()),
-            Some(name) => Err(DslError::content(format!(
-                "[{}] unknown field [{name}]",
-                self.query
-            ))),
+            Some((name, value)) => {
+                let reason = format!("[{}] unknown field [{name}]", self.query);
+                Err(DslError::content(reason).at(Spot::name_of(value)))
+            }
         }
     }
 
@@ -113,14 +132,14 @@ impl<'a> Parameters<'a> {
             Value::String(text) => text.parse().ok(),
             _ => None,
         };
-        let number = number.ok_or_else(|| self.wrong(value))?;
+        let number = number.ok_or_else(|| self.wrong(name, value))?;
         #[allow(
             clippy::cast_possible_truncation,
             reason = "scores and boosts are 32 bits wide"
         )]
         let number = number as f32;
         if name == "boost" {
-            check_boost(number, self.query)?;
+            check_boost(number, self.query).map_err(|error| error.at(Spot::start_of(value)))?;
         }
         Ok(Some(number))
     }
@@ -129,7 +148,9 @@ impl<'a> Parameters<'a> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
-        whole(value).map(Some).ok_or_else(|| self.wrong(value))
+        whole(value)
+            .map(Some)
+            .ok_or_else(|| self.wrong(name, value))
     }
 
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, DslError> {
@@ -138,10 +159,13 @@ impl<'a> Parameters<'a> {
             Some(Value::Bool(truth)) => Ok(Some(*truth)),
             Some(Value::String(text)) if text == "true" => Ok(Some(true)),
             Some(Value::String(text)) if text == "false" => Ok(Some(false)),
-            Some(other) => Err(DslError::illegal(format!(
-                "Failed to parse value [{}] as only [true] or [false] are allowed.",
-                plain(other)
-            ))),
+            Some(other) => {
+                let reason = format!(
+                    "Failed to parse value [{}] as only [true] or [false] are allowed.",
+                    plain(other)
+                );
+                Err(DslError::illegal(reason).at(Spot::start_of(other)))
+            }
         }
     }
 
@@ -149,7 +173,7 @@ impl<'a> Parameters<'a> {
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, DslError> {
         match self.take(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value @ (Value::Object(_) | Value::Array(_))) => Err(self.wrong(value)),
+            Some(value @ (Value::Object(_) | Value::Array(_))) => Err(self.wrong(name, value)),
             Some(value) => Ok(Some(plain(value))),
         }
     }
@@ -159,10 +183,10 @@ impl<'a> Parameters<'a> {
             None => Ok(Operator::Or),
             Some(text) if text.eq_ignore_ascii_case("or") => Ok(Operator::Or),
             Some(text) if text.eq_ignore_ascii_case("and") => Ok(Operator::And),
-            Some(text) => Err(DslError::illegal(format!(
+            Some(text) => Err(self.of_last(DslError::illegal(format!(
                 "No enum constant org.opensearch.index.query.Operator.{}",
                 text.to_uppercase()
-            ))),
+            )))),
         }
     }
 
@@ -172,15 +196,40 @@ impl<'a> Parameters<'a> {
             .transpose()
     }
 
-    fn wrong(&self, value: &Value) -> DslError {
+    /// The refusal of an object or an array where none can stand.
+    fn unknown_token(&self, name: &str, value: &Value) -> DslError {
+        let found = token(value);
+        if matches!(self.query, "bool" | "field_sort" | "_score" | "_script") {
+            let reason = format!(
+                "[{}] {name} doesn't support values of type: {found}",
+                self.query
+            );
+            return DslError::content(reason).at(Spot::start_of(value));
+        }
+        let reason = match self.query {
+            "term" | "prefix" | "wildcard" | "regexp" | "range" => {
+                format!("[{}] query does not support [{name}]", self.query)
+            }
+            "fuzzy" => format!("[fuzzy] unexpected token [{found}] after [{name}]"),
+            query => format!("[{query}] unknown token [{found}] after [{name}]"),
+        };
+        DslError::parsing(reason).at(Spot::start_of(value))
+    }
+
+    /// The refusal of a value that is not what a parameter takes.
+    fn wrong(&self, name: &str, value: &Value) -> DslError {
         if let Value::String(text) = value {
-            return DslError::no_number(text);
+            return DslError::no_number(text).at(Spot::start_of(value));
+        }
+        if value.is_object() || value.is_array() {
+            return self.unknown_token(name, value);
         }
         DslError::illegal(format!(
             "[{}] failed to parse value [{}]",
             self.query,
             plain(value)
         ))
+        .at(Spot::start_of(value))
     }
 
     pub(super) fn query(&self) -> &'static str {
@@ -214,36 +263,38 @@ pub(super) fn one_field<'a>(
     let Some((field, value)) = fields.next() else {
         return Err(match query {
             "match" => DslError::parsing("No text specified for text query"),
-            "term" | "range" => DslError::illegal("field name is null or empty"),
+            "term" | "range" | "prefix" | "wildcard" | "regexp" | "span_term" => {
+                DslError::illegal("field name is null or empty")
+            }
+            "fuzzy" => DslError::illegal("field name cannot be null or empty"),
             _ => DslError::illegal(format!("[{query}] requires fieldName")),
         });
     };
-    if let Some((second, _)) = fields.next() {
-        return Err(DslError::parsing(format!(
+    if let Some((second, second_value)) = fields.next() {
+        let reason = format!(
             "[{query}] query doesn't support multiple fields, found [{field}] and [{second}]"
-        )));
-    }
-    if value.is_array() && query == "term" {
-        return Err(DslError::parsing(
-            "[term] query does not support array of values",
-        ));
+        );
+        return Err(DslError::parsing(reason).at(Spot::start_of(second_value)));
     }
     if value.is_array() {
-        return Err(DslError::parsing(format!(
-            "[{query}] unknown token [START_ARRAY] after [{field}]"
-        )));
+        let reason = match query {
+            "term" => "[term] query does not support array of values".to_string(),
+            "range" => format!("[range] query does not support [{field}]"),
+            _ => format!("[{query}] unknown token [START_ARRAY] after [{field}]"),
+        };
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
     }
     Ok((field, value))
 }
 
 /// The parameters of a field: an object as it is, a scalar as `key`.
-pub(super) fn long_form(key: &str, value: &Value) -> Value {
+pub(super) fn long_form<'a>(key: &str, value: &'a Value) -> Cow<'a, Value> {
     match value {
-        Value::Object(_) => value.clone(),
+        Value::Object(_) => Cow::Borrowed(value),
         scalar => {
             let mut object = Map::new();
             object.insert(key.to_string(), scalar.clone());
-            Value::Object(object)
+            Cow::Owned(Value::Object(object))
         }
     }
 }

@@ -83,7 +83,7 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
             DslErrorKind::IllegalArgument | DslErrorKind::NumberFormat | DslErrorKind::Script => {
                 UnfitKind::Illegal
             }
-            DslErrorKind::XContentParse => UnfitKind::Content,
+            DslErrorKind::XContentParse | DslErrorKind::NamedObject => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,
         },
         reason: error.reason,

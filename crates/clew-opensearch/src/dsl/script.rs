@@ -283,6 +283,7 @@ fn compile_error(error: ScriptError) -> DslError {
         reason: "compile error".to_string(),
         within: Some(Box::new(DslError::illegal(error.reason.clone()))),
         script: Some(Box::new(error)),
+        spot: None,
     }
 }
 

@@ -160,6 +160,7 @@ fn named(object: &Map<String, Value>) -> Result<Option<LikeItem>, DslError> {
             reason: EITHER.to_string(),
             within: None,
             script: None,
+            spot: None,
         });
     }
     let document = named::document(object, &named::UNDERSCORED);

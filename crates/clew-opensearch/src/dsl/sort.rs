@@ -87,7 +87,7 @@ fn order_of(parameters: &mut Parameters<'_>) -> Result<Option<Order>, DslError> 
     let order = parameters.text("order")?.map(|text| order(&text));
     order
         .transpose()
-        .map_err(|error| error.in_field(parameters.query(), "order"))
+        .map_err(|error| parameters.in_field("order", error))
 }
 
 fn plain_key(name: &str, order: Option<Order>) -> SortKey {
@@ -138,8 +138,16 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
 fn by_script(value: &Value) -> Result<SortKey, DslError> {
     let mut parameters = Parameters::new("_script", value)?;
     let order = order_of(&mut parameters)?.unwrap_or(Order::Asc);
-    let kind = parameters.text("type")?;
-    mode(&mut parameters).map_err(|error| error.in_field("_script", "mode"))?;
+    let kind = match parameters.text("type")?.as_deref() {
+        None => None,
+        Some("number") => Some(ScriptSort::Number),
+        Some("string") => Some(ScriptSort::Text),
+        Some(other) => {
+            let error = DslError::illegal(format!("Unknown ScriptSortType [{other}]"));
+            return Err(parameters.in_field("type", error));
+        }
+    };
+    mode(&mut parameters).map_err(|error| parameters.in_field("mode", error))?;
     let script = parameters.take("script");
     if parameters.has("nested") {
         return Err(DslError::illegal(
@@ -147,15 +155,11 @@ fn by_script(value: &Value) -> Result<SortKey, DslError> {
         ));
     }
     parameters.finish_by_name()?;
-    let script = script.ok_or_else(|| DslError::illegal("Required [script]"))?;
-    let kind = match kind.as_deref() {
-        Some("number") => ScriptSort::Number,
-        Some("string") => ScriptSort::Text,
-        Some(other) => {
-            let reason = format!("Unknown ScriptSortType [{other}]");
-            return Err(DslError::illegal(reason).in_field("_script", "type"));
-        }
-        None => return Err(DslError::illegal("type must not be null")),
+    let (script, kind) = match (script, kind) {
+        (Some(script), Some(kind)) => (script, kind),
+        (Some(_), None) => return Err(DslError::illegal("Required [type]")),
+        (None, Some(_)) => return Err(DslError::illegal("Required [script]")),
+        (None, None) => return Err(DslError::illegal("Required [script, type]")),
     };
     let script = super::script::Written::of("_script", script)?.read(ScriptPurpose::Order)?;
     if !script.measures().is_empty() {
@@ -202,11 +206,11 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         }),
         Some(other) => Missing::Value(SortValue::Str(plain(other))),
     };
-    let within = move |field: &'static str| move |error: DslError| error.in_field(sort, field);
-    let mode = mode(&mut parameters).map_err(within("mode"))?;
+    let mode = mode(&mut parameters).map_err(|error| parameters.in_field("mode", error))?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
     let nested = nested_of(&mut parameters)?;
-    let numeric = numeric_type(&mut parameters).map_err(within("numeric_type"))?;
+    let numeric = numeric_type(&mut parameters)
+        .map_err(|error| parameters.in_field("numeric_type", error))?;
     parameters.ignore(&["format", "ignore_unmapped"]);
     parameters.finish_by_name()?;
     Ok(match plain_key(name, order) {
@@ -229,7 +233,7 @@ fn nested_of(parameters: &mut Parameters<'_>) -> Result<Option<Box<NestedSort>>,
         None | Some(Value::Null) => None,
         Some(value) => {
             let read = nested(value, 0);
-            let read = read.map_err(|error| error.in_field(parameters.query(), "nested"));
+            let read = read.map_err(|error| parameters.in_field("nested", error));
             Some(Box::new(read?))
         }
     };

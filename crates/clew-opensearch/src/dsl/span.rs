@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::DslError;
 use super::leaf::fuzziness;
 use super::object::{Parameters, long_form, one_field, plain, whole};
+use crate::http::place::Spot;
 
 /// Reads what stands under a span query's name, at a depth.
 type Reader = fn(&Value, usize) -> Result<Span, DslError>;
@@ -89,10 +90,12 @@ fn clause(
     value: Option<&Value>,
     depth: usize,
 ) -> Result<Span, DslError> {
-    let Some(Value::Object(object)) = value else {
-        return Err(DslError::illegal(format!(
-            "[{query}] must have inner clause [{what}]"
-        )));
+    let Some(value) = value else {
+        return Err(lacks(query, what));
+    };
+    let Value::Object(object) = value else {
+        let reason = format!("[{query}] query does not support [{what}]");
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
     };
     let mut entries = object.iter();
     let (Some((name, body)), None) = (entries.next(), entries.next()) else {
@@ -101,7 +104,8 @@ fn clause(
         )));
     };
     let span = named(name, body, depth + 1)?
-        .ok_or_else(|| DslError::parsing(format!("{query} [{what}] must be of type span query")))?;
+        .ok_or_else(|| DslError::parsing(format!("{query} [{what}] must be of type span query")))
+        .map_err(|error| error.or_at(Spot::end_of(value)))?;
     if (span.boost - 1.0).abs() > f32::EPSILON {
         return Err(DslError::parsing(format!(
             "{query} [{what}] as a nested span clause can't have non-default boost value [{:?}]",
@@ -111,13 +115,29 @@ fn clause(
     Ok(span)
 }
 
+/// What a span query without one of its clauses is told.
+fn lacks(query: &str, what: &str) -> DslError {
+    match query {
+        "span_within" => DslError::parsing(format!("{query} must include [{what}]")),
+        "span_containing" => DslError::illegal(format!("inner clause [{what}] cannot be null.")),
+        "field_masking_span" => DslError::parsing(format!(
+            "span_field_masking must have [{what}] span query clause"
+        )),
+        _ => DslError::parsing(format!("{query} must have [{what}] span query clause")),
+    }
+}
+
 fn clauses<'a>(parameters: &mut Parameters<'a>) -> Result<&'a [Value], DslError> {
     let query = parameters.query();
     match parameters.take("clauses") {
         Some(Value::Array(values)) if !values.is_empty() => Ok(values),
-        Some(_) | None => Err(DslError::illegal(format!(
-            "[{query}] must include [clauses]"
-        ))),
+        Some(Value::Array(_)) | None => {
+            Err(DslError::parsing(format!("{query} must include [clauses]")))
+        }
+        Some(other) => {
+            let reason = format!("[{query}] query does not support [clauses]");
+            Err(DslError::parsing(reason).at(Spot::start_of(other)))
+        }
     }
 }
 
@@ -307,7 +327,7 @@ fn masking(body: &Value, depth: usize) -> Result<Span, DslError> {
     )?;
     let field = parameters
         .text("field")?
-        .ok_or_else(|| DslError::parsing("field_masking_span must have [field] set for it"))?;
+        .ok_or_else(|| DslError::parsing("span_field_masking must have [field] set for it"))?;
     parameters.finish()?;
     Ok(Span {
         field,
@@ -323,11 +343,14 @@ fn masking(body: &Value, depth: usize) -> Result<Span, DslError> {
 fn multi(body: &Value) -> Result<Span, DslError> {
     let mut parameters = Parameters::new("span_multi", body)?;
     let boost = parameters.boost()?;
-    let wrong = || DslError::parsing("[span_multi] [match] must be of type multi term query");
-    let Some(Value::Object(inner)) = parameters.take("match") else {
-        return Err(DslError::illegal(
-            "[span_multi] must have multi term query clause [match]",
+    let Some(given @ Value::Object(inner)) = parameters.take("match") else {
+        return Err(DslError::parsing(
+            "[span_multi] must have [match] multi term query clause",
         ));
+    };
+    let wrong = || {
+        let reason = "[span_multi] [match] must be of type multi term query";
+        DslError::parsing(reason).at(Spot::end_of(given))
     };
     let Some((name, inner)) = inner.iter().next() else {
         return Err(wrong());

@@ -10,22 +10,44 @@ fn cause_of(error: DslError) -> Cause {
     if let Some(script) = error.script {
         return script_cause(&script);
     }
-    let cause = Cause::new(error.kind.type_name(), error.reason);
+    let cause = Cause::new(error.kind.type_name(), error.reason).at(error.spot);
     match error.within {
         Some(within) => cause.caused_by(cause_of(*within)),
         None => cause,
     }
 }
 
+/// The error that OpenSearch names as the root of it all: it looks within errors of parsers for others of parsers and for
+/// exceptions of its own, and within these for their like alone. Java's own exceptions only say why a field is wrong.
+fn root_of(error: &DslError) -> &DslError {
+    let is_own = |kind: DslErrorKind| match kind {
+        DslErrorKind::Parsing | DslErrorKind::Malformed | DslErrorKind::Script => true,
+        DslErrorKind::XContentParse
+        | DslErrorKind::NamedObject
+        | DslErrorKind::IllegalArgument
+        | DslErrorKind::NumberFormat => false,
+    };
+    let is_parsers = |kind: DslErrorKind| {
+        matches!(
+            kind,
+            DslErrorKind::XContentParse | DslErrorKind::NamedObject
+        )
+    };
+    match &error.within {
+        Some(within)
+            if (is_own(error.kind) || is_parsers(error.kind)) && is_own(within.kind)
+                || is_parsers(error.kind) && is_parsers(within.kind) =>
+        {
+            root_of(within)
+        }
+        _ => error,
+    }
+}
+
 impl From<DslError> for ApiError {
     fn from(error: DslError) -> Self {
-        let mut innermost = &error;
-        while let Some(within) = &innermost.within {
-            innermost = within;
-        }
-        // An error of the parser is the root of it all; another one only says why a field is wrong.
-        let root = (innermost.kind == DslErrorKind::Parsing && error.within.is_some())
-            .then(|| Cause::new(innermost.kind.type_name(), innermost.reason.clone()));
+        let root = root_of(&error);
+        let root = (!std::ptr::eq(root, &error)).then(|| cause_of(root.clone()));
         let told = ApiError::new(StatusCode::BAD_REQUEST, cause_of(error));
         match root {
             Some(root) => told.with_root(root),

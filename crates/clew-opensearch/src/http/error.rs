@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::http::json_writer::JsonWriter;
+use crate::http::place::{Places, Spot};
 
 /// Errors that are Java's own: where all shards failed with one, it is told once more as the cause of that.
 const JAVAS_OWN: [&str; 5] = [
@@ -17,12 +18,17 @@ const JAVAS_OWN: [&str; 5] = [
 /// More buckets than `search.max_buckets` allows.
 pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
+/// A query without a name; its place is told behind the reason.
+pub(crate) const EMPTY_CLAUSE: &str = "query malformed, empty clause";
+
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     kind: &'static str,
     reason: String,
     extra: Vec<(&'static str, Value)>,
+    /// Where in the request's body it is, until that is told.
+    spot: Option<Spot>,
     caused_by: Option<Box<Cause>>,
 }
 
@@ -33,12 +39,41 @@ impl Cause {
             kind,
             reason: reason.into(),
             extra: Vec::new(),
+            spot: None,
             caused_by: None,
         }
     }
 
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         self.extra.push((key, value.into()));
+        self
+    }
+
+    /// Says where in the request's body it is; [`ApiError::placed`] tells that.
+    pub(crate) fn at(mut self, spot: Option<Spot>) -> Self {
+        self.spot = spot;
+        self
+    }
+
+    /// Tells the places of itself and of what caused it, each as errors of its type do.
+    fn placed(mut self, places: &mut Places<'_>) -> Self {
+        let place = self.spot.take().and_then(|spot| places.find(spot));
+        if let Some((line, column)) = place {
+            let kind = self.kind;
+            match kind {
+                "parsing_exception" => self = self.with("line", line).with("col", column),
+                "x_content_parse_exception" | "named_object_not_found_exception" => {
+                    self.reason = format!("[{line}:{column}] {}", self.reason);
+                }
+                _ if self.reason == EMPTY_CLAUSE => {
+                    self.reason
+                        .push_str(&format!(" found at [{line}:{column}]"));
+                }
+                _ => {}
+            }
+        }
+        let within = self.caused_by.take();
+        self.caused_by = within.map(|within| Box::new(within.placed(places)));
         self
     }
 
@@ -206,6 +241,19 @@ impl ApiError {
                 .with("shard", shard.to_string())
                 .with("index_uuid", uuid)
         })
+    }
+
+    /// The same with line and column of what is wrong, where the error names values of this body, which was read from this text.
+    pub(crate) fn placed(self, body: &Value, text: &[u8]) -> Self {
+        let mut places = Places::new(body, text);
+        let shape = match *self.shape {
+            Shape::Structured { cause, root } => Shape::Structured {
+                cause: cause.placed(&mut places),
+                root: root.map(|root| root.placed(&mut places)),
+            },
+            text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
+        };
+        Self::shaped(self.status, shape)
     }
 
     /// Says where in the request's body the error is.

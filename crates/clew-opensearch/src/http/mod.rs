@@ -8,6 +8,7 @@ pub(crate) mod json_writer;
 pub(crate) mod memory_stats;
 pub(crate) mod metrics;
 pub(crate) mod params;
+pub(crate) mod place;
 pub(crate) mod raw_json;
 pub(crate) mod reply;
 pub(crate) mod reply_filter;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use clew_schema::percent::{Plus, decoded};
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::setting_values::parse_time;
 
 /// Decoded `name=value` pairs. A name without value has the empty value.
@@ -80,9 +81,11 @@ impl Params {
             return Ok(None);
         };
         let number = text.parse().map_err(|_| {
-            ApiError::illegal_argument(format!(
-                "Failed to parse int parameter [{name}] with value [{text}]"
-            ))
+            let reason = format!("Failed to parse int parameter [{name}] with value [{text}]");
+            let within = format!("For input string: \"{text}\"");
+            let cause = Cause::new("illegal_argument_exception", reason)
+                .caused_by(Cause::new("number_format_exception", within));
+            ApiError::new(StatusCode::BAD_REQUEST, cause)
         })?;
         Ok(Some(number))
     }

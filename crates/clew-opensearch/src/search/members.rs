@@ -4,6 +4,7 @@ use clew_search::TrackTotal;
 use serde_json::Value;
 
 use crate::http::error::ApiError;
+use crate::http::place::{line_and_column, string_end, token};
 
 /// Longest name of a group of searches, in bytes.
 const GROUP_BYTES_MAX: usize = 256;
@@ -103,18 +104,6 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What JSON's readers call the beginning of a value.
-pub(super) fn token(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::String(_) => "VALUE_STRING",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Null => "VALUE_NULL",
-    }
-}
-
 /// Refuses a member of a search's body whose value is of another sort than what it is read from: there is none of that
 /// name then. What readers of single members refuse is theirs to say.
 pub(super) fn check_sort_of(key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
@@ -152,10 +141,8 @@ pub(super) fn unknown_key(key: &str, value: &Value, text: &[u8]) -> ApiError {
     let Some(at) = value_place(text, key) else {
         return error;
     };
-    let before = &text[..at];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let in_line = before.iter().rev().take_while(|byte| **byte != b'\n');
-    error.at_place(line, in_line.count() + 1)
+    let (line, column) = line_and_column(text, at);
+    error.at_place(line, column)
 }
 
 /// Where the value of a member of the outermost object begins in the text of well-formed JSON.
@@ -183,15 +170,6 @@ fn value_place(text: &[u8], key: &str) -> Option<usize> {
         at += 1;
     }
     None
-}
-
-/// The place of the quote that ends the string which begins at a quote.
-fn string_end(text: &[u8], from: usize) -> usize {
-    let mut at = from + 1;
-    while at < text.len() && text[at] != b'"' {
-        at += if text[at] == b'\\' { 2 } else { 1 };
-    }
-    at
 }
 
 #[cfg(test)]

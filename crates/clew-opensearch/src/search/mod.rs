@@ -38,6 +38,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use clew_engine::{
     EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchControl,
     SearchRequest, SearchResponse,
@@ -47,7 +48,8 @@ use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use crate::dsl;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
+use crate::http::place::Spot;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
@@ -398,21 +400,20 @@ fn counted_at_most(call: &Call) -> Result<Option<u64>, ApiError> {
     }
 }
 
+/// A member of a body that takes a query alone.
+pub(crate) fn not_supported(member: &str, value: &Value) -> ApiError {
+    let reason = format!("request does not support [{member}]");
+    let cause = Cause::new("parsing_exception", reason).at(Some(Spot::name_of(value)));
+    ApiError::new(StatusCode::BAD_REQUEST, cause)
+}
+
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     Spent::is_of_kind(|| "count");
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let members = body.as_object();
-    if let Some(other) = members
-        .into_iter()
-        .flatten()
-        .map(|(key, _)| key)
-        .find(|k| *k != "query")
-    {
-        return Err(ApiError::bad_request(
-            "parsing_exception",
-            format!("request does not support [{other}]"),
-        ));
+    if let Some((other, value)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
+        return Err(not_supported(other, value).placed(&body, &call.body));
     }
     let of_params = query_of_params(&call.params)?;
     let read = || match (body.get("query"), of_params) {
@@ -420,7 +421,8 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         (Some(query), None) => dsl::parse_search_query(query).map(|(query, _)| query),
         (None, None) => dsl::parse_query(&json!({"match_all": {}})),
     };
-    let mut query = stored_scripts::reading(&call.api.engine, read)?;
+    let query = stored_scripts::reading(&call.api.engine, read);
+    let mut query = query.map_err(|error| error.placed(&body, &call.body))?;
     lookup::resolve(&call, call.index_expression(), &mut query).await?;
     let min_score = uri_query::min_score_of_params(&call.params)?;
     let terminate_after = counted_at_most(&call)?;

@@ -6,9 +6,9 @@ use clew_platform::whole_ms;
 use serde_json::{Value, json};
 
 use super::contexts::{ContextKind, Pit, check_keep_alive, memory_of, watch};
-use super::members::token;
 use super::search_parts;
 use crate::http::error::ApiError;
+use crate::http::place::token;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
 use crate::search::contexts::SearchContexts;

@@ -84,7 +84,8 @@ impl Spec {
         let mut spec = Spec::empty();
         for (key, value) in members {
             check_sort_of(key, value, text)?;
-            spec.read_member(key, value, text)?;
+            spec.read_member(key, value, text)
+                .map_err(|error| error.placed(body, text))?;
         }
         spec.read_params(params)?;
         Ok(spec)

@@ -8,7 +8,6 @@ use clew_query::{SortKey, SortNumeric, SortValue};
 use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
 use serde_json::Value;
 
-use super::members::token;
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 

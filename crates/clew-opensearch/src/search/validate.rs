@@ -14,7 +14,7 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{explained, query_of_params, resolve_documents, search_parts};
+use crate::search::{explained, not_supported, query_of_params, resolve_documents, search_parts};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -34,17 +34,15 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
         return Ok(None);
     };
     let members = body.as_object();
-    if let Some((other, _)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
-        return Err(ApiError::bad_request(
-            "parsing_exception",
-            format!("request does not support [{other}]"),
-        ));
+    if let Some((other, value)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
+        return Err(not_supported(other, value).placed(&body, &call.body));
     }
     match body.get("query") {
         None => Ok(None),
         Some(query) => {
             let read = || dsl::parse_search_query(query);
-            let (query, _) = stored_scripts::reading(&call.api.engine, read)?;
+            let read = stored_scripts::reading(&call.api.engine, read);
+            let (query, _) = read.map_err(|error| error.placed(&body, &call.body))?;
             Ok(Some(query))
         }
     }

@@ -24,10 +24,11 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError> {
+    let source = body.source()?;
     let interval = date_interval(body)?;
     let offset_ms = date_offset(body)?;
     Ok(DateHistogramSpec {
-        source: body.source()?,
+        source,
         interval,
         time_zone: body.text("time_zone")?,
         offset_ms,

@@ -33,11 +33,9 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// The whole of its settings is a query.
 fn filter(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
-    let settings = body.take_all();
-    let query = if settings.is_empty() {
-        Query::MatchAll { boost: 1.0 }
-    } else {
-        dsl::parse_query(&Value::Object(settings))?
+    let query = match body.take_whole() {
+        Some(settings) => dsl::parse_query(settings)?,
+        None => Query::match_all(),
     };
     Ok(FiltersSpec {
         filters: vec![(String::new(), query)],

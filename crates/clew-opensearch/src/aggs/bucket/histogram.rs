@@ -18,6 +18,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
+    let source = body.source()?;
     let interval = body
         .number("interval")?
         .ok_or_else(|| AggDslError::illegal("[interval] must be >0 for histogram aggregation"))?;
@@ -26,10 +27,10 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
             "[interval] must be >0 for histogram aggregation [{}]",
             body.name
         );
-        return Err(AggDslError::illegal(reason).in_field(body.kind, "interval"));
+        return Err(body.in_field("interval", AggDslError::illegal(reason)));
     }
     Ok(HistogramSpec {
-        source: body.source()?,
+        source,
         interval,
         offset: body.number("offset")?.unwrap_or(0.0),
         min_doc_count: body.count("min_doc_count")?.unwrap_or(0),

@@ -46,6 +46,7 @@ fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
 }
 
 fn ranks(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
+    let source = body.source()?;
     let points = body.numbers_or_one("values")?.ok_or_else(|| {
         AggDslError::illegal(format!("[values] must not be null: [{}]", body.name))
     })?;
@@ -54,7 +55,7 @@ fn ranks(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
         ranks: true,
         keyed: body.flag_or("keyed", true)?,
         method: method(body)?,
-        source: body.source()?,
+        source,
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clew_engine::{IndexPart, Pinned, Purpose, Slice};
 use clew_query::{Order, Query, Script, SortKey};
+use serde::Serializer as _;
 use serde_json::{Value, json};
 
 use super::scripted;
@@ -167,7 +168,9 @@ impl Body {
             match key.as_str() {
                 "query" => {
                     let read = || dsl::parse_query(value);
-                    asked.query = Some(stored_scripts::reading(engine, read)?);
+                    let query = stored_scripts::reading(engine, read);
+                    asked.query =
+                        Some(query.map_err(|error| error.placed(&body, &rewritten(&body)))?);
                 }
                 "max_docs" => asked.docs_max.set(whole(value)?)?,
                 "size" => asked.page = Some(whole(value)?),
@@ -175,7 +178,9 @@ impl Body {
                 "slice" => asked.slice = Some(read_slice(value)?),
                 "sort" => {
                     let read = || dsl::parse_sort(value);
-                    asked.sort = Some(stored_scripts::reading(engine, read)?);
+                    let sort = stored_scripts::reading(engine, read);
+                    asked.sort =
+                        Some(sort.map_err(|error| error.placed(&body, &rewritten(&body)))?);
                 }
                 // Sources are written whole.
                 "_source" | "docvalue_fields" => {}
@@ -188,6 +193,17 @@ impl Body {
         }
         Ok(asked)
     }
+}
+
+/// What places in the search of a body are told of: OpenSearch takes out what is no search and writes the rest anew.
+fn rewritten(body: &Value) -> Vec<u8> {
+    let mut text = Vec::new();
+    let members = body.as_object().into_iter().flatten();
+    let search =
+        members.filter(|(key, _)| !matches!(key.as_str(), "script" | "conflicts" | "max_docs"));
+    // Writing into memory does not fail, and without a text no place is told.
+    let _ = serde_json::Serializer::new(&mut text).collect_map(search);
+    text
 }
 
 /// The order of a job: the one that is asked for, behind it the places of the documents, which no two share.
