@@ -203,6 +203,24 @@ class Errors(ClewTest):
             error = caught.exception.info["error"]
             self.assertEqual((error["line"], error["col"]), place)
 
+    def test_a_name_that_stands_twice(self):
+        for path, text, name in (
+            ("/i/_search", '{"size":1,"size":2}', "size"),
+            ("/i/_search", '{"query":{"bool":{"must":[],"must":[]}}}', "must"),
+            ("/i/_search", '{"aggs":{"a":{"avg":{"field":"n"}},"a":{"avg":{"field":"n"}}}}', "a"),
+            ("/_msearch", '{"index":"i"}\n{"size":1,"size":2}\n', "size"),
+        ):
+            kind = "application/x-ndjson" if path == "/_msearch" else "application/json"
+            with self.subTest(text), self.refused(400, "json_parse_exception", f"Duplicate field '{name}'"):
+                self.raw("POST", path, body=text, headers={"content-type": kind})
+
+    def test_values_of_another_sort_than_a_member_takes(self):
+        for body in ({"explain": 1}, {"size": True}):
+            with self.subTest(body), self.refused(400, "json_parse_exception", "Current token (VALUE_"):
+                self.client.search(index="i", body=body)
+        for size in (1.5, "1.5", "1"):
+            self.assertEqual(self.client.search(index="i", body={"size": size})["timed_out"], False)
+
     def test_names_that_nobody_knows(self):
         with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):
             self.client.search(index="i", body={"qery": {}})

@@ -18,5 +18,6 @@ pub(crate) mod setting_values;
 pub(crate) mod shard_outcomes;
 pub(crate) mod source_filter;
 pub(crate) mod suggestion;
+pub(crate) mod unique_json;
 pub(crate) mod while_waited;
 pub(crate) mod yaml;

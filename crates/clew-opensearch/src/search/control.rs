@@ -9,7 +9,7 @@ use clew_search::{Combine, Rescore};
 use serde_json::Value;
 
 use super::guard::limit;
-use super::members::flag;
+use super::members::{flag, integer};
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::params::Params;
@@ -56,7 +56,7 @@ impl Control {
     /// Takes a member of the body when it is one of these.
     pub(super) fn read_member(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
         match key {
-            "explain" => self.explain = flag(key, value)?,
+            "explain" => self.explain = flag(value)?,
             "terminate_after" => self.terminate_after = Some(natural(key, value)?),
             "pit" => self.pit = Some(pit(value)?),
             "slice" => self.slice = Some(slice(value)?),
@@ -315,13 +315,8 @@ fn members<'a>(
 }
 
 fn natural(key: &str, value: &Value) -> Result<u64, ApiError> {
-    let number = match value {
-        Value::String(text) => text.parse::<i64>().ok(),
-        other => other.as_i64(),
-    };
-    number
-        .and_then(|number| u64::try_from(number).ok())
-        .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be >= 0")))
+    let number = integer(value)?;
+    u64::try_from(number).map_err(|_| ApiError::illegal_argument(format!("[{key}] must be >= 0")))
 }
 
 #[cfg(test)]

@@ -20,17 +20,22 @@ pub(super) fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> 
     names.iter().map(name).collect()
 }
 
+/// A whole number; what stands behind a point is left off.
+pub(super) fn integer(value: &Value) -> Result<i64, ApiError> {
+    if let Some(number) = value.as_i64() {
+        return Ok(number);
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "whole numbers are asked for, and what is too large is refused by who asks"
+    )]
+    let number = number(value)? as i64;
+    Ok(number)
+}
+
+/// A whole number that is not negative.
 pub(super) fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
-    let number = match value {
-        Value::String(text) => text.parse::<i64>().ok(),
-        other => other.as_i64(),
-    };
-    let Some(number) = number else {
-        return Err(ApiError::bad_request(
-            "parsing_exception",
-            format!("[{key}] must be a whole number, found [{value}]"),
-        ));
-    };
+    let number = integer(value)?;
     usize::try_from(number).map_err(|_| {
         ApiError::illegal_argument(format!(
             "[{key}] parameter cannot be negative, found [{number}]"
@@ -38,26 +43,56 @@ pub(super) fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
     })
 }
 
-pub(super) fn flag(key: &str, value: &Value) -> Result<bool, ApiError> {
+/// A number, or the text of one.
+fn number(value: &Value) -> Result<f64, ApiError> {
+    let number = match value {
+        Value::String(text) => {
+            let reason = || format!("For input string: \"{text}\"");
+            let number = text.trim().parse().ok();
+            return number
+                .ok_or_else(|| ApiError::bad_request("number_format_exception", reason()));
+        }
+        other => other.as_f64(),
+    };
+    number.ok_or_else(|| {
+        let found = current_token(value);
+        let reason =
+            format!("Current token ({found}) not numeric, can not use numeric value accessors");
+        ApiError::bad_request("json_parse_exception", reason)
+    })
+}
+
+/// A value's first token as the reader of JSON itself calls it.
+fn current_token(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(true) => "VALUE_TRUE",
+        Value::Bool(false) => "VALUE_FALSE",
+        Value::Number(number) if number.is_f64() => "VALUE_NUMBER_FLOAT",
+        Value::Number(_) => "VALUE_NUMBER_INT",
+        other => token(other),
+    }
+}
+
+pub(super) fn flag(value: &Value) -> Result<bool, ApiError> {
     match value {
         Value::Bool(flag) => Ok(*flag),
         Value::String(text) if text == "true" => Ok(true),
         Value::String(text) if text == "false" => Ok(false),
-        other => Err(ApiError::illegal_argument(format!(
-            "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
+        Value::String(text) => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
         ))),
+        other => {
+            let found = current_token(other);
+            let reason = format!("Current token ({found}) not of boolean type");
+            Err(ApiError::bad_request("json_parse_exception", reason))
+        }
     }
 }
 
-pub(super) fn float(key: &str, value: &Value) -> Result<f32, ApiError> {
+pub(super) fn float(value: &Value) -> Result<f32, ApiError> {
     #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
-    let number = value.as_f64().map(|number| number as f32);
-    number.ok_or_else(|| {
-        ApiError::bad_request(
-            "parsing_exception",
-            format!("[{key}] must be a number, found [{value}]"),
-        )
-    })
+    let number = number(value)? as f32;
+    Ok(number)
 }
 
 pub(super) fn list(key: &str, value: &Value) -> Result<Vec<Value>, ApiError> {

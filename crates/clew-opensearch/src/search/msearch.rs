@@ -17,6 +17,7 @@ use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
+use crate::http::unique_json;
 use crate::state::call::{Call, read_wildcards};
 use crate::state::stored_scripts;
 
@@ -250,7 +251,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         }
         call.memory.take_json(line)?;
         call.memory.take(words_bytes(line.len()))?;
-        serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))
+        unique_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))
     };
     let header = read(header)?;
     let mut item = Item {

@@ -168,10 +168,10 @@ impl Spec {
             "stored_fields" if value.is_object() => return Err(unknown_key(key, value, text)),
             "stored_fields" => self.read_stored_fields(value)?,
             "track_total_hits" => self.track_total = Some(track_total(value)?),
-            "track_scores" => self.track_scores = flag(key, value)?,
-            "version" => self.output.version = flag(key, value)?,
-            "seq_no_primary_term" => self.output.seq_no = flag(key, value)?,
-            "min_score" => self.min_score = Some(float(key, value)?),
+            "track_scores" => self.track_scores = flag(value)?,
+            "version" => self.output.version = flag(value)?,
+            "seq_no_primary_term" => self.output.seq_no = flag(value)?,
+            "min_score" => self.min_score = Some(float(value)?),
             "timeout" => {
                 let time = value
                     .as_str()
@@ -179,11 +179,11 @@ impl Spec {
                 self.timeout = crate::http::setting_values::parse_time(key, &time)?;
             }
             "stats" => self.groups = groups(key, value)?,
-            "profile" => self.output.profile = flag(key, value)?,
+            "profile" => self.output.profile = flag(value)?,
             "indices_boost" => self.indices_boost = read_boosts(value)?,
             // Answers show these scores when the URI asks for them.
             "include_named_queries_score" => {
-                flag(key, value)?;
+                flag(value)?;
             }
             // These only tell a cluster where to run, or how to count a search.
             "ext" | "verbose_pipeline" if is_empty(value) => {}

@@ -19,6 +19,7 @@ use crate::http::json_writer::json_while;
 use crate::http::params::Params;
 use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
+use crate::http::unique_json;
 use crate::state::api::Api;
 use crate::state::tasks::{NewTask, RunningTask};
 
@@ -158,7 +159,7 @@ impl Call {
             return Ok(None);
         }
         self.memory.take_json(&self.body)?;
-        serde_json::from_slice(&self.body)
+        unique_json::from_slice(&self.body)
             .map(Some)
             .map_err(|error| ApiError::malformed_json(&error))
     }
