@@ -253,6 +253,8 @@ class Errors(ClewTest):
         with caught.exception as error:
             self.assertEqual(error.code, 406)
             self.assertIn(b"Content-Type header [text/plain] is not supported", error.read())
+        with self.refused(400, "content_type_header_exception", "invalid Content-Type header [nope]"):
+            self.raw("POST", "/i/_search", body="{}", headers={"content-type": "nope"})
 
     def test_what_is_not_supported_says_so(self):
         aggs = {"a": {"significant_terms": {"script": {"source": "doc['n'].value"}}}}

@@ -248,8 +248,15 @@ impl Header {
                 "false" => self.require_alias = Some(false),
                 _ => return Err(unexpected_value(number, name, value)),
             },
+            "retry_on_conflict" => {
+                let text = text?;
+                if text.parse::<i32>().is_err() {
+                    let reason = format!("For input string: \"{text}\"");
+                    return Err(ApiError::bad_request("number_format_exception", reason));
+                }
+            }
             // Old clients name a type; the others ask for what is done anyway.
-            "_type" | "retry_on_conflict" | "dynamic_templates" => {}
+            "_type" | "dynamic_templates" => {}
             "_source" => self.shown = Some(source_filter(value, number)?),
             "pipeline" => self.pipeline = Some(text?),
             "version" => self.version = Some(position(&text?, number, name, value)?),

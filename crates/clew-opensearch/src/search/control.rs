@@ -79,6 +79,10 @@ impl Control {
         if let Some(size) = params.integer("pre_filter_shard_size")? {
             self.pre_filter = Some(at_least(size, 1, "preFilterShardSize")?);
         }
+        if let Some(most) = params.integer("max_concurrent_shard_requests")? {
+            at_least(most, 1, "maxConcurrentShardRequests")?;
+        }
+        params.flag("request_cache", false)?;
         match params.get("search_type") {
             None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
             Some(other @ ("query_and_fetch" | "dfs_query_and_fetch")) => Err(

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::http::body;
 use crate::http::client::Client;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::params::{Params, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
@@ -308,6 +308,13 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
     let text = value.to_str().unwrap_or_default();
     if is_json(text) {
         return Ok(());
+    }
+    if !text.contains('/') {
+        let reason = format!("invalid Content-Type header [{text}]");
+        let told = format!("java.lang.IllegalArgumentException: {reason}");
+        let cause = Cause::new("content_type_header_exception", told)
+            .caused_by(Cause::new("illegal_argument_exception", reason));
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, cause));
     }
     Err(ApiError::text(
         StatusCode::NOT_ACCEPTABLE,
