@@ -142,7 +142,8 @@ pub async fn run(
         after = spec.after(index).map_err(refused)?;
         collapse::check(&spec).map_err(refused)?;
     }
-    let mut request = spec.request(state.pinned.clone())?;
+    let request = spec.request(state.pinned.clone());
+    let mut request = request.map_err(|error| on_first(call, &state.indices, error))?;
     call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
     request.timeout = request.timeout.or(times.timeout);
@@ -331,7 +332,8 @@ async fn execute(
     Ok(found)
 }
 
-fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
+/// The error of a search as the failure of the shards of its first index.
+pub(crate) fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
     match indices.first() {
         Some(index) => on_all_shards(call, index, error),
         None => error,

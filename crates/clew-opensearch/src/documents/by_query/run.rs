@@ -23,6 +23,7 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
+use crate::search::on_first;
 use crate::state::call::Call;
 use crate::state::replicas::{CopiesCheck, WantedCopies};
 
@@ -72,6 +73,10 @@ pub(super) async fn run(
             Err(EngineError::Memory(_)) if page > 1 => {
                 page /= 2;
                 continue;
+            }
+            // Clients look for what is wrong where searches have it.
+            Err(error @ EngineError::Query(_)) => {
+                return Err(on_first(call, &job.pinned.indices(), error.into()));
             }
             response => response?,
         };
