@@ -2,7 +2,7 @@
 
 A row of it is a request with the status, the error's `type` and its `reason`; where all shards failed
 (or an item of a bulk or a multi-search did), the reason is the cause's, whose type is `cause`. Places in
-the body (`[1:35]`) are left out: this server does not tell them.
+the body (`[1:35]`) are left out: test_errors.py looks at them.
 """
 
 import http.client

@@ -116,5 +116,5 @@ fn script(body: &mut Body<'_>, kind: &'static str) -> Result<WrittenScript, AggD
     let Some(script) = body.take("script") else {
         return Err(missing(body, "script"));
     };
-    Ok(WrittenScript::of(kind, script)?)
+    WrittenScript::of(kind, script)
 }
