@@ -4,7 +4,7 @@ use clew_query::ScriptPurpose;
 use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
 use serde_json::{Map, Value};
 
-use super::error::AggDslError;
+use super::AggDslError;
 use crate::dsl::WrittenScript;
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;

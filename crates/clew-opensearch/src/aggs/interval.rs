@@ -7,8 +7,8 @@ use clew_query::aggregation::{CalendarUnit, DateInterval};
 
 use serde_json::Value;
 
+use super::AggDslError;
 use super::body::Body;
-use super::error::AggDslError;
 
 /// A calendar unit, by name or as one of it.
 pub(super) fn calendar(text: &str) -> Option<CalendarUnit> {

@@ -4,7 +4,6 @@
 
 mod body;
 mod bucket;
-mod error;
 mod interval;
 mod metric;
 mod parse;
@@ -19,10 +18,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use error::{AggDslError, AggDslErrorKind};
 pub(crate) use parse::ShownAggs;
 pub use parse::{ParsedAggs, parse_aggs};
 pub(crate) use path::AggPath;
 pub(crate) use render::{Rendering, render_aggs};
 pub(crate) use shown_bytes::shown_bytes;
 pub(crate) use table::supported;
+
+// What is wrong with aggregations is told as what is wrong with queries.
+pub use crate::dsl::{DslError as AggDslError, DslErrorKind as AggDslErrorKind};

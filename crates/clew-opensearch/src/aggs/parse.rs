@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use clew_query::aggregation::{AggSpec, NamedAgg};
 use serde_json::{Map, Value};
 
+use super::AggDslError;
 use super::body::Body;
-use super::error::AggDslError;
 use super::path::AggPath;
 use super::table;
 use crate::http::place::{Spot, token};

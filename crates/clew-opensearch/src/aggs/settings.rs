@@ -3,8 +3,8 @@
 use clew_query::aggregation::{IncludeExclude, TermFilter};
 use serde_json::Value;
 
+use super::AggDslError;
 use super::body::{Body, scalar};
-use super::error::AggDslError;
 
 /// Counts beyond 32 bits mean "all".
 pub(super) fn small(count: u64) -> u32 {

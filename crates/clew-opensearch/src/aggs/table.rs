@@ -3,8 +3,8 @@
 use clew_query::aggregation::AggSpec;
 use serde_json::{Map, Value, json};
 
+use super::AggDslError;
 use super::body::Body;
-use super::error::AggDslError;
 use super::{bucket, metric, pipeline};
 use crate::http::suggestion::did_you_mean;
 

@@ -6,9 +6,9 @@ use clew_query::aggregation::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::{Body, scalar};
 use crate::aggs::bucket::geo_grid::geotile;
-use crate::aggs::error::AggDslError;
 use crate::aggs::interval::{date_interval, date_offset};
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::size;

@@ -4,8 +4,8 @@ use clew_aggregation::HistogramResult;
 use clew_query::aggregation::{AggSpec, AutoDateSpec, DateHistogramSpec};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::interval::{calendar, date_interval, date_offset};
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::small;

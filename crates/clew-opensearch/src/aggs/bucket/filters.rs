@@ -5,8 +5,8 @@ use clew_query::Query;
 use clew_query::aggregation::{AggSpec, FilterShape, FiltersSpec};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::shown::{insert_keyed, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};

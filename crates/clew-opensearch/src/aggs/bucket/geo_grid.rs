@@ -5,8 +5,8 @@ use clew_query::aggregation::{AggSpec, GEOHASH_MAX, Grid, GridBounds, GridSpec, 
 use clew_schema::geo::{DistanceUnit, parse_distance};
 use serde_json::{Map, Value};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{size, small};
 use crate::aggs::shown::named_buckets_body;

@@ -2,8 +2,8 @@
 
 use clew_query::aggregation::{AggSpec, HistogramSpec, VariableWidthSpec};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::settings::small;
 use crate::aggs::table::{NUMBERS, Row};
 

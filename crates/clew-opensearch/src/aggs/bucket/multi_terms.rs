@@ -5,8 +5,8 @@ use clew_query::aggregation::{AggSpec, MultiTermsSpec, Source};
 use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{size, small};
 use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};

@@ -8,8 +8,8 @@ use clew_query::aggregation::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::positive;
 use crate::aggs::table::{ANY_VALUES, BYTES, NO_VALUES, NOT_LISTED, Row};

@@ -5,8 +5,8 @@ use clew_query::aggregation::{AggSpec, DistanceOrigin, EndKind, RangeItem, Range
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::shown::{insert_keyed, while_wanted};
 use crate::aggs::table::{ADDRESSES, NUMBERS, PLACES, Row};

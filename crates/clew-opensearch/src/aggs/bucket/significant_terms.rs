@@ -4,8 +4,8 @@ use clew_aggregation::{BucketExtra, TermsKind, TermsResult};
 use clew_query::aggregation::{AggSpec, Comparison, Heuristic, SignificantSpec, WordsSpec};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{size, small, term_filter};
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};

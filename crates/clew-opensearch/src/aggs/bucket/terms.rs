@@ -4,8 +4,8 @@ use clew_aggregation::{TermsKind, TermsResult};
 use clew_query::aggregation::{AggSpec, RareTermsSpec, TermsSpec};
 use serde_json::{Map, Value};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{positive, size, small, term_filter};
 use crate::aggs::shown::{insert_buckets, term_count, term_key, terms_counts, while_wanted};

@@ -5,8 +5,8 @@ use clew_query::SortMode;
 use clew_query::aggregation::{AggSpec, MatrixSpec, Source};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::{Body, scalar};
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::TypeName;
 use crate::aggs::table::{NUMBERS, Row};
 

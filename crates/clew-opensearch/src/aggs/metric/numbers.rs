@@ -5,8 +5,8 @@ use clew_query::aggregation::{
     AggSpec, CardinalitySpec, MedianDeviationSpec, Source, WeightedAvgSpec,
 };
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::metric::percentiles::COMPRESSION_MAX;
 use crate::aggs::settings::small;
 use crate::aggs::table::{ANY_VALUES, NUMBERS, Row};

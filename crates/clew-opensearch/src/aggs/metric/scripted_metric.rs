@@ -4,8 +4,8 @@ use clew_query::aggregation::{AggSpec, ScriptedMetricSpec};
 use clew_query::{Script, ScriptPurpose};
 use serde_json::{Map, Value};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::TypeName;
 use crate::aggs::table::{NOT_LISTED, Row};
 use crate::dsl::WrittenScript;

@@ -4,8 +4,8 @@ use clew_aggregation::{ExtendedStats, Stats};
 use clew_query::aggregation::{AggSpec, ExtendedStatsSpec};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::render::TypeName;
 use crate::aggs::table::{NUMBERS, Row};
 

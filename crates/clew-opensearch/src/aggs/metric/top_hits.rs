@@ -4,8 +4,8 @@
 use clew_query::aggregation::{AggSpec, TopHitsSpec};
 use serde_json::Map;
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::table::{NOT_LISTED, Row};
 use crate::dsl;
 

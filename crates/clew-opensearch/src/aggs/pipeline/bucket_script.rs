@@ -3,8 +3,8 @@
 use clew_query::aggregation::{AggSpec, PipelineKind};
 use clew_query::{Script, ScriptPurpose};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::pipeline::{made, named_paths, script};
 use crate::aggs::table::{NOT_LISTED, Row};
 

@@ -3,8 +3,8 @@
 use clew_query::aggregation::{AggSpec, Direction, PipelineKind};
 use serde_json::Value;
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::pipeline::{pipeline, positive};
 use crate::aggs::table::{NOT_LISTED, Row};
 

@@ -9,8 +9,8 @@ pub(super) mod summary;
 use clew_query::aggregation::{AggSpec, GapPolicy, PipelineKind, PipelineSpec};
 use serde_json::Value;
 
+use super::AggDslError;
 use super::body::Body;
-use super::error::AggDslError;
 use super::table::Row;
 use crate::dsl::WrittenScript;
 

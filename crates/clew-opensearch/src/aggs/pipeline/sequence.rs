@@ -7,8 +7,8 @@ use clew_query::aggregation::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::interval::{calendar, fixed_interval};
 use crate::aggs::pipeline::{pipeline, positive, script};
 use crate::aggs::render::TypeName;

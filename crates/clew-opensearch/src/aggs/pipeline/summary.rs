@@ -4,8 +4,8 @@ use clew_aggregation::Metric;
 use clew_query::aggregation::{AggSpec, PipelineKind, Summary};
 use serde_json::{Map, Value, json};
 
+use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::error::AggDslError;
 use crate::aggs::metric::percentiles::PERCENTS;
 use crate::aggs::pipeline::pipeline;
 use crate::aggs::render::TypeName;
