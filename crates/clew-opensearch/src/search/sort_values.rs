@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
+use crate::http::place::token;
 
 /// Refuses an order over a field whose numbers have a sign in one index and none in another.
 pub(crate) fn check(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
