@@ -4,7 +4,7 @@
 use crate::codes::{FACTORS, bit_pitch_bytes, pitch_bytes};
 use crate::column::{GRAPH_BYTES_MIN, is_coded};
 use crate::graph::{base_slots, growing_base_slots, upper_slots};
-use crate::ivf::lists_memory;
+use crate::ivf::{TRAIN_ROWS_MIN, lists_memory};
 use crate::{ColumnOptions, Element, GraphChoice, Method, Space};
 
 /// A list, a vector or a buffer takes a little more than what is in it; this is for all that is not
@@ -12,6 +12,9 @@ use crate::{ColumnOptions, Element, GraphChoice, Method, Space};
 const FIXED_BYTES: usize = 256 << 10;
 /// What the byte codes keep beside a row: its step and its own part of a distance.
 const BYTE_FACTS_BYTES: usize = 8;
+
+/// A part of fewer rows is scanned, whatever the whole: they are too few to learn codes from.
+const LISTED_ROWS_MIN: usize = TRAIN_ROWS_MIN;
 
 /// Whether a column of so many rows gets a graph.
 pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> bool {
@@ -21,6 +24,22 @@ pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> b
         GraphChoice::WhenWorthIt => bytes > GRAPH_BYTES_MIN,
         GraphChoice::Always => rows > 0,
     }
+}
+
+/// Whether a column of so many rows, which is one of so many parts of about that size, gets what it is searched through: by its
+/// own size a graph or lists, or else lists by the size of the whole. Parts that each would be scanned are then searched at
+/// once, by codes that take a twelfth of the bytes of their vectors.
+pub(crate) fn gets_structure(
+    options: &ColumnOptions,
+    (rows, parts): (usize, usize),
+    graph: GraphChoice,
+) -> bool {
+    if gets_graph(options, rows, graph) {
+        return true;
+    }
+    let is_for_lists = matches!(options.method, Method::Lists(_)) || compares_lists(options, graph);
+    let whole = rows.saturating_mul(parts);
+    is_for_lists && rows >= LISTED_ROWS_MIN && gets_graph(options, whole, graph)
 }
 
 /// Whether lists are built beside the graph that was asked for, and may stand in for it.
@@ -51,22 +70,23 @@ pub fn memory_needed_of_part(
     let stored = options.element.row_bytes(options.dimension);
     let norm = usize::from(options.space == Space::Cosine) * number;
     let mut row_bytes = stored + number + norm;
-    if !gets_graph(options, rows, graph) {
+    if !gets_structure(options, (rows, parts), graph) {
         return row_bytes.saturating_mul(rows).saturating_add(FIXED_BYTES);
     }
     let of_lists = options.list_options();
     let (lists, lists_fixed) = lists_memory(options.dimension, (rows, parts), &of_lists);
+    let is_part = !gets_graph(options, rows, graph);
     let fixed_bytes = match (options.method, compares_lists(options, graph)) {
-        (Method::Lists(_), _) => {
+        (method, _) if is_part || method != Method::Graph => {
             row_bytes += lists;
             FIXED_BYTES + lists_fixed
         }
-        (Method::Graph, false) => {
+        (_, false) => {
             row_bytes += graph_memory(options).0;
             FIXED_BYTES
         }
         // Lists are formed when the graph has grown.
-        (Method::Graph, true) => {
+        (_, true) => {
             let (growing, grown) = graph_memory(options);
             row_bytes += growing.max(grown + lists);
             FIXED_BYTES.max(lists_fixed)
@@ -110,5 +130,45 @@ mod tests {
         assert!(of_parts(1) < of_parts(4) && of_parts(4) < of_parts(18));
         // There is no more than one list for eight rows.
         assert_eq!(of_parts(1_000), of_parts(10_000));
+    }
+
+    #[test]
+    fn small_parts_of_a_whole_that_is_not_small_get_lists() {
+        let graph = ColumnOptions::new(128, Space::L2);
+        let lists = ColumnOptions {
+            method: Method::Lists(crate::IvfOptions::default()),
+            ..graph
+        };
+        let exact = ColumnOptions {
+            exact_structure: true,
+            ..graph
+        };
+        let multi = ColumnOptions {
+            multi: true,
+            ..graph
+        };
+        // As many as a graph is not worth it for.
+        let small = GRAPH_BYTES_MIN / 512;
+        let worth = GraphChoice::WhenWorthIt;
+        let cases = [
+            (graph, (small + 1, 1), worth, true),
+            (graph, (small, 1), worth, false),
+            (graph, (small, 2), worth, true),
+            (lists, (small, 2), worth, true),
+            (lists, (small, 2), GraphChoice::Never, false),
+            (exact, (small, 2), worth, false),
+            (multi, (small, 2), worth, false),
+            (graph, (small / 18, 18), worth, false),
+            (graph, (small / 9, 18), worth, true),
+            (graph, (LISTED_ROWS_MIN - 1, 1_000), worth, false),
+            (graph, (LISTED_ROWS_MIN, 1_000), worth, true),
+        ];
+        for (options, rows, choice, wanted) in cases {
+            let got = gets_structure(&options, rows, choice);
+            assert_eq!(got, wanted, "{rows:?} {choice:?} {options:?}");
+            let least = memory_needed(&options, rows.0, GraphChoice::Never);
+            let needed = memory_needed_of_part(&options, rows, choice);
+            assert_eq!(needed > least, wanted, "{rows:?}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
 use crate::image::{laid_out, pad};
 use crate::ivf::{ReuseLists, SharedCentres};
-use crate::memory::gets_graph;
+use crate::memory::gets_structure;
 use crate::options::{inverse_norm, norm_squared, squared};
 use crate::rows::{Geometry, Rows};
 use crate::watch::{BuildPhase, BuildWatch};
@@ -30,7 +30,8 @@ pub const GRAPH_BYTES_MIN: usize = 2 << 20;
 pub enum GraphChoice {
     /// Neither: every search of this column is a scan.
     Never,
-    /// It does if the vectors take more than [`GRAPH_BYTES_MIN`].
+    /// It does if the vectors take more than [`GRAPH_BYTES_MIN`]. One of several parts ([`ColumnBuilder::sharing`]) gets lists if
+    /// all of them would.
     WhenWorthIt,
     /// It does if there is any vector: for tests and measurements, as small columns are better off
     /// without.
@@ -219,11 +220,12 @@ impl ColumnBuilder {
     ) -> Result<(), VectorError> {
         let progress = self.watch.progress.clone();
         progress.check()?;
-        let (built, learnt) = if gets_graph(&self.options, self.len(), how.graph) {
-            self.build(how, before)?
-        } else {
-            (None, Learnt::default())
-        };
+        let (built, learnt) =
+            if gets_structure(&self.options, (self.len(), self.parts()), how.graph) {
+                self.build(how, before)?
+            } else {
+                (None, Learnt::default())
+            };
         progress.check()?;
         progress.begin(BuildPhase::Write, (0, 0));
         let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);

@@ -10,8 +10,11 @@ use crate::column::integrity::{Checked, Integrity};
 use crate::graph::{
     BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
 };
-use crate::ivf::{BuildLists, OwnedLists, ReuseLists, SharedCentres, build_lists};
-use crate::memory::compares_lists;
+use crate::ivf::{
+    BuildLists, OwnedLists, ROWS_PER_LIST_MIN, ROWS_PER_LIST_MIN_SMALL, ReuseLists, SharedCentres,
+    build_lists,
+};
+use crate::memory::{compares_lists, gets_graph};
 use crate::plan::lists_effort;
 use crate::watch::BuildPhase;
 use crate::{Method, VectorError};
@@ -28,7 +31,8 @@ impl ColumnBuilder {
             None => (None, None, &[][..]),
         };
         let choice = choice.filter(|choice| choice.holds_for(self.len()));
-        if let Method::Lists(_) = self.options.method {
+        let is_for_lists = matches!(self.options.method, Method::Lists(_));
+        if is_for_lists || self.is_small_part(how) {
             let reuse = match &structure {
                 Some(Structures::Lists(reuse)) => Some(reuse),
                 Some(Structures::Graph(_)) | None => None,
@@ -211,8 +215,13 @@ impl ColumnBuilder {
         })
     }
 
+    /// Whether it has lists by the size of the whole that it is a part of, and not by its own.
+    fn is_small_part(&self, how: ImageOptions) -> bool {
+        !gets_graph(&self.options, self.len(), how.graph)
+    }
+
     /// Columns of about this size that are searched together.
-    fn parts(&self) -> usize {
+    pub(super) fn parts(&self) -> usize {
         let shared = self.shared.as_deref();
         shared.map_or(1, SharedCentres::parts)
     }
@@ -226,6 +235,10 @@ impl ColumnBuilder {
             space: self.options.space,
             options: self.options.list_options(),
             parts: self.parts(),
+            rows_per_list_min: match self.is_small_part(how) {
+                true => ROWS_PER_LIST_MIN_SMALL,
+                false => ROWS_PER_LIST_MIN,
+            },
             seed: how.seed,
             threads: how.threads.max(1),
         };

@@ -26,7 +26,10 @@ const SAMPLE_PER_LIST: usize = 48;
 const BOOK_ROWS: usize = 4_096;
 /// Where vectors are parts of a whole there are lists as for the whole, but no more than one for so many rows of a part: each
 /// list has a block that is not full.
-const ROWS_PER_LIST_MIN: usize = 8;
+pub(crate) const ROWS_PER_LIST_MIN: usize = 8;
+/// The same of parts so small that most of their lists are gone through: blocks that are mostly full take the least then (18 parts
+/// of 1,667 × 128).
+pub(crate) const ROWS_PER_LIST_MIN_SMALL: usize = FAST_ROWS;
 
 /// How lists are built.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +38,17 @@ pub(crate) struct BuildLists {
     pub(crate) options: IvfOptions,
     /// Parts of about this size that are searched together.
     pub(crate) parts: usize,
+    /// There is no more than one list for so many rows, unless there would be more without any other part.
+    pub(crate) rows_per_list_min: usize,
     pub(crate) seed: u64,
     pub(crate) threads: usize,
+}
+
+impl BuildLists {
+    /// Lists for so many rows.
+    pub(super) fn list_count(&self, rows: usize) -> usize {
+        list_count((rows, self.parts), self.rows_per_list_min, &self.options)
+    }
 }
 
 /// What an image keeps of lists.
@@ -64,11 +76,15 @@ impl OwnedLists {
 
 /// Lists for so many rows, in so many parts of a whole: √2 times the square root. Twice that makes a build half as fast again and
 /// searches of recall .90 to .95 no faster (150,000 × 384).
-pub(super) fn list_count((rows, parts): (usize, usize), options: &IvfOptions) -> usize {
+fn list_count(
+    (rows, parts): (usize, usize),
+    rows_per_list_min: usize,
+    options: &IvfOptions,
+) -> usize {
     let wanted = match options.lists {
         0 => {
             let of_whole = rows.saturating_mul(parts.saturating_mul(2)).isqrt();
-            of_whole.min((2 * rows).isqrt().max(rows / ROWS_PER_LIST_MIN))
+            of_whole.min((2 * rows).isqrt().max(rows / rows_per_list_min))
         }
         lists => lists as usize,
     };
@@ -143,7 +159,7 @@ pub(crate) fn build_lists(
 /// Everything that is learned from the rows.
 fn train(rows: &Rows<'_>, how: &BuildLists) -> Cells {
     let frame = Frame::build(rows, how.seed);
-    let lists = list_count((rows.count(), how.parts), &how.options);
+    let lists = how.list_count(rows.count());
     let wanted = rows.count().min(lists * SAMPLE_PER_LIST);
     let mut sample = Points::with_room(rows.numbers, wanted);
     let mut residual = Residual::default();
@@ -223,7 +239,7 @@ pub(crate) fn lists_memory(
     let codes = code_count(dimension, part.unwrap_or(SIGNS));
     let block = fast_block_bytes(codes) + FAST_ROWS * size_of::<u32>();
     let row = codes + size_of::<Placed>() + block / FAST_ROWS;
-    let lists = list_count((rows, parts), options);
+    let lists = list_count((rows, parts), ROWS_PER_LIST_MIN, options);
     let sample = rows.min(lists * SAMPLE_PER_LIST) * (dimension + size_of::<f32>());
     let book = match part {
         None => 0,

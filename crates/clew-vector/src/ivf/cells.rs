@@ -9,7 +9,7 @@ use clew_kernels::kernels;
 use parking_lot::Mutex;
 
 use crate::codes::{Frame, Residual};
-use crate::ivf::build::{BuildLists, list_count, product_part};
+use crate::ivf::build::{BuildLists, product_part};
 use crate::ivf::coding::Coding;
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::ProductQuantizer;
@@ -84,7 +84,7 @@ impl Cells {
             return false;
         }
         let old = self.centres.points.len();
-        let new = list_count((rows.count(), how.parts), &how.options);
+        let new = how.list_count(rows.count());
         if new > old * COUNT_RATIO_MAX || old > new * COUNT_RATIO_MAX {
             return false;
         }

@@ -30,12 +30,14 @@ mod product;
 mod reuse;
 mod scan;
 
-pub(crate) use build::{BuildLists, OwnedLists, build_lists, lists_memory};
+pub(crate) use build::{
+    BuildLists, OwnedLists, ROWS_PER_LIST_MIN, ROWS_PER_LIST_MIN_SMALL, build_lists, lists_memory,
+};
 pub use cells::SharedCentres;
 pub(crate) use coding::{Coding, SIGNS, code_count};
 pub use options::{IvfOptions, LISTS_MAX, ListCodes, Method};
-pub(crate) use product::CENTROIDS;
 pub use product::ProductQuantizer;
+pub(crate) use product::{CENTROIDS, TRAIN_ROWS_MIN};
 pub(crate) use reuse::ReuseLists;
 pub(crate) use scan::{ListQuery, ScanLists, Seeker, Start};
 

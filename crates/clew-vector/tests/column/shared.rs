@@ -227,6 +227,60 @@ fn together_they_find_as_much_as_one_by_one_and_measure_less() {
     }
 }
 
+#[test]
+fn parts_that_would_be_scanned_alone_are_searched_at_once_by_lists_of_the_whole() {
+    const SMALL: usize = 450;
+    const SMALL_PARTS: usize = 8;
+    const LONG: usize = 256;
+    const K: usize = 10;
+    let (rows, queries) = clustered(SMALL_PARTS * SMALL, LONG, 8);
+    let options = ColumnOptions::new(LONG, Space::L2);
+    let built =
+        |rows: &[Vec<f32>], centres: &Arc<SharedCentres>, base: Option<&Column<Vec<u8>>>| {
+            let how = ImageOptions {
+                graph: GraphChoice::WhenWorthIt,
+                ..HOW
+            };
+            let builder = builder(options, rows).sharing(centres.clone());
+            let mut image = Vec::new();
+            match base {
+                Some(base) => builder.write_from(how, (base, &|doc| Some(doc)), &mut image),
+                None => builder.write(how, &mut image),
+            }
+            .unwrap();
+            let column = Column::open(image).unwrap();
+            column.verify().unwrap();
+            column
+        };
+    let alone = built(&rows[..SMALL], &Arc::new(SharedCentres::new(1)), None);
+    assert!(!alone.has_lists() && !alone.has_graph());
+    let centres = Arc::new(SharedCentres::new(SMALL_PARTS));
+    let parts = rows.chunks(SMALL).map(|part| built(part, &centres, None));
+    let mut parts: Vec<Column<Vec<u8>>> = parts.collect();
+    // A merge keeps them.
+    parts[3] = built(&rows[3 * SMALL..4 * SMALL], &centres, Some(&parts[3]));
+    let first = parts[0].list_centres();
+    assert!(first.is_some() && parts.iter().all(|part| part.list_centres() == first));
+    let asked: Asked<'_> = parts.iter().map(|part| (part, None)).collect();
+    let (mut found, mut wanted, mut read, mut scanned) = (0, 0, 0, 0);
+    for query in &queries {
+        let request = SearchRequest::new(query, K);
+        let truth: Vec<SearchOutcome> = parts.iter().map(|part| exact(part, &request)).collect();
+        let outcomes = at_once(&asked, &request, &mut Scratch::default());
+        let bytes = |outcomes: &[SearchOutcome]| -> u64 {
+            outcomes.iter().map(|one| one.profile.bytes_read).sum()
+        };
+        read += bytes(&outcomes);
+        scanned += bytes(&truth);
+        let truth = merged(&truth, K).0;
+        let hits = merged(&outcomes, K).0;
+        wanted += truth.len();
+        found += hits.iter().filter(|hit| truth.contains(hit)).count();
+    }
+    assert!(found as f64 >= 0.97 * wanted as f64, "{found} of {wanted}");
+    assert!(5 * read < scanned, "{read} {scanned}");
+}
+
 /// The columns, with the documents that may be hits in each.
 type Asked<'a> = Vec<(&'a Column<Vec<u8>>, Option<Filter<'a>>)>;
 
