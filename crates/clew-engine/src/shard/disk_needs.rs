@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use clew_vector::{GraphChoice, gets_graph, memory_needed};
+use clew_vector::{GraphChoice, memory_needed};
 
 use super::directory::ShardDirectory;
 use super::merge::MergeGoal;
@@ -53,12 +53,10 @@ impl Shard {
         let copies = 1 + u64::from(goal.finds_similar(order, rows));
         let columns = rows_by_column(parts.iter());
         let graphs = columns.values().map(|(options, rows)| {
-            let whole = memory_needed(options, *rows, GraphChoice::WhenWorthIt);
+            let centres = &self.context.centres;
+            let whole = centres.memory_needed(options, *rows, GraphChoice::WhenWorthIt);
             let plain = memory_needed(options, *rows, GraphChoice::Never);
-            match gets_graph(options, *rows, GraphChoice::WhenWorthIt) {
-                true => whole.saturating_sub(plain) as u64,
-                false => 0,
-            }
+            whole.saturating_sub(plain) as u64
         });
         let needed = bytes.saturating_mul(copies).saturating_add(graphs.sum());
         let what = format!("a merge of [{}][{}]", self.place.index, self.place.number);
