@@ -1,6 +1,7 @@
 //! One search for all shards: columns whose lists were formed around the same centres are gone through as one column would be,
 //! on one thread, before each shard is asked for what is left. That costs about what it costs to search one shard with all
-//! vectors, which takes one thread, too; many threads that each go through a part of it measure more, and have to be woken.
+//! vectors, which takes one thread, too; many threads that each go through a part of it measure more, and have to be woken. Columns
+//! that are scanned are searched so, too, as long as they are no larger together than one may be.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use clew_platform::Clock;
 use clew_schema::FieldKind;
 use clew_search::SegmentBits;
-use clew_vector::{Column, Filter, SearchOutcome, SearchRequest};
+use clew_vector::{Column, Filter, GRAPH_BYTES_MIN, SearchOutcome, SearchRequest};
 use tantivy::directory::OwnedBytes;
 
 use crate::search::knn::filter_of;
@@ -35,7 +36,8 @@ impl FoundTogether {
     ) -> Self {
         let started = clock.monotonic();
         let mut places = Vec::new();
-        let mut columns: Vec<(&Column<OwnedBytes>, Option<Filter<'_>>)> = Vec::new();
+        let mut columns: Vec<Asked<'_>> = Vec::new();
+        let mut small = Scanned::default();
         for (number, target) in targets.iter().enumerate() {
             let Some(field) = target.mapping().field(path) else {
                 continue;
@@ -46,25 +48,31 @@ impl FoundTogether {
             if target.shard.check_readable().is_err() {
                 continue;
             }
+            let is_of_documents = target.mapping().nested_scope(path).is_none();
             for (at, segment) in target.view.segments.iter().enumerate() {
                 let column = segment.vectors().column(field.id);
                 // One that was written in another space is read in that of the field.
-                let shared = column.filter(|column| {
-                    column.list_centres().is_some() && column.options().space == vector.column.space
-                });
-                if let Some(column) = shared {
-                    places.push((target.at, at));
-                    columns.push((column, filter_of(segment, bits(number, at))));
+                let Some(column) =
+                    column.filter(|column| column.options().space == vector.column.space)
+                else {
+                    continue;
+                };
+                let (place, filter) = ((target.at, at), filter_of(segment, bits(number, at)));
+                if column.list_centres().is_some() {
+                    places.push(place);
+                    columns.push((column, filter));
+                } else if is_of_documents && !column.has_graph() && !column.has_lists() {
+                    small.add(place, (column, filter));
                 }
             }
         }
-        if columns.len() < 2 {
-            return FoundTogether::default();
+        let mut found = BTreeMap::new();
+        if columns.len() > 1 {
+            let all = with_scratch(|scratch| Column::search_together(&columns, request, scratch));
+            let all = places.into_iter().zip(all);
+            found.extend(all.filter_map(|(place, found)| Some((place, found?))));
         }
-        let found = with_scratch(|scratch| Column::search_together(&columns, request, scratch));
-        let found = places.into_iter().zip(found);
-        let found = found.filter_map(|(place, found)| Some((place, found?)));
-        let found: BTreeMap<_, _> = found.collect();
+        found.extend(small.found(request));
         let took = clock.monotonic().saturating_sub(started);
         let count = u32::try_from(found.len()).unwrap_or(u32::MAX);
         FoundTogether {
@@ -78,9 +86,52 @@ impl FoundTogether {
         self.found.get(&(target.at, segment))
     }
 
+    /// Whether it was found in every segment of a shard that has vectors of a field.
+    pub(crate) fn is_whole_of(&self, target: &PinnedShard, path: &str) -> bool {
+        let Some(field) = target.mapping().field(path) else {
+            return false;
+        };
+        let mut segments = target.view.segments.iter().enumerate();
+        segments.all(|(at, segment)| {
+            segment.vectors().column(field.id).is_none() || self.of(target, at).is_some()
+        })
+    }
+
     /// How long it took for a shard.
     pub(crate) fn took(&self, target: &PinnedShard) -> Duration {
         let segments = self.found.range((target.at, 0)..(target.at + 1, 0));
         self.took_each * u32::try_from(segments.count()).unwrap_or(u32::MAX)
+    }
+}
+
+/// A column, and the documents that may be hits there.
+type Asked<'t> = (&'t Column<OwnedBytes>, Option<Filter<'t>>);
+
+/// Columns that are scanned. Where all together are no larger than one may be, which one thread scans as well, they are not worth
+/// another thread each.
+#[derive(Default)]
+struct Scanned<'t> {
+    bytes: usize,
+    columns: Vec<((usize, usize), Asked<'t>)>,
+}
+
+impl<'t> Scanned<'t> {
+    fn add(&mut self, place: (usize, usize), asked: Asked<'t>) {
+        let (column, options) = (asked.0, asked.0.options());
+        self.bytes += column.len() * options.element.row_bytes(options.dimension);
+        self.columns.push((place, asked));
+    }
+
+    /// What is found in each; none where they are too large together.
+    fn found(self, request: &SearchRequest<'_>) -> Vec<((usize, usize), SearchOutcome)> {
+        if self.bytes > GRAPH_BYTES_MIN {
+            return Vec::new();
+        }
+        let search = |(place, (column, filter)): ((usize, usize), Asked<'_>)| {
+            let request = SearchRequest { filter, ..*request };
+            let found = with_scratch(|scratch| column.search(&request, scratch));
+            Some((place, found.ok()?))
+        };
+        self.columns.into_iter().filter_map(search).collect()
     }
 }

@@ -496,6 +496,40 @@ fn pages_are_booked_and_refused_where_they_make_no_sense() {
     }
 }
 
+#[test]
+fn small_shards_answer_a_clause_as_when_it_is_compiled_and_collected() {
+    let (node, living) = filled(&SimDisk::new());
+    // Two more at one place: those of equal scores come in one order.
+    node.put("a", &source(1));
+    node.put("b", &source(1));
+    node.refresh();
+    for (k, size, boost) in [
+        (1, 1, 1.0),
+        (5, 5, 2.5),
+        (40, 10, 1.0),
+        (10, 40, 0.5),
+        (500, 500, 1.0),
+    ] {
+        for probe in [vector(1), vector(3_000)] {
+            let mut query = knn(probe, k, None);
+            if let Query::Knn(clause) = &mut query {
+                clause.boost = boost;
+            }
+            let run = |profile| {
+                let request = node.search_request(query.clone(), size);
+                let found = node.run(SearchRequest { profile, ..request }).unwrap();
+                let hits = found.hits.iter();
+                let hits: Vec<_> = hits.map(|hit| (hit.id.clone(), hit.score)).collect();
+                (hits, found.total, found.max_score, found.timed_out)
+            };
+            let collected = run(ProfileDetail::Everything);
+            assert_eq!(run(ProfileDetail::Nothing), collected, "{k} {size}");
+            assert_eq!(run(ProfileDetail::Phases), collected, "{k} {size}");
+            assert!(!collected.0.is_empty() && collected.0.len() <= living.len() + 2);
+        }
+    }
+}
+
 /// A vector near one of twenty corners.
 fn clustered(n: u64) -> Vec<f32> {
     let mut corner = SplitMix::new(n % 20);

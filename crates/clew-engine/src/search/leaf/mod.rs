@@ -25,6 +25,7 @@ use crate::search::together::FoundTogether;
 mod aggs;
 mod answer;
 mod found;
+mod neighbours;
 
 use aggs::collector_of;
 pub(super) use answer::{ShardAnswer, ShardFound};
@@ -126,7 +127,10 @@ impl Inner {
         let is_profiled = request.profile == ProfileDetail::Everything;
         let spent: Option<Arc<Spent>> = is_profiled.then(Arc::default);
         let at_work = spent.as_ref().map(Spent::enter);
-        let mut answer = telling(|| self.collect(target, (request, question), moment))?;
+        let mut answer = telling(|| match question.only_clause(target, request) {
+            Some(clause) => self.neighbours(target, (request, question, clause), moment),
+            None => self.collect(target, (request, question), moment),
+        })?;
         let took = self.clock.monotonic().saturating_sub(started);
         drop(at_work);
         let before = question.shared.map(|(_, together)| together.took(target));

@@ -166,7 +166,10 @@ impl Inner {
                     };
                     search((at, asked), question)
                 };
-                self.pool.each(many, search)
+                match shares.has_more(targets, &together) {
+                    true => self.pool.each(many, search),
+                    false => (0..many).map(search).collect(),
+                }
             }
         };
         if let Some(shares) = shares {

@@ -139,6 +139,12 @@ impl<'r> Shares<'r> {
         FoundTogether::search(targets, asked, |_, _| None, clock)
     }
 
+    /// Whether shards are left that have anything to search for: of the others each costs less than the way to another thread.
+    pub(super) fn has_more(&self, targets: &[PinnedShard], together: &FoundTogether) -> bool {
+        let is_whole = |target| together.is_whole_of(target, &self.knn.field);
+        self.knn.filter.is_some() || !targets.iter().all(is_whole)
+    }
+
     fn query_of(&self, depth: Depth) -> Query {
         Query::Knn(KnnQuery {
             k: Some(depth.hits),
