@@ -362,8 +362,12 @@ impl Inner {
             let admitted = admitted.and_then(|admitted| admitted.get(at));
             self.nearest_in(&shards[at], (request, admitted), known)
         };
+        // Of one vector alone; then each shard costs less than the way to another thread.
+        let is_found = matches!(&horizons[..], [_])
+            && (shards.iter()).all(|shard| together.is_whole_of(shard, &request.field));
         let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match shards.len() {
             1 => vec![of_shard(0)],
+            many if is_found => (0..many).map(of_shard).collect(),
             many => self.pool.each(many, of_shard),
         };
         let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
