@@ -22,7 +22,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,9 @@ bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-benc
 
 bench-msmarco: build $(CLEW_CACHE)/venv-bench/.installed ## an index of 18 shards of 1,024 dimensions over REST, effort by clients; ARGS="--rows 1000000" for a large one
 	$(CLEW_CACHE)/venv-bench/bin/python bench/vectors/msmarco.py --bin $(RELEASE) $(ARGS)
+
+bench-shards: build $(CLEW_CACHE)/venv-bench/.installed ## vectors in 18 shards beside the same in one, over REST; ARGS="--sets 30000x128" for a short one
+	$(CLEW_CACHE)/venv-bench/bin/python bench/vectors/shards.py --bin $(RELEASE) $(ARGS)
 
 bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API beside milvus-lite, asked by pymilvus; ARGS="--rows 5000" for a short one
 	cargo build --release --locked -p clew-bench-milvus
