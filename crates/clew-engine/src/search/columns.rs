@@ -279,7 +279,7 @@ impl Inner {
             }
         }
         for target in &*pinned.shards {
-            target.shard.check_readable()?;
+            target.check_readable()?;
         }
         Ok(FieldColumns {
             fields: all,

@@ -131,7 +131,7 @@ impl PinnedShard {
         work: impl FnOnce(&Snapshot) -> Result<T, QueryError>,
     ) -> Result<T, EngineError> {
         let answer = work(self.snapshot()?).map_err(EngineError::from);
-        self.shard.check_readable()?;
+        self.check_readable()?;
         answer
     }
 }

@@ -28,6 +28,8 @@ pub struct PinnedShard {
     pub(crate) index: Arc<Index>,
     pub(crate) shard: Arc<Shard>,
     pub(crate) view: Arc<View>,
+    /// Whether its index was still being filled then: the view lacks what came later, also once it is whole.
+    was_unfinished: bool,
     /// The part of its documents that was asked for last.
     sliced: Arc<Mutex<Option<Sliced>>>,
 }
@@ -41,6 +43,16 @@ struct Sliced {
 const SLICED_MAX: u64 = 8 << 20;
 
 impl PinnedShard {
+    /// Fails when an answer would lack something, or have what was refused: the shard has failed, or its index was still
+    /// being filled when it was pinned.
+    pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
+        self.shard.check_readable()?;
+        match self.was_unfinished {
+            true => Err(self.shard.not_active(Purpose::Read)),
+            false => Ok(()),
+        }
+    }
+
     /// The living documents that belong to a part. To find them all ids are read, once for all pages of a search.
     ///
     /// # Errors
@@ -78,7 +90,7 @@ impl PinnedShard {
     /// When the shard has failed: what it holds is not all there is, or not what was written.
     #[doc(hidden)]
     pub fn snapshot(&self) -> Result<&Snapshot, EngineError> {
-        self.shard.check_readable()?;
+        self.check_readable()?;
         Ok(&self.view.snapshot)
     }
 
@@ -138,7 +150,7 @@ impl PinnedShard {
     /// # Errors
     /// When the shard has failed, or the id postings cannot be read.
     pub(crate) fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, EngineError> {
-        self.shard.check_readable()?;
+        self.check_readable()?;
         for (place, segment) in self.view.segments.iter().enumerate() {
             let found = segment
                 .find(id)
@@ -227,6 +239,8 @@ impl Engine {
                 at,
                 index: handle.index().clone(),
                 shard: shard.clone(),
+                // Before the view: what is whole by then has all of it.
+                was_unfinished: shard.is_unfinished(),
                 view: shard.view(),
                 sliced: Arc::default(),
             });

@@ -101,7 +101,7 @@ fn place_of(pinned: &Pinned, id: &str) -> Result<Option<DocPlace>, EngineError> 
             continue;
         };
         let found = shard.find(id)?;
-        shard.shard.check_readable()?;
+        shard.check_readable()?;
         if let Some((segment, doc)) = found {
             return Ok(Some(DocPlace::new(shard.at, segment, doc)));
         }

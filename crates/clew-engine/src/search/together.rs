@@ -45,7 +45,7 @@ impl FoundTogether {
             let FieldKind::Vector(vector) = &field.kind else {
                 continue;
             };
-            if target.shard.check_readable().is_err() {
+            if target.check_readable().is_err() {
                 continue;
             }
             let is_of_documents = target.mapping().nested_scope(path).is_none();

@@ -249,7 +249,7 @@ impl Shard {
     /// being filled.
     pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
         self.check_sound()?;
-        match self.health.is_unfinished() {
+        match self.is_unfinished() {
             true => Err(self.not_active(Purpose::Read)),
             false => Ok(()),
         }
@@ -262,6 +262,11 @@ impl Shard {
             shard: self.place.number,
             purpose,
         }
+    }
+
+    /// Whether the index of the shard is still being filled.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.health.is_unfinished()
     }
 
     /// The index of the shard is being filled, or that has ended.

@@ -53,6 +53,8 @@ fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
         refused(node, Purpose::Read, documents.map(drop));
     };
     check(&node);
+    let copy = node.opened("copy", Purpose::Read).unwrap();
+    let early = node.engine.pin(std::slice::from_ref(&copy)).unwrap();
     for shard in 0..2 {
         let documents = node.engine.shard_documents(&from, shard).unwrap();
         let filled = node.engine.fill_index(&everything(), &target, documents);
@@ -67,9 +69,17 @@ fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
     };
     let finished = node.engine.change_catalog(&everything(), vec![change]);
     finished.unwrap();
-    let copy = node.opened("copy", Purpose::Read).unwrap();
     let got = node.engine.get(&copy, "d3", None, Freshness::Latest);
     assert_eq!(json_of(&got.unwrap().unwrap()), source(3));
+    // Who has looked at it before has a part of it.
+    let found = node.run(SearchRequest::new(early, Query::match_all()));
+    refused(&node, Purpose::Read, found.map(drop));
+    let now = node.engine.pin(std::slice::from_ref(&copy)).unwrap();
+    let request = SearchRequest {
+        size: 100,
+        ..SearchRequest::new(now, Query::match_all())
+    };
+    assert_eq!(node.run(request).unwrap().hits.len(), 20);
     let write = WriteOperation {
         index: "copy".into(),
         ..index("new", &source(1))

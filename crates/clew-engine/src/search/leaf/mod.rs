@@ -105,7 +105,7 @@ impl Inner {
         (request, question): (&SearchRequest, ShardQuestion<'_>),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
-        target.shard.check_readable()?;
+        target.check_readable()?;
         // As in the pool: what the work held is dropped. Caught here, it is one shard's failure.
         let answer = AssertUnwindSafe(|| self.search_sound(target, (request, question), moment));
         let answer = catch_unwind(answer).unwrap_or_else(|_| {
@@ -113,7 +113,7 @@ impl Inner {
             tracing::error!(index, shard, "a search of a shard has panicked");
             Err(EngineError::Panicked)
         });
-        target.shard.check_readable()?;
+        target.check_readable()?;
         answer
     }
 

@@ -143,10 +143,10 @@ impl Inner {
         (request, admitted): (&NearestRequest, Option<&Admitted>),
         known: (usize, &[Horizon], &FoundTogether),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
-        target.shard.check_readable()?;
+        target.check_readable()?;
         let started = self.clock.monotonic();
         let found = self.nearest_sound(target, (request, admitted), known);
-        target.shard.check_readable()?;
+        target.check_readable()?;
         self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
         let (_, _, together) = known;

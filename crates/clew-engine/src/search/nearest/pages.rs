@@ -131,9 +131,9 @@ impl Inner {
         let pinned = request.pinned.clone();
         for (number, target) in pinned.shards.iter().enumerate() {
             target.index.check_block(BlockLevel::Read)?;
-            target.shard.check_readable()?;
+            target.check_readable()?;
             parts.extend(self.parts_of((number, target), &request, &mut memory)?);
-            target.shard.check_readable()?;
+            target.check_readable()?;
         }
         unless_cancelled()?;
         let state = State {
@@ -219,9 +219,7 @@ impl Inner {
         check(request)?;
         let pinned = request.pinned.clone();
         let targets = &pinned.shards;
-        targets
-            .iter()
-            .try_for_each(|target| target.shard.check_readable())?;
+        targets.iter().try_for_each(PinnedShard::check_readable)?;
         let step = (2 * request.limit / parts.len().max(1)).clamp(STEP, request.limit.max(STEP));
         let room = found_bytes(request) * (request.limit + step * parts.len());
         let mut booked = memory.sibling();
@@ -247,7 +245,7 @@ impl Inner {
         let told = told.map(|one| neighbour(&pinned, one, None));
         let told: Vec<Neighbour> = told.collect::<Result<_, _>>()?;
         for target in targets.iter() {
-            target.shard.check_readable()?;
+            target.check_readable()?;
             self.report_damage(target);
         }
         let held: usize = parts.iter().map(Part::size_bytes).sum();

@@ -26,7 +26,7 @@ pub(super) fn skip(
     let mut kept = Vec::with_capacity(before);
     let mut spare = None;
     for target in targets {
-        let mut can_match = target.shard.check_readable().is_err();
+        let mut can_match = target.check_readable().is_err();
         if !can_match {
             can_match = true;
             for range in &ranges {
