@@ -232,7 +232,11 @@ fn plan(indices: &Indices, actions: Vec<AliasAction>) -> Result<Plan, EngineErro
     let mut plan = Plan::default();
     for action in &actions {
         if let AliasAction::RemoveIndex { index } = action {
-            find(indices, index)?.check_block(BlockLevel::Delete)?;
+            let found = find(indices, index)?;
+            // Blocks keep what an index has; one that is not filled to its end has nothing yet.
+            if !found.is_unfinished() {
+                found.check_block(BlockLevel::Delete)?;
+            }
             plan.deleted.insert(index.clone());
         }
     }

@@ -280,7 +280,9 @@ fn check_change(
             reason: reason.to_string(),
         });
     }
-    if !(blocks_alone && settings.differs_in_blocks_alone(&current)) {
+    // Blocks that an index got while it was being filled are not for what fills it.
+    let is_finished = current.unfinished && !settings.unfinished;
+    if !is_finished && !(blocks_alone && settings.differs_in_blocks_alone(&current)) {
         index.check_block(BlockLevel::MetadataWrite)?;
     }
     Ok(Checked::Settings(index.clone(), settings))

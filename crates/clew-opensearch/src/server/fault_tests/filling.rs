@@ -135,3 +135,27 @@ fn an_index_that_is_made_anew_under_the_name_of_one_that_is_filled_is_left_alone
     assert_eq!(found["hits"]["total"]["value"], 1);
     assert_eq!(found["hits"]["hits"][0]["_id"], "mine");
 }
+
+#[test]
+fn blocks_that_an_index_gets_while_it_is_filled_hold_up_neither_its_end_nor_its_removal() {
+    let node = open(&SimDisk::new()).unwrap();
+    let block = || {
+        node.done("PUT /i/_settings", json!({"index.blocks.read_only": true}));
+    };
+    let refused = fill(&node, || {
+        block();
+        let reason = "there are no more documents".to_string();
+        Err(EngineError::InvalidRequest { reason })
+    });
+    refused.unwrap_err();
+    assert_eq!(node.ask("GET /i", Value::Null).0, 404);
+    let filled = fill(&node, || {
+        block();
+        Ok(())
+    });
+    filled.unwrap();
+    let found = node.done("POST /i/_search", Value::Null);
+    assert_eq!(found["hits"]["total"]["value"], 1);
+    // Now they keep what it has.
+    assert_eq!(node.ask("DELETE /i", Value::Null).0, 403);
+}
