@@ -234,7 +234,7 @@ impl Collections {
             columns: column.into_iter().collect(),
             ..changes.spec
         };
-        self.engine.put_mapping(access, index.name(), spec)?;
+        self.engine.put_mapping(access, index, spec)?;
         Ok(outcome)
     }
 }

@@ -26,6 +26,8 @@ pub enum CatalogChange {
     Mapping {
         /// The index's own name.
         index: String,
+        /// Its unique id: another one that has the name since is left alone.
+        uuid: String,
         /// What is said of them, with the analyzers of that index.
         spec: Box<MappingSpec>,
     },
@@ -42,6 +44,8 @@ pub enum CatalogChange {
     Analysis {
         /// The index's own name.
         index: String,
+        /// Its unique id: another one that has the name since is left alone.
+        uuid: String,
         /// The settings that name them.
         source: Value,
     },
@@ -115,7 +119,7 @@ impl Engine {
     /// analyzers) and its settings can each be changed once.
     ///
     /// # Errors
-    /// When an index is missing, blocked or may not be changed, a mapping makes no sense or would change a field's type, settings are out of
+    /// When an index is missing, another one by now, blocked or may not be changed, a mapping makes no sense or would change a field's type, settings are out of
     /// bounds or would change the number of shards, a definition is out of bounds.
     pub fn change_catalog(
         &self,
@@ -191,18 +195,22 @@ impl Engine {
         self.inner.wake_upkeep();
     }
 
-    /// Merges fields into an index's mapping; durable when it returns.
+    /// Merges fields into the mapping of this very index; durable when it returns.
     ///
     /// # Errors
-    /// When the mapping makes no sense or would change a field's type.
+    /// When the index was deleted, the mapping makes no sense or would change a field's type.
     pub fn put_mapping(
         &self,
         access: &Access,
-        name: &str,
+        index: &Index,
         spec: MappingSpec,
     ) -> Result<Glsn, EngineError> {
-        let (index, spec) = (name.to_string(), Box::new(spec));
-        self.change_catalog(access, vec![CatalogChange::Mapping { index, spec }])
+        let change = CatalogChange::Mapping {
+            index: index.name().to_string(),
+            uuid: index.uuid.clone(),
+            spec: Box::new(spec),
+        };
+        self.change_catalog(access, vec![change])
     }
 }
 
@@ -222,15 +230,21 @@ fn check_all(
     let mut checks = Checks::default();
     for change in changes {
         let checked = match change {
-            CatalogChange::Mapping { index, spec } => {
+            CatalogChange::Mapping { index, uuid, spec } => {
+                let found = index_of(indices, &index, &uuid)?;
                 if !spec.columns.is_empty() || !spec.derived.is_empty() {
-                    checks.other_columns.push(index.clone());
+                    checks.other_columns.push(index);
                 }
-                check_mapping(&indices[&index], *spec)?
+                check_mapping(found, *spec)?
             }
-            CatalogChange::Analysis { index, source } => {
-                checks.other_columns.push(index.clone());
-                check_analysis(&indices[&index], source)?
+            CatalogChange::Analysis {
+                index,
+                uuid,
+                source,
+            } => {
+                let found = index_of(indices, &index, &uuid)?;
+                checks.other_columns.push(index);
+                check_analysis(found, source)?
             }
             CatalogChange::Settings {
                 index,
@@ -249,6 +263,17 @@ fn check_all(
         checks.checked.push(checked);
     }
     Ok(checks)
+}
+
+/// The index of a name, where it is the one of this unique id.
+fn index_of<'i>(
+    indices: &'i BTreeMap<String, Arc<Index>>,
+    name: &str,
+    uuid: &str,
+) -> Result<&'i Arc<Index>, EngineError> {
+    let index = &indices[name];
+    index.check_is(uuid)?;
+    Ok(index)
 }
 
 fn check_mapping(index: &Arc<Index>, spec: MappingSpec) -> Result<Checked, EngineError> {

@@ -124,7 +124,7 @@ fn refused(node: &Node, access: &Access) -> Vec<&'static str> {
     let all = [
         ("create", made.map(drop)),
         ("alias", engine.change_aliases(access, vec![add]).map(drop)),
-        ("map", engine.put_mapping(access, "docs", field).map(drop)),
+        ("map", engine.put_mapping(access, &index, field).map(drop)),
         (
             "set",
             engine

@@ -8,7 +8,7 @@ use clew_engine::{
 use clew_platform::SimDisk;
 use serde_json::json;
 
-use crate::harness::{Node, everything, index, mapping, source};
+use crate::harness::{Node, everything, index, mapping, one_more_field, source};
 
 fn create(node: &Node, name: &str) {
     node.engine
@@ -199,9 +199,19 @@ fn who_has_looked_at_an_index_changes_that_one_and_none_that_has_its_name_since(
     };
     let set = node.engine.change_catalog(&access, vec![change]);
     is_gone(set.unwrap_err());
+    let mapped = node.engine.put_mapping(&access, &old, one_more_field());
+    is_gone(mapped.unwrap_err());
+    let change = CatalogChange::Analysis {
+        index: "a".to_string(),
+        uuid: old.uuid().to_string(),
+        source: json!({"analyzer": {"own": {"type": "standard"}}}),
+    };
+    let analyzed = node.engine.change_catalog(&access, vec![change]);
+    is_gone(analyzed.unwrap_err());
     assert_eq!(plain(&node, "*"), ["a"]);
     assert!(!node.engine.is_alias("x"));
     let now = node.opened("a", Purpose::Change).unwrap();
+    assert!(now.mapping().field("x").is_none());
     node.engine.delete_these(&access, [now.index()]).unwrap();
     assert!(plain(&node, "*").is_empty());
 }

@@ -92,7 +92,7 @@ fn what_was_acknowledged_is_applied_and_merged_in_every_space() {
             ..MappingSpec::default()
         };
         node.engine
-            .put_mapping(&everything(), "docs", spec)
+            .put_mapping(&everything(), &node.index(), spec)
             .unwrap();
         taken.extend(write_all(&node, 2));
         taken.sort();

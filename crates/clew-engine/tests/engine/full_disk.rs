@@ -144,7 +144,7 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
             .create_index(&everything(), "new", settings(), mapping())
             .map(drop),
         engine
-            .put_mapping(&everything(), "docs", one_more_field())
+            .put_mapping(&everything(), &node.index(), one_more_field())
             .map(drop),
         engine
             .change_catalog(

@@ -260,7 +260,7 @@ fn give_space(node: &Node, space: Space) {
         ..MappingSpec::default()
     };
     node.engine
-        .put_mapping(&everything(), "docs", spec)
+        .put_mapping(&everything(), &node.index(), spec)
         .unwrap();
 }
 

@@ -175,6 +175,11 @@ fn an_index_is_written_searched_and_changed_under_its_new_name() {
     assert!(node.write_one(index("3", &source(3))).is_ok(), "made anew");
     let change = CatalogChange::Mapping {
         index: "new".into(),
+        uuid: node
+            .opened("new", Purpose::Read)
+            .unwrap()
+            .uuid()
+            .to_string(),
         spec: Box::new(one_more_field()),
     };
     node.engine

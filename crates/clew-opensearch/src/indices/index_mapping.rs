@@ -161,9 +161,11 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         if let Some(space) = index.settings().given.get(SPACE_TYPE) {
             clew_opensearch_mapping::set_usual_space(&mut spec, space)?;
         }
-        let index = index.name().to_string();
-        let spec = Box::new(spec);
-        Ok(CatalogChange::Mapping { index, spec })
+        Ok(CatalogChange::Mapping {
+            index: index.name().to_string(),
+            uuid: index.uuid().to_string(),
+            spec: Box::new(spec),
+        })
     };
     let changes = call.blocking(move |_| indices.iter().map(change).collect());
     call.change_catalog(changes.await?).await

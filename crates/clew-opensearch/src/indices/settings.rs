@@ -392,8 +392,11 @@ pub(crate) fn change_analysis(
             .map_err(ApiError::illegal_argument)?;
         Analysis::read(&source).map_err(ApiError::illegal_argument)?;
     }
-    let index = index.name().to_string();
-    Ok(Some(CatalogChange::Analysis { index, source }))
+    Ok(Some(CatalogChange::Analysis {
+        index: index.name().to_string(),
+        uuid: index.uuid().to_string(),
+        source,
+    }))
 }
 
 /// What settings say of analyzers, nested.
