@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Access, Purpose};
+use clew_engine::{Access, IndexHandle, Purpose};
 use clew_opensearch::wing::{Api, ApiError};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -157,8 +157,9 @@ fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     };
     let everything = Access::everything();
     let index = engine.open_exactly(&before.index, &everything, Purpose::Change);
-    let index = index.ok();
-    let Some(index) = index.filter(|index| index.uuid() == uuid) else {
+    // What a policy does is for whole indexes: half of one would be merged, rolled over, or counted.
+    let is_due = |index: &IndexHandle| index.uuid() == uuid && !index.is_unfinished();
+    let Some(index) = index.ok().filter(is_due) else {
         return Ok(());
     };
     match advance(api, index.index(), before.clone())? {

@@ -73,6 +73,12 @@ impl Inner {
                 "index [{name}] is a part of the data stream [{stream}] and keeps its name"
             ));
         }
+        // What fills it is known by its name.
+        if index.is_unfinished() {
+            return refuse(format!(
+                "index [{name}] is still being filled and keeps its name until it is whole"
+            ));
+        }
         if index.name.count() >= NAMES_MAX {
             return refuse(format!(
                 "index [{name}] has had [{NAMES_MAX}] names since the node was started"

@@ -122,6 +122,11 @@ fn names_that_are_taken_are_refused_and_nothing_changes() {
         made.unwrap();
     };
     create("b", settings.clone());
+    let unfinished = IndexSettings {
+        unfinished: true,
+        ..settings.clone()
+    };
+    create("half", unfinished);
     let part = IndexSettings {
         data_stream: Some("stream".into()),
         ..settings
@@ -141,6 +146,7 @@ fn names_that_are_taken_are_refused_and_nothing_changes() {
     refused("own", "c", "own");
     refused("docs", "a*b", "must not contain");
     refused(".ds-stream-000001", "c", "data stream");
+    refused("half", "c", "still being filled");
     let grant = |pattern: &str| Grant {
         pattern: pattern.into(),
         purposes: vec![Purpose::Change],
@@ -148,7 +154,7 @@ fn names_that_are_taken_are_refused_and_nothing_changes() {
     let only = Access::only(vec![grant("docs")]);
     let denied = node.engine.rename_index(&only, "docs", "c");
     assert!(matches!(denied, Err(EngineError::AccessDenied { .. })));
-    assert_eq!(names(&node), [".ds-stream-000001", "b", "docs"]);
+    assert_eq!(names(&node), [".ds-stream-000001", "b", "docs", "half"]);
     let both = Access::only(vec![grant("docs"), grant("c")]);
     node.engine.rename_index(&both, "docs", "c").unwrap();
 }

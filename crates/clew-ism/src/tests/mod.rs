@@ -1,6 +1,7 @@
 //! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
 //! call, and what takes long is done at once.
 
+mod late;
 mod refused;
 
 use std::sync::Arc;

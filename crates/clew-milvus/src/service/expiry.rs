@@ -46,6 +46,10 @@ impl Service {
             return Ok(0);
         };
         let opened = self.open(call, (&named.database, &named.name), Purpose::Read)?;
+        // It serves nothing yet; a later look finds all of its rows.
+        if opened.handle.is_unfinished() {
+            return Ok(0);
+        }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         let mut page = Page::first(&expired, DELETED_AT_ONCE);
         let mut count = 0;
