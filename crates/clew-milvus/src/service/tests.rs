@@ -1,11 +1,11 @@
 //! Calls against a node on a simulated disk, with a clock that stands still until it is moved.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use clew_access::{AccessControl, Initial};
-use clew_engine::{Engine, EngineOptions};
+use clew_engine::{CatalogChange, Engine, EngineOptions, SettingsChange};
 use clew_platform::{FixedClock, SimDisk};
 use prost::Message;
 
@@ -245,6 +245,36 @@ fn rows_go_when_their_time_is_over_and_not_before() {
 }
 
 #[test]
+fn rows_of_a_collection_that_is_being_filled_stay_until_it_is_whole() {
+    let node = Node::open(&SimDisk::new());
+    node.make("c", vec![pair("collection.ttl.seconds", "100")]);
+    node.insert("c", 0..5);
+    node.clock.advance(Duration::from_secs(101));
+    let engine = node.service.engine();
+    let index = engine.indices(&call().access).pop().unwrap();
+    let set = |unfinished: bool| {
+        let change = CatalogChange::Settings {
+            index: index.name().to_string(),
+            change: SettingsChange::new(move |index| {
+                let mut settings = (*index.settings()).clone();
+                settings.unfinished = unfinished;
+                Ok(settings)
+            }),
+            blocks_alone: false,
+        };
+        engine.change_catalog(&call().access, vec![change]).unwrap();
+    };
+    set(true);
+    let named = node.service.collections().all(&call().access).pop();
+    let named = named.unwrap();
+    let own = call();
+    let expired = node.service.expire_rows(&own, &named);
+    assert_eq!(node.done(expired), 0);
+    set(false);
+    assert_eq!(node.runtime.block_on(node.service.expire_once()), 5);
+}
+
+#[test]
 fn a_time_that_is_said_late_counts_from_the_writing() {
     let node = Node::open(&SimDisk::new());
     node.make("c", Vec::new());
@@ -316,5 +346,112 @@ fn a_page_whose_answer_was_lost_is_given_again() {
         ("search_iter_batch_size", "0"),
     ] {
         assert!(node.page("c", &[wrong]).is_err(), "{wrong:?}");
+    }
+}
+
+/// The alias `x` of a collection.
+fn alias_of(collection: &str) -> CreateAliasRequest {
+    CreateAliasRequest {
+        collection_name: collection.into(),
+        alias: "x".into(),
+        ..CreateAliasRequest::default()
+    }
+}
+
+impl Node {
+    /// Lets `x` mean another collection.
+    fn move_alias(&self, collection: &str) -> Result<Status, MilvusError> {
+        let moving = self.service.alter_alias(call(), alias_of(collection));
+        self.runtime.block_on(moving)
+    }
+
+    fn drop_collection(&self, name: &str) -> Result<Status, MilvusError> {
+        let request = CollectionRequest {
+            collection_name: name.into(),
+            ..CollectionRequest::default()
+        };
+        self.runtime
+            .block_on(self.service.drop_collection(call(), request))
+    }
+
+    /// The collection that `x` means.
+    fn aliased(&self) -> String {
+        let request = DescribeAliasRequest {
+            alias: "x".into(),
+            ..DescribeAliasRequest::default()
+        };
+        self.done(self.service.describe_alias(call(), request))
+            .collection
+    }
+}
+
+/// What comes of two calls that begin at once.
+fn at_once<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    let both = Barrier::new(2);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            both.wait();
+            first()
+        });
+        both.wait();
+        let second = second();
+        (first.join().unwrap(), second)
+    })
+}
+
+#[test]
+fn an_alias_that_is_moved_twice_at_once_means_one_collection() {
+    let node = Node::open(&SimDisk::new());
+    for name in ["a", "b", "c"] {
+        node.make(name, Vec::new());
+    }
+    node.done(node.service.create_alias(call(), alias_of("a")));
+    for _ in 0..30 {
+        let (b, c) = at_once(|| node.move_alias("b"), || node.move_alias("c"));
+        b.and(c).unwrap();
+        let aliases = node.service.engine().aliases();
+        let holders: Vec<usize> = aliases.values().map(Vec::len).collect();
+        assert_eq!(holders, [1]);
+        assert!(["b", "c"].contains(&&*node.aliased()));
+    }
+}
+
+#[test]
+fn an_alias_is_not_moved_to_a_collection_that_is_dropped_at_the_same_time() {
+    let node = Node::open(&SimDisk::new());
+    node.make("a", Vec::new());
+    node.done(node.service.create_alias(call(), alias_of("a")));
+    for _ in 0..20 {
+        node.make("b", Vec::new());
+        let (moved, dropped) = at_once(|| node.move_alias("b"), || node.drop_collection("b"));
+        // Whichever came first has the other one refused.
+        assert_ne!(moved.is_ok(), dropped.is_ok(), "{moved:?} {dropped:?}");
+        let means = if moved.is_ok() { "b" } else { "a" };
+        assert_eq!(node.aliased(), means);
+        if moved.is_ok() {
+            node.move_alias("a").unwrap();
+            node.drop_collection("b").unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_collection_that_is_made_anew_while_an_alias_moves_to_the_one_before_has_it_or_not() {
+    let node = Node::open(&SimDisk::new());
+    for name in ["a", "b"] {
+        node.make(name, Vec::new());
+    }
+    node.done(node.service.create_alias(call(), alias_of("a")));
+    for _ in 0..20 {
+        let again = || {
+            let dropped = node.drop_collection("b");
+            if dropped.is_ok() {
+                node.make("b", Vec::new());
+            }
+        };
+        let (moved, ()) = at_once(|| node.move_alias("b"), again);
+        let means = if moved.is_ok() { "b" } else { "a" };
+        assert_eq!(node.aliased(), means, "{moved:?}");
+        node.move_alias("a").unwrap();
     }
 }
