@@ -331,10 +331,11 @@ pub fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(),
             .last()
             .is_some_and(|last| last.name() == index.name());
         // All of a stream together may go.
-        let whole = members
-            .iter()
-            .all(|member| indices.iter().any(|gone| gone.name() == member.name()));
-        if newest && !whole {
+        let whole = || {
+            let mut members = members.iter();
+            members.all(|member| indices.iter().any(|gone| gone.name() == member.name()))
+        };
+        if newest && !whole() {
             let cause = Cause::new(
                 "illegal_argument_exception",
                 format!(
