@@ -14,6 +14,7 @@ use super::repository::Repository;
 use super::running::RunningSnapshot;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::filling::is_unfinished;
 use crate::indices::snapshots::running::RunningSnapshots;
 use crate::indices::templates::{COMPONENT, COMPOSABLE, LEGACY};
 use crate::state::api::Api;
@@ -43,6 +44,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     };
     let indices = call.open(&asked.indices, options, Purpose::Copy).await?;
+    let indices = without_copies(&asked.indices, indices);
     refuse_taken(&call.api, &repository.name, &name).await?;
     let work = prepare(&call.api, repository, name, (asked, indices))?;
     let work = tokio::task::spawn_blocking(work);
@@ -53,6 +55,18 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         .await
         .map_err(|error| ApiError::internal(error.to_string()))??;
     Ok(Reply::json(&json!({"snapshot": taken.show()})))
+}
+
+/// Leaves out indexes that are still being filled and that nobody named, by their own name or an alias: what they are made
+/// of is in an index or a snapshot already, and nothing is taken of a half.
+fn without_copies(expression: &str, mut indices: Vec<IndexHandle>) -> Vec<IndexHandle> {
+    let is_named = |index: &IndexHandle| {
+        let aliases = index.aliases();
+        let mut names = expression.split(',').map(str::trim);
+        names.any(|name| name == index.name() || aliases.contains_key(name))
+    };
+    indices.retain(|index| !is_unfinished(index) || is_named(index));
+    indices
 }
 
 /// Refuses the name of a snapshot that is there, before anybody is told that another one will be.

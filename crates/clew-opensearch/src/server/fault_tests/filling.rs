@@ -159,3 +159,25 @@ fn blocks_that_an_index_gets_while_it_is_filled_hold_up_neither_its_end_nor_its_
     // Now they keep what it has.
     assert_eq!(node.ask("DELETE /i", Value::Null).0, 403);
 }
+
+#[test]
+fn a_snapshot_of_all_indexes_goes_on_without_one_that_is_filled() {
+    let node = open(&SimDisk::new()).unwrap();
+    let repository = json!({"type": "fs", "settings": {"location": "/repo/r"}});
+    node.done("PUT /_snapshot/r", repository);
+    node.done("PUT /d/_doc/1", json!({"n": 1}));
+    let filled = fill(&node, || {
+        let taken = node.done("PUT /_snapshot/r/s?wait_for_completion=true", Value::Null);
+        assert_eq!(taken["snapshot"]["indices"], json!(["d"]), "{taken}");
+        // Whoever names it is told that there is nothing to take yet.
+        for name in ["i", "d,other"] {
+            let named = json!({"indices": name});
+            let (status, _) = node.ask("PUT /_snapshot/r/n?wait_for_completion=true", named);
+            assert_eq!(status, 503, "{name}");
+        }
+        Ok(())
+    });
+    filled.unwrap();
+    let taken = node.done("PUT /_snapshot/r/n?wait_for_completion=true", Value::Null);
+    assert_eq!(taken["snapshot"]["indices"], json!(["d", "i"]), "{taken}");
+}
