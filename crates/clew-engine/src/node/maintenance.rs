@@ -194,12 +194,15 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
             if merged
                 && inner.look_at_disk().is_tight()
                 && let Err(error) = shard.flush()
+                && !shard.is_retired()
             {
                 tracing::error!(%index, shard = number, %error, "flush failed");
             }
             merged
         }
         Err(EngineError::MergeCancelled) => false,
+        // It was deleted meanwhile.
+        Err(_) if shard.is_retired() => false,
         Err(error @ EngineError::DiskFull { .. }) => {
             tracing::debug!(%index, shard = number, %error, "a merge has to wait");
             false
@@ -248,6 +251,8 @@ fn flush_due(
             }
             match shard.flush() {
                 Ok(()) => flushed = true,
+                // It was deleted meanwhile.
+                Err(_) if shard.is_retired() => {}
                 Err(error) => {
                     tracing::error!(index = index.name(), shard = shard.place.number, %error, "flush failed");
                 }
