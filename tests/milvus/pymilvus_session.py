@@ -1,5 +1,6 @@
 """What people do with pymilvus, against a server at the address given; everything is held against plain Python."""
 
+import math
 import sys
 import tempfile
 
@@ -455,6 +456,19 @@ class Client(Session):
             params = client.prepare_index_params()
             params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", **more)
             self.refused(1100, said, lambda: client.create_index("words", params))
+        for k1, b in [(0, 0.75), (2, 0), (2, 1), (1.2, 0.75)]:
+            params = client.prepare_index_params()
+            params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params={"bm25_k1": k1, "bm25_b": b})
+            client.create_index("words", params)
+            client.load_collection("words")
+            (hits,) = client.search("words", data=["quick"], anns_field="sparse", limit=3, output_fields=["text"])
+            lengths = [len(text.split()) for text in texts]
+            norm = lambda at: k1 * (1 - b + b * lengths[at] / (sum(lengths) / 4))
+            want = {texts[at]: math.log(2) * often * (k1 + 1) / (often + norm(at)) for at, often in [(0, 1), (2, 2)]}
+            self.same({hit["entity"]["text"]: round(hit["distance"], 4) for hit in hits},
+                      {text: round(score, 4) for text, score in want.items()}, f"weighed by {k1} and {b}")
+            client.release_collection("words")
+            client.drop_index("words", "sparse")
         client.drop_collection("words")
 
     def sparse(self):

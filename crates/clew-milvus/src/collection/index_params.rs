@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::Bm25;
+use clew_schema::similarity::{B, K1};
+
 use super::vector_index::check_scalar_type;
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
@@ -82,8 +85,7 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
         check_refinement(index_type, params)?;
     }
     if field.is_function_output {
-        decimal(params, "bm25_k1", (0.0, 3.0))?;
-        decimal(params, "bm25_b", (0.0, 1.0))?;
+        word_weights(params)?;
     }
     match params.get("inverted_index_algo") {
         Some(given) if index_type.starts_with("SPARSE") && !WAYS.contains(&given.as_str()) => {
@@ -251,18 +253,34 @@ pub(super) fn number<N: TryFrom<u64>>(
     })
 }
 
-/// Refuses a number that is none, or beyond its bounds.
-fn decimal(params: &Params, name: &str, (min, max): (f64, f64)) -> Result<()> {
+/// What an index of words says of BM25's parameters; what it leaves out is as usual.
+///
+/// # Errors
+/// For what is no number, or out of bounds.
+pub(super) fn word_weights(params: &Params) -> Result<Bm25> {
+    let k1 = decimal(params, "bm25_k1", (0.0, 3.0))?;
+    let b = decimal(params, "bm25_b", (0.0, 1.0))?;
+    Ok(Bm25 {
+        k1: k1.unwrap_or(K1),
+        b: b.unwrap_or(B),
+    })
+}
+
+/// A parameter that is a number within bounds, where it was given.
+///
+/// # Errors
+/// When it is not.
+fn decimal(params: &Params, name: &str, (min, max): (f32, f32)) -> Result<Option<f32>> {
     let Some(given) = params.get(name) else {
-        return Ok(());
+        return Ok(None);
     };
-    let number: f64 = given.parse().map_err(|_| {
+    let number: f32 = given.parse().map_err(|_| {
         refused(format!(
             "wrong data type in json, key: '{name}', value: '{given}'"
         ))
     })?;
     match (min..=max).contains(&number) {
-        true => Ok(()),
+        true => Ok(Some(number)),
         false => Err(refused(format!(
             "Out of range in json: param '{name}' ({given}) should be in range [{min}, {max}]"
         ))),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::Bm25;
 use clew_vector::{
     ColumnOptions, EF_CONSTRUCTION_MAX, IvfOptions, ListCodes, M_MAX, Method, Space,
 };
 
-use super::index_params::{CANDIDATES, LINKS, LISTS, number};
+use super::index_params::{CANDIDATES, LINKS, LISTS, number, word_weights};
 use crate::collection::{DataType, Field, KeptIndex, plain_column};
 use crate::error::{MilvusError, Result};
 
@@ -163,6 +164,8 @@ pub(crate) struct VectorIndex {
     pub(crate) is_flat: bool,
     /// The column that dense vectors lie in.
     pub(crate) column: Option<ColumnOptions>,
+    /// How words are weighed, where it is one of words.
+    pub(crate) words: Option<Bm25>,
 }
 
 impl VectorIndex {
@@ -194,16 +197,19 @@ impl VectorIndex {
         let metric = metric_of(field, param("metric_type"))?;
         if is_sparse {
             check_share(params, "drop_ratio_build")?;
+            let of_words = metric == Metric::Bm25;
             return Ok(VectorIndex {
                 metric,
                 is_flat: false,
                 column: None,
+                words: of_words.then(|| word_weights(params)).transpose()?,
             });
         }
         Ok(VectorIndex {
             metric,
             is_flat: structure == Structure::Flat,
             column: Some(column(field, (metric, structure), params)?),
+            words: None,
         })
     }
 

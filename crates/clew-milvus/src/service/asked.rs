@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clew_engine::GroupBy;
-use clew_query::Query;
+use clew_query::{Bm25, Query};
 use half::{bf16, f16};
 use prost::Message;
 use serde_json::Value;
@@ -35,6 +35,8 @@ pub(super) struct Asked {
     pub(super) field: Field,
     pub(super) metric: Metric,
     pub(super) is_flat: bool,
+    /// How words are weighed, where they are what is looked for.
+    pub(super) words: Option<Bm25>,
     pub(super) probes: Probes,
     pub(super) filter: Query,
     /// What structs have to match, where they are searched.
@@ -125,6 +127,7 @@ impl Asked {
         Ok(Asked {
             metric: index.metric,
             is_flat: index.is_flat,
+            words: index.words,
             probes,
             filter,
             object_filter,

@@ -6,7 +6,7 @@ use clew_engine::{
     DocPlace, FieldValues, GroupBy, GroupField, GroupKey, Pinned, SearchRequest as EngineSearch,
     WantedField,
 };
-use clew_query::{FieldStep, Query};
+use clew_query::{FieldStep, Match, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -55,7 +55,10 @@ impl Service {
         };
         let mut all = Vec::with_capacity(texts.len());
         for text in texts {
-            let words = Query::matches(format!("{input}.{TEXT}"), text.clone());
+            let words = Query::Match(Match {
+                weighed: asked.words,
+                ..Match::new(format!("{input}.{TEXT}"), text.clone())
+            });
             let request = EngineSearch {
                 from,
                 size,

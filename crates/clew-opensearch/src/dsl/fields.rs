@@ -95,6 +95,7 @@ pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Mat
         lenient: parameters.flag("lenient")?.unwrap_or(false),
         zero_terms_all: zero_terms_all(parameters)?,
         synonym_phrases: parameters.flag(SYNONYM_PHRASES)?.unwrap_or(true),
+        weighed: None,
         field: field.to_string(),
     };
     parameters.ignore(&["cutoff_frequency"]);

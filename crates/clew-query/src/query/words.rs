@@ -112,6 +112,15 @@ impl FrequentWords {
     }
 }
 
+/// The parameters of BM25, where a query says them and not the field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bm25 {
+    /// How soon more of a word tells nothing more; finite, not negative.
+    pub k1: f32,
+    /// How much the length of a document counts, from 0 to 1.
+    pub b: f32,
+}
+
 /// Analyzed words of a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
@@ -135,6 +144,9 @@ pub struct Match {
     pub zero_terms_all: bool,
     /// Whether the words of a synonym must stand in a row.
     pub synonym_phrases: bool,
+    /// How the words are weighed, if not as the field has it. All postings are read then, unless these are BM25's usual
+    /// parameters: what is kept to prune by is of those.
+    pub weighed: Option<Bm25>,
     /// Factor on the score.
     pub boost: f32,
 }
@@ -153,6 +165,7 @@ impl Match {
             lenient: false,
             zero_terms_all: false,
             synonym_phrases: true,
+            weighed: None,
             boost: 1.0,
         }
     }

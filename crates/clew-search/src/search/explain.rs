@@ -137,6 +137,7 @@ impl Explainer<'_> {
         let mut details = Vec::new();
         for token in found {
             let mut term = Match::new(clause.field.clone(), token.text);
+            term.weighed = clause.weighed;
             term.boost = clause.boost;
             details.extend(self.node(&Query::Match(term))?);
         }

@@ -43,7 +43,7 @@ pub(crate) use text::{query_analyzer, search_fields};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use clew_query::{Query, QueryError, unless_stopped};
+use clew_query::{Bm25, Query, QueryError, unless_stopped};
 use clew_schema::{DerivedField, MappedField};
 use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQuery};
 use tantivy::schema::Field;
@@ -162,6 +162,7 @@ fn planned(
         recording,
         derived: Vec::new(),
         beside: Vec::new(),
+        weights: None,
     };
     let node = compiler.node(query, 1.0)?;
     Ok(Plan {
@@ -261,6 +262,8 @@ pub(super) struct Compiler<'a> {
     derived: Vec<Arc<Vec<DerivedField>>>,
     /// What documents must match as well, besides what is compiled: scripts need not look at others.
     beside: Vec<Query>,
+    /// How the query that is being compiled wants its words weighed, if not as their fields have it.
+    weights: Option<Bm25>,
 }
 
 impl<'a> Compiler<'a> {
@@ -320,7 +323,9 @@ impl<'a> Compiler<'a> {
                 let tree = super::query_string::tree(query, &fields, mapping)?;
                 self.node(&tree, factor)
             }
-            Query::MultiMatch(multi) => self.multi_match(multi, factor),
+            Query::MultiMatch(multi) => {
+                self.weighed(multi.clause.weighed, |own| own.multi_match(multi, factor))
+            }
             Query::Nested(nested) => self.nested(nested, factor),
             Query::Related(related) => self.related(related, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
@@ -351,10 +356,12 @@ impl<'a> Compiler<'a> {
         }
         match query {
             Query::MatchAll { boost } => Ok(self.everything(boost * factor)),
-            Query::Match(clause) => self.matches(clause, factor),
+            Query::Match(clause) => self.weighed(clause.weighed, |own| own.matches(clause, factor)),
             Query::MatchPhrase(phrase) => self.phrase(phrase, factor),
             Query::MatchPhrasePrefix(phrase) => self.phrase_prefix(phrase, factor),
-            Query::MatchBoolPrefix(clause) => self.bool_prefix(clause, factor),
+            Query::MatchBoolPrefix(clause) => {
+                self.weighed(clause.weighed, |own| own.bool_prefix(clause, factor))
+            }
             Query::Term(term) => self.term(term, factor),
             Query::Terms {
                 field,

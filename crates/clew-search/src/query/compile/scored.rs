@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_query::QueryError;
+use clew_query::{Bm25, QueryError};
 use clew_schema::{
     FieldKind, MappedField, TextStyle,
     similarity::{Similarity, TermStatistics, Weigher},
@@ -198,13 +198,29 @@ impl Compiler<'_> {
         self.counted_term(term, boost * weigher.score(1.0, 1.0))
     }
 
-    /// How a field's terms are weighed. Documents that are in no index are always weighed as usual.
+    /// Compiles a query that may say how its words are weighed.
+    pub(super) fn weighed(
+        &mut self,
+        weights: Option<Bm25>,
+        compile: impl FnOnce(&mut Self) -> Result<Node, QueryError>,
+    ) -> Result<Node, QueryError> {
+        let around = std::mem::replace(&mut self.weights, weights);
+        let node = compile(self);
+        self.weights = around;
+        node
+    }
+
+    /// How a field's terms are weighed: as the query says, or as the field has it. Documents that are in no index are
+    /// always weighed as usual.
     pub(super) fn similarity(&self, mapped: &MappedField) -> Similarity {
         let snapshot = self.context.snapshot;
         if snapshot.has_plain_scores() {
             return Similarity::USUAL;
         }
-        snapshot.mapping.similarity(mapped)
+        match self.weights {
+            Some(Bm25 { k1, b }) => Similarity::Bm25 { k1, b },
+            None => snapshot.mapping.similarity(mapped),
+        }
     }
 
     /// What gives scores to these terms of a field together.

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clew_platform::{CancellationToken, RealClock};
 use clew_query::{
-    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, Missing, MultiMatch, MultiMatchKind, Operator,
-    Order, Query, QueryError, SortKey, SortValue, Term, compare_rows,
+    Bm25, Bool, FieldBoost, KnnQuery, Match, MatchPhrase, Missing, MultiMatch, MultiMatchKind,
+    Operator, Order, Query, QueryError, SortKey, SortValue, Term, compare_rows,
 };
 use serde_json::json;
 use tantivy::fieldnorm::FieldNormReader;
@@ -55,6 +55,16 @@ fn same_hits(have: &[ShardHit], want: &[ShardHit], what: &str) {
 
 /// BM25 from its definition, over all documents that have the field, dead ones included.
 fn bm25(docs: &[Vec<Doc>], words: Words, term: &str, doc: &Doc) -> f64 {
+    bm25_with((1.2, 0.75), docs, words, (term, doc))
+}
+
+/// The same with other parameters.
+fn bm25_with(
+    (k1, b): (f64, f64),
+    docs: &[Vec<Doc>],
+    words: Words,
+    (term, doc): (&str, &Doc),
+) -> f64 {
     let all: Vec<&Vec<String>> = docs.iter().flatten().filter_map(words).collect();
     let count = all.len() as f64;
     let tokens: usize = all.iter().map(|words| words.len()).sum();
@@ -67,6 +77,9 @@ fn bm25(docs: &[Vec<Doc>], words: Words, term: &str, doc: &Doc) -> f64 {
     let length = u32::try_from(own.len()).unwrap();
     let stored = FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length));
     let idf = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
-    let norm = 1.2 * (0.25 + 0.75 * f64::from(stored) / (tokens as f64 / count));
-    idf * 2.2 * frequency / (frequency + norm)
+    if frequency == 0.0 {
+        return 0.0;
+    }
+    let norm = k1 * (1.0 - b + b * f64::from(stored) / (tokens as f64 / count));
+    idf * (k1 + 1.0) * frequency / (frequency + norm)
 }

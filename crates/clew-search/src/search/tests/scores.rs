@@ -87,6 +87,40 @@ fn scores_are_bm25_over_the_documents_that_have_the_field() {
 }
 
 #[test]
+fn a_query_may_say_how_its_words_are_weighed() {
+    let (snapshot, docs) = shard(3);
+    for (k1, b) in [(0.0, 0.75), (1.5, 0.0), (2.5, 1.0), (1.2, 0.75)] {
+        let clause = Match {
+            weighed: Some(Bm25 { k1, b }),
+            ..Match::new("body", "w1 w7")
+        };
+        let (k1, b) = (f64::from(k1), f64::from(b));
+        let score = |term, doc: &Doc| bm25_with((k1, b), &docs, body, (term, doc));
+        let both = |doc: &Doc| score("w1", doc) + score("w7", doc);
+        check_scores(&snapshot, &docs, &Query::Match(clause.clone()), &both);
+        // What stands beside it is weighed as its field has it.
+        let beside = Query::Bool(Bool {
+            should: vec![Query::Match(clause.clone()), Query::matches("title", "w2")],
+            ..Bool::default()
+        });
+        check_scores(&snapshot, &docs, &beside, &|doc| {
+            both(doc) + bm25(&docs, title, "w2", doc)
+        });
+        let crossed = Query::MultiMatch(MultiMatch {
+            fields: vec![FieldBoost::parse("body")],
+            clause: Match {
+                text: json!("w7"),
+                ..clause
+            },
+            kind: MultiMatchKind::CrossFields,
+            slop: 0,
+            tie_breaker: None,
+        });
+        check_scores(&snapshot, &docs, &crossed, &|doc| score("w7", doc));
+    }
+}
+
+#[test]
 fn keyword_terms_score_by_their_rarity_and_filters_by_their_boost() {
     let (snapshot, docs) = shard(3);
     let tags: Words = |doc| Some(&doc.tags).filter(|tags| !tags.is_empty());
