@@ -121,6 +121,13 @@ class Groups(Session):
         # A field that is said alone, as older clients do, counts before several.
         self.same(search([], group_by_field="kind", group_by_fields=["kind", "cheap"]), [0, 1, 2, 3, 4], "groups by the one field")
         self.same(search([], group_by_field="j", json_path='j["n"]', limit=5), [0, 1, 2, 3, 4], "groups inside of a field")
+        inside = {"group_by_field": "j", "json_path": 'j["n"]'}
+        for kind, want in [(DataType.INT8, list(range(129))), (DataType.INT64, list(range(140))), (DataType.BOOL, [0]), (DataType.VARCHAR, [0])]:
+            self.same(search([], limit=140, json_type=kind, **inside), want, f"what is no {kind!r} is without a value")
+        for kind, said in [(DataType.INT8, "value to int8_t"), (DataType.BOOL, "value to bool"), (DataType.VARCHAR, "string to string")]:
+            self.refused(1100, f"failed to cast json {said}, wrong json data inner type",
+                         lambda: search([], limit=140, json_type=kind, strict_cast=True, **inside))
+        self.same(search([], limit=9, json_type=DataType.INT16, strict_cast=True, **inside), list(range(9)), "all are what they have to be")
 
     def ranker(self, **params):
         return Function("near", FunctionType.RERANK, input_field_names=["id"], params={"reranker": "decay", **params})

@@ -104,8 +104,9 @@ pub use search::foreseen::Foreseen;
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use search::inspect::Explanation;
 pub use search::nearest::{
-    DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupField, GroupKey, NEIGHBOURS_MAX,
-    NearestPages, NearestRequest, NearestResponse, Neighbour, ObjectHits, PROBES_MAX, Probes,
+    DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupField, GroupInside, GroupKey, GroupKind,
+    NEIGHBOURS_MAX, NearestPages, NearestRequest, NearestResponse, Neighbour, ObjectHits,
+    PROBES_MAX, Probes,
 };
 pub use search::pinned::{Pinned, PinnedShard, Slice};
 pub use search::place::DocPlace;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{GroupBy, GroupField, GroupKey};
+use clew_engine::{GroupBy, GroupField, GroupInside, GroupKey, GroupKind};
 use serde_json::Value;
 
 use super::aggregate::GROUP_BY;
@@ -37,7 +37,10 @@ pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupFi
     if let Ok(field) = collection.field(name) {
         let data_type = field.data_type;
         return match data_type {
-            DataType::Json => Ok(of_field(Some(Vec::new()), GroupKey::Missing)),
+            DataType::Json => Ok(of_field(
+                Some(GroupInside::new(Vec::new())),
+                GroupKey::Missing,
+            )),
             DataType::Bool | DataType::VarChar | DataType::Timestamptz => {
                 Ok(of_field(None, default_key(field)))
             }
@@ -58,7 +61,7 @@ pub(super) fn group_field(collection: &Collection, name: &str) -> Result<GroupFi
         Ok(field) if field.data_type != DataType::Json => Err(of_type(field)),
         _ => Ok(GroupField {
             path: member,
-            inside: Some(steps),
+            inside: Some(GroupInside::new(steps)),
             missing: GroupKey::Missing,
         }),
     }
@@ -85,7 +88,8 @@ pub(super) fn group_of_hits(
 }
 
 /// What hits are grouped by, where that is said. Clients that know of one field only say it in a place of its own, which counts
-/// before that of several; `json_path` says what is meant inside of a field that is JSON.
+/// before that of several; of a field that is JSON `json_path` says what is meant inside of it, `json_type` what that has to be,
+/// and `strict_cast` whether rows where it is something else are refused and not just without a value.
 ///
 /// # Errors
 /// For fields that make no groups, and sizes that are no number within bounds.
@@ -114,13 +118,17 @@ pub(super) fn group_by(
             names.len()
         )));
     }
-    let fields = match (said("json_path"), &names[..]) {
+    let mut fields = match (said("json_path"), &names[..]) {
         (Some(path), [name]) => vec![group_inside(collection, name, path)?],
         _ => {
             let fields = names.iter().map(|name| group_field(collection, name));
             fields.collect::<Result<Vec<_>>>()?
         }
     };
+    for inside in fields.iter_mut().filter_map(|field| field.inside.as_mut()) {
+        inside.kind = said("json_type").map_or(Ok(None), json_kind)?;
+        inside.strict = is_set(params, "strict_cast");
+    }
     let size = match params.get("group_size") {
         None => 1,
         Some(given) => group_size(given)?,
@@ -141,6 +149,38 @@ fn group_inside(collection: &Collection, name: &str, path: &str) -> Result<Group
         false => Err(MilvusError::invalid(format!(
             "json_path {path} does not lead into field {name}"
         ))),
+    }
+}
+
+/// What a value inside JSON has to be; names that no type has say nothing, as with Milvus.
+fn json_kind(name: &str) -> Result<Option<GroupKind>> {
+    let data_type = DataType::named(name).filter(|known| known.name() == name);
+    Ok(Some(match data_type {
+        None => return Ok(None),
+        Some(DataType::Bool) => GroupKind::Boolean,
+        Some(DataType::Int8) => GroupKind::Integer { bits: 8 },
+        Some(DataType::Int16) => GroupKind::Integer { bits: 16 },
+        Some(DataType::Int32) => GroupKind::Integer { bits: 32 },
+        Some(DataType::Int64) => GroupKind::Integer { bits: 64 },
+        Some(DataType::VarChar) => GroupKind::Text,
+        Some(other) => {
+            return Err(MilvusError::invalid(format!(
+                "unsupported json_type {} for JSON group by",
+                other.name()
+            )));
+        }
+    }))
+}
+
+/// The type that values inside JSON are told as.
+pub(super) fn told_as(kind: GroupKind) -> DataType {
+    match kind {
+        GroupKind::Boolean => DataType::Bool,
+        GroupKind::Integer { bits: ..=8 } => DataType::Int8,
+        GroupKind::Integer { bits: ..=16 } => DataType::Int16,
+        GroupKind::Integer { bits: ..=32 } => DataType::Int32,
+        GroupKind::Integer { .. } => DataType::Int64,
+        GroupKind::Text => DataType::VarChar,
     }
 }
 

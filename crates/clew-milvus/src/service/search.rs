@@ -12,6 +12,7 @@ use prost::Message;
 
 use super::aggregate::check_fields_alone;
 use super::asked::{Asked, Probes, is_set};
+use super::hit_groups::told_as;
 use super::hybrid::Ranker;
 use super::read::Guarantee;
 use super::{Call, Service};
@@ -357,8 +358,15 @@ fn group_columns(
     let column = |(number, field): (usize, &GroupField)| {
         let keys = found.iter();
         let keys = keys.map(|one| one.group.as_ref()?.of_field(number));
-        match field.inside {
-            Some(_) => Ok(group_texts(&field.path, keys)),
+        match field.inside.as_ref().map(|inside| inside.kind) {
+            Some(None) => Ok(group_texts(&field.path, keys)),
+            Some(Some(kind)) => {
+                let told = Field {
+                    nullable: true,
+                    ..Field::named(&field.path, told_as(kind))
+                };
+                group_column((&told, wanted.zone()), keys)
+            }
             None => group_column((collection.field(&field.path)?, wanted.zone()), keys),
         }
     };

@@ -6,7 +6,7 @@ use clew_engine::{
     DocPlace, FieldValues, GroupBy, GroupField, GroupKey, Pinned, SearchRequest as EngineSearch,
     WantedField,
 };
-use clew_query::{FieldStep, Match, Query};
+use clew_query::{Match, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -143,7 +143,7 @@ impl Service {
         for (row, one) in found.iter_mut().enumerate() {
             let columns = group.fields.iter().zip(&read.fields);
             let keys = columns.map(|(field, column)| key_of(field, column, row));
-            one.group = Some(GroupKey::of_fields(keys.collect()));
+            one.group = Some(GroupKey::of_fields(keys.collect::<Result<_>>()?));
         }
         Ok(found)
     }
@@ -162,18 +162,27 @@ fn input_of<'c>(collection: &'c Collection, asked: &Asked) -> Result<&'c str> {
 }
 
 /// What a row has in common with others by one field.
-fn key_of(field: &GroupField, column: &FieldValues, row: usize) -> GroupKey {
-    let steps = field.inside.as_deref().unwrap_or_default();
-    let key = match column {
-        FieldValues::Integers(values) => values[row].map(GroupKey::Integer),
-        FieldValues::Texts(values) => values[row].clone().map(GroupKey::Text),
-        FieldValues::Json(values) => values[row].as_ref().and_then(|json| {
-            let value: Value = serde_json::from_str(json.get()).ok()?;
-            Some(GroupKey::of_json(FieldStep::lead(steps, &value)))
-        }),
-        FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
+///
+/// # Errors
+/// For a value inside JSON that is not what it has to be.
+fn key_of(field: &GroupField, column: &FieldValues, row: usize) -> Result<GroupKey> {
+    let key = match (column, &field.inside) {
+        (FieldValues::Json(values), Some(inside)) => {
+            let json = values[row].as_ref();
+            let member: Option<Value> = json.and_then(|json| serde_json::from_str(json.get()).ok());
+            return Ok(inside.key(member.as_ref())?);
+        }
+        (FieldValues::Integers(values), _) => values[row].map(GroupKey::Integer),
+        (FieldValues::Texts(values), _) => values[row].clone().map(GroupKey::Text),
+        (
+            FieldValues::Json(_)
+            | FieldValues::Floats(_)
+            | FieldValues::Vectors(_)
+            | FieldValues::Sparse(_),
+            _,
+        ) => None,
     };
-    key.unwrap_or_else(|| field.missing.clone())
+    Ok(key.unwrap_or_else(|| field.missing.clone()))
 }
 
 /// What rows from before a field have in common by it.

@@ -4,14 +4,14 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use clew_platform::Reservation;
-use clew_query::FieldStep;
 use clew_schema::FieldKind;
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 
 use super::leaf::Admitted;
 use super::{
-    Found, GroupBy, GroupField, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour,
+    Found, GroupBy, GroupField, GroupInside, GroupKey, NearestRequest, Neighbour, found_bytes,
+    neighbour,
 };
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
@@ -188,8 +188,8 @@ impl<'p> GroupValues<'p> {
         (number, field): (usize, &GroupField),
     ) -> Result<GroupKey, EngineError> {
         let shard = self.pinned.shard_at(place)?;
-        if let Some(steps) = &field.inside {
-            return inside(shard, place, (&field.path, steps));
+        if let Some(inside) = &field.inside {
+            return key_inside(shard, place, (&field.path, inside));
         }
         let column = match self.columns.entry((place.shard, place.segment, number)) {
             Entry::Occupied(known) => known.into_mut(),
@@ -213,21 +213,21 @@ impl<'p> GroupValues<'p> {
     }
 }
 
-/// A value inside a member of a document.
-fn inside(
+/// What a document has in common with others by a value inside one of its members.
+fn key_inside(
     shard: &PinnedShard,
     place: DocPlace,
-    (member, steps): (&str, &[FieldStep]),
+    (member, inside): (&str, &GroupInside),
 ) -> Result<GroupKey, EngineError> {
     let mut sources = shard.view.segments[place.segment as usize].sources();
     let source = sources.get(place.doc);
     let source = source.map_err(|error| shard.shard.tantivy_error(error))?;
     let names = BTreeMap::from([(member, vec![0])]);
     let Some((_, json)) = members(shard, source, &names)?.pop() else {
-        return Ok(GroupKey::Missing);
+        return inside.key(None);
     };
     let value: Value = serde_json::from_str(json.get()).unwrap_or(Value::Null);
-    Ok(GroupKey::of_json(FieldStep::lead(steps, &value)))
+    inside.key(Some(&value))
 }
 
 fn open(shard: &PinnedShard, segment: usize, field: &str) -> Result<GroupColumn, EngineError> {

@@ -3,18 +3,19 @@
 //! vectors and sparse ones go the same way; only the leaf tells them apart.
 
 mod groups;
+mod inside;
 mod leaf;
 mod objects;
 mod pages;
 mod sparse;
 
+pub use inside::{GroupInside, GroupKind};
 pub use pages::NearestPages;
 
 use clew_platform::{MemoryPurpose, Reservation};
-use clew_query::{FieldStep, Query};
+use clew_query::Query;
 use clew_search::Scope;
 use clew_vector::SparseEntry;
-use serde_json::Value;
 use tantivy::DocId;
 
 pub use objects::ObjectHits;
@@ -120,9 +121,8 @@ pub struct GroupBy {
 pub struct GroupField {
     /// Path of a field of whole numbers, booleans or keywords; with `inside` a member of documents.
     pub path: String,
-    /// The way to a value inside that member, which is read from each document that is looked at: its text, and of what
-    /// is no text its JSON.
-    pub inside: Option<Vec<FieldStep>>,
+    /// Which value inside that member is meant; it is read from each document that is looked at.
+    pub inside: Option<GroupInside>,
     /// What documents without a value have in common: nothing but that, or with those of a value that stands for none.
     pub missing: GroupKey,
 }
@@ -156,15 +156,6 @@ impl GroupKey {
         match self {
             GroupKey::All(values) => values.get(number),
             value => (number == 0).then_some(value),
-        }
-    }
-
-    /// What a value inside a member has in common with others: the text that it is, or is written as.
-    pub fn of_json(value: Option<&Value>) -> Self {
-        match value {
-            None | Some(Value::Null) => GroupKey::Missing,
-            Some(Value::String(text)) => GroupKey::Text(text.clone()),
-            Some(other) => GroupKey::Text(other.to_string()),
         }
     }
 }
