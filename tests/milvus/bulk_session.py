@@ -40,7 +40,7 @@ def make(session, name):
     index.add_index("floats", index_type="FLAT", metric_type="L2")
     index.add_index("halves", index_type="FLAT", metric_type="L2")
     index.add_index("bits", index_type="BIN_FLAT", metric_type="HAMMING")
-    index.add_index("bytes", index_type="FLAT", metric_type="L2")
+    index.add_index("bytes", index_type="HNSW", metric_type="L2")
     index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
     client.create_collection(name, schema=schema, index_params=index)
     return schema

@@ -44,12 +44,51 @@ const WAYS: [&str; 8] = [
     "SINDI",
 ];
 
-/// Refuses parameters that a vector index of Milvus does not take.
+/// Index types that take vectors of floats alone; so do those whose names begin with `GPU_` and `SVS_`.
+const OF_FLOATS: [&str; 9] = [
+    "FLAT",
+    "IVF_FLAT",
+    "IVF_FLAT_CC",
+    "IVF_SQ8",
+    "IVF_PQ",
+    "IVF_RABITQ",
+    "SCANN",
+    "DISKANN",
+    "AISAQ",
+];
+
+/// Whether an index type is one for vectors of a type; what is said here holds of indexes that are made from now on.
+fn is_for(index_type: &str, data_type: DataType) -> bool {
+    match index_type {
+        "BIN_FLAT" | "BIN_IVF_FLAT" | "MINHASH_LSH" => data_type == DataType::BinaryVector,
+        "HNSW_SQ" | "HNSW_PQ" | "HNSW_PRQ" => data_type != DataType::BinaryVector,
+        other
+            if OF_FLOATS.contains(&other)
+                || other.starts_with("GPU_")
+                || other.starts_with("SVS_") =>
+        {
+            matches!(
+                data_type,
+                DataType::FloatVector | DataType::Float16Vector | DataType::BFloat16Vector
+            )
+        }
+        // What there is no such type of, and what is of sparse vectors, is told where the index is read.
+        _ => true,
+    }
+}
+
+/// Refuses index types that a vector field cannot have, and parameters that a vector index of Milvus does not take.
 ///
 /// # Errors
-/// For numbers out of bounds, and for words there are none of.
+/// For those, for numbers out of bounds, and for words there are none of.
 pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     let index_type = params.get("index_type").map_or("", String::as_str);
+    if !is_for(index_type, field.data_type) {
+        return Err(refused(format!(
+            "data type {} can't build with this index {index_type}",
+            field.data_type.name()
+        )));
+    }
     let is_graph = index_type.starts_with("HNSW");
     let has_lists = index_type.contains("IVF") || index_type == "SCANN";
     let has_codes = index_type.ends_with("_PQ") || index_type == "HNSW_PRQ";
@@ -207,10 +246,11 @@ fn check_json_of_grams(params: &Params) -> Result<()> {
     }
 }
 
-/// Refuses an index of JSON that does not say what a path leads to: it is read as a type.
+/// Refuses an index of JSON that does not say what a path leads to: it is read as a type, and not every index has all of
+/// them.
 ///
 /// # Errors
-/// For none, and one that there is none of.
+/// For none, one that there is none of, and a function that does not make it.
 fn check_json(params: &Params) -> Result<()> {
     let Some(cast) = params.get("json_cast_type") else {
         return Err(MilvusError::Missing(
@@ -218,9 +258,33 @@ fn check_json(params: &Params) -> Result<()> {
                 .into(),
         ));
     };
-    match CAST_TYPES.contains(&cast.to_ascii_uppercase().as_str()) {
-        true => Ok(()),
-        false => Err(refused(format!("json_cast_type {cast} is not supported"))),
+    let cast = cast.trim().to_ascii_uppercase();
+    let (types, kind): (&[&str], &str) = match params.get("index_type").map(String::as_str) {
+        Some("BITMAP") => (&["BOOL", "VARCHAR"], " for BITMAP index"),
+        Some("STL_SORT") => (&["DOUBLE", "VARCHAR"], " for STL_SORT index"),
+        _ => (&CAST_TYPES, ""),
+    };
+    if !types.contains(&cast.as_str()) {
+        return Err(refused(format!(
+            "json_cast_type {cast} is not supported{kind}"
+        )));
+    }
+    check_cast_function(&cast, params)
+}
+
+/// Refuses functions that make another type of what a path into JSON leads to: there is one, and it makes numbers.
+fn check_cast_function(cast: &str, params: &Params) -> Result<()> {
+    let Some(given) = params.get("json_cast_function") else {
+        return Ok(());
+    };
+    match given.trim().to_ascii_uppercase().as_str() {
+        "STRING_TO_DOUBLE" if cast == "DOUBLE" => Ok(()),
+        known @ "STRING_TO_DOUBLE" => Err(refused(format!(
+            "json_cast_function {known} is not supported for json_cast_type {cast}"
+        ))),
+        other => Err(refused(format!(
+            "json_cast_function {other} is not supported"
+        ))),
     }
 }
 
@@ -393,6 +457,39 @@ mod tests {
     }
 
     #[test]
+    fn an_index_type_is_for_some_types_of_vectors() {
+        let (float, half) = (DataType::FloatVector, DataType::BFloat16Vector);
+        let (bytes, bits) = (DataType::Int8Vector, DataType::BinaryVector);
+        for (index_type, taken) in [
+            ("AUTOINDEX", vec![float, half, bytes, bits]),
+            ("HNSW", vec![float, half, bytes, bits]),
+            ("HNSW_SQ", vec![float, half, bytes]),
+            ("HNSW_PRQ", vec![float, half, bytes]),
+            ("FLAT", vec![float, half]),
+            ("IVF_RABITQ", vec![float, half]),
+            ("GPU_CAGRA", vec![float, half]),
+            ("SVS_VAMANA_LVQ", vec![float, half]),
+            ("BIN_IVF_FLAT", vec![bits]),
+            ("MINHASH_LSH", vec![bits]),
+        ] {
+            for data_type in [float, half, bytes, bits] {
+                let given = params(&format!("index_type={index_type}"));
+                let checked = check_vector(&field(data_type), &given);
+                let name = data_type.name();
+                match taken.contains(&data_type) {
+                    true => assert_eq!(checked, Ok(()), "{index_type} of {name}"),
+                    false => assert_eq!(
+                        checked.unwrap_err().to_string(),
+                        format!(
+                            "data type {name} can't build with this index {index_type}: invalid parameter"
+                        )
+                    ),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_words_count_is_within_bounds() {
         let output = Field {
             is_function_output: true,
@@ -433,6 +530,14 @@ mod tests {
                 DataType::Json,
                 "index_type=INVERTED json_cast_type=varchar json_path=f['a']",
             ),
+            (
+                DataType::Json,
+                "index_type=INVERTED json_cast_type=double json_cast_function=string_to_double",
+            ),
+            (
+                DataType::Json,
+                "index_type=BITMAP json_cast_type=bool json_path=f['a']",
+            ),
         ] {
             assert_eq!(
                 check_scalar(&field(data_type), &params(taken)),
@@ -471,6 +576,26 @@ mod tests {
             (
                 DataType::Json,
                 "index_type=INVERTED json_cast_type=text",
+                1100,
+            ),
+            (
+                DataType::Json,
+                "index_type=BITMAP json_cast_type=double json_path=f['a']",
+                1100,
+            ),
+            (
+                DataType::Json,
+                "index_type=STL_SORT json_cast_type=bool json_path=f['a']",
+                1100,
+            ),
+            (
+                DataType::Json,
+                "index_type=INVERTED json_cast_type=double json_cast_function=text_to_double",
+                1100,
+            ),
+            (
+                DataType::Json,
+                "index_type=INVERTED json_cast_type=varchar json_cast_function=string_to_double",
                 1100,
             ),
         ] {

@@ -330,6 +330,7 @@ fn unfit_metric(data_type: DataType, name: &str) -> MilvusError {
         DataType::SparseFloatVector => {
             "only IP&BM25 is the supported metric type for sparse index".to_string()
         }
+        DataType::Int8Vector => format!("int vector index does not support metric type: {name}"),
         _ => format!("float vector index does not support metric type: {name}"),
     };
     MilvusError::invalid(format!(
