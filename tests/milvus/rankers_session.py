@@ -5,7 +5,7 @@ import json
 import sys
 
 import grpc
-from pymilvus import AnnSearchRequest, DataType, Function, FunctionScore, FunctionType, RRFRanker
+from pymilvus import AnnSearchRequest, DataType, Function, FunctionScore, FunctionType, RRFRanker, connections, utility
 from pymilvus.grpc_gen import milvus_pb2
 
 from session import Session
@@ -170,6 +170,28 @@ class Rankers(Session):
         client.drop_resource_group("rg")
         self.refused(1100, "default resource group is not deletable", lambda: client.drop_resource_group(USUAL))
 
+    def segments(self):
+        """Segments are told where a collection is loaded, and can go from the one node to itself."""
+        self.client.flush("ranked")
+        connections.connect(uri=self.uri)
+        segment = utility.get_query_segment_info("ranked")[0]
+        self.same((segment.num_rows > 0, list(segment.nodeIds)), (True, [1]), "a segment with rows, and its node")
+        balance = lambda source=1, to=(1,), which=(segment.segmentID,): utility.load_balance("ranked", source, list(to), list(which))
+        balance()
+        balance(which=())
+        for code, said, call in [
+            (901, "source node not found in any replica", lambda: balance(source=7)),
+            (901, "destination node not found in the same replica: node not found[node=7]", lambda: balance(to=(1, 7))),
+            (600, "segment not found in source node: segment not found[segment=5]", lambda: balance(which=(segment.segmentID, 5))),
+            (100, "collection not found", lambda: utility.load_balance("nope", 1, [1], [])),
+        ]:
+            self.refused(code, said, call)
+        self.client.release_collection("ranked")
+        self.same(list(utility.get_query_segment_info("ranked")), [], "of what is not loaded nothing is told")
+        self.refused(103, "can't balance segments of not fully loaded collection", balance)
+        self.client.load_collection("ranked")
+        connections.disconnect("default")
+
     def by_name(self):
         """What there is nothing behind says so by its name, in an answer that clients understand."""
         channel = grpc.insecure_channel(self.uri.removeprefix("http://"))
@@ -197,6 +219,7 @@ def main(uri):
     session.isolated()
     session.dynamic()
     session.resource_groups()
+    session.segments()
     session.by_name()
     session.client.drop_collection("ranked")
     session.close()

@@ -78,6 +78,15 @@ pub(crate) enum MilvusError {
         "when load {0} replica count: service resource insufficient[currentStreamingNode=1][expectedStreamingNode={0}]"
     )]
     TooFewNodes(i32),
+    /// Segments are to go from or to a node that there is none of, and where it was looked for.
+    #[error("{1}: node not found[node={0}]")]
+    NodeNotFound(i64, String),
+    #[error("segment not found in source node: segment not found[segment={0}]")]
+    SegmentNotFound(i64),
+    #[error(
+        "can't balance segments of not fully loaded collection: collection not fully loaded[collection={0}]"
+    )]
+    NotFullyLoaded(i64),
     #[error("metric not found[metric={0}]")]
     MetricNotFound(String),
     #[error("{0}")]
@@ -215,6 +224,7 @@ impl MilvusError {
             }
             MilvusError::CollectionNotLoaded(_) | MilvusError::NotLoadedTo(..) => 101,
             MilvusError::TooManyCollections { .. } => 102,
+            MilvusError::NotFullyLoaded(_) => 103,
             MilvusError::CollectionLoaded(..) => 104,
             MilvusError::IllegalSchema(..) => 105,
             MilvusError::VectorClusteringKey(_) => 107,
@@ -226,10 +236,12 @@ impl MilvusError {
             MilvusError::TooManyResourceGroups(..) => 302,
             MilvusError::ResourceGroupConfig(..) => 303,
             MilvusError::ResourceGroupNodes { .. } => 304,
+            MilvusError::SegmentNotFound(_) => 600,
             MilvusError::IndexNotFound(_) => 700,
             MilvusError::IndexDuplicate(_) => 702,
             MilvusError::DatabaseNotFound(_) => 800,
             MilvusError::InvalidDatabaseName(..) => 802,
+            MilvusError::NodeNotFound(..) => 901,
             MilvusError::Invalid(_) => 1100,
             MilvusError::Missing(_) => 1101,
             MilvusError::TooLarge(_) => 1102,

@@ -5,7 +5,7 @@ use crate::proto::Status;
 use crate::service::Answer;
 
 /// Calls whose answer is a status.
-const OF_STATUS: [&str; 16] = [
+const OF_STATUS: [&str; 15] = [
     "AddCollectionFunction",
     "AddFileResource",
     "AddUserTags",
@@ -17,7 +17,6 @@ const OF_STATUS: [&str; 16] = [
     "DropCollectionFunction",
     "DropRowPolicy",
     "DropSnapshot",
-    "LoadBalance",
     "RemoveFileResource",
     "RestoreRBAC",
     "UnpinSnapshotData",

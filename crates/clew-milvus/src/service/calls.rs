@@ -227,6 +227,7 @@ calls! {
     get_compaction_state(GetCompactionStateRequest) -> GetCompactionStateResponse, ANYBODY, Nothing;
     get_compaction_state_with_plans(GetCompactionPlansRequest) -> GetCompactionPlansResponse, ANYBODY, Show;
     get_replicas(GetReplicasRequest) -> GetReplicasResponse, ANYBODY, Show;
+    load_balance(LoadBalanceRequest) -> Status, "LoadBalance", Show;
     run_analyzer(RunAnalyzerRequest) -> RunAnalyzerResponse, ANYBODY, Show;
 
     import(ImportRequest) -> ImportResponse, "Import", Write;

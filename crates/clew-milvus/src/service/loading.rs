@@ -2,7 +2,7 @@
 
 use clew_engine::Purpose;
 
-use super::{Call, Service};
+use super::{Call, NODE, Service};
 use crate::collection::{Collection, Field};
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -156,7 +156,7 @@ impl Service {
             replica_id: 1,
             collection_id: collection.id,
             partition_ids: collection.loaded_partitions().map(|(_, id)| id).collect(),
-            node_ids: vec![1],
+            node_ids: vec![NODE],
             resource_group_name: self.resource_group_of(collection.id),
             ..ReplicaInfo::default()
         });

@@ -80,6 +80,9 @@ pub use admit::Login;
 /// Parts of requests above this are read where that may take its time: an expression of a million keys takes seconds.
 const READ_HERE_MAX: usize = 16 << 10;
 
+/// The one node, as clients are told of it.
+const NODE: i64 = 1;
+
 /// What all calls share.
 #[derive(Clone)]
 pub(crate) struct Service {

@@ -7,7 +7,7 @@ use clew_engine::{Access, DefinitionChange, Definitions, Purpose};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Call, Service};
+use super::{Call, NODE, Service};
 use crate::collection::NameOf;
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
@@ -21,8 +21,6 @@ const GROUPS: &str = "milvus_resource_group";
 const GROUPS_MAX: usize = 1_024;
 /// How many nodes the usual group may have.
 const DEFAULT_LIMIT: i32 = 1_000_000;
-/// The one node.
-const NODE: i64 = 1;
 
 /// What is kept of a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,12 @@
 //! Flushes, segments and compactions: what load tools wait for before they search.
 
+use std::collections::HashSet;
+
 use clew_engine::Purpose;
 
-use super::{Call, Service};
+use super::{Call, NODE, Service};
 use crate::collections::Opened;
-use crate::error::Result;
+use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
 /// The state of a segment that is on the disk, and its level.
@@ -117,14 +119,17 @@ impl Service {
             (&request.db_name, &request.collection_name),
             Purpose::Show,
         )?;
-        let infos = segments(&opened).map(|(segment_id, num_rows, mem_size)| QuerySegmentInfo {
+        // Of what is not let in to searches nothing is there for them.
+        let is_loaded = opened.named.collection.loaded;
+        let there = segments(&opened).filter(|_| is_loaded);
+        let infos = there.map(|(segment_id, num_rows, mem_size)| QuerySegmentInfo {
             segment_id,
             collection_id: opened.named.collection.id,
             partition_id: 1,
             mem_size,
             num_rows,
-            node_id: 1,
-            node_ids: vec![1],
+            node_id: NODE,
+            node_ids: vec![NODE],
             state: FLUSHED,
             level: LEVEL_ONE,
             is_sorted: true,
@@ -134,6 +139,42 @@ impl Service {
             infos: infos.collect(),
             ..GetQuerySegmentInfoResponse::default()
         })
+    }
+
+    /// Moves segments from one node to others. There is one, so that what is asked for rightly is so already.
+    ///
+    /// # Errors
+    /// For other nodes, segments that are not there, and collections that are not let in to searches.
+    pub(crate) async fn load_balance(
+        &self,
+        call: Call,
+        request: LoadBalanceRequest,
+    ) -> Result<Status> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(&call, place, Purpose::Show)?;
+        let collection = &opened.named.collection;
+        if !collection.loaded {
+            return Err(MilvusError::NotFullyLoaded(collection.id));
+        }
+        if request.src_node_id != NODE {
+            return Err(MilvusError::NodeNotFound(
+                request.src_node_id,
+                format!(
+                    "source node not found in any replica of collection {}",
+                    collection.id
+                ),
+            ));
+        }
+        if let Some(other) = request.dst_node_i_ds.iter().find(|node| **node != NODE) {
+            let said = "destination node not found in the same replica".to_string();
+            return Err(MilvusError::NodeNotFound(*other, said));
+        }
+        let there: HashSet<i64> = segments(&opened).map(|(id, ..)| id).collect();
+        let mut wanted = request.sealed_segment_i_ds.into_iter();
+        match wanted.find(|id| !there.contains(id)) {
+            Some(missing) => Err(MilvusError::SegmentNotFound(missing)),
+            None => Ok(Status::default()),
+        }
     }
 
     /// Merges a collection's segments into one for each shard; through when it is answered.

@@ -4,7 +4,7 @@ use std::thread::available_parallelism;
 
 use serde_json::{Value, json};
 
-use super::{Call, Service};
+use super::{Call, NODE, Service};
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
@@ -12,8 +12,6 @@ use crate::proto::*;
 const VERSION: &str = "v2.6.4";
 /// The state of a part that works.
 const HEALTHY: i32 = 1;
-/// The one node.
-const NODE: i64 = 1;
 
 impl Service {
     pub(crate) async fn connect(

@@ -57,7 +57,7 @@ named! {
     CreateAliasRequest ListAliasesRequest
     CreateIndexRequest AlterIndexRequest IndexRequest DescribeIndexRequest GetIndexStatisticsRequest
     InsertRequest UpsertRequest DeleteRequest SearchRequest HybridSearchRequest QueryRequest
-    GetFlushStateRequest SegmentInfoRequest RunAnalyzerRequest TransferReplicaRequest
+    GetFlushStateRequest SegmentInfoRequest LoadBalanceRequest RunAnalyzerRequest TransferReplicaRequest
     ImportRequest ListImportTasksRequest
 }
 
