@@ -210,7 +210,10 @@ class Session:
         self.refused("there is no privilege group name", lambda: root.add_privileges_to_group("lost", ["Insert"]))
         self.refused("there is no privilege name", lambda: root.add_privileges_to_group("writers", ["Sing"]))
         self.refused("level", lambda: root.add_privileges_to_group("writers", ["CreateDatabase"]))
-        self.refused("numbers, letters and underscores", lambda: root.create_privilege_group("wri-ters"))
+        for call in (root.create_privilege_group, root.drop_privilege_group, lambda name: root.add_privileges_to_group(name, ["Insert"])):
+            self.refused("privilege group name wri-ters can only contain numbers, letters and underscores: invalid parameter",
+                         lambda: call("wri-ters"))
+        self.refused("the first character of a privilege group name 1st must be an underscore or letter", lambda: root.create_privilege_group("1st"))
         root.revoke_privilege_v2("writer", "writers", "docs")
         root.drop_privilege_group("writers")
         root.drop_privilege_group("writers")

@@ -107,6 +107,8 @@ pub(crate) enum MilvusError {
     NotAuthenticated(String),
     #[error("{0}")]
     NotPermitted(String),
+    #[error("{0}: invalid privilege group name")]
+    InvalidPrivilegeGroup(String),
     /// Who calls lacks the privilege.
     #[error("{0}")]
     Denied(String),
@@ -248,6 +250,7 @@ impl MilvusError {
             MilvusError::MetricNotFound(_) => 1200,
             MilvusError::NotAuthenticated(_) => 1400,
             MilvusError::NotPermitted(_) => 1401,
+            MilvusError::InvalidPrivilegeGroup(_) => 1402,
             MilvusError::AliasNotFound { .. } => 1600,
             MilvusError::AliasCollectionConflict(_) => 1601,
             MilvusError::AliasExists { .. } => 1602,

@@ -15,6 +15,7 @@ pub(crate) enum NameOf {
     Database,
     Index,
     ResourceGroup,
+    PrivilegeGroup,
 }
 
 impl NameOf {
@@ -27,6 +28,7 @@ impl NameOf {
             NameOf::Database => "database name",
             NameOf::Index => "index name",
             NameOf::ResourceGroup => "resource group name",
+            NameOf::PrivilegeGroup => "privilege group name",
         }
     }
 
@@ -102,6 +104,17 @@ impl NameOf {
                 name.trim(),
                 sentence(rule)
             )),
+            NameOf::PrivilegeGroup if name.is_empty() => {
+                MilvusError::InvalidPrivilegeGroup(rule.into())
+            }
+            NameOf::PrivilegeGroup => {
+                let said = rule.replacen(words, &format!("{words} {name}"), 1);
+                // What is wrong with a name's rest has another code than what is wrong with its beginning.
+                match rule.starts_with(words) {
+                    true => MilvusError::invalid(said),
+                    false => MilvusError::InvalidPrivilegeGroup(said),
+                }
+            }
             NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup if name.is_empty() => {
                 MilvusError::invalid(format!("{rule}: invalid parameter"))
             }
@@ -199,6 +212,26 @@ mod tests {
             let want =
                 format!("Invalid field name: {name}. {said}: field name invalid[field={name}]");
             assert_eq!(told, want);
+        }
+        for (name, code, want) in [
+            (
+                "a b",
+                1100,
+                "privilege group name a b can only contain numbers, letters and underscores: invalid parameter",
+            ),
+            (
+                "1",
+                1402,
+                "the first character of a privilege group name 1 must be an underscore or letter: invalid privilege group name",
+            ),
+            (
+                "",
+                1402,
+                "privilege group name should not be empty: invalid privilege group name",
+            ),
+        ] {
+            let refused = NameOf::PrivilegeGroup.check(name).unwrap_err();
+            assert_eq!((refused.code(), refused.to_string()), (code, want.into()));
         }
         assert_eq!(
             NameOf::Alias.check("1").unwrap_err().to_string(),

@@ -4,6 +4,7 @@ use clew_access::Records;
 
 use super::roles::Operation;
 use super::{Call, Service};
+use crate::collection::NameOf;
 use crate::error::{MilvusError, Result};
 use crate::privilege::{Grantable, Level, Privilege, built_in, built_in_groups};
 use crate::proto::{self, *};
@@ -62,6 +63,7 @@ impl Service {
         request: CreatePrivilegeGroupRequest,
     ) -> Result<proto::Status> {
         let name = request.group_name;
+        NameOf::PrivilegeGroup.check(&name)?;
         if Privilege::named(&name).is_some() || built_in(&name).is_some() || name == "All" {
             return Err(MilvusError::Invalid(format!(
                 "privilege group name [{name}] is defined by built in privileges or privilege groups in system"
@@ -79,6 +81,7 @@ impl Service {
         request: DropPrivilegeGroupRequest,
     ) -> Result<proto::Status> {
         let name = request.group_name;
+        NameOf::PrivilegeGroup.check(&name)?;
         if self.records().group(&name).is_none() {
             return Ok(proto::Status::default());
         }
@@ -107,6 +110,7 @@ impl Service {
         _: Call,
         request: OperatePrivilegeGroupRequest,
     ) -> Result<proto::Status> {
+        NameOf::PrivilegeGroup.check(&request.group_name)?;
         let operation = Operation::of(request.r#type)?;
         self.change_access(move |access| {
             let group = &request.group_name;
