@@ -325,7 +325,7 @@ class Client(Session):
         params = client.prepare_index_params()
         params.add_index("v", index_type="FLAT", metric_type="L2")
         client.create_collection("brought", schema=schema, index_params=params, consistency_level="Strong")
-        self.refused(1100, "more fieldData has pass in", lambda: client.insert("brought", [{"id": 7, "v": [0, 1]}]))
+        self.refused(1100, "more fieldData has pass in: invalid parameter", lambda: client.insert("brought", [{"id": 7, "v": [0, 1]}]))
         client.alter_collection_properties("brought", properties={"allow_insert_auto_id": "true"})
         self.same(list(client.insert("brought", [{"id": 7, "v": [0, 1]}])["ids"]), [7], "the key that was brought")
         (made,) = client.insert("brought", [{"v": [0, 2]}])["ids"]

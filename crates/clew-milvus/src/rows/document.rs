@@ -175,10 +175,11 @@ impl<'a> Given<'a> {
                     )));
                 }
                 Some(_) if is_made => {
-                    return Err(MilvusError::invalid(format!(
-                        "more fieldData has pass in: the autoID field {} cannot be given",
-                        field.name
-                    )));
+                    return Err(MilvusError::mismatch(
+                        "more fieldData has pass in",
+                        format!("no values of the autoID field {}", field.name),
+                        "values",
+                    ));
                 }
                 Some(data) => {
                     let column = InColumn::new(field, data, rows)?.in_zone(zone.clone());
