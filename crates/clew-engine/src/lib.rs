@@ -73,6 +73,7 @@ pub use base::search_pool::SearchStats;
 pub use base::settings::{IndexSettings, MergeOrder, SettingsReader, TranslogDurability};
 pub use base::slow::{SlowLevel, SlowLimits, SlowLog, SlowRequests, SlowWrite};
 pub use base::slow_line::Took;
+pub use base::waiting::aside;
 pub use base::write_request::{
     Action, Changed, Condition, Document, DocumentChange, DocumentNow, Freshness, ListChange,
     OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,

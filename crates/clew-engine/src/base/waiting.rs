@@ -13,8 +13,8 @@ pub(crate) fn lock_aside<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.try_lock().unwrap_or_else(|| aside(|| mutex.lock()))
 }
 
-/// Waits for something; what else a thread of a runtime has to do is given to another one first.
-pub(crate) fn aside<R>(wait: impl FnOnce() -> R) -> R {
+/// Waits for something, or does what takes long; what else a thread of a runtime has to do is given to another one first.
+pub fn aside<R>(wait: impl FnOnce() -> R) -> R {
     // A runtime of one thread has nobody to give anything to.
     let has_others = Handle::try_current()
         .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);

@@ -7,7 +7,7 @@ use axum::http::Method;
 use bytes::Bytes;
 use clew_engine::{
     Access, CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
-    IndexHandle, Purpose, ResolveOptions, Wildcards,
+    IndexHandle, Purpose, ResolveOptions, Wildcards, aside,
 };
 use clew_log::Glsn;
 use clew_platform::{CancellationToken, stopped};
@@ -22,6 +22,9 @@ use crate::http::request_memory::RequestMemory;
 use crate::http::unique_json;
 use crate::state::api::Api;
 use crate::state::tasks::{NewTask, RunningTask};
+
+/// Work on longer bodies holds up nobody else.
+const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// How long a read with `after_glsn` waits for the position.
 const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
@@ -155,13 +158,24 @@ impl Call {
     /// # Errors
     /// What is no JSON, or takes more memory than there is beside others.
     pub fn json(&self) -> Result<Option<Value>, ApiError> {
-        if self.body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(None);
+        self.while_others_go_on(|| {
+            if self.body.iter().all(u8::is_ascii_whitespace) {
+                return Ok(None);
+            }
+            self.memory.take_json(&self.body)?;
+            unique_json::from_slice(&self.body)
+                .map(Some)
+                .map_err(|error| ApiError::malformed_json(&error))
+        })
+    }
+
+    /// Does what takes as long as the body is long. Where that is long, the other requests of this thread go on meanwhile,
+    /// which costs some ten microseconds.
+    fn while_others_go_on<T>(&self, work: impl FnOnce() -> T) -> T {
+        match self.body.len() > INLINE_BYTES_MAX {
+            true => aside(work),
+            false => work(),
         }
-        self.memory.take_json(&self.body)?;
-        unique_json::from_slice(&self.body)
-            .map(Some)
-            .map_err(|error| ApiError::malformed_json(&error))
     }
 
     /// The body as a JSON object.
