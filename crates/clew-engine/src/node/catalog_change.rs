@@ -307,7 +307,8 @@ fn check_change(
     }
     // Blocks that an index got while it was being filled are not for what fills it.
     let is_finished = current.unfinished && !settings.unfinished;
-    if !is_finished && !(blocks_alone && settings.differs_in_blocks_alone(&current)) {
+    let lifts_blocks = blocks_alone && settings.differs_in_blocks_alone(&current);
+    if !(is_finished || lifts_blocks) {
         index.check_block(BlockLevel::MetadataWrite)?;
     }
     Ok(Checked::Settings(index.clone(), settings))
