@@ -5,7 +5,7 @@
 /// Gives back to the system what was freed and the allocator keeps to hand it out again. mimalloc does so by itself, but a second
 /// later and only when somebody wants more: a server that has little is over its bound by then. Milliseconds where much is
 /// kept; nothing where another allocator is the process's.
-pub(crate) fn give_back() {
+pub fn give_back_freed() {
     // SAFETY: may be called at any time by any thread, and takes nothing that is in use.
     unsafe { libmimalloc_sys::mi_collect(true) }
 }
@@ -32,7 +32,7 @@ mod tests {
         // SAFETY: it was allocated by this layout, and nobody has it any more.
         unsafe { allocator.dealloc(start, layout) };
         assert!(taken >= before + BYTES / 2, "{before} {taken}");
-        give_back();
+        give_back_freed();
         let after = own_bytes().unwrap();
         assert!(after <= taken - BYTES / 2, "{taken} {after}");
     }

@@ -48,7 +48,7 @@ pub use process::{ThreadUse, thread_uses};
 pub use profile::{Function, Line, Location, Profile, ProfileKind, Rate, Sample, ValueType};
 pub use requests::{Exemplar, ExemplarBook, Exemplars, RequestKind, RequestMetrics, RequestNames};
 pub use spent::{AtWork, HandedOn, Spent, SpentBy, SpentTimes, SpentTold, Waiting};
-pub use symbols::symbol_bytes;
+pub use symbols::SymbolUse;
 pub use trace::{
     Attribute, AttributeValue, Span, SpanFigures, SpanId, SpanQueue, Trace, TraceId, TraceParent,
     Tracer, encode_spans,

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clew_engine::{EngineError, Took};
-use clew_platform::{CancellationToken, MemoryAccount, MemoryPurpose};
-use clew_profile::{Capture, OffCpuCapture, OffCpuMode, Profile, ProfileError, Rate, Sample};
+use clew_platform::{CancellationToken, MemoryAccount};
+use clew_profile::{
+    Capture, OffCpuCapture, OffCpuMode, Profile, ProfileError, Rate, Sample, SymbolUse,
+};
 use tokio::sync::Semaphore;
 
 use crate::cluster::machine::cpu_ms;
@@ -37,7 +39,7 @@ const CALLS_MAX: usize = 60;
 /// Stacks that are shown of a thread.
 const STACKS_MAX: usize = 3;
 /// Where threads stand that have nothing to do, of what is not the standard library's. Some builds name a method without its type.
-const IDLE: [&str; 13] = [
+const IDLE: [&str; 14] = [
     "clew_engine::base::signal::",
     "clew_log::queue::Queue::take",
     "clew_log::queue::take",
@@ -45,6 +47,7 @@ const IDLE: [&str; 13] = [
     "clew_platform::workers::next",
     "clew_profile::off_cpu::",
     "clew_profile::on_cpu::",
+    "clew_profile::symbols::kept::next_question",
     "clew_profile::trace::queue::",
     "tokio::runtime::blocking::pool::",
     "tokio::runtime::io::driver::",
@@ -221,7 +224,7 @@ fn watch(
         // Whoever cancelled it has answered.
         return Err(EngineError::Closed.into());
     }
-    let _symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes())?;
+    let _symbols = SymbolUse::kept(account)?;
     Ok(Watched {
         before,
         after,

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::allocator::give_back;
+use crate::allocator::give_back_freed;
 
 /// How long a reading counts: one costs some microseconds.
 const READ_EVERY: Duration = Duration::from_millis(5);
@@ -32,7 +32,7 @@ pub(super) struct RealMemory {
 
 impl RealMemory {
     pub(super) fn new(limit: usize) -> Self {
-        Self::read_by(limit, own_bytes, give_back)
+        Self::read_by(limit, own_bytes, give_back_freed)
     }
 
     pub(super) fn read_by(limit: usize, read: fn() -> Option<usize>, give_back: fn()) -> Self {

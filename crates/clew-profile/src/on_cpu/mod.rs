@@ -101,7 +101,7 @@ impl Capture {
     }
 
     /// Names what was found, of several captures at once: finding names takes a second of processor time and some memory,
-    /// however few they are.
+    /// however few they are, where no [`SymbolUse`](crate::SymbolUse) keeps what was read for the capture before.
     ///
     /// # Errors
     /// When the memory map cannot be read.

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection, ObjectSymbol};
 
-/// How much memory naming a capture's addresses takes for a while: about what the units of debugging information become in which
+use super::inlined_name;
+
+/// How much memory finding the names of addresses takes: about what the units of debugging information become in which
 /// it looks, the whole of the file beside the program and what its sections are when they are inflated.
-pub fn symbol_bytes() -> usize {
+pub(super) fn symbol_bytes() -> usize {
     /// The tables of symbols, of the program and of libraries.
     const TABLES: usize = 32 << 20;
     /// How much a file beside the program takes with all that it becomes, by its own length: 6.5 times with its own bytes
@@ -39,7 +41,7 @@ type Reader<'s> = EndianSlice<'s, RunTimeEndian>;
 /// The sections of debugging information, decompressed.
 pub(super) struct Symbols<'f> {
     sections: HashMap<&'static str, Cow<'f, [u8]>>,
-    pub(super) table: Table,
+    table: Table,
     endian: RunTimeEndian,
 }
 
@@ -91,6 +93,47 @@ impl<'f> Symbols<'f> {
         let dwarf = gimli::Dwarf::load(load).map_err(|error| error.to_string())?;
         addr2line::Context::from_dwarf(dwarf).map_err(|error| error.to_string())
     }
+
+    /// The function that an address lies in, and before it those that were inlined into it, the innermost first: at least one.
+    pub(super) fn frames(
+        &self,
+        context: &addr2line::Context<Reader<'_>>,
+        address: u64,
+    ) -> Vec<Frame> {
+        let mut found = Vec::new();
+        if let Ok(mut frames) = context.find_frames(address).skip_all_loads() {
+            while let Ok(Some(frame)) = frames.next() {
+                let place = frame.location.as_ref();
+                let file = place.and_then(|place| place.file).unwrap_or_default();
+                let name = frame.function.as_ref();
+                let name = name.and_then(|name| name.demangle().ok());
+                found.push(Frame {
+                    name: name.map(|name| inlined_name(&name, file)),
+                    file: file.to_string(),
+                    line: place.and_then(|place| place.line).unwrap_or_default(),
+                });
+            }
+        }
+        if found.is_empty() {
+            found.push(Frame::default());
+        }
+        // The function itself has its whole name in the table of symbols; line tables have short ones alone.
+        if let (Some(whole), Some(outermost)) = (self.table.find(address), found.last_mut()) {
+            outermost.name = Some(whole);
+        }
+        found
+    }
+}
+
+/// A function that an address lies in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// None where it is not known.
+    pub(super) name: Option<String>,
+    /// Its source file, empty where it is not known.
+    pub(super) file: String,
+    /// 0 where it is not known.
+    pub(super) line: u32,
 }
 
 /// The running program's file, be it replaced by now.

@@ -1,19 +1,18 @@
 //! From addresses to functions, files and lines, with those that were inlined.
 //!
 //! The program's own come from its debugging information, in the program or in the file that its debug link names, where
-//! they may be compressed; those of the system's libraries from their tables of exported symbols. All of it is read when a
-//! capture has ended and let go afterwards: four hundred megabytes for some seconds, where the symbols are compressed.
+//! they may be compressed; those of the system's libraries from their tables of exported symbols. They are read
+//! when a capture has ended, four hundred megabytes where they are compressed, and stay for a while for the next one ([`kept`]).
 
 mod files;
+mod kept;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use object::{Object, ObjectSegment};
-
-pub use self::files::symbol_bytes;
-use self::files::{Program, Symbols, Table, parsed};
+use self::files::{Frame, Table};
+pub use self::kept::SymbolUse;
 use crate::ProfileError;
 use crate::process::Maps;
 use crate::profile::{Function, Interned, Line, Location, Profile, ProfileKind, Sample};
@@ -136,74 +135,24 @@ impl<'m> Names<'m> {
     }
 
     fn try_resolve_own(&mut self, path: &Path, wanted: &[(u64, bool)]) -> Result<(), String> {
-        let program = Program::open()?;
-        let file = parsed(&program.bytes)?;
-        let first = file
-            .segments()
-            .map(|segment| segment.address())
-            .min()
-            .unwrap_or_default();
-        let mapped = self
+        let begins = self
             .first_mapping(path)
             .ok_or("it is not in the memory map")?;
-        let loaded = mapped.wrapping_sub(first & !0xfff);
-        if let Some(symbols) = Symbols::of(&file)? {
-            return self.resolve_by(&symbols, loaded, wanted);
-        }
-        let bytes = program.beside(&file)?;
-        let symbols = Symbols::of(&parsed(&bytes)?)?;
-        let symbols = symbols.ok_or("the file beside it has no debugging information")?;
-        let symbols = symbols.owned();
-        drop(bytes);
-        self.resolve_by(&symbols, loaded, wanted)
-    }
-
-    fn resolve_by(
-        &mut self,
-        symbols: &Symbols<'_>,
-        loaded: u64,
-        wanted: &[(u64, bool)],
-    ) -> Result<(), String> {
-        let context = symbols.context()?;
-        for (address, executed) in wanted {
-            let here = address.wrapping_sub(loaded);
+        let offset = |(address, executed): &(u64, bool)| {
             // A return address belongs to the call before it.
-            let at = if *executed {
-                here
-            } else {
-                here.wrapping_sub(1)
-            };
-            let mut found = Vec::new();
-            if let Ok(mut frames) = context.find_frames(at).skip_all_loads() {
-                while let Ok(Some(frame)) = frames.next() {
-                    let place = frame.location.as_ref();
-                    let file = place
-                        .and_then(|place| place.file)
-                        .unwrap_or_default()
-                        .to_string();
-                    let name = frame
-                        .function
-                        .as_ref()
-                        .and_then(|name| name.demangle().ok());
-                    let name = name.map(|name| inlined_name(&name, &file));
-                    let line = place.and_then(|place| place.line).unwrap_or_default();
-                    found.push((name, file, line));
-                }
-            }
-            if found.is_empty() {
-                found.push((None, String::new(), 0));
-            }
-            // The function itself has its whole name in the table of symbols; line tables have short ones alone.
-            if let (Some(whole), Some((name, ..))) = (symbols.table.find(at), found.last_mut()) {
-                *name = Some(whole);
-            }
-            let mut lines = Vec::with_capacity(found.len());
-            for (name, file, line) in found {
+            let before = u64::from(!*executed);
+            address.wrapping_sub(begins).wrapping_sub(before)
+        };
+        let found = kept::find(wanted.iter().map(offset).collect())?;
+        for (key, frames) in wanted.iter().zip(found.places) {
+            let here = key.0.wrapping_sub(begins).wrapping_add(found.first);
+            let mut lines = Vec::with_capacity(frames.len());
+            for Frame { name, file, line } in frames {
                 let name = name.unwrap_or_else(|| format!("[{here:#x}]"));
                 let function = self.functions.number(Function { name, file });
                 lines.push(Line { function, line });
             }
-            self.place((*address, *executed), here, lines);
+            self.place(*key, here, lines);
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ use anyhow::Context;
 use clew_log::{
     Durability, Log, LogError, LogErrorKind, LogOptions, NewEntry, Selection, StreamId,
 };
-use clew_platform::{Disk, MemoryAccount, MemoryPurpose, RealClock, RealDisk, whole_ms};
-use clew_profile::{Capture, Format, Profile, Rate};
+use clew_platform::{Disk, MemoryAccount, RealClock, RealDisk, whole_ms};
+use clew_profile::{Capture, Format, Profile, Rate, SymbolUse};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
@@ -137,7 +137,8 @@ impl KeptProfiles {
             if !(captures.len() >= AT_ONCE || is_asked_for || stop()) {
                 continue;
             }
-            let symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes());
+            // The next minutes are too far away for the symbols to stay.
+            let symbols = SymbolUse::once(account);
             // At the stop nobody else wants memory.
             if let Err(error) = &symbols
                 && !stop()

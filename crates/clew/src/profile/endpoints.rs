@@ -13,8 +13,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use clew_engine::Engine;
-use clew_platform::MemoryPurpose;
-use clew_profile::{Capture, Format, OffCpuCapture, Profile, ProfileError, ProfileKind};
+use clew_profile::{Capture, Format, OffCpuCapture, Profile, ProfileError, ProfileKind, SymbolUse};
 use tokio::sync::watch;
 
 use super::asked::{AskedCapture, kind_of};
@@ -243,8 +242,7 @@ async fn answer(
     let running = endpoints.turns.enter(Work::Capture(asked.kind), &what)?;
     // The symbols are read when the capture is over, and that must not be where it fails.
     let account = endpoints.engine.memory();
-    let symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes());
-    let symbols = symbols.map_err(|exceeded| {
+    let symbols = SymbolUse::kept(account).map_err(|exceeded| {
         let reason = format!("the symbols of this program do not fit: {exceeded}");
         refusal(
             StatusCode::TOO_MANY_REQUESTS,

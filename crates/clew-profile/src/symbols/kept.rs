@@ -1,0 +1,404 @@
+//! The program's own symbols between captures. Reading them takes most of what finding names takes, in time and in memory, so
+//! that a thread reads them once, answers for all who have addresses, and keeps them for a while where there is room. A thread of
+//! its own, as what has been read borrows from what was read from, and both end together.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use clew_platform::{MemoryAccount, MemoryExceeded, MemoryPurpose, Reservation, give_back_freed};
+use object::{Object, ObjectSegment};
+use parking_lot::Mutex;
+
+use super::files::{Frame, Program, Symbols, parsed, symbol_bytes};
+
+/// How long symbols stay that nobody asks for: longer than what scrapes profiles leaves between two, and not until the next
+/// minutes of the profile that is always on.
+const KEPT_FOR: Duration = Duration::from_secs(120);
+/// They stay where they take no more than one in so many bytes of what searches may have: where memory is short, no search is to
+/// be refused for them.
+const KEPT_SHARE: usize = 8;
+
+static KEEPER: Keeper = Keeper::new(KEPT_FOR);
+
+/// Memory for the program's symbols, booked once for all who find names at the same time or, while the symbols stay, after
+/// another. Held from before a capture until its names are found.
+#[derive(Debug)]
+pub struct SymbolUse {
+    keeper: &'static Keeper,
+    /// What another account than the one of the symbols that are there has booked: a process has one, but its tests have several.
+    _beside: Option<Reservation>,
+}
+
+impl SymbolUse {
+    /// For captures that come one after the other: the symbols stay for two minutes after the last of them, where they take no more
+    /// than an eighth of what searches may have, and what the next one takes is some milliseconds.
+    ///
+    /// # Errors
+    /// When the symbols do not fit now.
+    pub fn kept(account: &Arc<MemoryAccount>) -> Result<Self, MemoryExceeded> {
+        Self::booked(&KEEPER, account, true)
+    }
+
+    /// For a capture that comes alone: the symbols go with it, unless others keep them.
+    ///
+    /// # Errors
+    /// As [`SymbolUse::kept`].
+    pub fn once(account: &Arc<MemoryAccount>) -> Result<Self, MemoryExceeded> {
+        Self::booked(&KEEPER, account, false)
+    }
+
+    fn booked(
+        keeper: &'static Keeper,
+        account: &Arc<MemoryAccount>,
+        is_kept: bool,
+    ) -> Result<Self, MemoryExceeded> {
+        let mut state = keeper.state.lock();
+        let bytes = symbol_bytes();
+        let reserve = || account.reserve(MemoryPurpose::Searches, bytes);
+        let is_theirs = (state.booked.as_ref()).map(|(theirs, _)| Arc::ptr_eq(theirs, account));
+        let beside = match is_theirs {
+            Some(true) => None,
+            Some(false) => Some(reserve()?),
+            None => {
+                state.booked = Some((account.clone(), reserve()?));
+                None
+            }
+        };
+        let room = account.largest(MemoryPurpose::Searches) / KEPT_SHARE;
+        state.stays |= is_kept && bytes <= room;
+        state.users += 1;
+        Ok(SymbolUse {
+            keeper,
+            _beside: beside,
+        })
+    }
+
+    /// Of a program that keeps no account, or inside of another.
+    fn unbooked(keeper: &'static Keeper) -> Self {
+        keeper.state.lock().users += 1;
+        SymbolUse {
+            keeper,
+            _beside: None,
+        }
+    }
+}
+
+impl Drop for SymbolUse {
+    fn drop(&mut self) {
+        let ended = self.keeper.state.lock().leave();
+        if let Some(ended) = ended {
+            ended.wait();
+        }
+    }
+}
+
+/// What addresses of the program are.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Where the program begins, as its file counts.
+    pub(super) first: u64,
+    /// Of each address the function, and before it those that were inlined into it, the innermost first.
+    pub(super) places: Vec<Vec<Frame>>,
+}
+
+/// Finds what lies so far from where the program begins in memory.
+///
+/// # Errors
+/// When the program's symbols cannot be read, in words.
+pub(super) fn find(offsets: Vec<u64>) -> Result<Found, String> {
+    KEEPER.find(offsets)
+}
+
+/// Addresses, and where the answer is waited for.
+#[derive(Debug)]
+struct Question {
+    offsets: Vec<u64>,
+    answered: Sender<Result<Found, String>>,
+}
+
+/// Who has the symbols.
+#[derive(Debug)]
+struct Keeper {
+    kept_for: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Those who find names, or are about to.
+    users: usize,
+    /// Whether the symbols stay when there are none.
+    stays: bool,
+    reading: Option<Reading>,
+    /// What the symbols take, for as long as they may be there, and whose account that is on.
+    booked: Option<(Arc<MemoryAccount>, Reservation)>,
+}
+
+/// The thread that has the symbols, from the first question on.
+#[derive(Debug)]
+struct Reading {
+    questions: Sender<Question>,
+    thread: JoinHandle<()>,
+}
+
+/// Symbols that are let go of, and the memory that is given back after them.
+#[derive(Debug)]
+struct Ended {
+    reading: Option<Reading>,
+    booked: Option<Reservation>,
+}
+
+impl Ended {
+    /// Waits until they are gone.
+    fn wait(self) {
+        let Ended { reading, booked } = self;
+        if let Some(Reading { questions, thread }) = reading {
+            drop(questions);
+            // One that broke has told so by giving no answer.
+            let _ = thread.join();
+        }
+        drop(booked);
+    }
+}
+
+impl State {
+    fn leave(&mut self) -> Option<Ended> {
+        self.users -= 1;
+        let is_there = self.reading.as_ref().is_some_and(Reading::goes_on);
+        (self.users == 0 && !(self.stays && is_there)).then(|| self.end())
+    }
+
+    fn end(&mut self) -> Ended {
+        self.stays = false;
+        Ended {
+            reading: self.reading.take(),
+            booked: self.booked.take().map(|(_, booked)| booked),
+        }
+    }
+}
+
+impl Reading {
+    fn goes_on(&self) -> bool {
+        !self.thread.is_finished()
+    }
+}
+
+impl Keeper {
+    const fn new(kept_for: Duration) -> Self {
+        Keeper {
+            kept_for,
+            state: Mutex::new(State {
+                users: 0,
+                stays: false,
+                reading: None,
+                booked: None,
+            }),
+        }
+    }
+
+    fn find(&'static self, offsets: Vec<u64>) -> Result<Found, String> {
+        // Nobody lets go of the symbols meanwhile.
+        let _use = SymbolUse::unbooked(self);
+        let (answered, answer) = mpsc::channel();
+        let broke = || "the thread that reads its symbols has broken down".to_string();
+        let asked = self.questions()?.send(Question { offsets, answered });
+        asked.map_err(|_| broke())?;
+        answer.recv().map_err(|_| broke())?
+    }
+
+    fn questions(&'static self) -> Result<Sender<Question>, String> {
+        let mut state = self.state.lock();
+        if let Some(reading) = state.reading.as_ref().filter(|reading| reading.goes_on()) {
+            return Ok(reading.questions.clone());
+        }
+        let (questions, asked) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("clew-symbols".into())
+            .spawn(move || self.read(&asked))
+            .map_err(|error| error.to_string())?;
+        state.reading = Some(Reading {
+            questions: questions.clone(),
+            thread,
+        });
+        Ok(questions)
+    }
+
+    /// Reads the symbols, and has them for as long as somebody wants them.
+    fn read(&self, asked: &Receiver<Question>) {
+        let ended = self.try_read(asked).unwrap_or_else(|reason| {
+            let refuse = |_: &[u64]| Err(reason.clone());
+            self.answer(asked, refuse)
+        });
+        // The allocator would have what was freed for as long as nobody else wants as much.
+        give_back_freed();
+        drop(ended);
+    }
+
+    fn try_read(&self, asked: &Receiver<Question>) -> Result<Option<Ended>, String> {
+        let program = Program::open()?;
+        let file = parsed(&program.bytes)?;
+        let first = file.segments().map(|segment| segment.address()).min();
+        let first = first.unwrap_or_default() & !0xfff;
+        if let Some(symbols) = Symbols::of(&file)? {
+            return self.answer_by(&symbols, first, asked);
+        }
+        let bytes = program.beside(&file)?;
+        let symbols = Symbols::of(&parsed(&bytes)?)?;
+        let symbols = symbols.ok_or("the file beside it has no debugging information")?;
+        let symbols = symbols.owned();
+        drop(bytes);
+        self.answer_by(&symbols, first, asked)
+    }
+
+    fn answer_by(
+        &self,
+        symbols: &Symbols<'_>,
+        first: u64,
+        asked: &Receiver<Question>,
+    ) -> Result<Option<Ended>, String> {
+        let context = symbols.context()?;
+        let find = |offsets: &[u64]| {
+            let at = |offset: &u64| symbols.frames(&context, offset.wrapping_add(first));
+            Ok(Found {
+                first,
+                places: offsets.iter().map(at).collect(),
+            })
+        };
+        Ok(self.answer(asked, find))
+    }
+
+    /// Answers until nobody wants the symbols; what is given back then, unless whoever ended this does so.
+    fn answer(
+        &self,
+        asked: &Receiver<Question>,
+        find: impl Fn(&[u64]) -> Result<Found, String>,
+    ) -> Option<Ended> {
+        loop {
+            match next_question(asked, self.kept_for) {
+                Ok(Question { offsets, answered }) => {
+                    // Whoever asked may have gone.
+                    let _ = answered.send(find(&offsets));
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(ended) = self.end_idle() {
+                        return Some(ended);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets go of the symbols that the calling thread has, if nobody is about to want them.
+    fn end_idle(&self) -> Option<Ended> {
+        let mut state = self.state.lock();
+        let own = std::thread::current().id();
+        // It may have been ended meanwhile, and another one begun.
+        let is_own = |reading: &Reading| reading.thread.thread().id() == own;
+        let is_idle = state.users == 0 && state.reading.as_ref().is_some_and(is_own);
+        is_idle.then(|| state.end())
+    }
+}
+
+/// Waits for the next question.
+fn next_question(
+    asked: &Receiver<Question>,
+    within: Duration,
+) -> Result<Question, RecvTimeoutError> {
+    asked.recv_timeout(within)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::ThreadId;
+
+    use clew_platform::MemoryLimits;
+
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn keeper(kept_for: Duration) -> &'static Keeper {
+        Box::leak(Box::new(Keeper::new(kept_for)))
+    }
+
+    /// An account of searches with so many times the room that symbols take.
+    fn account(times: usize) -> Arc<MemoryAccount> {
+        MemoryAccount::new(MemoryLimits {
+            searches: symbol_bytes() * times,
+            ..MemoryLimits::none()
+        })
+    }
+
+    fn booked(account: &MemoryAccount) -> usize {
+        account.figures(MemoryPurpose::Searches).used
+    }
+
+    fn reader(keeper: &Keeper) -> Option<ThreadId> {
+        let state = keeper.state.lock();
+        let reading = state.reading.as_ref()?;
+        Some(reading.thread.thread().id())
+    }
+
+    #[test]
+    fn symbols_are_read_once_for_captures_that_follow_each_other() {
+        let (keeper, account) = (keeper(HOUR), account(2 * KEPT_SHARE));
+        let capture = || {
+            let _use = SymbolUse::booked(keeper, &account, true).unwrap();
+            let found = keeper.find(vec![0, 1]).unwrap();
+            assert_eq!(found.places.len(), 2);
+        };
+        capture();
+        let (first, taken) = (reader(keeper), booked(&account));
+        assert!(first.is_some());
+        assert_eq!(taken, symbol_bytes());
+        capture();
+        // One that would let go of them leaves them to those who keep them.
+        drop(SymbolUse::booked(keeper, &account, false).unwrap());
+        assert_eq!((reader(keeper), booked(&account)), (first, taken));
+    }
+
+    #[test]
+    fn symbols_that_nobody_asks_for_go_with_what_they_take() {
+        let (keeper, account) = (keeper(Duration::from_millis(1)), account(2 * KEPT_SHARE));
+        let in_use = SymbolUse::booked(keeper, &account, true).unwrap();
+        keeper.find(vec![0]).unwrap();
+        drop(in_use);
+        // There is room for so much when nothing else is there.
+        let all = account.largest(MemoryPurpose::Searches);
+        let room = account.wait(MemoryPurpose::Searches, all, || true);
+        assert!(room.unwrap().is_some());
+        assert_eq!(reader(keeper), None);
+    }
+
+    #[test]
+    fn symbols_go_with_the_capture_where_there_is_little_room_or_only_one() {
+        for (times, is_kept) in [(2, true), (2 * KEPT_SHARE, false)] {
+            let (keeper, account) = (keeper(HOUR), account(times));
+            let in_use = SymbolUse::booked(keeper, &account, is_kept).unwrap();
+            // Others at the same time book nothing more.
+            let other = SymbolUse::booked(keeper, &account, is_kept).unwrap();
+            keeper.find(vec![0]).unwrap();
+            drop(in_use);
+            assert!(reader(keeper).is_some() && booked(&account) == symbol_bytes());
+            drop(other);
+            assert_eq!((reader(keeper), booked(&account)), (None, 0), "{times}");
+        }
+    }
+
+    #[test]
+    fn nothing_stays_of_a_capture_that_has_no_addresses_or_no_room() {
+        let keeper = keeper(HOUR);
+        let ample = account(2 * KEPT_SHARE);
+        drop(SymbolUse::booked(keeper, &ample, true).unwrap());
+        assert_eq!((reader(keeper), booked(&ample)), (None, 0));
+        let none = MemoryAccount::new(MemoryLimits {
+            searches: 1,
+            ..MemoryLimits::none()
+        });
+        assert!(SymbolUse::booked(keeper, &none, true).is_err());
+        assert_eq!(keeper.state.lock().users, 0);
+    }
+}
