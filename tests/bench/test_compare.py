@@ -57,6 +57,25 @@ class Compare(BenchTest):
         old, new = self.write("old.json", [search(32, qps=1)]), self.write("new.json", [search(32.0, qps=2)])
         self.assertIn("search ef_search=32 k=10", self.bench("compare", old, new))
 
+    def test_what_differs_little_looks_different(self):
+        rows = self.write("rows.json", [search(share, qps=1) for share in (0.0001, 0.0002)])
+        told = self.bench("compare", rows, rows)
+        self.assertIn("search ef_search=0.0001 ", told)
+        self.assertIn("search ef_search=0.0002 ", told)
+
+    def test_what_is_not_compared_is_told(self):
+        old = self.write("old.json", [search(32, qps=1, p50_ms=2, failures=0), search(64, qps=1, failures=0)])
+        new = self.write("new.json", [search(32, qps=1, p99_ms=2, failures=0), search(64, qps=1, failures=0)])
+        told = self.bench("compare", old, new, "--json", self.folder / "out.json")
+        self.assertIn("measured only in old: `p50_ms of search ef_search=32 k=10`", told)
+        self.assertIn("measured only in new: `p99_ms of search ef_search=32 k=10`", told)
+        self.assertIn("geomean: there is none of medians that are not above 0", told)
+        self.assertEqual(self.read("out.json")["metrics_only_new"], ["p99_ms of search ef_search=32 k=10"])
+        told = self.bench("compare", old, new, "--metric", "qps,p98_ms")
+        self.assertIn("no row in common has: `p98_ms`", told)
+        self.assertNotIn("measured only", told)
+        self.assertNotIn("there is none of medians", told)
+
     def test_what_is_no_result_is_refused(self):
         good = self.write("good.json", [search(32, qps=1)])
         other = self.write("other.json", [search(64, qps=1)])
@@ -66,6 +85,8 @@ class Compare(BenchTest):
         self.refused(f"cannot read results from {text}", "compare", good, text)
         self.refused("not a file that `clew bench", "compare", text, good)
         self.refused("it has no rows", "compare", good, empty)
+        mixed = self.write("mixed.json", [search(32, qps=[1, None, 3])])
+        self.refused("qps of `search` has a sample null, which is no number", "compare", good, mixed)
         self.refused("No such file", "compare", good, self.folder / "none.json")
         self.refused("no row of the one side", "compare", good, other)
         self.refused("no metric in common of those asked for, p99_ms", "compare", good, good, "--metric", "p99_ms")

@@ -51,6 +51,14 @@ class Plot(BenchTest):
         self.assertIn("kind or", texts)
         curves, texts, _ = self.plot(results, "--only", "kind=or,name=search")
         self.assertEqual(curves, [2])
+        curves, texts, _ = self.plot(results, "--by", "name")
+        self.assertEqual(curves, [4])
+
+    def test_parameters_that_hardly_differ_are_points_of_their_own(self):
+        results = self.write("one.json", [search(share, 1, recall=share) for share in (0.0001, 0.0002)])
+        curves, _, _ = self.plot(results)
+        self.assertEqual(curves, [2])
+        self.assertEqual(len(self.plot(results, "--only", "ef_search=0.0002")[2].findall(f".//{SVG}title")), 1)
 
     def test_of_a_picture_that_has_no_room_no_half_is_left(self):
         results = self.write("one.json", [search(ef, 1) for ef in (32, 64)])
@@ -71,6 +79,10 @@ class Plot(BenchTest):
         out = self.folder / "out.svg"
         self.refused("no row has both nothing and p99_ms: there are concurrency, ef_search", "plot", results, "--x", "nothing", "-o", out)
         self.refused("38 curves, and 16", "plot", results, "-o", out)
+        self.refused("no row has a parameter none that curves could be told apart by: there are concurrency, ef_search, kind, name",
+                     "plot", results, "--by", "none", "-o", out)
+        far = self.write("far.json", [search(2, 1, qps=1e300)])
+        self.refused("1e300 has no place on an axis", "plot", far, "-o", out)
         self.refused("no row is as --only asks", "plot", results, "--only", "kind=none", "-o", out)
         self.refused("key=value", "plot", results, "--only", "kind", "-o", out, status=2)
         self.refused("cannot write", "plot", results, "--by", "name", "-o", self.folder / "none" / "out.svg")

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -53,6 +53,7 @@ impl Results {
             let results: Results = serde_json::from_slice(&std::fs::read(path)?)
                 .context("it is not a file that `clew bench … --json` wrote")?;
             ensure!(!results.rows.is_empty(), "it has no rows");
+            results.rows.iter().try_for_each(Row::check)?;
             Ok(results)
         };
         read().with_context(|| format!("cannot read results from {}", path.display()))
@@ -70,34 +71,63 @@ pub(crate) fn check_writable(path: Option<&Path>) -> anyhow::Result<()> {
 }
 
 impl Row {
+    /// Samples that are no numbers beside some that are would be left out in silence, and p-values would be of fewer.
+    fn check(&self) -> anyhow::Result<()> {
+        for (metric, value) in &self.metrics {
+            let samples = value.as_array().map(Vec::as_slice).unwrap_or_default();
+            let odd = samples.iter().find(|sample| !sample.is_number());
+            if let Some(odd) = odd
+                && samples.iter().any(Value::is_number)
+            {
+                bail!(
+                    "{metric} of `{}` has a sample {odd}, which is no number",
+                    self.name
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// The row as a line of text.
     pub(crate) fn line(&self) -> String {
-        let (params, metrics) = (words(&self.params), words(&self.metrics));
+        let (params, metrics) = (words(&self.params), joined(&self.metrics, rounded));
         format!("{:<12} {params:<48} {metrics}", self.name)
     }
 }
 
-/// Parameters or metrics in words.
-pub(crate) fn words(map: &Map<String, Value>) -> String {
+/// Parameters in words, exactly: rows of different ones look different.
+pub(crate) fn words(params: &Map<String, Value>) -> String {
+    joined(params, plain)
+}
+
+fn joined(map: &Map<String, Value>, told: fn(&Value) -> String) -> String {
     let words: Vec<String> = map
         .iter()
-        .map(|(key, value)| format!("{key}={}", plain(value)))
+        .map(|(key, value)| format!("{key}={}", told(value)))
         .collect();
     words.join(" ")
 }
 
-/// A value as people write it.
+/// A value as people write it: a whole number the same however it is written, `1` and `1.0`.
 pub(crate) fn plain(value: &Value) -> String {
+    /// From here on a number of floating point is whole, and is written by its power of ten.
+    const WHOLE: f64 = 1e15;
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(number) if number.fract() != 0.0 && number.abs() < 1000.0 => {
-                format!("{number:.3}")
-            }
-            Some(number) => format!("{number:.0}"),
-            None => number.to_string(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(number) if number.fract() == 0.0 && number.abs() < WHOLE => format!("{number:.0}"),
+            _ => number.to_string(),
         },
         other => other.to_string(),
+    }
+}
+
+/// What was measured, as exactly as anybody wants to read it.
+fn rounded(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if number.fract() != 0.0 && number.abs() < 1000.0 => format!("{number:.3}"),
+        Some(number) => format!("{number:.0}"),
+        None => plain(value),
     }
 }
 
@@ -120,4 +150,32 @@ fn machine() -> Map<String, Value> {
         ),
     ];
     Map::from_iter(told.map(|(key, value)| (key.to_owned(), value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_that_differ_look_different_and_what_was_measured_is_rounded() {
+        for (value, told) in [
+            (json!(0.0001), "0.0001"),
+            (json!(0.0002), "0.0002"),
+            (json!(1234.5), "1234.5"),
+            (json!(10), "10"),
+            (json!(10.0), "10"),
+            (json!(u64::MAX), "18446744073709551615"),
+            (json!("a b"), "a b"),
+            (json!(true), "true"),
+        ] {
+            assert_eq!(plain(&value), told);
+        }
+        let row = Row {
+            name: "search".to_owned(),
+            params: Map::from_iter([("share".to_owned(), json!(0.0125))]),
+            metrics: Map::from_iter([("ms".to_owned(), json!(0.012_345))]),
+        };
+        let line = row.line();
+        assert!(line.contains("share=0.0125 ") && line.ends_with("ms=0.012"));
+    }
 }

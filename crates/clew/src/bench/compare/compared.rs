@@ -22,6 +22,11 @@ pub(super) struct Comparison {
     /// Rows that the other side lacks.
     pub(super) only_old: Vec<String>,
     pub(super) only_new: Vec<String>,
+    /// Metrics of rows in common that the other side lacks, with their rows.
+    pub(super) metrics_only_old: Vec<String>,
+    pub(super) metrics_only_new: Vec<String>,
+    /// Metrics that were asked for and that no row in common has.
+    pub(super) nowhere: Vec<String>,
     /// Samples of each side below which no difference can be told from chance.
     pub(super) samples_needed: usize,
     pub(super) alpha: f64,
@@ -120,6 +125,9 @@ impl Comparison {
             machines: differences(old, new),
             only_old,
             only_new,
+            metrics_only_old: lone_metrics(pairs.iter().copied(), wanted),
+            metrics_only_new: lone_metrics(pairs.iter().map(|(old, new)| (*new, *old)), wanted),
+            nowhere: nowhere(&pairs, wanted),
             samples_needed: samples_needed(alpha),
             alpha,
         })
@@ -135,6 +143,7 @@ impl Comparison {
         json!({
             "alpha": self.alpha, "confidence": CONFIDENCE, "metrics": metrics, "machine_differences": machines,
             "only_old": self.only_old, "only_new": self.only_new,
+            "metrics_only_old": self.metrics_only_old, "metrics_only_new": self.metrics_only_new,
         })
     }
 }
@@ -149,6 +158,32 @@ fn asked(wanted: &[String]) -> String {
 fn told(thing: &Measurement) -> String {
     let params = words(&thing.params);
     format!("{} {params}", thing.name).trim_end().to_owned()
+}
+
+/// Metrics that the first of a pair has and the second has not, of those that were asked for.
+fn lone_metrics<'m>(
+    pairs: impl Iterator<Item = (&'m Measurement, &'m Measurement)>,
+    wanted: &[String],
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for (thing, other) in pairs {
+        for (name, _) in &thing.metrics {
+            let is_wanted = wanted.is_empty() || wanted.contains(name);
+            if is_wanted && other.samples(name).is_none() {
+                found.push(format!("{name} of {}", told(thing)));
+            }
+        }
+    }
+    found
+}
+
+/// What was asked for and is on neither side of any row.
+fn nowhere(pairs: &[(&Measurement, &Measurement)], wanted: &[String]) -> Vec<String> {
+    let has = |name: &String| {
+        let mut both = pairs.iter().flat_map(|(old, new)| [old, new]);
+        both.any(|thing| thing.samples(name).is_some())
+    };
+    wanted.iter().filter(|name| !has(name)).cloned().collect()
 }
 
 /// The first few of some rows, for a message.
@@ -345,6 +380,26 @@ mod tests {
         assert!(told.contains("old has `a`; new has `b`"), "{told}");
         let told = refused(one("a"), one("a"), &["p99_ms".to_owned()]);
         assert!(told.contains("of those asked for, p99_ms"), "{told}");
+    }
+
+    #[test]
+    fn what_one_side_did_not_measure_is_told() {
+        let row = |metrics: Value| json!([{"name": "a", "params": {"k": 1}, "metrics": metrics}]);
+        let old = side(row(json!({"qps": 1, "p50_ms": 2})));
+        let new = side(row(json!({"qps": 1, "p99_ms": 2})));
+        let of = |wanted: &[&str]| {
+            let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+            let found = Comparison::of(&old, &new, &wanted, 0.05).unwrap();
+            (
+                found.metrics_only_old,
+                found.metrics_only_new,
+                found.nowhere,
+            )
+        };
+        let lone = |name: &str| vec![format!("{name} of a k=1")];
+        assert_eq!(of(&[]), (lone("p50_ms"), lone("p99_ms"), vec![]));
+        let wanted = of(&["qps", "p99_ms", "p98_ms"]);
+        assert_eq!(wanted, (vec![], lone("p99_ms"), vec!["p98_ms".to_owned()]));
     }
 
     #[test]

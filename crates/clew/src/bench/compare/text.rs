@@ -119,9 +119,19 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     } else if lines().any(|line| line.verdict == Verdict::Same) {
         notes.push(format!("~: no difference at alpha {}", comparison.alpha));
     }
-    for (side, rows) in [("old", &comparison.only_old), ("new", &comparison.only_new)] {
-        if !rows.is_empty() {
-            notes.push(format!("only in {side}: {}", some(rows)));
+    let lacks_mean = |table: &MetricTable| table.lines.len() > 1 && table.geomean.is_none();
+    if comparison.metrics.iter().any(lacks_mean) {
+        notes.push("geomean: there is none of medians that are not above 0".to_owned());
+    }
+    for (told, names) in [
+        ("only in old", &comparison.only_old),
+        ("only in new", &comparison.only_new),
+        ("measured only in old", &comparison.metrics_only_old),
+        ("measured only in new", &comparison.metrics_only_new),
+        ("no row in common has", &comparison.nowhere),
+    ] {
+        if !names.is_empty() {
+            notes.push(format!("{told}: {}", some(names)));
         }
     }
     notes

@@ -9,6 +9,10 @@ use super::super::results::{Row, plain};
 
 /// More cannot be told apart.
 const CURVES_MAX: usize = 16;
+/// What is farther from 0, or nearer to it, has no place on an axis: beyond it lies room for marks, and factors between values.
+const VALUE_MAX: f64 = 1e100;
+/// The name of a row, where parameters are asked for.
+const NAME: &str = "name";
 /// How much work a search is worth: what a curve of recall runs along.
 const EFFORTS: [&str; 2] = ["ef_search", "probes"];
 /// What a curve of latency runs along.
@@ -75,6 +79,13 @@ pub(super) fn curves(
     if usable.is_empty() {
         bail!("no row has both {} and {}: {}", axes.x, axes.y, names(rows));
     }
+    for key in by {
+        ensure!(
+            usable.iter().any(|(_, row)| param(row, key).is_some()),
+            "no row has a parameter {key} that curves could be told apart by: {}",
+            params(&usable)
+        );
+    }
     let by = match by.is_empty() {
         true => differing(&usable, &axes.along()),
         false => by.to_vec(),
@@ -86,7 +97,7 @@ pub(super) fn curves(
         if files.len() > 1 {
             words.push(file.clone());
         }
-        let told = |key: &String| Some(format!("{key} {}", plain(row.params.get(key)?)));
+        let told = |key: &String| Some(format!("{key} {}", param(row, key)?));
         words.extend(by.iter().filter_map(told));
         let name = words.join(", ");
         match groups.iter_mut().find(|(known, _)| *known == name) {
@@ -99,13 +110,34 @@ pub(super) fn curves(
         "there would be {} curves, and {CURVES_MAX} can be told apart: --by and --only leave some out",
         groups.len()
     );
-    Ok(groups
-        .into_iter()
-        .map(|(name, rows)| Curve {
-            name,
-            points: points(&rows, axes, &by),
-        })
-        .collect())
+    let mut curves = Vec::with_capacity(groups.len());
+    for (name, rows) in groups {
+        let points = points(&rows, axes, &by);
+        for value in points.iter().flat_map(|point| [point.x, point.y]) {
+            ensure!(
+                value == 0.0 || (1.0 / VALUE_MAX..=VALUE_MAX).contains(&value.abs()),
+                "{value:e} has no place on an axis: what is beyond {VALUE_MAX:e}, or between 0 and its inverse, is not drawn"
+            );
+        }
+        curves.push(Curve { name, points });
+    }
+    Ok(curves)
+}
+
+/// A parameter of a row in words, or its name.
+pub(super) fn param(row: &Row, key: &str) -> Option<String> {
+    match key {
+        NAME => Some(row.name.clone()),
+        key => row.params.get(key).map(plain),
+    }
+}
+
+/// What curves can be told apart by.
+fn params(rows: &[&(String, Row)]) -> String {
+    let keys = rows.iter().flat_map(|(_, row)| row.params.keys());
+    let keys: BTreeSet<&str> = keys.map(String::as_str).chain([NAME]).collect();
+    let keys: Vec<&str> = keys.into_iter().collect();
+    format!("there are {}", keys.join(", "))
 }
 
 /// Rows of the same parameters are samples of a point.
@@ -247,5 +279,45 @@ mod tests {
             told.contains("both rows and p99_ms: there are concurrency, documents"),
             "{told}"
         );
+        let axes = Axes::of(&rows(), None, None);
+        let told = curves(&rows(), &axes, &["clients".to_owned()]);
+        let told = told.unwrap_err().to_string();
+        assert!(
+            told.ends_with("there are concurrency, ef_search, k, name"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn points_of_parameters_that_hardly_differ_are_several() {
+        let rows = [0.0001, 0.0002].map(|share| {
+            let metrics = json!({"qps": 1.0 / share, "p99_ms": 1});
+            let row = row("search", json!({"share": share}), metrics);
+            ("a".to_owned(), row)
+        });
+        let axes = Axes::of(&rows, None, None);
+        let found = curves(&rows, &axes, &["name".to_owned()]).unwrap();
+        let [curve] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            (curve.name.as_str(), curve.points.len()),
+            ("name search", 2)
+        );
+        assert_eq!(
+            curves(&rows, &axes, &["share".to_owned()]).unwrap().len(),
+            2
+        );
+    }
+
+    #[test]
+    fn what_has_no_place_on_an_axis_is_refused() {
+        for value in [1e300, -1e300, 1e-300] {
+            let row = row("search", json!({}), json!({"qps": value, "p99_ms": 1}));
+            let rows = [("a".to_owned(), row)];
+            let told = curves(&rows, &Axes::of(&rows, None, None), &[]);
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains("has no place on an axis"), "{told}");
+        }
     }
 }

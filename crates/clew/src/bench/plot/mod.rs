@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use curves::{Axes, curves};
+use curves::{Axes, curves, param};
 
-use super::results::{self, Results};
+use super::results::Results;
 use crate::output_file;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub(crate) struct PlotArguments {
     /// Parameter or metric upwards [default: qps beside recall, else p99_ms].
     #[arg(long, value_name = "NAME")]
     y: Option<String>,
-    /// Parameters that tell curves apart [default: all that differ, but for what a curve runs along].
+    /// Parameters (or `name`) that tell curves apart [default: all that differ, but for what a curve runs along].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     by: Vec<String>,
     /// Only rows of these parameters, or of this name (name=search).
@@ -77,10 +77,7 @@ pub(crate) fn run(arguments: &PlotArguments) -> anyhow::Result<()> {
         arguments
             .only
             .iter()
-            .all(|(key, value)| match key.as_str() {
-                "name" => row.name == *value,
-                key => row.params.get(key).map(results::plain).as_ref() == Some(value),
-            })
+            .all(|(key, value)| param(row, key).as_ref() == Some(value))
     });
     ensure!(!rows.is_empty(), "no row is as --only asks");
     let axes = Axes::of(&rows, arguments.x.as_deref(), arguments.y.as_deref());
