@@ -42,6 +42,36 @@ class QueryProfileTest(ClewTest):
             self.check(child)
         return breakdown
 
+    def test_every_kind_of_query_tells_what_it_looks_for(self):
+        properties = {"t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "integer"}, "g": {"type": "geo_point"},
+                      "o": {"type": "nested", "properties": {"w": {"type": "text"}}}}
+        self.client.indices.create(index="kinds", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": properties}})
+        self.index_all("kinds", {str(n): {"t": "red fox", "k": f"k{n}", "n": n, "g": {"lat": 3, "lon": 2}, "o": [{"w": "fox"}]} for n in range(9)})
+        term = {"term": {"k": "k1"}}
+        for query, told in [
+            ({"multi_match": {"query": "red fox", "fields": ["t", "k^2"]}}, "(t:red fox | k:red fox^2.0)"),
+            ({"match_phrase_prefix": {"t": "red fo"}}, 't:"red fo*"'),
+            ({"match_bool_prefix": {"t": "red fo"}}, "t:red fo*"),
+            ({"boosting": {"positive": {"match": {"t": "fox"}}, "negative": term, "negative_boost": 0.5}},
+             "FunctionScoreQuery(t:fox, scored by boost(queryboost(score(k:k1))^0.5))"),
+            ({"function_score": {"query": {"match": {"t": "fox"}}, "functions": [{"filter": term, "weight": 2},
+                                                                                  {"field_value_factor": {"field": "n"}}]}},
+             "function score (t:fox, functions: [{filter(k:k1), function [constant, weight 2.0]}, {function [value of n]}])"),
+            ({"intervals": {"t": {"all_of": {"ordered": True, "intervals": [{"prefix": {"prefix": "re"}}, {"wildcard": {"pattern": "f*"}}]}}}},
+             "t:ORDERED(re*,f*)"),
+            ({"more_like_this": {"fields": ["t"], "like": "red fox", "min_doc_freq": 1, "min_term_freq": 1}}, "t like:[red fox]"),
+            ({"terms_set": {"k": {"terms": ["k1", "k2"], "minimum_should_match_script": {"source": "1"}}}},
+             "CoveringQuery(queries=[k:k1, k:k2])"),
+            ({"nested": {"path": "o", "query": {"match": {"o.w": "fox"}}}}, "ToParentBlockJoinQuery (o.w:fox)"),
+            ({"geo_distance": {"distance": "1km", "g": {"lat": 1, "lon": 2}}}, "g:1.0,2.0 +/- 1000.0 meters"),
+            ({"geo_bounding_box": {"g": {"top_left": {"lat": 4, "lon": 1}, "bottom_right": {"lat": 2, "lon": 3}}}},
+             "g:[2.0 TO 4.0],[1.0 TO 3.0]"),
+        ]:
+            (shard,) = self.client.search(index="kinds", body={"query": query, "profile": True})["profile"]["shards"]
+            (root,) = shard["searches"][0]["query"]
+            self.assertEqual(root["description"], told)
+            self.check(root)
+
     def test_parts_of_a_query_tell_their_steps(self):
         query = {"dis_max": {"queries": [
             {"term": {"k": "k1"}},

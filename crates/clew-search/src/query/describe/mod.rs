@@ -1,9 +1,17 @@
 //! Queries in few words, much as Lucene would write them.
 
+mod interval;
+
 use std::fmt::{self, Write};
 
-use clew_query::{Bool, Query, Range};
+use clew_query::{
+    Bool, FunctionKind, FunctionScore, LikeItem, MoreLikeThis, MultiMatch, MultiMatchKind, Query,
+    Range, Related, TermsOf,
+};
+use clew_schema::geo::GeoArea;
 use serde_json::Value;
+
+use self::interval::write_rule;
 
 /// A query in few words, much as Lucene would write it.
 pub fn describe(query: &Query) -> String {
@@ -156,7 +164,200 @@ fn write_unboosted(out: &mut Beginning, query: &Query) -> fmt::Result {
                 write!(out, ")~{least}")
             }
         },
+        other => write_other(out, other),
+    }
+}
+
+/// Queries that Lucene has no words for in its language.
+fn write_other(out: &mut Beginning, query: &Query) -> fmt::Result {
+    match query {
+        Query::MatchPhrasePrefix(phrase) => {
+            write!(out, "{}:\"", phrase.field)?;
+            write_value(out, &phrase.text)?;
+            out.write_str("*\"")
+        }
+        Query::MatchBoolPrefix(clause) => {
+            write_pair(out, &clause.field, &clause.text)?;
+            out.write_str("*")
+        }
+        Query::MultiMatch(multi) => write_multi(out, multi),
+        Query::TermsOf(TermsOf {
+            field,
+            document,
+            path,
+            ..
+        }) => write!(out, "{field}:({path} of _id:{})", document.id),
+        Query::Boosting(boosting) => {
+            out.write_str("FunctionScoreQuery(")?;
+            write_query(out, &boosting.positive)?;
+            out.write_str(", scored by boost(queryboost(score(")?;
+            write_query(out, &boosting.negative)?;
+            write!(out, "))^{:?}))", boosting.negative_boost)
+        }
+        Query::Intervals(intervals) => {
+            write!(out, "{}:", intervals.field)?;
+            write_rule(out, &intervals.rule)
+        }
+        Query::Geo(geo) => {
+            write!(out, "{}:", geo.field)?;
+            write_area(out, &geo.area)
+        }
+        Query::FunctionScore(scored) => write_function_score(out, scored),
+        Query::VectorScore(scored) => {
+            out.write_str("script_score (")?;
+            write_query(out, &scored.query)?;
+            write!(out, ", script: distance of {})", scored.field)
+        }
+        Query::MoreLikeThis(like) => write_like(out, like),
+        Query::Nested(nested) => write_around(out, "ToParentBlockJoinQuery (", &nested.query),
+        Query::Related(related) => match &related.way {
+            Related::Child { query, .. } | Related::Parent { query, .. } => {
+                write!(out, "JoinQuery({}: ", related.kind)?;
+                write_around(out, "", query)
+            }
+            Related::ParentId(id) => write!(out, "{}:{id}", related.kind),
+        },
+        Query::Predicate(predicate) => match &predicate.within {
+            Some(within) => write_around(out, "PredicateQuery(", within),
+            None => out.write_str("PredicateQuery(*:*)"),
+        },
+        leaf => write_other_leaf(out, leaf),
+    }
+}
+
+fn write_other_leaf(out: &mut Beginning, query: &Query) -> fmt::Result {
+    match query {
+        Query::DistanceFeature(feature) => {
+            write!(out, "DistanceFeatureQuery(field={},origin=", feature.field)?;
+            write_value(out, &feature.origin)?;
+            out.write_str(",pivot=")?;
+            write_value(out, &feature.pivot)?;
+            out.write_str(")")
+        }
+        Query::RankFeature(feature) => write!(out, "FeatureQuery(field={})", feature.field),
+        Query::SparseVector(sparse) => {
+            write!(out, "{}:(", sparse.field)?;
+            write_all(out, " ", &sparse.tokens, |out, (token, weight)| {
+                write!(out, "{token}^{weight:?}")
+            })?;
+            out.write_str(")")
+        }
+        Query::TermsSet(set) => {
+            out.write_str("CoveringQuery(queries=[")?;
+            write_all(out, ", ", &set.terms, |out, term| {
+                write_pair(out, &set.field, term)
+            })?;
+            out.write_str("])")
+        }
+        Query::Knn(knn) => {
+            write!(out, "KNNQuery:{}[", knn.field)?;
+            if let Some(first) = knn.vector.first() {
+                write!(out, "{first:?},...")?;
+            }
+            out.write_str("]")?;
+            match knn.k {
+                Some(k) => write!(out, "[{k}]"),
+                None => Ok(()),
+            }
+        }
+        Query::Percolate(percolate) => write!(out, "PercolateQuery(field={})", percolate.field),
         _ => out.write_str("query"),
+    }
+}
+
+/// A query with a beginning before it and a parenthesis behind it.
+fn write_around(out: &mut Beginning, before: &str, query: &Query) -> fmt::Result {
+    out.write_str(before)?;
+    write_query(out, query)?;
+    out.write_str(")")
+}
+
+fn write_multi(out: &mut Beginning, multi: &MultiMatch) -> fmt::Result {
+    let (before, after) = match multi.kind {
+        MultiMatchKind::Phrase => ("\"", "\""),
+        MultiMatchKind::PhrasePrefix => ("\"", "*\""),
+        MultiMatchKind::BoolPrefix => ("", "*"),
+        MultiMatchKind::BestFields | MultiMatchKind::MostFields | MultiMatchKind::CrossFields => {
+            ("", "")
+        }
+    };
+    // All fields that there are, where none is said.
+    if multi.fields.is_empty() {
+        return write_value(out, &multi.clause.text);
+    }
+    out.write_str("(")?;
+    write_all(out, " | ", &multi.fields, |out, one| {
+        write!(out, "{}:{before}", one.field)?;
+        write_value(out, &multi.clause.text)?;
+        out.write_str(after)?;
+        match one.boost.to_bits() == 1.0_f32.to_bits() {
+            true => Ok(()),
+            false => write!(out, "^{:?}", one.boost),
+        }
+    })?;
+    out.write_str(")")
+}
+
+fn write_like(out: &mut Beginning, like: &MoreLikeThis) -> fmt::Result {
+    out.write_str(&like.fields.join(","))?;
+    out.write_str(" like:[")?;
+    write_all(out, ", ", &like.like, |out, one| match one {
+        LikeItem::Text(text) => out.write_str(text),
+        LikeItem::Named(_) | LikeItem::Document(_) => out.write_str("document"),
+    })?;
+    out.write_str("]")
+}
+
+fn write_function_score(out: &mut Beginning, scored: &FunctionScore) -> fmt::Result {
+    out.write_str("function score (")?;
+    write_query(out, &scored.query)?;
+    out.write_str(", functions: [")?;
+    write_all(out, ", ", &scored.functions, |out, function| {
+        out.write_str("{")?;
+        if let Some(filter) = &function.filter {
+            write_around(out, "filter(", filter)?;
+            out.write_str(", ")?;
+        }
+        out.write_str("function [")?;
+        match &function.kind {
+            FunctionKind::Constant => out.write_str("constant")?,
+            FunctionKind::FieldValue { field, .. } => write!(out, "value of {field}")?,
+            FunctionKind::Random { .. } => out.write_str("random")?,
+            FunctionKind::Decay(decay) => write!(out, "decay of {}", decay.field)?,
+            FunctionKind::Script(_) | FunctionKind::Test(_) => out.write_str("script")?,
+        }
+        if let Some(weight) = function.weight {
+            write!(out, ", weight {weight:?}")?;
+        }
+        out.write_str("]}")
+    })?;
+    out.write_str("])")
+}
+
+/// Points and boxes as Lucene writes them, longer shapes by their kind.
+fn write_area(out: &mut Beginning, area: &GeoArea) -> fmt::Result {
+    match area {
+        GeoArea::Circle { center, metres } => {
+            write!(
+                out,
+                "{:?},{:?} +/- {metres:?} meters",
+                center.lat, center.lon
+            )
+        }
+        GeoArea::Rectangle {
+            top,
+            left,
+            bottom,
+            right,
+        } => write!(out, "[{bottom:?} TO {top:?}],[{left:?} TO {right:?}]"),
+        GeoArea::Point(point) => write!(out, "{:?},{:?}", point.lat, point.lon),
+        GeoArea::Polygon { .. } => out.write_str("Polygon"),
+        GeoArea::Line(_) => out.write_str("Line"),
+        GeoArea::Union(areas) => {
+            out.write_str("(")?;
+            write_all(out, " ", areas, write_area)?;
+            out.write_str(")")
+        }
     }
 }
 
@@ -248,6 +449,19 @@ mod tests {
         };
         assert_eq!(describe_up_to(&terms, 8), "k:(é é");
     }
+
+    #[test]
+    fn queries_that_hold_others_tell_what_they_hold() {
+        let boosting = Query::Boosting(clew_query::Boosting {
+            positive: Box::new(Query::matches("t", "hello")),
+            negative: Box::new(Query::term("k", "k1")),
+            negative_boost: 0.5,
+            boost: 1.0,
+        });
+        let wanted = "FunctionScoreQuery(t:hello, scored by boost(queryboost(score(k:k1))^0.5))";
+        assert_eq!(describe(&boosting), wanted);
+    }
+
     #[test]
     fn factors_and_minima_stand_behind_what_they_are_about() {
         let boosted = |boost: f32| {
