@@ -4,6 +4,18 @@ from .base import ClewTest
 
 
 class AggregationProfileTest(ClewTest):
+    def test_histograms_tell_how_many_buckets_have_something_in_them(self):
+        # As OpenSearch's own test of histograms has it (search.aggregation/10_histogram.yml).
+        properties = {"n": {"type": "integer"}, "d": {"type": "date"}}
+        self.client.indices.create(index="h", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": properties}})
+        self.index_all("h", {str(n): {"n": n, "d": f"2016-01-{n:02}"} for n in (1, 2, 10, 17)})
+        aggs = {"numbers": {"histogram": {"field": "n", "interval": 5}}, "days": {"date_histogram": {"field": "d", "fixed_interval": "1d"}}}
+        found = self.client.search(index="h", body={"size": 0, "profile": True, "aggs": aggs})
+        by_name = {entry["description"]: entry for entry in found["profile"]["shards"][0]["aggregations"]}
+        for name, shown, made in [("numbers", 4, 3), ("days", 17, 4)]:
+            self.assertEqual(len(found["aggregations"][name]["buckets"]), shown)
+            self.assertEqual(by_name[name]["debug"], {"total_buckets": made})
+
     def test_each_aggregation_is_timed(self):
         settings = {"number_of_shards": 1}
         mappings = {"properties": {"k": {"type": "keyword"}, "n": {"type": "integer"}}}

@@ -185,8 +185,14 @@ fn agg_entry(agg: &AggProfile) -> Value {
     if let Some(has_filter) = agg.has_filter {
         debug.insert("has_filter".to_string(), json!(has_filter));
     }
-    if agg.kind.starts_with("AutoDate") {
-        debug.insert("surviving_buckets".to_string(), json!(agg.buckets));
+    // Of histograms those that have something in them: what is between comes afterwards.
+    let buckets = match agg.kind {
+        "AutoDateHistogramAggregator.FromSingle" => Some("surviving_buckets"),
+        "DateHistogramAggregator" | "NumericHistogramAggregator" => Some("total_buckets"),
+        _ => None,
+    };
+    if let Some(name) = buckets {
+        debug.insert(name.to_string(), json!(agg.buckets));
     }
     let mut entry = json!({
         "type": agg.kind,
