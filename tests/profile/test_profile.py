@@ -391,6 +391,7 @@ class ProfileTest(ClewTest):
             def answer(self, body, status=200):
                 self.send_response(status)
                 self.send_header("content-length", str(len(body)))
+                self.send_header("x-clew-profile", "as a server of profiles says")
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -409,6 +410,29 @@ class ProfileTest(ClewTest):
         _, errors = process.communicate(timeout=WAIT_SECONDS_MAX)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(seen.read_text(), "main;work 3\n")
+
+    def test_a_page_of_another_server_is_no_profile(self):
+        class Pages(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("content-type", "text/html; charset=utf-8")
+                self.send_header("content-length", "7")
+                self.end_headers()
+                self.wfile.write(b"<html/>")
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+        threading.Thread(target=server.serve_forever).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}"
+        for arguments in [["--seconds", 1], ["--mode", "heap"], ["training"]]:
+            out = self.folder / ("seen.profraw" if arguments == ["training"] else "seen.html")
+            told = self.command(*arguments, "--url", url, "-o", out, fails=True)
+            self.assertIn("is it clew?", told)
+            self.assertFalse(out.exists())
 
     def test_nothing_is_captured_for_who_asks_for_headers_alone(self):
         for kind, params, status in [("profile", "seconds=300", 200), ("offcpu", "seconds=300&mode=sampled", 200), ("heap", "", 200),

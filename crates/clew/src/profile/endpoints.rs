@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use axum::Router;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use clew_engine::Engine;
@@ -32,11 +32,13 @@ DELETE /debug/pprof/profile      ends a capture early: whoever waits for it gets
 format=pprof (go tool pprof reads it), collapsed, svg (a flame graph) or html (the same in a page); rate=99; value=NAME of another number
 ";
 
-/// The header that says how a profile was taken, in whatever format it is.
+/// The header that says how a profile was taken, in whatever format it is: what answers without it is no server of profiles.
 pub(super) const HOW_TAKEN: &str = "x-clew-profile";
 
 /// The type of what a build that counts has counted.
 const COUNTERS: &str = "application/octet-stream";
+/// And how it came about.
+const COUNTED: &str = "counted since the process began";
 
 /// What the endpoints share.
 #[derive(Clone)]
@@ -320,7 +322,7 @@ async fn training(Query(params): Query<HashMap<String, String>>) -> Response {
         Err(error) => Err(failed(error.to_string())),
     };
     match answer {
-        Ok(bytes) => ([(CONTENT_TYPE, COUNTERS)], bytes).into_response(),
+        Ok(bytes) => (headers_of_counters(), bytes).into_response(),
         Err(refusal) => refusal.response().into_response(),
     }
 }
@@ -328,9 +330,14 @@ async fn training(Query(params): Query<HashMap<String, String>>) -> Response {
 /// What counters would come with. They are not written out for somebody who reads none.
 async fn training_headers(Query(params): Query<HashMap<String, String>>) -> Response {
     match may_train(&params) {
-        Ok(()) => [(CONTENT_TYPE, COUNTERS)].into_response(),
+        Ok(()) => headers_of_counters().into_response(),
         Err(refusal) => refusal.response().into_response(),
     }
+}
+
+fn headers_of_counters() -> [(HeaderName, &'static str); 2] {
+    let how = HeaderName::from_static(HOW_TAKEN);
+    [(CONTENT_TYPE, COUNTERS), (how, COUNTED)]
 }
 
 /// Whether there are counters to hand out for what a request says.
@@ -388,9 +395,17 @@ async fn kept(
 fn shown(asked: &AskedCapture, name: &str, written: Written) -> Response {
     let kind = [(CONTENT_TYPE, asked.format.content_type())];
     let mut answer = (kind, written.body).into_response();
-    // Collapsed stacks have no place for it.
-    if !written.how.is_empty()
-        && let Ok(how) = written.how.parse()
+    // Collapsed stacks have no place for it. Paths in it may have letters that headers have not.
+    let shown = |one: char| {
+        if one == ' ' || one.is_ascii_graphic() {
+            one
+        } else {
+            '?'
+        }
+    };
+    let how: String = written.how.chars().map(shown).collect();
+    if !how.is_empty()
+        && let Ok(how) = how.parse()
     {
         answer.headers_mut().insert(HOW_TAKEN, how);
     }
@@ -459,6 +474,18 @@ mod tests {
         drop(first);
         assert!(!turns.cut_short(work));
         assert!(!turns.enter(work, "it").ok().unwrap().is_cut_short());
+    }
+
+    #[test]
+    fn how_a_profile_was_taken_is_told_whatever_is_in_it() {
+        let kind = ProfileKind::OnCpu;
+        let asked = AskedCapture::read(kind, "cpu", &HashMap::new()).unwrap();
+        let written = Written {
+            body: Vec::new(),
+            how: "no names: /opt/größe\n".to_string(),
+        };
+        let answer = shown(&asked, "profile", written);
+        assert_eq!(answer.headers()[HOW_TAKEN], "no names: /opt/gr??e?");
     }
 
     #[test]

@@ -135,9 +135,7 @@ fn fetched(output: &Path, ask: impl FnOnce() -> anyhow::Result<Answer>) -> anyho
     output_file::check_writable(output)?;
     let Answer { bytes, how } = ask()?;
     output_file::write(output, &bytes)?;
-    if let Some(how) = how.filter(|how| !how.is_empty()) {
-        writeln!(std::io::stderr(), "{how}")?;
-    }
+    writeln!(std::io::stderr(), "{how}")?;
     told(output)
 }
 

@@ -29,8 +29,8 @@ const ANSWER_MAX: u64 = 256 << 20;
 /// What a server hands out.
 pub(super) struct Answer {
     pub(super) bytes: Vec<u8>,
-    /// How it was made, where the server says so.
-    pub(super) how: Option<String>,
+    /// How it was made.
+    pub(super) how: String,
 }
 
 pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::Result<Answer> {
@@ -151,6 +151,10 @@ impl Request {
             .read_to_vec();
         let bytes = bytes.with_context(|| format!("cannot read the answer of {url}"))?;
         if status.is_success() {
+            // Other servers answer whatever is asked with a page of theirs.
+            let how = how.with_context(|| {
+                format!("what answers at {url} does not say how it took a profile: is it clew?")
+            })?;
             return Ok(Answer { bytes, how });
         }
         let told = serde_json::from_slice(&bytes).ok();
