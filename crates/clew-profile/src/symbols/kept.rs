@@ -228,6 +228,8 @@ impl Keeper {
     /// Reads the symbols, and has them for as long as somebody wants them.
     fn read(&self, asked: &Receiver<Question>) {
         let ended = self.try_read(asked).unwrap_or_else(|reason| {
+            // There is nothing to keep, and the file may be there the next time.
+            self.state.lock().stays = false;
             let refuse = |_: &[u64]| Err(reason.clone());
             self.answer(asked, refuse)
         });
