@@ -72,6 +72,24 @@ class QueryProfileTest(ClewTest):
             self.assertEqual(root["description"], told)
             self.check(root)
 
+    def test_times_stand_there_in_words_for_people(self):
+        body = {"query": {"bool": {"must": [{"match": {"t": "red"}}]}}, "aggs": {"most": {"max": {"field": "n"}}}}
+
+        def timed(part):
+            """All that has a time."""
+            if isinstance(part, list):
+                return [one for inner in part for one in timed(inner)]
+            if not isinstance(part, dict):
+                return []
+            return [part] * ("time_in_nanos" in part) + timed(list(part.values()))
+
+        parts = timed(self.profile(body, human=True))
+        # The query and its part, three collectors, the aggregation, and what shows hits.
+        self.assertGreaterEqual(len(parts), 7)
+        for part in parts:
+            self.assertRegex(part["time"], r"^[0-9]+(\.[0-9])?(s|ms|micros|nanos)$")
+        self.assertFalse(any("time" in part for part in timed(self.profile(body))))
+
     def test_parts_of_a_query_tell_their_steps(self):
         query = {"dis_max": {"queries": [
             {"term": {"k": "k1"}},

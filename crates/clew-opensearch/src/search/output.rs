@@ -30,6 +30,8 @@ pub(super) struct Output {
     pub(super) typed_keys: bool,
     pub(super) sorted: bool,
     pub(super) profile: bool,
+    /// Times of the profile stand there in words, too.
+    pub(super) human: bool,
     /// Hits say where their score comes from, and where they are.
     pub(super) explain: bool,
     /// The answer says whether fewer matches were looked at than there are.

@@ -107,6 +107,7 @@ impl Spec {
                 typed_keys: false,
                 sorted: false,
                 profile: false,
+                human: false,
                 explain: false,
                 terminates: false,
                 highlight: None,
@@ -263,6 +264,7 @@ impl Spec {
         self.output.seq_no = params.flag("seq_no_primary_term", self.output.seq_no)?;
         self.output.typed_keys = params.flag("typed_keys", false)?;
         self.output.total_as_int = params.flag("rest_total_hits_as_int", false)?;
+        self.output.human = params.flag("human", false)?;
         Ok(())
     }
 

@@ -139,8 +139,12 @@ impl Answer {
             write_suggestions(&mut json, suggest);
         }
         if let Some(notes) = &notes {
+            let mut profile = profile::render(&self.response, &self.node, notes);
+            if self.spec.human {
+                profile::tell_in_words(&mut profile);
+            }
             json.key("profile");
-            json.value(&profile::render(&self.response, &self.node, notes));
+            json.value(&profile);
         }
         json.end_object();
         // Something may be missing then: hits, pieces of their texts, proposals.

@@ -9,7 +9,7 @@ mod fetch;
 use std::time::Duration;
 
 use clew_aggregation::AggProfile;
-use clew_engine::{KnnProfile, SearchResponse, ShardProfile, VectorChoice};
+use clew_engine::{KnnProfile, SearchResponse, ShardProfile, Took, VectorChoice};
 use clew_profile::{Spent, SpentTimes};
 use clew_search::{Collecting, QueryProfile, RescoreProfile, Timing};
 use serde_json::{Map, Value, json};
@@ -30,6 +30,22 @@ pub(super) fn render(response: &SearchResponse, node: &str, fetched: &FetchNotes
         all["request"] = request;
     }
     all
+}
+
+/// Has each time in words beside its nanoseconds, as `human` asks.
+pub(super) fn tell_in_words(part: &mut Value) {
+    match part {
+        Value::Array(parts) => parts.iter_mut().for_each(tell_in_words),
+        Value::Object(members) => {
+            members.values_mut().for_each(tell_in_words);
+            let nanos = members.get("time_in_nanos").and_then(Value::as_u64);
+            if let Some(nanos) = nanos {
+                let words = Took(Duration::from_nanos(nanos)).to_string();
+                members.insert("time".to_string(), words.into());
+            }
+        }
+        _ => {}
+    }
 }
 
 fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
