@@ -296,11 +296,12 @@ impl Step for Letters {
     }
 }
 
-/// `truncate`: texts that are longer are cut between characters.
+/// `truncate`: texts that are longer, in bytes or in characters, are cut between characters.
 #[derive(Debug)]
 struct Truncate {
     fields: Vec<Slot>,
     bytes_max: usize,
+    characters_max: usize,
 }
 
 pub(super) fn read_truncate(
@@ -310,11 +311,34 @@ pub(super) fn read_truncate(
     let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
     let slots = names.iter().map(|name| slot(event, name));
     let fields = slots.collect::<Result<_, _>>()?;
-    let bytes_max = config.remove("max_bytes").and_then(|value| value.as_u64());
-    let bytes_max = bytes_max
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .ok_or_else(|| DefinitionError::refused("max_bytes", "must be a number of bytes"))?;
-    Ok(Box::new(Truncate { fields, bytes_max }))
+    let bytes_max = length_of(config, "max_bytes", "must be a number of bytes")?;
+    let characters_max = length_of(config, "max_characters", "must be a number of characters")?;
+    if bytes_max.or(characters_max).is_none() {
+        return Err(DefinitionError::missing("max_bytes"));
+    }
+    Ok(Box::new(Truncate {
+        fields,
+        bytes_max: bytes_max.unwrap_or(usize::MAX),
+        characters_max: characters_max.unwrap_or(usize::MAX),
+    }))
+}
+
+/// A length that a step may be told.
+fn length_of(
+    config: &mut Map<String, Json>,
+    name: &'static str,
+    refusal: &str,
+) -> Result<Option<usize>, DefinitionError> {
+    let Some(value) = config.remove(name) else {
+        return Ok(None);
+    };
+    let length = value
+        .as_u64()
+        .and_then(|length| usize::try_from(length).ok());
+    match length {
+        None => Err(DefinitionError::refused(name, refusal)),
+        length => Ok(length),
+    }
 }
 
 impl Step for Truncate {
@@ -323,7 +347,13 @@ impl Step for Truncate {
             let Some(text) = event.text(*slot) else {
                 continue;
             };
-            let end = event.at(text).floor_char_boundary(self.bytes_max);
+            let written = event.at(text);
+            let mut end = written.floor_char_boundary(self.bytes_max);
+            // Characters are counted only where there may be too many of them.
+            if end > self.characters_max {
+                let beyond = written.char_indices().nth(self.characters_max);
+                end = beyond.map_or(end, |(at, _)| at.min(end));
+            }
             if end < text.len() {
                 let cut = Span::new(text.start(), text.start() + end);
                 event.put(*slot, Value::Text(cut))?;

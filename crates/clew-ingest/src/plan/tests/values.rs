@@ -90,6 +90,18 @@ fn fields_are_copied_cut_and_changed() {
         "aéi o",
         r#"{"message":"aé","a":{"b":"aéi o"}}"#,
     );
+    for (given, cut) in [("aéi o", "aéi"), ("aéi", "aéi"), ("éé", "éé")] {
+        check(
+            json!([{"truncate": {"field": "message", "max_characters": 3}}]),
+            given,
+            &json!({"message": cut}).to_string(),
+        );
+    }
+    check(
+        json!([{"truncate": {"field": "message", "max_characters": 3, "max_bytes": 2}}]),
+        "aéi o",
+        r#"{"message":"a"}"#,
+    );
     check(
         json!([{"trim": {"field": "message"}}, {"uppercase": {"field": "message", "target_field": "u"}}]),
         " aé ",
