@@ -34,7 +34,7 @@ pub(super) fn file(
     let said = json_of(keys.take_keys("json"), processors, notes);
     if said.is_some() && input.contains_key("multiline") {
         let path = keys.path_of("json.message_key");
-        notes.tell(&path, "lines are joined before what is in them is read");
+        notes.tell(&path, JOINED_FIRST);
     }
     parsers(keys, input, processors, notes);
     for (key, which) in [
@@ -53,6 +53,9 @@ pub(super) fn file(
         keys.take(key);
     }
 }
+
+/// What is told where a Filebeat joins what it has read of lines.
+const JOINED_FIRST: &str = "lines are joined before what is in them is read";
 
 /// Which lines patterns keep.
 #[derive(Clone, Copy)]
@@ -170,13 +173,22 @@ fn parsers(
 ) {
     let path = keys.path_of("parsers");
     let given = items(keys.take("parsers").unwrap_or_default());
-    for (number, parser) in given.into_iter().enumerate() {
+    let mut is_read = false;
+    for (number, mut parser) in given.into_iter().enumerate() {
         let mut path = path.clone();
         path.push(Part::Item(number));
+        // A parser may be named without any options.
+        if let Value::Object(members) = &mut parser {
+            let empty = members.values_mut().filter(|options| options.is_null());
+            empty.for_each(|options| *options = json!({}));
+        }
         let Some(mut parser) = Keys::new(parser, path) else {
             continue;
         };
         if let Some(multiline) = parser.take_keys("multiline") {
+            if is_read {
+                notes.tell(&multiline.path, JOINED_FIRST);
+            }
             input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
         } else if let Some(given) = parser.take("container") {
             let given = Keys::new(given, parser.path_of("container"));
@@ -186,10 +198,12 @@ fn parsers(
         } else if let Some(mut keys) = parser.take_keys("syslog") {
             beats_processors::syslog(&mut keys, processors, notes);
             keys.tell_rest(notes);
+            is_read = true;
         } else if let Some(patterns) = parser.take("include_message.patterns") {
             processors.extend(kept(&texts(patterns), Kept::Fitting, None));
-        } else {
-            ndjson_of(parser.take_keys("ndjson"), processors, notes);
+        } else if let Some(keys) = parser.take_keys("ndjson") {
+            ndjson_of(keys, processors, notes);
+            is_read = true;
         }
         parser.tell_rest(notes);
     }
@@ -292,10 +306,7 @@ fn json_of(
 const SAID: &str = "@metadata.said";
 
 /// The parser `ndjson`, which takes the text of a member for the line.
-fn ndjson_of(keys: Option<Keys>, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let Some(mut keys) = keys else {
-        return;
-    };
+fn ndjson_of(mut keys: Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let at_root = keys.take_flag("keys_under_root").unwrap_or(false);
     let target = keys.take_text("target");
     let target = target.unwrap_or_else(|| match at_root {

@@ -72,6 +72,23 @@ pub(super) fn outputs(
     outputs
 }
 
+/// A name of a Filebeat's in our words; nothing where a field in it does not end. What a Filebeat says of itself is told, but for
+/// where it is, which events have as `host.name`.
+fn template(written: &str, path: &[Part], notes: &mut Notes<'_>) -> Option<String> {
+    let mut template = named_by_fields(written)?;
+    for theirs in ["agent.name", "agent.hostname", "beat.name", "beat.hostname"] {
+        template = template.replace(&format!("{{{{{theirs}}}}}"), "{{host.name}}");
+    }
+    if ["{{agent.", "{{beat."]
+        .iter()
+        .any(|own| template.contains(own))
+    {
+        let reason = "names what only a Filebeat says of itself: it is empty here, unless [add] gives it to events";
+        notes.tell(path, reason);
+    }
+    Some(template)
+}
+
 fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Vec<Value> {
     if keys.take_flag("enabled") == Some(false) {
         return Vec::new();
@@ -80,7 +97,8 @@ fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Vec<Value> {
     let mut output = object([("type", "kafka".into()), ("brokers", brokers.into())]);
     for key in ["topic", "key"] {
         if let Some(written) = keys.take_text(key) {
-            output[key] = named_by_fields(&written).unwrap_or(written).into();
+            let path = keys.path_of(key);
+            output[key] = template(&written, &path, notes).unwrap_or(written).into();
         }
     }
     if let Some(compression) = keys.take_text("compression") {
@@ -137,7 +155,7 @@ fn chosen(
         let name = item.take_text(key).unwrap_or_default();
         item.tell_rest(notes);
         let mut one = output.clone();
-        one[key] = named_by_fields(&name).unwrap_or(name).into();
+        one[key] = template(&name, &path, notes).unwrap_or(name).into();
         let all = before.iter().cloned().chain(own.clone()).collect();
         if let Some(all) = together(all) {
             one["when"] = all;
@@ -179,7 +197,7 @@ fn elasticsearch(
         let Some(written) = keys.take_text(key) else {
             continue;
         };
-        match named_by_fields(&written) {
+        match template(&written, &path, notes) {
             Some(template) => output[key] = template.into(),
             None => notes.tell(&path, format!("[{written}] has a %{{ without its }}")),
         }

@@ -10,6 +10,7 @@ use super::logstash_lookups::{fingerprint, translate, within_networks};
 use super::logstash_mutate::mutate;
 use super::logstash_names::{prune, size, why_left_out, without_dots};
 use super::logstash_syntax::Plugin;
+use super::logstash_texts::{set, template};
 use super::patterns::{before_appended, expression, with_names};
 use super::programs;
 use super::texts;
@@ -141,22 +142,14 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
 /// What every plugin has: fields and tags that are added and removed once it has done its work.
 pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Vec<Value> {
     let mut steps = Vec::new();
-    let mut tell_dates = |text: &str| {
-        if text.contains("%{+") {
-            let reason = format!("[{text}] has a date in it, which stays as it is written");
-            told.tell(line, place, reason);
-        }
-    };
     for (name, value) in pairs(keys.take("add_field")) {
-        tell_dates(value.as_str().unwrap_or_default());
-        steps.push(set(&name, value));
+        set(&name, value, &mut steps, (line, place, told));
     }
     if let Some(tags) = keys.take("add_tag").or_else(|| keys.take("tags")) {
-        let tags = texts(tags);
-        for tag in &tags {
-            tell_dates(tag);
-        }
-        let tags: Vec<String> = tags.iter().map(|tag| template(tag)).collect();
+        let tags: Vec<String> = texts(tags)
+            .iter()
+            .map(|tag| template(tag, &mut steps, (line, place, told)))
+            .collect();
         steps.push(json!({"append": {"field": "tags", "value": tags}}));
     }
     if let Some(tags) = keys.take("remove_tag") {
@@ -198,34 +191,6 @@ pub(super) fn pairs(given: Option<Value>) -> Map<String, Value> {
         }
         _ => Map::new(),
     }
-}
-
-/// A field that gets a value, in which others may be named.
-pub(super) fn set(name: &str, value: Value) -> Value {
-    match value {
-        Value::String(text) if text.contains("%{") => {
-            json!({"set": {"field": path(name), "value": template(&text)}})
-        }
-        value => json!({"add": {"field": path(name), "value": value}}),
-    }
-}
-
-/// `%{[a][b]}` as `{{a.b}}`; dates, `%{+YYYY}`, stay as they are.
-fn template(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("%{") {
-        let Some((name, behind)) = behind.split_once('}') else {
-            break;
-        };
-        out.push_str(before);
-        match name.starts_with('+') {
-            true => out.push_str(&format!("%{{{name}}}")),
-            false => out.push_str(&format!("{{{{{}}}}}", path(name))),
-        }
-        rest = behind;
-    }
-    out + rest
 }
 
 /// Adds what another filter becomes; false if it has no counterpart. Filters but `grok` leave events alone that have not their field.

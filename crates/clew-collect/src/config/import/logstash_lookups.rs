@@ -3,10 +3,12 @@
 use clew_schema::text_of;
 use serde_json::{Value, json};
 
+use super::fingerprints::{Absent, Digest, Hash, Source, of_all, of_each, punctuation};
 use super::keys::Keys;
 use super::logstash::{Told, path};
-use super::logstash_filters::{only_if, pairs, set};
-use super::texts;
+use super::logstash_filters::{only_if, pairs};
+use super::logstash_texts::set;
+use super::{programs, texts};
 
 /// `translate`, whose dictionary becomes the table of a `lookup`; false if it names none.
 pub(super) fn translate(
@@ -55,12 +57,10 @@ pub(super) fn translate(
             let reason = "[fallback]: a value that is in no dictionary stays as it is";
             told.tell(line, place, reason);
         } else {
-            let mut step = set(&target, fallback);
-            only_if(
-                &mut step,
-                json!({"and": [{"has_fields": [source]}, is_new]}),
-            );
-            steps.push(step);
+            set(&target, fallback, steps, (line, place, told));
+            if let Some(step) = steps.last_mut() {
+                only_if(step, json!({"and": [{"has_fields": [source]}, is_new]}));
+            }
         }
     }
     true
@@ -71,45 +71,75 @@ fn cell(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\"").replace('\n', " "))
 }
 
-/// `fingerprint`: a value that is the same for the same fields, though not the one that Logstash makes.
+/// `fingerprint`, with the values that Logstash makes.
 pub(super) fn fingerprint(
     keys: &mut Keys,
     steps: &mut Vec<Value>,
     (line, place, told): (usize, &str, &mut Told),
 ) {
-    let mut sources = texts(keys.take("source").unwrap_or_else(|| json!(["message"])));
-    let target = keys
-        .take_text("target")
-        .unwrap_or_else(|| "fingerprint".to_owned());
+    let sources = texts(keys.take("source").unwrap_or_else(|| json!(["message"])));
+    let target = path(
+        &keys
+            .take_text("target")
+            .unwrap_or_else(|| "fingerprint".to_owned()),
+    );
     let joins = keys.take_flag("concatenate_sources").unwrap_or(false);
-    let has_all = keys.take_flag("concatenate_all_fields").unwrap_or(false);
-    let method = keys.take_text("method");
-    let mut parts = json!({"target_field": path(&target), "ignore_missing": true});
-    match method.as_deref().unwrap_or("SHA1") {
-        "SHA256" => parts["hash_method"] = "SHA-256@2.16.0".into(),
-        "MD5" => parts["hash_method"] = "MD5@2.16.0".into(),
-        "SHA1" => {}
-        other => {
-            let reason = format!("[method => {other}]: values are those of SHA-1");
-            told.tell(line, place, reason);
+    let method = keys
+        .take_text("method")
+        .unwrap_or_else(|| "SHA1".to_owned());
+    let key = keys.take_text("key");
+    let is_base64 = keys.take_flag("base64encode") == Some(true);
+    if keys.take_flag("concatenate_all_fields") == Some(true) {
+        told.tell(
+            line,
+            place,
+            "[concatenate_all_fields]: values are others than there",
+        );
+        steps.push(json!({"fingerprint": {
+            "target_field": target, "ignore_missing": true,
+            "exclude_fields": ["@timestamp", "host", "log"],
+        }}));
+        return;
+    }
+    if sources.iter().any(|source| path(source) == "@timestamp") {
+        let reason = "[@timestamp]: a time without milliseconds is written without them, and has another value than there";
+        told.tell(line, place, reason);
+    }
+    let mut sources: Vec<Source> = sources
+        .into_iter()
+        .map(|source| {
+            let path = path(&source);
+            (source, path)
+        })
+        .collect();
+    match method.as_str() {
+        "UUID" => return steps.push(programs::uuid(&target, true)),
+        "PUNCTUATION" => {
+            let each = sources.iter();
+            return steps.extend(each.map(|(_, path)| punctuation(path, &target)));
         }
+        _ => {}
     }
-    keys.take("base64encode");
-    if keys.take("key").is_some() {
-        told.tell(line, place, "[key]: values have no key");
+    let hash = Hash::of_name(&method).unwrap_or_else(|| {
+        let reason = format!("[method => {method}]: values are those of SHA-1");
+        told.tell(line, place, reason);
+        Hash::Sha1
+    });
+    let digest = Digest {
+        hash,
+        key: key.as_deref(),
+        is_base64,
+    };
+    if digest.ignores_key() {
+        told.tell(line, place, format!("[key]: values of {method} have none"));
     }
-    if has_all {
-        parts["exclude_fields"] = json!(["@timestamp", "host", "log"]);
-    } else {
-        // Without being put together, each takes the place of the one before it.
-        if !joins {
-            let last = sources.pop();
-            sources = last.into_iter().collect();
+    steps.push(match joins {
+        true => {
+            sources.sort_unstable();
+            of_all(&sources, Absent::Empty, &target, &digest)
         }
-        let sources: Vec<String> = sources.iter().map(|source| path(source)).collect();
-        parts["fields"] = sources.into();
-    }
-    steps.push(json!({ "fingerprint": parts }));
+        false => of_each(&sources, &target, &digest),
+    });
 }
 
 /// The condition of a `cidr`: one of the addresses is in one of the networks.

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::keys::Keys;
 use super::logstash::{Told, path};
-use super::logstash_filters::{only_if, pairs, set};
+use super::logstash_filters::{only_if, pairs};
+use super::logstash_texts::set;
 use super::patterns::expression;
 use super::{programs, texts};
 
@@ -30,11 +31,12 @@ pub(super) fn mutate(
     }
     for key in ["update", "replace"] {
         for (name, value) in pairs(keys.take(key)) {
-            let mut step = set(&name, value);
-            if key == "update" {
-                only_if(&mut step, json!({"has_fields": [path(&name)]}));
+            set(&name, value, steps, (line, place, told));
+            if key == "update"
+                && let Some(step) = steps.last_mut()
+            {
+                only_if(step, json!({"has_fields": [path(&name)]}));
             }
-            steps.push(step);
         }
     }
     convert(keys, steps, (line, place, told));

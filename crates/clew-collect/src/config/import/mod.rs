@@ -8,6 +8,7 @@ mod beats_modules;
 mod beats_outputs;
 mod beats_processors;
 mod beats_tls;
+mod fingerprints;
 mod fluent_bit;
 mod fluent_bit_filters;
 mod fluent_bit_outputs;
@@ -27,6 +28,7 @@ mod logstash_path;
 mod logstash_patterns;
 mod logstash_schema;
 mod logstash_syntax;
+mod logstash_texts;
 mod patterns;
 mod programs;
 mod promtail;
@@ -306,14 +308,21 @@ fn texts(value: Value) -> Vec<String> {
     }
 }
 
-/// A name of an index or a pipeline, `%{[agent.name]}`, `%{[agent.name]:other}` or `%{[agent][name]}`, as `{{agent.name}}`; dates
-/// stay as they are. Nothing where one of them does not end.
+/// A name of an index or a pipeline, `%{[agent.name]}`, `%{[agent.name]:other}` or `%{[agent][name]}`, as `{{agent.name}}`; dates,
+/// `%{+yyyy}` or `%{{yyyy}}`, as `%{+yyyy}`. Nothing where one of them does not end.
 fn named_by_fields(written: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = written;
     while let Some((before, behind)) = rest.split_once("%{") {
-        let (field, behind) = behind.split_once('}')?;
         out.push_str(before);
+        // A date, as a Logstash since the eighth generation may have it.
+        if let Some(inner) = behind.strip_prefix('{') {
+            let (date, behind) = inner.split_once("}}")?;
+            out.push_str(&format!("%{{+{date}}}"));
+            rest = behind;
+            continue;
+        }
+        let (field, behind) = behind.split_once('}')?;
         let (name, usual) = match field.split_once("]:") {
             Some((name, usual)) => (name, Some(usual)),
             None => (field, None),

@@ -7,17 +7,18 @@ use super::logstash_filters::only_if;
 use super::{processor, texts};
 
 /// A text as the language writes it, which is as JSON does.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 /// A field, `a.b`, as the language names it.
-fn named(field: &str) -> String {
+pub(super) fn named(field: &str) -> String {
     let parts = field.split('.').map(|part| format!(".{}", quoted(part)));
     parts.collect()
 }
 
-fn step(program: &str) -> Value {
+/// A step that runs a program, and leaves an event that it cannot take as it is.
+pub(super) fn step(program: &str) -> Value {
     json!({"vrl": {"source": program, "ignore_failure": true}})
 }
 
@@ -122,6 +123,24 @@ pub(super) fn called(function: &str, from: &str, to: &str) -> Value {
         named(to),
         named(from)
     ));
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
+/// What an XML document says, with attributes beside elements and texts that stand beside others in `text_key`: as a Filebeat
+/// and a Logstash have it, whose values are all texts. Names may lose their capital letters.
+pub(super) fn decoded_xml(from: &str, to: &str, text_key: &str, lowers: bool) -> Value {
+    let text = named(from);
+    let text_key = quoted(text_key);
+    let parsed = format!(
+        "object!(parse_xml!(string!({text}), attr_prefix: \"\", text_key: {text_key}, \
+         parse_bool: false, parse_null: false, parse_number: false))"
+    );
+    let parsed = match lowers {
+        true => format!("map_keys({parsed}, recursive: true) -> |key| {{ downcase(key) }}"),
+        false => parsed,
+    };
+    let mut step = step(&format!("{} = {parsed}", named(to)));
     only_if(&mut step, json!({"has_fields": [from]}));
     step
 }

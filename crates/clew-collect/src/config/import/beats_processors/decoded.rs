@@ -59,6 +59,32 @@ pub(super) fn by_function(function: &str, keys: &mut Keys, out: &mut Vec<Value>)
     out.push(programs::called(function, &from, &to));
 }
 
+/// `decode_xml`.
+pub(super) fn xml(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    keys.take("ignore_missing");
+    let from = field(keys);
+    let path = keys.path_of("target_field");
+    let to = match keys.take_text("target_field") {
+        Some(to) if to.is_empty() => {
+            notes.tell(
+                &path,
+                "what is in a document goes into a field of its own, [xml]",
+            );
+            "xml".to_owned()
+        }
+        to => to.unwrap_or_else(|| from.clone()),
+    };
+    let lowers = keys.take_flag("to_lower").unwrap_or(true);
+    // Nothing is there that could be in its way.
+    keys.take("overwrite_keys");
+    out.push(programs::decoded_xml(&from, &to, "#text", lowers));
+    if let Some(id) = keys.take_text("document_id") {
+        out.push(json!({"rename": {
+            "field": format!("{to}.{id}"), "target_field": "@metadata._id", "ignore_missing": true,
+        }}));
+    }
+}
+
 /// `decode_duration`, in the unit that it asks for.
 pub(super) fn duration(keys: &mut Keys, out: &mut Vec<Value>) {
     let unit = match keys.take_text("format").as_deref() {

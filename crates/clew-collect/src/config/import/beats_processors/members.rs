@@ -71,6 +71,10 @@ pub(super) fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
 /// Fields that events have here by their parser, and not in Filebeat: what is moved to them takes their place.
 const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
 
+/// The field that could not be converted, in no document.
+const UNCONVERTED: &str = "@metadata.unconverted";
+
+/// `rename`, `copy_fields` and `convert`.
 pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let quiet = keys.take_flag("ignore_missing").unwrap_or(false);
     let path = keys.path_of("fields");
@@ -108,9 +112,17 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
             }})),
             (_, kind) => {
                 parts["type"] = kind.into();
-                out.push(json!({"convert": parts}));
                 if renames && from != to {
-                    out.push(json!({"remove": {"field": from, "ignore_missing": true}}));
+                    // What cannot be converted stays where it is.
+                    let mark = json!({"add": {"field": UNCONVERTED, "value": from}});
+                    parts["on_failure"] = json!([mark]);
+                    let is_done = json!({"not": {"equals": {UNCONVERTED: from}}});
+                    out.push(json!({"convert": parts}));
+                    out.push(json!({"remove": {
+                        "field": from, "ignore_missing": true, "if": is_done,
+                    }}));
+                } else {
+                    out.push(json!({"convert": parts}));
                 }
             }
         }

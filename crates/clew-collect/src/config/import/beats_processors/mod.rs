@@ -9,6 +9,7 @@ mod tokens;
 use serde_json::{Map, Value, json};
 
 use super::beats_files::overwrite;
+use super::fingerprints::{self, Absent, Digest, Hash};
 use super::keys::Keys;
 use super::logstash_filters::only_if;
 use super::patterns::expression;
@@ -180,7 +181,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "rename" | "copy_fields" | "convert" => moves(name, keys, out, notes),
         "dissect" => dissect(keys, out, notes),
         "decode_json_fields" => decoded_json(keys, out, notes),
-        "truncate_fields" => truncated(keys, out, notes),
+        "truncate_fields" => truncated(keys, out),
         "lowercase" | "uppercase" => {
             let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
             for field in fields(keys) {
@@ -206,6 +207,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "decode_base64_field" => decoded::by_function("decode_base64", keys, out),
         "decompress_gzip_field" => decoded::by_function("decode_gzip", keys, out),
         "decode_duration" => decoded::duration(keys, out),
+        "decode_xml" => decoded::xml(keys, out, notes),
         "move_fields" => decoded::moved(keys, out, notes),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
         "extract_array" => programs::extracted(keys, out),
@@ -231,24 +233,18 @@ fn replace(keys: &mut Keys, out: &mut Vec<Value>) {
     }
 }
 
-fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let path = keys.path_of("max_characters");
-    if keys.take("max_characters").is_some() {
-        notes.tell(
-            &path,
-            "lengths are of bytes here, see [max_bytes] of [truncate]",
-        );
+/// `truncate_fields`, by bytes or by characters.
+fn truncated(keys: &mut Keys, out: &mut Vec<Value>) {
+    let mut parts = json!({"field": fields(keys)});
+    if let Some(longest) = keys.take("max_bytes").as_ref().and_then(bytes) {
+        parts["max_bytes"] = longest.into();
     }
-    let longest = keys
-        .take("max_bytes")
-        .as_ref()
-        .and_then(bytes)
-        .unwrap_or(1 << 20);
-    let longest = ("max_bytes", longest.into());
-    out.push(processor(
-        "truncate",
-        [("field", fields(keys).into()), longest],
-    ));
+    if let Some(longest) = keys.take("max_characters") {
+        parts["max_characters"] = longest;
+    }
+    // What is not there is passed over, and what is no text stays.
+    keys.take("ignore_missing");
+    out.push(json!({"truncate": parts}));
 }
 
 /// `add_id`, of which events need none for themselves.
@@ -265,24 +261,45 @@ fn id(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     }
 }
 
+/// `fingerprint`, of the fields in the order of their names.
 fn fingerprint(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let target = keys
         .take_text("target_field")
         .unwrap_or_else(|| "fingerprint".to_owned());
-    let mut parts = json!({"fields": fields(keys), "target_field": target});
-    if keys.take_flag("ignore_missing") == Some(true) {
-        parts["ignore_missing"] = true.into();
+    let path = keys.path_of("fields");
+    let mut names = fields(keys);
+    names.sort_unstable();
+    names.dedup();
+    if names.iter().any(|name| name == "@timestamp") {
+        let reason = "a time is written with all of its milliseconds, [.100]: values of some are others than there";
+        notes.tell(&path, reason);
     }
+    let passes_over = keys.take_flag("ignore_missing") == Some(true);
     let path = keys.path_of("method");
     let method = keys.take_text("method");
-    match method.as_deref() {
-        None => {}
-        Some("sha256") => parts["hash_method"] = "SHA-256@2.16.0".into(),
-        Some("sha1") => parts["hash_method"] = "SHA-1@2.16.0".into(),
-        Some("md5") => parts["hash_method"] = "MD5@2.16.0".into(),
-        Some(_) => notes.tell(&path, "has no counterpart"),
+    let hash = Hash::of_name(method.as_deref().unwrap_or("sha256")).unwrap_or_else(|| {
+        notes.tell(&path, "has no counterpart: values are those of [sha256]");
+        Hash::Sha2("SHA-256")
+    });
+    let path = keys.path_of("encoding");
+    let encoding = keys.take_text("encoding").map(|one| one.to_lowercase());
+    if !matches!(encoding.as_deref(), None | Some("hex" | "base64")) {
+        notes.tell(&path, "has no counterpart: values are written as [hex]");
     }
-    out.push(json!({"fingerprint": parts}));
+    let digest = Digest {
+        hash,
+        key: None,
+        is_base64: encoding.as_deref() == Some("base64"),
+    };
+    let sources: Vec<_> = names
+        .iter()
+        .map(|name| (name.clone(), name.clone()))
+        .collect();
+    let mut step = fingerprints::of_all(&sources, Absent::PassedOver, &target, &digest);
+    if !passes_over {
+        only_if(&mut step, json!({"has_fields": names}));
+    }
+    out.push(step);
 }
 
 /// `community_id`, of the fields of the schema unless others are named.

@@ -92,6 +92,7 @@ output.console: {}
     let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";
     let csv = r#"."decoded"."csv" = parse_csv!(string!(."message"), delimiter: ";")"#;
     let there = |field: &str| json!({"has_fields": [field]});
+    let md5 = "joined = \"\"\nif exists(.\"a\") { joined = joined + \"|a|\" + to_string!(.\"a\") }\n.\"fingerprint\" = md5(joined + \"|\")";
     assert_eq!(
         config["processors"],
         json!([
@@ -105,7 +106,7 @@ output.console: {}
                 "destination_ip_field": "destination.ip", "destination_port_field": "destination.port",
                 "protocol_field": "network.transport",
             }},
-            {"fingerprint": {"fields": ["a"], "target_field": "fingerprint", "hash_method": "MD5@2.16.0"}},
+            {"vrl": {"source": md5, "ignore_failure": true, "if": there("a")}},
         ])
     );
 }
@@ -209,10 +210,43 @@ fn members_of_json_that_stand_for_lines_are_looked_at() {
             "ignore_missing": true, "ignore_failure": true,
         })
     );
+    let (parsed, told) = steps("type: filestream, parsers: [{ndjson: ~}]");
+    assert_eq!(
+        (&parsed[1]["json"]["target_field"], told),
+        (&json!("json"), 0)
+    );
     // Nothing else has to be done for the name that the line has anyway.
     let (parsed, _) =
         steps("type: filestream, parsers: [{ndjson: {target: '', message_key: message}}]");
     assert_eq!(parsed.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_a_filebeat_joins_of_what_it_has_read_is_told() {
+    let told = |parsers: &str| {
+        let text = format!(
+            "filebeat.inputs: [{{type: filestream, paths: [/a], parsers: [{parsers}]}}]\noutput.console: {{}}\n"
+        );
+        import_filebeat("f.yml", &text).unwrap().told()
+    };
+    let lines = "multiline: {pattern: ^a, negate: true, match: after}";
+    for read in [
+        "ndjson: {target: '', message_key: m}",
+        "syslog: {format: rfc3164}",
+    ] {
+        let place = "[filebeat.inputs[0].parsers[1].multiline] lines are joined before";
+        let behind = told(&format!("{{{read}}}, {{{lines}}}"));
+        assert!(
+            behind.iter().any(|one| one.contains(place)),
+            "{read}: {behind:?}"
+        );
+    }
+    assert_eq!(
+        told(&format!(
+            "{{container: {{stream: all}}}}, {{{lines}}}, {{ndjson: {{target: j}}}}"
+        )),
+        Vec::<String>::new()
+    );
 }
 
 #[test]

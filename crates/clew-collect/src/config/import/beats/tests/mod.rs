@@ -175,6 +175,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
+            "line 52: [output.elasticsearch.index] names what only a Filebeat says of itself: it is empty here, unless [add] gives it to events",
             "line 55: [setup.template.enabled] has no counterpart",
             "line 57: [logging.level] has no counterpart",
         ]

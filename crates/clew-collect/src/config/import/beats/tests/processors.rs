@@ -145,11 +145,17 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
 fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
     use serde_json::json;
     let check = check_processors;
+    let mark = "@metadata.unconverted";
     check(
         "{convert: {fields: [{from: a, to: b, type: long}, {from: c, to: d}], mode: rename}}",
         &json!([
-            {"convert": {"field": "a", "target_field": "b", "type": "long", "ignore_failure": true}},
-            {"remove": {"field": "a", "ignore_missing": true}},
+            {"convert": {
+                "field": "a", "target_field": "b", "type": "long",
+                "on_failure": [{"add": {"field": mark, "value": "a"}}],
+            }},
+            {"remove": {
+                "field": "a", "ignore_missing": true, "if": {"not": {"equals": {mark: "a"}}},
+            }},
             {"rename": {"field": "c", "target_field": "d", "ignore_failure": true}},
         ]),
         0,
@@ -258,9 +264,78 @@ fn fields_of_a_filebeat_are_named_by_patterns_and_moved_to_what_was_found_here()
         }}]),
         1,
     );
+}
+
+#[test]
+fn fingerprints_of_a_filebeat_are_made_as_it_makes_them() {
+    use serde_json::json;
+    let check = check_processors;
+    let joined = concat!(
+        "joined = \"\"\n",
+        "if exists(.\"a\".\"b\") { joined = joined + \"|a.b|\" + to_string!(.\"a\".\"b\") }\n",
+        "if exists(.\"z\") { joined = joined + \"|z|\" + to_string!(.\"z\") }\n",
+    );
+    let made = |value: &str| format!("{joined}.\"fingerprint\" = {value}");
+    let sha256 = made("sha2(joined + \"|\", variant: \"SHA-256\")");
     check(
-        "{fingerprint: {fields: [a], ignore_missing: true}}",
-        &json!([{"fingerprint": {"fields": ["a"], "target_field": "fingerprint", "ignore_missing": true}}]),
+        "{fingerprint: {fields: [z, a.b], ignore_missing: true}}",
+        &json!([{"vrl": {"source": sha256, "ignore_failure": true}}]),
+        0,
+    );
+    let base64 = made("encode_base64(decode_base16!(sha1(joined + \"|\")))");
+    check(
+        "{fingerprint: {fields: [z, a.b], method: sha1, encoding: base64}}",
+        &json!([{"vrl": {
+            "source": base64, "ignore_failure": true, "if": {"has_fields": ["a.b", "z"]},
+        }}]),
+        0,
+    );
+    // The method, and how it is written.
+    check(
+        "{fingerprint: {fields: [z, a.b], method: xxhash, encoding: base32, ignore_missing: true}}",
+        &json!([{"vrl": {"source": sha256, "ignore_failure": true}}]),
+        2,
+    );
+}
+
+#[test]
+fn texts_of_a_filebeat_are_cut_by_bytes_or_characters() {
+    use serde_json::json;
+    check_processors(
+        "{truncate_fields: {fields: [a], max_characters: 3}}",
+        &json!([{"truncate": {"field": ["a"], "max_characters": 3}}]),
+        0,
+    );
+    check_processors(
+        "{truncate_fields: {fields: [a, b], max_bytes: 2KiB, ignore_missing: true}}",
+        &json!([{"truncate": {"field": ["a", "b"], "max_bytes": 2048}}]),
+        0,
+    );
+}
+
+#[test]
+fn xml_of_a_filebeat_is_read_by_a_program() {
+    use serde_json::json;
+    let parsed = "object!(parse_xml!(string!(.\"message\"), attr_prefix: \"\", text_key: \"#text\", \
+                  parse_bool: false, parse_null: false, parse_number: false))";
+    let there = json!({"has_fields": ["message"]});
+    let source =
+        format!(".\"x\" = map_keys({parsed}, recursive: true) -> |key| {{ downcase(key) }}");
+    check_processors(
+        "{decode_xml: {field: message, target_field: x, ignore_missing: true}}",
+        &json!([{"vrl": {"source": source, "ignore_failure": true, "if": there}}]),
+        0,
+    );
+    let source = format!(".\"message\" = {parsed}");
+    check_processors(
+        "{decode_xml: {field: message, to_lower: false, document_id: a.id}}",
+        &json!([
+            {"vrl": {"source": source, "ignore_failure": true, "if": there}},
+            {"rename": {
+                "field": "message.a.id", "target_field": "@metadata._id",
+                "ignore_missing": true, "ignore_failure": true,
+            }},
+        ]),
         0,
     );
 }

@@ -70,6 +70,38 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
 }
 
 #[test]
+fn dates_in_texts_of_a_logstash_are_written() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let date = |number: usize, format: &str| {
+        json!({"date": {
+            "field": "@timestamp", "formats": ["ISO8601"], "timezone": "UTC",
+            "target_field": format!("@metadata.date{number}"), "output_format": format, "if": branch,
+        }})
+    };
+    check_filter(
+        r#"truncate { length_bytes => 9 add_field => { "day" => "%{app}-%{+YYYY.MM.dd}/%{{uuuu HH}}" } add_tag => ["s%{+%s}"] }"#,
+        &json!([
+            {"truncate": {"field": ["message"], "max_bytes": 9, "if": branch}},
+            date(0, "yyyy.MM.dd"),
+            date(1, "uuuu HH"),
+            {"set": {
+                "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "if": branch,
+            }},
+            date(0, "epoch_second"),
+            {"append": {"field": "tags", "value": ["s{{@metadata.date0}}"], "if": branch}},
+        ]),
+    );
+    // A year of weeks has no counterpart.
+    let text = r#"input { stdin { add_field => { "w" => "%{+xxxx.ww}" } } } output { stdout {} }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        ["line 1: [input.stdin] [%{+xxxx.ww}] has a date in it, which stays as it is written"]
+    );
+}
+
+#[test]
 fn json_of_a_logstash_is_passed_over_in_silence_where_it_says_so() {
     use serde_json::json;
     let branch = json!({"equals": {"a": 1}});
@@ -292,4 +324,37 @@ fn filters_that_have_no_counterpart_say_why() {
         let told = imported.told();
         assert!(told.iter().any(|one| one.contains(reason)), "{told:?}");
     }
+}
+
+#[test]
+fn fingerprints_of_a_logstash_are_made_as_it_makes_them() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let made = |filter: &str, source: &str| {
+        check_filter(
+            filter,
+            &json!([{"vrl": {"source": source, "ignore_failure": true, "if": branch}}]),
+        );
+    };
+    made(
+        "fingerprint { }",
+        r#"if exists(."message") { ."fingerprint" = sha1(to_string!(."message")) }"#,
+    );
+    made(
+        r#"fingerprint { source => "[b][c]" target => "[@metadata][id]" method => "SHA256" key => "k" base64encode => true }"#,
+        r#"if exists(."b"."c") { ."@metadata"."id" = encode_base64(hmac(to_string!(."b"."c"), "k", algorithm: "SHA-256")) }"#,
+    );
+    made(
+        r#"fingerprint { source => ["z", "[b][c]"] concatenate_sources => true method => "MD5" target => "id" }"#,
+        concat!(
+            "joined = \"\"\n",
+            "joined = joined + \"|[b][c]|\" + to_string!(.\"b\".\"c\")\n",
+            "joined = joined + \"|z|\" + to_string!(.\"z\")\n",
+            ".\"id\" = md5(joined + \"|\")",
+        ),
+    );
+    made(
+        r#"fingerprint { method => "PUNCTUATION" }"#,
+        r#"if exists(."message") { ."fingerprint" = replace(to_string!(."message"), r'[A-Za-z0-9 \t]', "") }"#,
+    );
 }

@@ -23,10 +23,11 @@ output {
     );
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let named = json!({"has_fields": ["@metadata.fp"]});
+    let hashed = r#"if exists(."message") { ."@metadata"."fp" = sha1(to_string!(."message")) }"#;
     assert_eq!(
         config["processors"],
         json!([
-            {"fingerprint": {"target_field": "@metadata.fp", "ignore_missing": true, "fields": ["message"]}},
+            {"vrl": {"source": hashed, "ignore_failure": true}},
             {"set": {"field": "@metadata._id", "value": "{{@metadata.fp}}", "if": named}},
             {"add": {"field": "@metadata.op_type", "value": "index", "if": named}},
         ])
