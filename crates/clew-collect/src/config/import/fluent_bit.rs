@@ -130,7 +130,7 @@ fn input(
         let port = section.take("port").unwrap_or_else(|| port.to_owned());
         format!("{}:{port}", host.as_deref().unwrap_or("0.0.0.0"))
     };
-    let input = match section.name.to_ascii_lowercase().as_str() {
+    let mut input = match section.name.to_ascii_lowercase().as_str() {
         "tail" => tail(&mut section, parsers, steps, told),
         "stdin" => json!({"type": "stdin", "parse": "plain"}),
         "systemd" => journal(&mut section),
@@ -164,6 +164,9 @@ fn input(
             return None;
         }
     };
+    if input.get("listen").is_some() {
+        secured(&mut section, &mut input);
+    }
     if let Some(name) = section.take("parser") {
         parsers.parse("message", (&name, Raw::Gone), steps, (line, &place, told));
     }
@@ -174,7 +177,7 @@ fn input(
 /// Tells of entries that nobody has taken.
 pub(super) fn tell_rest(mut section: Section, told: &mut Told) {
     // Of how much is kept where, how often things are looked at, and how logs are written.
-    const NOTHING_LOST: [&str; 26] = [
+    const NOTHING_LOST: [&str; 25] = [
         "alias",
         "db",
         "db.sync",
@@ -188,7 +191,6 @@ pub(super) fn tell_rest(mut section: Section, told: &mut Told) {
         "buffer_chunk_size",
         "buffer_size",
         "inotify_watcher",
-        "docker_mode",
         "chunk_size",
         "retry_limit",
         "workers",
@@ -218,13 +220,14 @@ fn tail(
     steps: &mut Vec<Value>,
     told: &mut Told,
 ) -> Value {
-    let list = |given: Option<String>| -> Vec<String> {
-        let given = given.unwrap_or_default();
-        let parts = given.split(',').map(|part| part.trim().to_owned());
+    let list = |section: &mut Section, key: &str| -> Vec<String> {
+        let given = section.take_all(key);
+        let parts = given.iter().flat_map(|given| given.split(','));
+        let parts = parts.map(|part| part.trim().to_owned());
         parts.filter(|part| !part.is_empty()).collect()
     };
-    let mut input = json!({"type": "file", "paths": list(section.take("path")), "parse": "plain"});
-    let excluded = list(section.take("exclude_path"));
+    let mut input = json!({"type": "file", "paths": list(section, "path"), "parse": "plain"});
+    let excluded = list(section, "exclude_path");
     if !excluded.is_empty() {
         input["exclude"] = excluded.into();
     }
@@ -259,9 +262,10 @@ fn tail(
             }
         }
     }
-    for parser in list(section.take("multiline.parser")) {
+    for parser in list(section, "multiline.parser") {
         parsers.join(&parser, &mut input, (section.line, &section.place(), told));
     }
+    joined_as_before(section, parsers, &mut input, told);
     // The line's own name, and where its place in the file goes.
     section.take("key");
     for (key, field) in [("path_key", "log.file.path"), ("offset_key", "log.offset")] {
@@ -270,6 +274,56 @@ fn tail(
         }
     }
     input
+}
+
+/// How lines were joined before there were parsers of several lines: by the expression of a parser, or as docker cuts them.
+fn joined_as_before(section: &mut Section, parsers: &Parsers, input: &mut Value, told: &mut Told) {
+    let (line, place) = (section.line, section.place());
+    if section.take_flag("docker_mode") == Some(true) {
+        input["wrapping"] = "docker".into();
+        section.take("docker_mode_flush");
+        if let Some(name) = section.take("parser").filter(|name| name != "docker") {
+            let reason = format!("[parser {name}] is not asked beside [docker_mode]");
+            told.tell(line, &place, reason);
+        }
+    }
+    if section.take_flag("multiline") != Some(true) {
+        return;
+    }
+    let Some(name) = section.take("parser_firstline") else {
+        return;
+    };
+    let Some(start) = parsers.expression_of(&name) else {
+        let reason = format!("[parser_firstline], [{name}], is no parser of [format regex] here");
+        told.tell(line, &place, reason);
+        return;
+    };
+    input["multiline"] = json!({"start": start});
+    let seconds = section.take("multiline_flush");
+    if let Some(seconds) = seconds.and_then(|seconds| seconds.parse::<u64>().ok()) {
+        input["multiline"]["timeout_ms"] = seconds.saturating_mul(1_000).into();
+    }
+    let reason =
+        "[parser_firstline] says where events begin; what is in their first lines stays there";
+    told.tell(line, &place, reason);
+}
+
+/// How a listener is secured.
+fn secured(section: &mut Section, input: &mut Value) {
+    if section.take_flag("tls") != Some(true) {
+        return;
+    }
+    let asks = section.take_flag("tls.verify_client_cert") == Some(true);
+    for (key, own, is_asked) in [
+        ("tls.crt_file", "certificate", true),
+        ("tls.key_file", "key", true),
+        ("tls.ca_file", "client_ca", asks),
+    ] {
+        if let Some(file) = section.take(key).filter(|_| is_asked) {
+            input["tls"][own] = file.into();
+        }
+    }
+    section.take("tls.verify");
 }
 
 /// An encoding by the names that it has there: `ShiftJIS`, `UHC`, `Win1251`.

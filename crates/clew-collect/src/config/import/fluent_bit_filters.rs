@@ -124,8 +124,9 @@ fn converted(section: &mut Section, steps: &mut Vec<Value>) {
                 continue;
             };
             let kind = match kind {
-                "int" | "uint" => "long",
-                "float" => "double",
+                "int" | "uint" | "integer" => "long",
+                "float" | "double" => "double",
+                "bool" | "boolean" => "boolean",
                 _ => "string",
             };
             steps.push(json!({"convert": {

@@ -6,6 +6,7 @@ use super::fluent_bit::tell_rest;
 use super::fluent_bit_parsers::path;
 use super::fluent_bit_syntax::Section;
 use super::logstash::Told;
+use super::vector_sinks::dates_of;
 use super::{kafka_clients, put_login};
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
@@ -17,14 +18,19 @@ pub(super) fn output(
     let (line, place) = (section.line, section.place());
     let output = match section.name.to_ascii_lowercase().as_str() {
         "es" | "opensearch" => elasticsearch(&mut section, last, told),
-        "http" => http(&mut section),
+        "http" => http(&mut section, (line, &place, told)),
         "file" => {
             let folder = section.take("path").unwrap_or_else(|| ".".to_owned());
             let name = section
                 .take("file")
                 .unwrap_or_else(|| "fluent-bit.json".to_owned());
-            for key in ["format", "mkdir", "template"] {
-                section.take(key);
+            section.take("mkdir");
+            let format = section.take("format");
+            if let Some(format) =
+                format.filter(|format| !matches!(format.as_str(), "plain" | "out_file"))
+            {
+                let reason = format!("[format {format}]: events are written as JSON");
+                told.tell(line, &place, reason);
             }
             json!({"type": "file", "path": format!("{}/{name}", folder.trim_end_matches('/'))})
         }
@@ -83,7 +89,7 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     let index = section
         .take("index")
         .unwrap_or_else(|| "fluent-bit".to_owned());
-    output["index"] = index.into();
+    output["index"] = dates_of(&index).into();
     let prefix = section
         .take("logstash_prefix")
         .unwrap_or_else(|| "logstash".to_owned());
@@ -99,17 +105,8 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
             Some(key) => format!("{{{{{key}}}}}{{{{^{key}}}}}{prefix}{{{{/{key}}}}}"),
             None => prefix,
         };
-        let mut date = format;
-        for (letter, java) in [
-            ("%Y", "yyyy"),
-            ("%m", "MM"),
-            ("%d", "dd"),
-            ("%H", "HH"),
-            ("%y", "yy"),
-        ] {
-            date = date.replace(letter, java);
-        }
-        output["index"] = format!("{prefix}{separator}%{{+{date}}}").into();
+        let date = dates_of(&format);
+        output["index"] = format!("{prefix}{separator}{date}").into();
     }
     if let Some(pipeline) = section.take("pipeline") {
         output["pipeline"] = pipeline.into();
@@ -136,6 +133,7 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
             told.tell(line, &place, reason);
         }
     }
+    time_key(section, "time_key", (line, &place, told));
     // Events have ids of their own, and types are none.
     for key in ["generate_id", "time_key_format", "current_time_index"] {
         section.take(key);
@@ -143,7 +141,16 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     output
 }
 
-fn http(section: &mut Section) -> Value {
+/// Tells where an event's time would be in another field.
+fn time_key(section: &mut Section, key: &str, (line, place, told): (usize, &str, &mut Told)) {
+    let named = section.take(key);
+    if let Some(name) = named.filter(|name| name != "@timestamp" && name != "false") {
+        let reason = format!("[{key} {name}]: the time is in [@timestamp]");
+        told.tell(line, place, reason);
+    }
+}
+
+fn http(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -> Value {
     let uri = section.take("uri").unwrap_or_else(|| "/".to_owned());
     let (url, tls) = address(section, "80", &uri);
     let mut output = json!({"type": "http", "url": url});
@@ -158,8 +165,9 @@ fn http(section: &mut Section) -> Value {
     if section.take("compress").as_deref() == Some("gzip") {
         output["compression"] = "gzip".into();
     }
+    time_key(section, "json_date_key", (line, place, told));
     // Lines of JSON are what is sent.
-    for key in ["format", "json_date_key", "json_date_format"] {
+    for key in ["format", "json_date_format"] {
         section.take(key);
     }
     output
@@ -179,7 +187,8 @@ fn kafka(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -
     } else if let Some(key) = section.take("message_key") {
         output["key"] = key.into();
     }
-    for key in ["format", "timestamp_key", "timestamp_format"] {
+    time_key(section, "timestamp_key", (line, place, told));
+    for key in ["format", "timestamp_format"] {
         section.take(key);
     }
     kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut output);

@@ -57,6 +57,12 @@ impl Parsers {
             .cloned()
     }
 
+    /// The regular expression of a parser that is defined here.
+    pub(super) fn expression_of(&self, name: &str) -> Option<String> {
+        let mut section = self.find(Kind::Parser, name)?;
+        section.take("regex").map(|pattern| ruby(&pattern))
+    }
+
     /// Adds the steps by which a parser takes a field apart, which stays if it is not of its format.
     pub(super) fn parse(
         &self,
@@ -249,25 +255,34 @@ fn types(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
     }
 }
 
-/// A parser of several lines: what begins an event, since all else goes on with it.
+/// A parser of several lines: what goes on with the event before it, or, where an expression of that has no counterpart, what
+/// begins one.
 fn multiline(mut section: Section, input: &mut Value, told: &mut Told) {
     let (line, place) = (section.line, section.place());
     let rules = section.take_all("rule");
-    let start = rules.iter().find_map(|rule| {
+    let rules = rules.iter().filter_map(|rule| {
         let mut parts = rule.split('"').skip(1).step_by(2);
         let (state, regex) = (parts.next()?, parts.next()?);
-        (state == "start_state").then(|| regex.trim_matches('/').to_owned())
+        Some((state == "start_state", ruby(regex)))
     });
-    let Some(start) = start else {
+    let (starts, more): (Vec<_>, Vec<_>) = rules.partition(|(starts, _)| *starts);
+    let Some((_, start)) = starts.first() else {
         told.tell(line, &place, "has no rule of [start_state]");
         return;
     };
-    if rules.len() > 2 {
-        let reason =
-            "only the first rule is asked: what begins no event goes on with the one before";
+    let more: Vec<&str> = more.iter().map(|(_, regex)| regex.as_str()).collect();
+    let goes_on = match more[..] {
+        [one] => one.to_owned(),
+        _ => format!("(?:{})", more.join(")|(?:")),
+    };
+    if more.len() > 1 {
+        let reason = "states are not told apart: what any rule but the first takes goes on with the event before it";
         told.tell(line, &place, reason);
     }
-    input["multiline"] = json!({"start": expression(&start)});
+    input["multiline"] = match more.is_empty() || regex::Regex::new(&goes_on).is_err() {
+        true => json!({"start": start}),
+        false => json!({"continue": goes_on}),
+    };
     let timeout = section.take("flush_timeout");
     if let Some(timeout) = timeout.and_then(|timeout| timeout.parse::<u64>().ok()) {
         input["multiline"]["timeout_ms"] = timeout.into();

@@ -108,13 +108,12 @@ impl<'s, 't> Stages<'s, 't> {
             "drop" => dropped(given).map(|condition| vec![json!({"drop": {"if": condition}})]),
             "replace" => replaced(given),
             "template" => templated(given),
-            "limit" => Ok(limited(given)),
+            "limit" => limited(given),
             "sampling" => sampled(given),
             "decolorize" => Ok(vec![json!({"gsub": {
                 "field": "message", "pattern": r"\x1b\[[0-9;]*[A-Za-z]", "replacement": "",
             }})]),
-            // Figures are of a server's own making.
-            "metrics" => return,
+            "metrics" => Err("has no counterpart: the server counts, by an aggregation".to_owned()),
             _ => Err("has no counterpart".to_owned()),
         };
         match own {
@@ -374,7 +373,14 @@ fn templated(given: &Value) -> Result<Vec<Value>, String> {
     Ok(vec![json!({"set": {"field": target, "value": out}})])
 }
 
-fn limited(given: &Value) -> Vec<Value> {
+fn limited(given: &Value) -> Result<Vec<Value>, String> {
+    // What comes too fast is waited for there, and nothing is lost.
+    if given.get("drop").and_then(Value::as_bool) != Some(true) {
+        return Err(
+            "without [drop] has no counterpart: lines are sent as fast as they are taken"
+                .to_owned(),
+        );
+    }
     let rate = given.get("rate").and_then(Value::as_f64).unwrap_or(1.0);
     // Fewer than one in a second are counted by the minute.
     let limit = match rate < 1.0 {
@@ -385,7 +391,7 @@ fn limited(given: &Value) -> Vec<Value> {
     if let Some(name) = text(given, "by_label_name") {
         step["rate_limit"]["fields"] = json!([label(name)]);
     }
-    vec![step]
+    Ok(vec![step])
 }
 
 fn sampled(given: &Value) -> Result<Vec<Value>, String> {

@@ -44,12 +44,40 @@ pub(super) fn sink(mut one: Component, told: &mut Told) -> Option<Value> {
         output["buffer"] = buffer;
     }
     keys.take("buffer");
+    encoding(keys, (line, &place, told));
     one.tell_rest(told);
     Some(output)
 }
 
-/// A template of fields, and the letters of a date in it, in our words: `%{+yyyy.MM.dd}`.
+/// Tells of how events are written, which is as objects of JSON with all of their fields.
+fn encoding(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) {
+    if let Some(codec) = keys
+        .take_text("encoding.codec")
+        .filter(|codec| codec != "json")
+    {
+        let reason = format!("[encoding.codec {codec}]: events are written as JSON");
+        told.tell(line, place, reason);
+    }
+    for key in ["only_fields", "except_fields"] {
+        if keys.take(&format!("encoding.{key}")).is_some() {
+            let reason = format!("[encoding.{key}]: events are written with all of their fields");
+            told.tell(line, place, reason);
+        }
+    }
+    let times = keys.take_text("encoding.timestamp_format");
+    if let Some(times) = times.filter(|times| times != "rfc3339") {
+        let reason = format!("[encoding.timestamp_format {times}]: times are written as RFC 3339");
+        told.tell(line, place, reason);
+    }
+}
+
+/// A template of fields, and the letters of a date in it, in our words.
 fn template(written: &str) -> String {
+    fields_of(&dates_of(written))
+}
+
+/// The letters of a date, `%Y.%m.%d`, in our words: `%{+yyyy.MM.dd}`.
+pub(super) fn dates_of(written: &str) -> String {
     const LETTERS: [(&str, &str); 10] = [
         ("%Y", "yyyy"),
         ("%m", "MM"),
@@ -84,7 +112,7 @@ fn template(written: &str) -> String {
         }
         out.push('}');
     }
-    fields_of(&out)
+    out
 }
 
 /// A template with the names that fields have here.
@@ -211,6 +239,14 @@ fn file(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value
 
 fn http(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value {
     let url = keys.take_text("uri").unwrap_or_default();
+    if url.contains("{{") {
+        let reason = format!("[uri] depends on the event, [{url}]: one address is sent to");
+        told.tell(line, place, reason);
+    }
+    let method = keys.take_text("method");
+    if let Some(method) = method.filter(|method| method != "post") {
+        told.tell(line, place, format!("[method {method}]: events are posted"));
+    }
     let mut output = json!({"type": "http", "url": url});
     secured(keys, &mut output);
     let headers = keys.take("request.headers");
@@ -231,9 +267,7 @@ fn http(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value
             told.tell(line, place, reason);
         }
     }
-    for key in ["auth", "method", "payload_prefix", "payload_suffix"] {
-        keys.take(key);
-    }
+    keys.take("auth");
     output
 }
 

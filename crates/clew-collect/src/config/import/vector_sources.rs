@@ -21,7 +21,10 @@ pub(super) fn source(
     let mut is_of_lines = true;
     let input = match kind.as_str() {
         "file" => file(keys, (line, &place, told)),
-        "stdin" => json!({"type": "stdin", "parse": "plain"}),
+        "stdin" => {
+            decoded(keys, steps, (line, &place, told));
+            json!({"type": "stdin", "parse": "plain"})
+        }
         "journald" => {
             is_of_lines = false;
             journal(keys, (line, &place, told))
@@ -66,7 +69,9 @@ pub(super) fn source(
                     "kubernetes.container_id",
                 ]));
             }
-            containers(&kind, (line, &place, told))
+            let mut input = containers(&kind, (line, &place, told));
+            multiline(keys, &mut input, (line, &place, told));
+            input
         }
         _ => {
             told.tell(line, &place, "has no counterpart");
@@ -117,13 +122,17 @@ fn file(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value
             None => told.tell(line, place, format!("no encoding is called [{written}]")),
         }
     }
-    if let Some(multiline) = keys.take_keys("multiline") {
-        match joined(multiline) {
-            Ok(rule) => input["multiline"] = rule,
-            Err(reason) => told.tell(line, place, reason),
-        }
-    }
+    multiline(keys, &mut input, (line, place, told));
     input
+}
+
+/// Carries over how lines are joined.
+fn multiline(keys: &mut Keys, input: &mut Value, (line, place, told): (usize, &str, &mut Told)) {
+    match keys.take_keys("multiline").map(joined) {
+        None => {}
+        Some(Ok(rule)) => input["multiline"] = rule,
+        Some(Err(reason)) => told.tell(line, place, reason),
+    }
 }
 
 /// How lines are joined.

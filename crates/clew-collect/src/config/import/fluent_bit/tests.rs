@@ -179,7 +179,7 @@ pipeline:
     let inputs = &config["inputs"];
     assert_eq!(
         inputs[0]["multiline"],
-        json!({"start": r"^\d", "timeout_ms": 1000})
+        json!({"continue": "^ ", "timeout_ms": 1000})
     );
     let steps = inputs[0]["processors"].as_array().unwrap();
     assert_eq!(steps[1]["json"]["add_to_root"], true);
@@ -196,6 +196,103 @@ pipeline:
         config["processors"][0]["copy"]["target_field"],
         "@metadata._id"
     );
+}
+
+#[test]
+fn lines_of_a_fluent_bit_are_joined_by_its_rules() {
+    let joined = |definitions: &str, input: &str| {
+        let (config, told) = imported(&format!(
+            "{definitions}[INPUT]\n Name tail\n Path /a\n Read_from_Head On\n{input}[OUTPUT]\n Name stdout\n"
+        ));
+        let input = &config["inputs"][0];
+        let found = (input["multiline"].clone(), input["wrapping"].clone());
+        (found, told.len())
+    };
+    let rules = |rules: &[&str]| {
+        let rules: String = rules.iter().map(|rule| format!(" rule {rule}\n")).collect();
+        let definition = format!("[MULTILINE_PARSER]\n name m\n type regex\n{rules}");
+        joined(&definition, " multiline.parser m\n")
+    };
+    let start = r#""start_state" "/^\d/" "cont""#;
+    let none = Value::Null;
+    for (given, expected, told) in [
+        (vec![start], json!({"start": r"^\d"}), 0),
+        (
+            vec![start, r#""cont" "/^\s+at/" "cont""#],
+            json!({"continue": r"^\s+at"}),
+            0,
+        ),
+        (
+            vec![start, r#""cont" "/^ /" "by""#, r#""by" "/^by/" "cont""#],
+            json!({"continue": "(?:^ )|(?:^by)"}),
+            1,
+        ),
+        // What no expression here can say is left to what begins an event.
+        (
+            vec![start, r#""cont" "/^(?!\d)/" "cont""#],
+            json!({"start": r"^\d"}),
+            0,
+        ),
+    ] {
+        assert_eq!(rules(&given), ((expected, none.clone()), told), "{given:?}");
+    }
+    let parser = "[PARSER]\n Name p\n Format regex\n Regex /^(?<t>\\d+)/\n";
+    let first = " Multiline On\n Parser_Firstline p\n Multiline_Flush 3\n";
+    let start = json!({"start": r"^(?<t>\d+)", "timeout_ms": 3000});
+    assert_eq!(joined(parser, first), ((start, none.clone()), 1));
+    let docker = " Parser docker\n Docker_Mode On\n Docker_Mode_Flush 4\n";
+    assert_eq!(joined("", docker), ((none, json!("docker")), 0));
+    let yaml = "pipeline:\n  inputs:\n  - {name: tail, path: [/a, /b], multiline.parser: [docker, cri, java]}\n  outputs:\n  - {name: stdout}\n";
+    let (config, _) = imported(yaml);
+    let input = &config["inputs"][0];
+    assert_eq!(input["paths"], json!(["/a", "/b"]));
+    assert_eq!(input["wrapping"], "container");
+    assert_eq!(input["multiline"], json!({"preset": "java"}));
+}
+
+#[test]
+fn listeners_of_a_fluent_bit_are_secured_and_what_outputs_write_otherwise_is_told() {
+    let text = "\
+[INPUT]
+    Name tcp
+    Tls On
+    Tls.crt_file /c
+    Tls.key_file /k
+    Tls.ca_file /ca
+[FILTER]
+    Name type_converter
+    Match *
+    Str_key a b integer
+[OUTPUT]
+    Name es
+    Match *
+    Index app-%Y.%m
+    Time_Key ts
+[OUTPUT]
+    Name http
+    Match *
+    Format json_lines
+    Json_Date_Key when
+[OUTPUT]
+    Name file
+    Match *
+    Format csv
+";
+    let (config, told) = imported(text);
+    let input = &config["inputs"][0];
+    assert_eq!(input["tls"], json!({"certificate": "/c", "key": "/k"}));
+    assert_eq!(input["processors"][1]["convert"]["type"], "long");
+    assert_eq!(config["outputs"][0]["index"], "app-%{+yyyy.MM}");
+    for expected in [
+        "[time_key ts]: the time is in [@timestamp]",
+        "[json_date_key when]: the time is in [@timestamp]",
+        "[format csv]: events are written as JSON",
+    ] {
+        assert!(
+            told.iter().any(|one| one.contains(expected)),
+            "{expected}: {told:?}"
+        );
+    }
 }
 
 #[test]

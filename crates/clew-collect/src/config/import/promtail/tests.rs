@@ -157,7 +157,7 @@ fn stages_do_what_they_do_there() {
             }}),
         ),
         (
-            "  - limit: {rate: 10, burst: 20}",
+            "  - limit: {rate: 10, burst: 20, drop: true}",
             0,
             json!({"rate_limit": {"limit": "10/s"}}),
         ),
@@ -170,6 +170,14 @@ fn stages_do_what_they_do_there() {
         let (steps, told) = stages(written);
         assert_eq!(told, Vec::<String>::new(), "{written}");
         assert_eq!(steps[number], expected, "{written}");
+    }
+    // What is only slowed down there, and what is counted.
+    for written in [
+        "  - limit: {rate: 10, burst: 20}",
+        "  - metrics: {lines: {type: Counter}}",
+    ] {
+        let (_, told) = stages(written);
+        assert_eq!(told.len(), 1, "{written}: {told:?}");
     }
 }
 

@@ -215,3 +215,35 @@ fn what_is_neither_yaml_nor_toml_is_told_with_its_line() {
     );
     assert!(import_vector("v", "- 1").is_err());
 }
+
+#[test]
+fn what_sinks_write_otherwise_and_sources_read_otherwise_is_told() {
+    let (config, told) = imported(
+        r#"
+sources:
+  lines: {type: stdin, decoding: {codec: gelf}}
+  read: {type: docker_logs, multiline: {mode: continue_through, start_pattern: '^\S', condition_pattern: '^\s', timeout_ms: 5}}
+sinks:
+  http: {type: http, inputs: [lines], uri: 'http://h/{{ x }}', method: put, encoding: {codec: text, only_fields: [a], except_fields: [b]}}
+  shown: {type: console, inputs: [read], encoding: {codec: json, timestamp_format: unix}}
+"#,
+    );
+    assert_eq!(
+        config["inputs"][1]["multiline"],
+        json!({"continue": r"^\s", "timeout_ms": 5})
+    );
+    for expected in [
+        "[decoding.codec gelf] has no counterpart",
+        "[uri] depends on the event, [http://h/{{ x }}]: one address is sent to",
+        "[method put]: events are posted",
+        "[encoding.codec text]: events are written as JSON",
+        "[encoding.only_fields]: events are written with all of their fields",
+        "[encoding.except_fields]: events are written with all of their fields",
+        "[encoding.timestamp_format unix]: times are written as RFC 3339",
+    ] {
+        assert!(
+            told.iter().any(|one| one.ends_with(expected)),
+            "{expected}: {told:?}"
+        );
+    }
+}
