@@ -19,7 +19,7 @@ pub(crate) use backoff::Backoff;
 pub(crate) use bulk_reply::shortened;
 
 pub use all::AllSinks;
-pub use buffer::{BufferCounts, BufferOptions, BufferSink, Waiting, WhenFull, waiting};
+pub use buffer::{BufferOptions, BufferSink, Waiting, WhenFull, waiting};
 pub use bulk::{BulkOptions, BulkSink};
 pub use courier::BodyCompression;
 pub use file::{FileSink, FileSinkOptions};
@@ -54,6 +54,23 @@ pub trait Sink {
     fn buffers(&self) -> Vec<BufferFigures> {
         Vec::new()
     }
+}
+
+/// How full a buffer is, and what became of events since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferCounts {
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Events that made room for others and were not sent.
+    pub dropped: u64,
+    /// Bytes that were left out, as they were damaged, or broken off when a process died.
+    pub damaged_bytes: u64,
+    /// Events that the sink took or had already.
+    pub delivered: u64,
+    /// Events that the sink refused for good when they had been in the buffer; they are kept in a file.
+    pub rejected: u64,
+    /// Sendings of events beyond their first, once something has become of them.
+    pub retries: u64,
 }
 
 /// The buffer of an output, and what became of what it has taken.

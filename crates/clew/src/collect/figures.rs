@@ -71,7 +71,8 @@ impl Progress for Figures {
 
 /// Name, help and value of each counter that a run has once.
 #[rustfmt::skip]
-fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 9] {
+fn totals(counters: &Counters, buffers: &[BufferFigures]) -> [(&'static str, &'static str, u64); 9] {
+    let retries = buffers.iter().map(|buffer| buffer.counts.retries).sum::<u64>();
     [
         ("collect_lines_read_total", "Lines, and documents that were sent, taken from inputs.", counters.lines_read),
         ("collect_bytes_read_total", "Bytes taken from inputs.", counters.bytes_read),
@@ -80,7 +81,7 @@ fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 9] {
         ("collect_lines_dropped_total", "Lines that came as datagrams while there was no room.", counters.lines_dropped),
         ("collect_requests_refused_total", "Requests with events that were refused.", counters.requests_refused),
         ("collect_handshakes_failed_total", "Handshakes of TLS that failed.", counters.handshakes_failed),
-        ("collect_retries_total", "Sendings of events beyond their first.", counters.retries),
+        ("collect_retries_total", "Sendings of events beyond their first.", counters.retries + retries),
         ("collect_files_restarted_total", "Files that were truncated or replaced in place.", counters.files_restarted),
     ]
 }
@@ -99,7 +100,7 @@ fn results(counters: &Counters) -> [(&'static str, u64); 5] {
 fn families(figures: &RunFigures) -> anyhow::Result<Vec<MetricFamily>> {
     let registry = Registry::new();
     let counters = &figures.counters;
-    for (name, help, value) in totals(counters) {
+    for (name, help, value) in totals(counters, &figures.buffers) {
         counter(&registry, (name, help), &[])?
             .with_label_values::<&str>(&[])
             .inc_by(value);
@@ -228,6 +229,7 @@ mod tests {
             counters: Counters {
                 lines_read: 7,
                 events_acked: 5,
+                retries: 2,
                 ..Counters::default()
             },
             files: vec![FileLag {
@@ -241,6 +243,7 @@ mod tests {
                     bytes: 80,
                     rejected: 3,
                     damaged_bytes: 40,
+                    retries: 6,
                     ..BufferCounts::default()
                 },
                 rejected_in: "/r.ndjson".into(),
@@ -254,6 +257,7 @@ mod tests {
         let page = figures.page().unwrap();
         for line in [
             "collect_lines_read_total 7",
+            "collect_retries_total 8",
             "collect_events_total{result=\"delivered\"} 5",
             "collect_lag_bytes{path=\"/l/\\\"a\\\"\"} 12",
             "collect_lag_seconds{path=\"/l/\\\"a\\\"\"} 1.5",

@@ -41,7 +41,7 @@ fn write(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> {
         HumanCount(counters.events_duplicate),
         HumanCount(counters.events_rejected),
         HumanCount(counters.parse_errors),
-        HumanCount(counters.retries),
+        HumanCount(counters.retries + of_buffers(report, |buffer| buffer.counts.retries)),
     )?;
     tell_dropped(out, report)?;
     if counters.events_unrouted > 0 {
@@ -139,12 +139,16 @@ fn tell_failures(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> 
     Ok(())
 }
 
+/// What was counted in all buffers.
+fn of_buffers(report: &CollectReport, count: fn(&BufferFigures) -> u64) -> u64 {
+    report.buffers.iter().map(count).sum()
+}
+
 /// What was left out on purpose, or because there was no room for it.
 fn tell_dropped(out: &mut dyn Write, report: &CollectReport) -> io::Result<()> {
     let counters: &Counters = &report.counters;
-    let sum = |count: fn(&BufferFigures) -> u64| report.buffers.iter().map(count).sum::<u64>();
-    let made_room = sum(|buffer| buffer.counts.dropped);
-    let damaged = sum(|buffer| buffer.counts.damaged_bytes);
+    let made_room = of_buffers(report, |buffer| buffer.counts.dropped);
+    let damaged = of_buffers(report, |buffer| buffer.counts.damaged_bytes);
     let told = [
         (
             damaged,

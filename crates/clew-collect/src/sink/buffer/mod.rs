@@ -19,7 +19,7 @@ use clew_platform::Disk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
-use super::{BufferFigures, Delivery, Sink, SinkError};
+use super::{BufferCounts, BufferFigures, Delivery, Sink, SinkError};
 use crate::dead_letter::DeadLetters;
 use crate::event::Event;
 use crate::patient_disk::{PatientDisk, with_room};
@@ -68,21 +68,6 @@ impl BufferOptions {
         let own = || self.folder.join("rejected.ndjson");
         self.rejected_in.clone().unwrap_or_else(own)
     }
-}
-
-/// How full a buffer is, and what became of events since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Bytes on disk.
-    pub bytes: u64,
-    /// Events that made room for others and were not sent.
-    pub dropped: u64,
-    /// Bytes that were left out, as they were damaged, or broken off when a process died.
-    pub damaged_bytes: u64,
-    /// Events that the sink took or had already.
-    pub delivered: u64,
-    /// Events that the sink refused for good when they had been in the buffer; they are kept in a file.
-    pub rejected: u64,
 }
 
 /// The buffer. Dropping it leaves on disk what the sink has not taken.
@@ -446,6 +431,7 @@ impl Shared {
         }
         state.counts.delivered += delivery.acked + delivery.duplicates;
         state.counts.rejected += delivery.rejected.len() as u64;
+        state.counts.retries += delivery.retries;
         Ok(())
     }
 

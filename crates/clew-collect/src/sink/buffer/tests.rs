@@ -8,7 +8,7 @@ use super::*;
 use crate::event::EpochMillis;
 use crate::sink::Rejection;
 
-/// Tells what it is given, takes it when it is let, and refuses documents that say so.
+/// Tells what it is given, takes it when it is let, and refuses documents that say so, having been sent them twice.
 struct Gate {
     told: Sender<Vec<String>>,
     let_through: Receiver<Result<(), SinkError>>,
@@ -30,6 +30,7 @@ impl Sink for Gate {
         let rejected: Vec<Rejection> = batch.iter().enumerate().filter_map(refused).collect();
         Ok(Delivery {
             acked: (batch.len() - rejected.len()) as u64,
+            retries: rejected.len() as u64,
             rejected,
             ..Delivery::default()
         })
@@ -282,6 +283,7 @@ fn refused_events_are_kept_and_a_sink_that_gives_up_is_told() {
     }
     let kept = std::fs::read_to_string(folder.path().join("rejected.ndjson")).unwrap();
     assert!(kept.contains("\"id\":\"1\""), "{kept}");
+    assert_eq!(scene.buffer.counts().retries, 1);
     let refused = SinkError::Refused {
         status: 401,
         reason: String::new(),
