@@ -1,9 +1,11 @@
 //! Any text. A time at the start of the line is used, or where many programs have it (`elsewhere.rs`), a level in its first words
 //! too; the rest is left to whoever searches.
 
+use jiff::tz::TimeZone;
+
 use super::elsewhere;
 use super::stamp::{iso, iso_ms};
-use super::token::{level, word};
+use super::token::{level, text_start, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
@@ -27,6 +29,21 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         .or_else(|| level_behind_comma(rest))
         .or_else(|| leading_level(rest));
     Some(())
+}
+
+/// Whether a line begins as those of logs do: with a time, with a level among its first words, or as an object or a message of
+/// syslog.
+pub(crate) fn begins_as_log(line: &[u8]) -> bool {
+    /// Enough for a time and a level.
+    const BYTES_MAX: usize = 256;
+    let text = text_start(line, BYTES_MAX);
+    if text.starts_with(['{', '<']) {
+        return true;
+    }
+    // Whether there is a time is asked, and not which: any zone will do.
+    let (mut times, mut record) = (Times::new(TimeZone::UTC), Record::default());
+    parse(text, &mut times, &mut record).is_some()
+        && (record.timestamp_ms.is_some() || record.level.is_some())
 }
 
 /// The level that Windows writes behind the time and a comma: `, Info   CBS`.

@@ -125,7 +125,7 @@ pub(super) enum Trace {
     Log,
     /// Inside a trace.
     Frames,
-    /// Behind the line of an exception itself, of Python or of Rust.
+    /// Behind the line of an exception itself, of Java, .NET, Python or Rust.
     Exception,
     /// Behind the words between two chained Python exceptions.
     Chained,

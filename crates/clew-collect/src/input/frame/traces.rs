@@ -1,6 +1,7 @@
 //! Which lines are of a stack trace, for languages whose traces logs have: first bytes and literal words, no expressions.
 
 use super::multiline::{MultilinePreset, Trace};
+use crate::parse::begins_as_log;
 
 impl MultilinePreset {
     /// The state behind an event's first line.
@@ -47,17 +48,21 @@ fn begins_dotnet(line: &[u8]) -> bool {
     names_exception(line) || line.starts_with(b"Unhandled exception")
 }
 
-/// Java's traces, and those of .NET.
+/// Java's traces, and those of .NET. What an exception says of itself may have several lines, up to its first frame; a line that
+/// begins as those of logs do is none of them.
 fn java(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
-    let more = indented
-        || line.is_empty()
-        || line.starts_with(b"Caused by: ")
-        || line.starts_with(b"--- End of ");
+    let names_one = names_exception(line);
     // An exception under a line of the log is what that line tells of; one under a trace is the next.
-    let exception = behind == Trace::Log && names_exception(line);
-    let frame = exception || line.trim_ascii_start().starts_with(b"at ");
-    let behind_it = if frame { Trace::Frames } else { behind };
-    (more || exception).then_some(behind_it)
+    if behind == Trace::Log && names_one || line.starts_with(b"Caused by: ") {
+        return Some(Trace::Exception);
+    }
+    let more = indented || line.is_empty() || line.starts_with(b"--- End of ");
+    let said = behind == Trace::Exception && !names_one;
+    let behind_it = match line.trim_ascii_start().starts_with(b"at ") {
+        true => Trace::Frames,
+        false => behind,
+    };
+    (more || said && !begins_as_log(line)).then_some(behind_it)
 }
 
 fn python(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {

@@ -152,6 +152,29 @@ fn traces_of_java_belong_to_the_line_before_them() {
             "com.example.App: not an exception",
         ],
     );
+    // What exceptions say of themselves may have several lines.
+    check(
+        preset("java"),
+        &[
+            "ERROR it broke\n\
+             org.h.SQLException: could not execute\n\
+             select *\n\
+             from t [at line 3]\n\
+             \tat com.example.App.run(App.java:17)\n\
+             Caused by: java.io.IOException: two\n\
+             lines\n\
+             \tat com.example.Disk.read(Disk.java:3)",
+            "no line of a trace",
+            "WARN also\njava.io.IOException: short\nof two",
+            "[main] INFO fine",
+            "x\njava.io.IOException: a",
+            "{\"level\":\"info\"}",
+            "y\njava.io.IOException: b",
+            "Jan  2 10:00:00 host app: text",
+            "z\njava.io.IOException: c",
+            "java.io.IOException: d",
+        ],
+    );
 }
 
 #[test]
