@@ -504,7 +504,23 @@ mod tests {
             ),
             (
                 "20171223-22:15:29:606|Step_LSC|30002312|y",
-                ParserName::Plain,
+                ParserName::HealthApp,
+            ),
+            (
+                "[10.30 16:49:06] a.exe - b:80 open through proxy c:90 HTTPS",
+                ParserName::Proxifier,
+            ),
+            (
+                "- 1117838570 2005.06.03 R02 2005-06-03-15.42.50.675872 R02 RAS KERNEL INFO y",
+                ParserName::Bgl,
+            ),
+            (
+                "- 1131566461 2005.11.09 dn228 Nov 9 12:01:01 dn228/dn228 crond[2915]: y",
+                ParserName::Thunderbird,
+            ),
+            (
+                "134681 node-246 unix.hw state_change.unavailable 1077804742 1 y",
+                ParserName::Hpc,
             ),
         ] {
             check("/srv/thing", &format!("{line}\r\n").repeat(3), Some(parser));

@@ -153,7 +153,7 @@ fn basic(text: &str) -> Option<(Stamp, &str)> {
 }
 
 /// `20261126-9:5:1:78|`, as apps of telephones write it.
-fn telephone(text: &str) -> Option<(Stamp, &str)> {
+pub(super) fn telephone(text: &str) -> Option<(Stamp, &str)> {
     /// Of `23:59:59:999`.
     const CLOCK_BYTES_MAX: usize = 12;
     let bytes = text.as_bytes();
@@ -222,7 +222,7 @@ pub(super) fn android<'a>(text: &'a str, times: &mut Times) -> Option<LineHead<'
 }
 
 /// Seconds since the epoch.
-fn seconds(text: &str) -> Option<i64> {
+pub(super) fn seconds(text: &str) -> Option<i64> {
     let is_number = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit());
     let seconds: i64 = is_number.then(|| text.parse().ok()).flatten()?;
     Some(seconds * 1_000)
@@ -256,7 +256,8 @@ pub(super) fn labelled(line: &str) -> Option<(i64, &str)> {
     let (label, rest) = word(line)?;
     let (second, rest) = word(rest)?;
     let (date, rest) = word(rest)?;
-    let is_label = label == "-" || label.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+    let is_label = label == "-" || label.bytes().all(is_letter);
     let is_date = matches!(date.as_bytes(), [_, _, _, _, b'.', _, _, b'.', _, _]);
     let ms = seconds(second)?;
     (is_label && is_date).then_some((ms, rest))

@@ -21,6 +21,7 @@ mod elsewhere;
 mod fields;
 mod glog;
 mod haproxy;
+mod health_app;
 mod java;
 mod json_lines;
 mod logcat;
@@ -31,8 +32,10 @@ mod openstack;
 mod plain;
 mod postfix;
 mod postgresql;
+mod proxifier;
 mod rabbitmq;
 mod redis;
+mod supercomputer;
 mod syslog;
 mod windows_cbs;
 

@@ -7,8 +7,9 @@ use super::joining::Joining;
 use super::stamp::begins_with_day;
 use super::{
     Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
-    haproxy, java, json_lines, logcat, mysql_error, mysql_slowlog, nginx_error, openstack, plain,
-    postfix, postgresql, rabbitmq, redis, syslog, windows_cbs,
+    haproxy, health_app, java, json_lines, logcat, mysql_error, mysql_slowlog, nginx_error,
+    openstack, plain, postfix, postgresql, proxifier, rabbitmq, redis, supercomputer, syslog,
+    windows_cbs,
 };
 
 /// What `auto` does with a format.
@@ -150,6 +151,16 @@ parsers! {
     Openstack: "openstack" ["oslo"], Turn::Tried, Reader::Line(openstack::parse);
     /// What Android's logcat shows.
     Logcat: "logcat" ["android"], Turn::Tried, Reader::Line(logcat::parse);
+    /// What HealthApp tells on a telephone.
+    HealthApp: "healthapp" [], Turn::Tried, Reader::Line(health_app::parse);
+    /// What Proxifier tells of connections.
+    Proxifier: "proxifier" [], Turn::Tried, Reader::Line(proxifier::parse);
+    /// What Blue Gene/L told of itself.
+    Bgl: "bgl" ["bluegene"], Turn::Tried, Reader::Line(supercomputer::parse_bgl);
+    /// Messages of syslog of Thunderbird.
+    Thunderbird: "thunderbird" [], Turn::Tried, Reader::Line(supercomputer::parse_thunderbird);
+    /// States of the parts of a cluster of high performance computing.
+    Hpc: "hpc" [], Turn::Tried, Reader::Line(supercomputer::parse_hpc);
     /// What sets Windows up and services it.
     WindowsCbs: "windows_cbs" ["cbs"], Turn::Tried, Reader::Line(windows_cbs::parse);
     /// The audit log of Linux.
