@@ -88,7 +88,7 @@ pub(super) enum Absent {
 }
 
 /// One value of several fields and their names, `|a|1|b|2|`.
-pub(super) fn of_all(sources: &[Source], absent: Absent, target: &str, digest: &Digest) -> Value {
+pub(super) fn of_all(sources: &[Source], absent: Absent, target: &str, digest: &Digest<'_>) -> Value {
     let mut program = "joined = \"\"\n".to_owned();
     for (written, path) in sources {
         let field = named(path);
@@ -104,7 +104,7 @@ pub(super) fn of_all(sources: &[Source], absent: Absent, target: &str, digest: &
 }
 
 /// The value of each field that is there, each of which takes the place of the one before it.
-pub(super) fn of_each(sources: &[Source], target: &str, digest: &Digest) -> Value {
+pub(super) fn of_each(sources: &[Source], target: &str, digest: &Digest<'_>) -> Value {
     let target = named(target);
     let each = sources.iter().map(|(_, path)| {
         let field = named(path);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::branches::decide_once;
 use super::fluent_bit::tell_rest;
 use super::fluent_bit_parsers::{Parsers, Raw, path, ruby};
 use super::fluent_bit_syntax::Section;
@@ -191,6 +192,7 @@ fn modify(section: &mut Section, steps: &mut Vec<Value>, told: &mut Told) {
         }
     }
     let condition = together(conditions);
+    let before = steps.len();
     for (key, value) in section.take_rest() {
         let (first, second) = pair(&value);
         let (from, to) = (path(first), path(second));
@@ -217,6 +219,10 @@ fn modify(section: &mut Section, steps: &mut Vec<Value>, told: &mut Told) {
             }
         }
         steps.append(&mut own);
+    }
+    if let Some(condition) = condition {
+        let own = before..steps.len();
+        decide_once(steps, &[(condition, own)]);
     }
 }
 

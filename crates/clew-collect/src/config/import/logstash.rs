@@ -1,8 +1,9 @@
-//! Logstash's pipelines: inputs, filters and outputs that have a counterpart. A branch becomes a condition of each step in it, asked
-//! when its turn comes.
+//! Logstash's pipelines: inputs, filters and outputs that have a counterpart. A branch becomes a condition of each step in it,
+//! or of a mark, where one of its steps may change what it looks at.
 
 use serde_json::{Map, Value, json};
 
+use super::branches::decide_once;
 use super::keys::Keys;
 use super::logstash_codecs::codec;
 use super::logstash_filters;
@@ -70,9 +71,7 @@ pub(super) fn convert(
             "input" => each(items, None, told, &mut |plugin, _, told| {
                 inputs.extend(input(plugin, told));
             }),
-            "filter" => each(items, None, told, &mut |plugin, condition, told| {
-                logstash_filters::convert(plugin, condition, &mut processors, told);
-            }),
+            "filter" => filters(items, None, &mut processors, told),
             _ => each(items, None, told, &mut |plugin, condition, told| {
                 outputs.extend(output(plugin, condition, &mut last, told));
             }),
@@ -100,25 +99,54 @@ fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut
         match item {
             Item::Plugin(plugin) => done(plugin, condition, told),
             Item::Branches(branches) => {
-                // A branch is taken if its condition holds and none of those before it does.
-                let mut before: Vec<Value> = condition.cloned().into_iter().collect();
-                for (own, items) in branches {
-                    if own.as_ref().is_some_and(never_holds) {
-                        told.left_out.push(LeftOut {
-                            line: first_line(&items),
-                            place: "if".to_owned(),
-                            reason: "compares what is not compared here, which never holds"
-                                .to_owned(),
-                        });
-                    }
-                    let own = own.map(|own| written(&own));
-                    let all = together(before.iter().cloned().chain(own.clone()).collect());
+                for (all, items) in arms(branches, condition, told) {
                     each(items, all.as_ref(), told, done);
-                    before.extend(own.map(|own| json!({"not": own})));
                 }
             }
         }
     }
+}
+
+/// What filters become.
+fn filters(items: Vec<Item>, condition: Option<&Value>, out: &mut Vec<Value>, told: &mut Told) {
+    for item in items {
+        match item {
+            Item::Plugin(plugin) => logstash_filters::convert(plugin, condition, out, told),
+            Item::Branches(branches) => {
+                let mut taken = Vec::new();
+                for (all, items) in arms(branches, condition, told) {
+                    let first = out.len();
+                    filters(items, all.as_ref(), out, told);
+                    taken.extend(all.map(|all| (all, first..out.len())));
+                }
+                decide_once(out, &taken);
+            }
+        }
+    }
+}
+
+/// Branches, each with what has to hold for it: its own condition, and none of those before it.
+fn arms(
+    branches: Vec<(Option<Condition>, Vec<Item>)>,
+    condition: Option<&Value>,
+    told: &mut Told,
+) -> Vec<(Option<Value>, Vec<Item>)> {
+    let mut before: Vec<Value> = condition.cloned().into_iter().collect();
+    let mut arms = Vec::new();
+    for (own, items) in branches {
+        if own.as_ref().is_some_and(never_holds) {
+            told.left_out.push(LeftOut {
+                line: first_line(&items),
+                place: "if".to_owned(),
+                reason: "compares what is not compared here, which never holds".to_owned(),
+            });
+        }
+        let own = own.map(|own| written(&own));
+        let all = together(before.iter().cloned().chain(own.clone()).collect());
+        arms.push((all, items));
+        before.extend(own.map(|own| json!({"not": own})));
+    }
+    arms
 }
 
 /// The line of the first plugin among items.

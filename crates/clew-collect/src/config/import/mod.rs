@@ -8,6 +8,7 @@ mod beats_modules;
 mod beats_outputs;
 mod beats_processors;
 mod beats_tls;
+mod branches;
 mod fingerprints;
 mod fluent_bit;
 mod fluent_bit_filters;

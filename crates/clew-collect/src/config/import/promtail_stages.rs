@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::beats_processors::java_format;
+use super::branches::decide_once;
 use super::logstash::{Told, together};
 use super::logstash_filters::only_if;
 use super::patterns::expression;
@@ -148,7 +149,12 @@ impl<'s, 't> Stages<'s, 't> {
             return;
         }
         let path = [path, &[Part::Key("stages".to_owned())]].concat();
+        let before = self.steps.len();
         self.add(list(given.get("stages").cloned()), &path, when.as_ref());
+        if let Some(when) = when {
+            let own = before..self.steps.len();
+            decide_once(&mut self.steps, &[(when, own)]);
+        }
     }
 
     /// `json` and `logfmt`: members, or keys, under names of their own.

@@ -9,6 +9,7 @@ mod tokens;
 use serde_json::{Map, Value, json};
 
 use super::beats_files::overwrite;
+use super::branches::decide_once;
 use super::fingerprints::{self, Absent, Digest, Hash};
 use super::keys::Keys;
 use super::logstash_filters::only_if;
@@ -67,6 +68,7 @@ fn branches(
 ) {
     let asked = condition(members.remove("if").unwrap_or_default(), path, notes);
     let otherwise = json!({"not": asked});
+    let mut arms = Vec::new();
     for (key, asked) in [("then", asked), ("else", otherwise)] {
         let mut path = path.to_vec();
         path.push(Part::Key(key.to_owned()));
@@ -79,7 +81,9 @@ fn branches(
         for step in &mut out[first..] {
             only_if(step, asked.clone());
         }
+        arms.push((asked, first..out.len()));
     }
+    decide_once(out, &arms);
 }
 
 /// `drop_event.when.equals.a: b` as `drop_event` with what is behind the first point inside.
@@ -132,6 +136,10 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
             only_if(processor, condition.clone());
         }
         go_on_after_failure(processor, fails_quietly);
+    }
+    if let Some(condition) = condition {
+        let steps = first..out.len();
+        decide_once(out, &[(condition, steps)]);
     }
     keys.tell_rest(notes);
 }

@@ -299,6 +299,34 @@ fn fingerprints_of_a_filebeat_are_made_as_it_makes_them() {
 }
 
 #[test]
+fn conditions_of_a_filebeat_are_asked_once() {
+    use serde_json::json;
+    let is = |value: &str| json!({"equals": {"a": value}});
+    let decided = |number: usize| json!({"equals": {"@metadata.branch2": number}});
+    check_processors(
+        "{if: {equals: {a: x}}, then: [{drop_fields: {fields: [a]}}], else: [{drop_event: ~}]}",
+        &json!([
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": is("x")}},
+            {"add": {"field": "@metadata.branch2", "value": 1, "if": {"not": is("x")}}},
+            {"remove": {"field": ["a"], "ignore_missing": true, "if": decided(0)}},
+            {"drop": {"if": decided(1)}},
+        ]),
+        0,
+    );
+    check_processors(
+        "{rename: {fields: [{from: a, to: b}, {from: c, to: d}], when.equals.a: x}}",
+        &json!([
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": is("x")}},
+            {"rename": {"field": "a", "target_field": "b", "if": decided(0), "ignore_failure": true}},
+            {"rename": {"field": "c", "target_field": "d", "if": decided(0), "ignore_failure": true}},
+        ]),
+        0,
+    );
+}
+
+#[test]
 fn texts_of_a_filebeat_are_cut_by_bytes_or_characters() {
     use serde_json::json;
     check_processors(

@@ -33,16 +33,21 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             {"join": {"field": "l", "separator": "-", "on_failure": tagged("_mutate_error"), "if": there("l")}},
         ]),
     );
+    // What is in the object may be what the branch looks at: a mark keeps what was decided.
+    let marked = json!({"equals": {"@metadata.branch2": 0}});
     check_filter(
         r#"json { source => "j" tag_on_failure => [] add_tag => ["of_%{[k][l]}"] }"#,
         &json!([
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
             {"json": {
                 "field": "j", "add_to_root": true,
-                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": there("j"),
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}],
+                "if": {"and": [marked, {"has_fields": ["j"]}]},
             }},
             {"append": {
                 "field": "tags", "value": ["of_{{k.l}}"],
-                "if": {"and": [branch, {"and": [
+                "if": {"and": [marked, {"and": [
                     {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
                 ]}]},
             }},
@@ -67,6 +72,43 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     );
     // Less than everything is not everything.
     check_filter("drop { percentage => 40 }", &Value::Null);
+}
+
+#[test]
+fn branches_of_a_logstash_are_decided_where_they_begin() {
+    use serde_json::json;
+    let text = r#"
+input { stdin {} }
+filter {
+  if [type] == "a" {
+    mutate { replace => { "type" => "b" } }
+    truncate { length_bytes => 9 }
+  } else if [type] == "b" {
+    drop {}
+  }
+  if [kind] == "a" { truncate { length_bytes => 8 } } else { drop {} }
+}
+output { stdout {} }
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let is = |field: &str, value: &str| json!({"equals": {field: value}});
+    let other = json!({"and": [{"not": is("type", "a")}, is("type", "b")]});
+    let decided = |number: usize| json!({"equals": {"@metadata.branch3": number}});
+    let failed = json!([{"append": {"field": "tags", "value": ["_mutate_error"]}}]);
+    assert_eq!(
+        config["processors"],
+        json!([
+            {"remove": {"field": "@metadata.branch3", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch3", "value": 0, "if": is("type", "a")}},
+            {"add": {"field": "@metadata.branch3", "value": 1, "if": other}},
+            {"add": {"field": "type", "value": "b", "on_failure": failed, "if": decided(0)}},
+            {"truncate": {"field": ["message"], "max_bytes": 9, "if": decided(0)}},
+            {"drop": {"if": decided(1)}},
+            {"truncate": {"field": ["message"], "max_bytes": 8, "if": is("kind", "a")}},
+            {"drop": {"if": {"not": is("kind", "a")}}},
+        ])
+    );
 }
 
 #[test]
@@ -105,17 +147,20 @@ fn dates_in_texts_of_a_logstash_are_written() {
 fn json_of_a_logstash_is_passed_over_in_silence_where_it_says_so() {
     use serde_json::json;
     let branch = json!({"equals": {"a": 1}});
+    let marked = json!({"equals": {"@metadata.branch2": 0}});
     // What is no JSON gets no field either.
     check_filter(
         r#"json { source => "j" skip_on_invalid_json => true add_field => { "k" => "v" } }"#,
         &json!([
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
             {"json": {
                 "field": "j", "add_to_root": true,
-                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": {"and": [branch, {"has_fields": ["j"]}]},
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": {"and": [marked, {"has_fields": ["j"]}]},
             }},
             {"add": {
                 "field": "k", "value": "v",
-                "if": {"and": [branch, {"and": [
+                "if": {"and": [marked, {"and": [
                     {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
                 ]}]},
             }},
@@ -152,16 +197,19 @@ fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
             {"grok": {"field": "message", "patterns": ["%{WORD:w}"], "ignore_failure": true, "if": branch}},
         ]),
     );
+    let marked = json!({"equals": {"@metadata.branch2": 0}});
     check_filter(
         r#"csv { columns => ["a", "[b][c]"] separator => ";" quote_char => "'" convert => { "a" => "integer" } }"#,
         &json!([
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
             {"csv": {
                 "field": "message", "target_fields": ["a", "b.c"], "separator": ";", "ignore_missing": true, "quote": "'",
-                "on_failure": tagged("_csvparsefailure"), "if": branch,
+                "on_failure": tagged("_csvparsefailure"), "if": marked,
             }},
             {"convert": {
                 "field": "a", "type": "long", "lenient": true, "ignore_missing": true,
-                "on_failure": tagged("_csvparsefailure"), "if": branch,
+                "on_failure": tagged("_csvparsefailure"), "if": marked,
             }},
         ]),
     );

@@ -1,0 +1,147 @@
+//! Branches of others, which are decided once, where they begin. Here each step has its condition, which is asked when the step's
+//! turn comes: where a step may change what a condition looks at, a mark keeps what was decided.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::texts;
+
+/// Steps that read a field and put what they find into others.
+const READING: [&str; 12] = [
+    "grok",
+    "dissect",
+    "regex",
+    "json",
+    "kv",
+    "csv",
+    "logfmt",
+    "date",
+    "copy",
+    "lookup",
+    "user_agent",
+    "fingerprint",
+];
+
+/// Has the steps of branches, each of which asks for the condition of its own branch, ask for a mark instead, if one of them may
+/// change what decides and others come behind it. `arms` are the branches in their order, each with the steps that are in it.
+pub(super) fn decide_once(out: &mut Vec<Value>, arms: &[(Value, Range<usize>)]) {
+    let Some(first) = arms.first().map(|(_, steps)| steps.start) else {
+        return;
+    };
+    let mut fields = Vec::new();
+    for (condition, _) in arms {
+        named(condition, &mut fields);
+    }
+    // Behind the last step nothing is asked any more.
+    let changing = &out[first..out.len().saturating_sub(1).max(first)];
+    let is_changed = |field: &String| changing.iter().any(|step| may_change(step, field));
+    if !fields.iter().any(is_changed) {
+        return;
+    }
+    // Steps of one list only become more: no other branches in it have this name. Those of another list, which an event has been
+    // through before, may.
+    let mark = format!("@metadata.branch{}", out.len());
+    let mut marks = vec![json!({"remove": {"field": mark, "ignore_missing": true}})];
+    for (number, (condition, steps)) in arms.iter().enumerate() {
+        marks.push(json!({"add": {"field": mark, "value": number, "if": condition}}));
+        let is_marked = json!({"equals": {(mark.as_str()): number}});
+        for step in &mut out[steps.clone()] {
+            let parameters = step
+                .as_object_mut()
+                .and_then(|step| step.values_mut().next());
+            if let Some(asked) = parameters.and_then(|parameters| parameters.get_mut("if")) {
+                put_in_place(asked, condition, &is_marked);
+            }
+        }
+    }
+    out.splice(first..first, marks);
+}
+
+/// Puts a condition in the place of another one, wherever that is inside.
+fn put_in_place(asked: &mut Value, of: &Value, condition: &Value) {
+    if asked == of {
+        *asked = condition.clone();
+        return;
+    }
+    match asked {
+        Value::Array(parts) => parts
+            .iter_mut()
+            .for_each(|part| put_in_place(part, of, condition)),
+        Value::Object(parts) => parts
+            .values_mut()
+            .for_each(|part| put_in_place(part, of, condition)),
+        _ => {}
+    }
+}
+
+/// The fields that a condition looks at.
+fn named(condition: &Value, fields: &mut Vec<String>) {
+    let Value::Object(members) = condition else {
+        return;
+    };
+    for (word, inner) in members {
+        match (word.as_str(), inner) {
+            ("and" | "or", Value::Array(parts)) => {
+                parts.iter().for_each(|part| named(part, fields));
+            }
+            ("not", inner) => named(inner, fields),
+            ("has_fields", names) => fields.extend(texts(names.clone())),
+            (word, Value::Object(compared)) => {
+                fields.extend(compared.keys().cloned());
+                if word == "compare" {
+                    let others = compared.values().filter_map(Value::as_object);
+                    let others = others.flat_map(|other| other.values());
+                    fields.extend(others.filter_map(Value::as_str).map(str::to_owned));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a step may change a field, as far as its parameters tell.
+fn may_change(step: &Value, field: &str) -> bool {
+    let Some((name, Value::Object(parameters))) =
+        step.as_object().and_then(|one| one.iter().next())
+    else {
+        return false;
+    };
+    // What comes out of these is told by no parameter.
+    let is_unknown = match name.as_str() {
+        "json" => parameters.contains_key("add_to_root"),
+        "kv" | "logfmt" => !parameters.contains_key("target_field"),
+        "parse" => true,
+        "vrl" => parameters
+            .get("source")
+            .and_then(Value::as_str)
+            .is_none_or(|source| source.starts_with(". =")),
+        _ => false,
+    };
+    let is_read = READING.contains(&name.as_str());
+    let writes = parameters.iter().filter(|(key, _)| match key.as_str() {
+        "if" | "on_failure" => false,
+        "field" | "fields" | "source_field" => !is_read,
+        _ => true,
+    });
+    // A program names what is inside of another field behind a point and in quotes.
+    let written: Vec<String> = writes
+        .map(|(_, value)| match value {
+            Value::String(text) => text.replace("\".\"", "."),
+            other => other.to_string(),
+        })
+        .collect();
+    let mut names = std::iter::successors(Some(field), |name| Some(name.rsplit_once('.')?.0));
+    is_unknown || names.any(|name| written.iter().any(|text| has_name(text, name)))
+}
+
+/// Whether a name stands in a text, and not as a part of another one.
+fn has_name(text: &str, name: &str) -> bool {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || "_.@".contains(letter);
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let behind = text[at + name.len()..].chars().next();
+            !before.is_some_and(is_of_name) && !behind.is_some_and(is_of_name)
+        })
+}
