@@ -88,7 +88,12 @@ pub(super) enum Absent {
 }
 
 /// One value of several fields and their names, `|a|1|b|2|`.
-pub(super) fn of_all(sources: &[Source], absent: Absent, target: &str, digest: &Digest<'_>) -> Value {
+pub(super) fn of_all(
+    sources: &[Source],
+    absent: Absent,
+    target: &str,
+    digest: &Digest<'_>,
+) -> Value {
     let mut program = "joined = \"\"\n".to_owned();
     for (written, path) in sources {
         let field = named(path);

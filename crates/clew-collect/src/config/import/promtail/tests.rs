@@ -171,7 +171,10 @@ fn stages_do_what_they_do_there() {
         assert_eq!(told, Vec::<String>::new(), "{written}");
         assert_eq!(steps[number], expected, "{written}");
     }
-    // What is only slowed down there, and what is counted.
+}
+
+#[test]
+fn lines_that_are_only_slowed_down_or_counted_there_are_told() {
     for written in [
         "  - limit: {rate: 10, burst: 20}",
         "  - metrics: {lines: {type: Counter}}",
