@@ -48,9 +48,9 @@ pub(crate) use auto::{choose, first_that_takes, tell_choice};
 pub(crate) use cef::is_cef;
 pub(crate) use clew_ingest::{Civil, SECOND_BYTES, Times};
 pub(crate) use joining::{Joining, Within};
-pub(crate) use plain::begins_as_log;
 pub(crate) use parsers::known_names;
 pub use parsers::{ParserName, UnknownParser};
+pub(crate) use plain::begins_as_log;
 pub(crate) use syslog::LEVELS;
 
 use crate::json::Members;
