@@ -122,7 +122,7 @@ fn dates_in_texts_of_a_logstash_are_written() {
         }})
     };
     check_filter(
-        r#"truncate { length_bytes => 9 add_field => { "day" => "%{app}-%{+YYYY.MM.dd}/%{{uuuu HH}}" } add_tag => ["s%{+%s}"] }"#,
+        r#"truncate { length_bytes => 9 add_field => { "day" => "%{app}-%{+YYYY.MM.dd}/%{{uuuu HH}}" } add_tag => ["s%{+HH}"] }"#,
         &json!([
             {"truncate": {"field": ["message"], "max_bytes": 9, "if": branch}},
             date(0, "yyyy.MM.dd"),
@@ -130,7 +130,7 @@ fn dates_in_texts_of_a_logstash_are_written() {
             {"set": {
                 "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "if": branch,
             }},
-            date(0, "epoch_second"),
+            date(0, "HH"),
             {"append": {"field": "tags", "value": ["s{{@metadata.date0}}"], "if": branch}},
         ]),
     );
