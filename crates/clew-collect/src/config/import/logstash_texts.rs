@@ -30,7 +30,6 @@ pub(super) fn template(
 ) -> String {
     let mut out = String::new();
     let mut rest = text;
-    let mut dates = 0;
     while let Some((before, behind)) = rest.split_once("%{") {
         let (format, name, after) = match behind.strip_prefix('{') {
             Some(behind) => match behind.split_once("}}") {
@@ -50,8 +49,8 @@ pub(super) fn template(
         match format {
             Date::None => out.push_str(&format!("{{{{{}}}}}", path(name))),
             Date::Written(format) => {
-                let field = format!("@metadata.date{dates}");
-                dates += 1;
+                // Several texts may be asked for together: each date has a field of its own.
+                let field = format!("@metadata.date{}", steps.len());
                 out.push_str(&format!("{{{{{field}}}}}"));
                 steps.push(json!({"date": {
                     "field": "@timestamp", "formats": ["ISO8601"], "timezone": "UTC",

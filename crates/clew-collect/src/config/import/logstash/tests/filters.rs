@@ -130,8 +130,8 @@ fn dates_in_texts_of_a_logstash_are_written() {
             {"set": {
                 "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "if": branch,
             }},
-            date(0, "HH"),
-            {"append": {"field": "tags", "value": ["s{{@metadata.date0}}"], "if": branch}},
+            date(3, "HH"),
+            {"append": {"field": "tags", "value": ["s{{@metadata.date3}}"], "if": branch}},
         ]),
     );
     // A year of weeks has no counterpart.
