@@ -199,9 +199,13 @@ impl Delimiter {
 
     pub(super) fn apply(&self, terms: Vec<Term>) -> Vec<Term> {
         let mut out = Vec::with_capacity(terms.len());
-        let mut shift = 0;
+        // Places that parts take beyond those of their words, and those of words that are gone with them.
+        let (mut added, mut taken) = (0, 0);
+        let mut before = None;
         for mut term in terms {
-            term.token.position += shift;
+            let place = term.token.position;
+            let follows = before.replace(place).is_some_and(|last| place == last + 1);
+            term.token.position = place + added - taken;
             if self.protected.contains(&term.token.text) || self.skips_keywords && term.is_keyword {
                 out.push(term);
                 continue;
@@ -212,7 +216,12 @@ impl Delimiter {
                 out.push(term);
                 continue;
             }
-            shift += self.push_parts(&term, word, &parts, &mut out);
+            // A word of signs alone takes its place along, where others stand right before it; a graph keeps the gap.
+            if parts.is_empty() && !self.keep {
+                taken += usize::from(!self.is_graph && follows && !out.is_empty());
+                continue;
+            }
+            added += self.push_parts(&term, word, &parts, &mut out);
         }
         out
     }

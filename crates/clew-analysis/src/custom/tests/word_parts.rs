@@ -130,6 +130,13 @@ fn what_is_joined_stands_where_lucene_has_it() {
             "fooBar:0 12:1",
         ),
         (
+            "word_delimiter",
+            &json!({}),
+            "- a - b-c - - d",
+            "a:1 b:2 c:3 d:4",
+        ),
+        ("word_delimiter_graph", &json!({}), "a - b", "a:0 b:2"),
+        (
             "word_delimiter_graph",
             &json!({}),
             "e\u{301}te\u{301} 日A a😀b ½a",
