@@ -1,5 +1,7 @@
 """Answers that a real OpenSearch 2.19.0 gives to the same requests; tests/differential has found each of them once."""
 
+from opensearchpy import RequestError
+
 from .base import ClewTest
 
 MAPPING = {"properties": {
@@ -151,6 +153,20 @@ class Same(ClewTest):
         for kind in ("any_of", "all_of"):
             query = {"intervals": {"t": {kind: {"intervals": {"match": {"query": "a"}}}}}}
             self.assertEqual(self.client.count(index="one", body={"query": query})["count"], 1, kind)
+
+    def test_bodies_that_may_stand_in_the_address_are_asked_for_as_such(self):
+        paths = ["/_mget", "/real/_mget", "/_msearch", "/real/_msearch", "/_msearch/template", "/_search/template", "/_render/template",
+                 "/_rank_eval", "/_ingest/pipeline/_simulate", "/_analyze", "/_scripts/painless/_execute"]
+        asked = [("POST", path) for path in paths] + [("PUT", "/_ingest/pipeline/p"), ("PUT", "/_search/pipeline/p")]
+        for method, path in asked:
+            with self.assertRaises(RequestError) as refused:
+                self.client.transport.perform_request(method, path)
+            cause = refused.exception.info["error"]
+            self.assertEqual(cause["type"], "parse_exception", path)
+            self.assertEqual(cause["reason"], "request body or source parameter is required", path)
+        with self.assertRaises(RequestError) as refused:
+            self.client.transport.perform_request("PUT", "/real/_settings")
+        self.assertEqual(refused.exception.info["error"]["reason"], "request body is required")
 
     def test_commas_behind_the_last_name_mean_nothing(self):
         self.client.index(index="named", id="1", body={}, refresh=True)

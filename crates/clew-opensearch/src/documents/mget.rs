@@ -68,6 +68,7 @@ fn write_failure(json: &mut JsonWriter, spec: &GetSpec, error: &ApiError) {
 }
 
 fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
+    call.require_source()?;
     let body = call.json_object()?;
     let base = GetSpec {
         index: call.path("index").unwrap_or_default().to_string(),

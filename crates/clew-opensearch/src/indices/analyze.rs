@@ -54,6 +54,7 @@ impl Asked {
             asked.read(key, value)?;
         }
         if asked.texts.is_empty() {
+            call.require_source()?;
             return Err(ApiError::validation("text is missing"));
         }
         Ok(asked)

@@ -24,6 +24,7 @@ const JSON_FACTOR: usize = 4;
 
 /// `POST /_ingest/pipeline/{id}/_simulate`.
 pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
+    call.require_source()?;
     let mut body = call.json_object()?;
     // The answer has each document again, and one more is on its way.
     call.memory.take(json_bytes(&call.body).saturating_mul(2))?;

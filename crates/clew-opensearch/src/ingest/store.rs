@@ -41,6 +41,7 @@ pub(super) fn ready(engine: &Engine) -> Vec<(String, Arc<Pipeline>)> {
 /// `PUT /_ingest/pipeline/{id}`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
+    call.require_source()?;
     let body = call.definition()?;
     // What is kept names its scripts still.
     let mut filled = body.clone();

@@ -219,6 +219,7 @@ fn check_search(call: &Call, item: &Item, text: &[u8]) -> Result<(), ApiError> {
 }
 
 fn parse(call: &Call, form: Form) -> Result<Vec<Item>, ApiError> {
+    call.require_source()?;
     let Some(body) = call.body.strip_suffix(b"\n") else {
         return Err(ApiError::illegal_argument(
             "The msearch request must be terminated by a newline [\n]",

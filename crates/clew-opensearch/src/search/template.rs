@@ -17,6 +17,7 @@ const SOURCES: [&str; 3] = ["source", "inline", "template"];
 
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
+    call.require_source()?;
     let body = call.json_object()?;
     check(&body)?;
     let options = call.resolve_options()?;
@@ -32,7 +33,8 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET|POST /_render/template/{id}`.
 pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
-    let body = call.json()?.unwrap_or_else(|| json!({}));
+    call.require_source()?;
+    let body = call.json_object()?;
     let (search, _memory) = rendered(&call, &body, |_| 0).await?;
     Ok(Reply::json(&json!({"template_output": search})))
 }

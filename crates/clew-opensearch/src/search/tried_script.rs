@@ -13,6 +13,7 @@ use crate::state::stored_scripts;
 
 /// `GET|POST /_scripts/painless/_execute`.
 pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
+    call.require_source()?;
     let body = call.json_object()?;
     let known = ["script", "context", "context_setup"];
     let mut members = body.as_object().into_iter().flatten();

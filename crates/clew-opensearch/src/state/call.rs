@@ -196,6 +196,20 @@ impl Call {
         }
     }
 
+    /// Refuses a request without a body, where that may stand in the address, too (`source`).
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn require_source(&self) -> Result<(), ApiError> {
+        if self.body.is_empty() {
+            return Err(ApiError::bad_request(
+                "parse_exception",
+                "request body or source parameter is required",
+            ));
+        }
+        Ok(())
+    }
+
     /// The body of a definition that is kept, as a JSON object: it is copied while it is read, joined with others and written
     /// down.
     ///

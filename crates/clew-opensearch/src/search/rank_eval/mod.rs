@@ -33,6 +33,7 @@ struct Rated {
 
 /// `GET|POST /{index}/_rank_eval`.
 pub(crate) async fn rank_eval(call: Call) -> Result<Reply, ApiError> {
+    call.require_source()?;
     let body = call.json_object()?;
     let (metric, requests) = read(&call, &body).await?;
     let (mut details, mut failures) = (Map::new(), Map::new());

@@ -18,6 +18,7 @@ pub(super) fn find(call: &Call, name: &str) -> Option<Value> {
 /// `PUT /_search/pipeline/{id}`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
+    call.require_source()?;
     let body = call.definition()?;
     stored_scripts::reading(&call.api.engine, || Pipeline::parse(&id, &body))?;
     kept_pipelines::put(&call, KIND, id, body).await
