@@ -201,6 +201,18 @@ class FieldTypes(ClewTest):
                 self.client.search(index="t", body=body)
             self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], reason)
 
+    def test_leaves_of_a_flat_object_are_shown_by_their_paths(self):
+        self.create(labels={"type": "flat_object"})
+        self.index_all("t", {"a": {"labels": {"env": "prod", "app": {"names": ["web", "api", "web"], "tier": 2}}}})
+        search = {"fields": ["labels.app.names", "labels.app.tier", "labels.none"], "docvalue_fields": ["labels.env"], "_source": False}
+        hit = self.client.search(index="t", body=search)["hits"]["hits"][0]
+        self.assertEqual(hit["fields"], {"labels.app.names": ["web", "api", "web"], "labels.app.tier": ["2"], "labels.env": ["prod"]})
+        search = {"docvalue_fields": ["labels.app.names"], "_source": False}
+        hit = self.client.search(index="t", body=search)["hits"]["hits"][0]
+        self.assertEqual(hit["fields"], {"labels.app.names": ["api", "web"]})
+        told = self.client.field_caps(index="t", fields="labels.env,other.env")["fields"]
+        self.assertEqual(told, {"labels.env": {"flat_object": {"type": "flat_object", "searchable": True, "aggregatable": False}}})
+
     def test_ranges_are_found_by_how_they_lie(self):
         self.create(
             size={"type": "integer_range"},

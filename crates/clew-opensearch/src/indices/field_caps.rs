@@ -183,6 +183,15 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
         add(name, type_name, own);
         above.extend(name.match_indices('.').map(|(at, _)| &name[..at]));
     }
+    // Leaves of a `flat_object` are in no mapping: they are told of where they are asked for by their names.
+    let names = patterns.iter().map(String::as_str);
+    let names: BTreeSet<&str> = names.filter(|name| !name.contains('*')).collect();
+    for name in names {
+        if let Some(flat) = mapping.flat_above(name) {
+            let own = own(flat.is_searchable(), false);
+            add(name, flat.kind.type_name(), own);
+        }
+    }
     let derived = mapping.derived().iter();
     for field in derived.filter(|field| is_wanted(&field.path)) {
         add(&field.path, "derived", own(false, true));

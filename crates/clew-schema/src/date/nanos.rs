@@ -63,6 +63,12 @@ impl DateFormat {
                 let digits = format!("{}.{:06}", at.millis, at.sub_nanos);
                 digits.trim_end_matches('0').to_string()
             }
+            Some(Alternative::EpochSecond) if at.sub_nanos > 0 => {
+                let second = 1_000 * NANOS_PER_MILLI;
+                let (whole, rest) = (nanos.div_euclid(second), nanos.rem_euclid(second));
+                let digits = format!("{whole}.{rest:09}");
+                digits.trim_end_matches('0').to_string()
+            }
             Some(Alternative::EpochMillis | Alternative::EpochSecond) => {
                 self.format_millis(at.millis)
             }
@@ -130,6 +136,14 @@ mod tests {
             let format = DateFormat::parse(format).unwrap();
             assert_eq!(format.parse_nanos(text), Ok(nanos), "{text}");
             assert_eq!(format.format_nanos(nanos), text);
+        }
+        let seconds = DateFormat::parse("epoch_second").unwrap();
+        for (nanos, text) in [
+            (1_571_646_604_000_000_120, "1571646604.00000012"),
+            (5, "0.000000005"),
+            (2_500_000_000, "2.5"),
+        ] {
+            assert_eq!(seconds.format_nanos(nanos), text);
         }
     }
 

@@ -13,6 +13,7 @@ use super::convert::{Scalar, convert};
 use crate::date::DateFormat;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping};
+use crate::plain::text_of;
 
 impl Mapping {
     /// The values that a field has in a source, in the order of the source; what the field would
@@ -38,6 +39,17 @@ impl Mapping {
                 found.extend(fetch_one(field, value, format));
             });
         }
+        found
+    }
+
+    /// The values that a leaf of a `flat_object` has in a source, as the texts that it is found by.
+    pub fn fetch_leaf(&self, path: &str, source: &Value) -> Vec<Value> {
+        let mut found = Vec::new();
+        gather(source, self.resolve(path), Lists::Opened, &mut |value| {
+            if !value.is_null() && !value.is_object() {
+                found.push(Value::from(text_of(value)));
+            }
+        });
         found
     }
 }
@@ -195,7 +207,7 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
     Some(written(field, converted, format))
 }
 
-/// Whether a format that was asked for shows milliseconds, and nothing finer.
+/// Whether a format shows milliseconds, and nothing finer.
 fn shows_millis(format: &DateFormat) -> bool {
     let first = format.as_str().split("||").next();
     matches!(
@@ -205,7 +217,6 @@ fn shows_millis(format: &DateFormat) -> bool {
 }
 
 fn written(field: &MappedField, value: OwnedValue, format: Option<&DateFormat>) -> Value {
-    let asked = format;
     let format = format.or(field.date_format());
     match (&field.kind, value) {
         (FieldKind::Boolean, OwnedValue::I64(flag)) => Value::Bool(flag != 0),
@@ -214,7 +225,7 @@ fn written(field: &MappedField, value: OwnedValue, format: Option<&DateFormat>) 
             None => Value::from(millis),
         },
         (FieldKind::DateNanos { .. }, OwnedValue::I64(nanos)) => match format {
-            Some(format) if asked.is_some_and(shows_millis) => {
+            Some(format) if shows_millis(format) => {
                 Value::from(format.format_millis(nanos.div_euclid(1_000_000)))
             }
             Some(format) => Value::from(format.format_nanos(nanos)),

@@ -43,3 +43,40 @@ fn values_come_back_as_their_fields_read_them() {
         [json!("2020/02")]
     );
 }
+
+#[test]
+fn nanoseconds_are_shown_where_a_format_asks_for_them() {
+    let mapping = mapping(&json!({
+        "usual": { "type": "date_nanos" },
+        "fine": { "type": "date_nanos", "format": "strict_date_optional_time_nanos" },
+    }));
+    let text = "2024-01-01T00:00:00.123456789Z";
+    let source = json!({ "usual": text, "fine": text });
+    let shown = |path: &str, format: Option<&str>| {
+        let format = format.map(|format| DateFormat::parse(format).unwrap());
+        mapping.fetch(mapping.field(path).unwrap(), &source, format.as_ref())
+    };
+    assert_eq!(shown("usual", None), [json!("2024-01-01T00:00:00.123Z")]);
+    assert_eq!(shown("fine", None), [json!(text)]);
+    assert_eq!(
+        shown("usual", Some("strict_date_optional_time_nanos")),
+        [json!(text)]
+    );
+}
+
+#[test]
+fn leaves_of_flat_objects_come_back_as_texts() {
+    let mapping = mapping(&json!({ "labels": { "type": "flat_object" } }));
+    let source = json!({ "labels": [
+        { "app": { "tier": 2, "names": ["b", null, "a"] }, "app.on": true }, { "app": { "tier": "x" } },
+    ]});
+    for (path, expected) in [
+        ("labels.app.tier", json!(["2", "x"])),
+        ("labels.app.names", json!(["b", "a"])),
+        ("labels.app.on", json!(["true"])),
+        ("labels.app", json!([])),
+        ("labels.none", json!([])),
+    ] {
+        assert_eq!(json!(mapping.fetch_leaf(path, &source)), expected, "{path}");
+    }
+}

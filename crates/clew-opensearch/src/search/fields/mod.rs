@@ -182,7 +182,7 @@ impl FieldList {
         let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
         for wanted in self.wanted.iter().filter(by_fields) {
             for (name, field) in wanted.fields(mapping) {
-                let found = wanted.fetch(mapping, field, source);
+                let found = wanted.fetch(mapping, (name, field), source);
                 if !found.is_empty() {
                     by_their_names.insert(name);
                     values.insert(name.to_string(), Value::Array(found));
@@ -202,7 +202,7 @@ impl FieldList {
         let others = |wanted: &&Wanted| wanted.asked != FieldsForm::Fields;
         for wanted in self.wanted.iter().filter(others) {
             for (name, field) in wanted.fields(mapping) {
-                let found = wanted.fetch(mapping, field, source);
+                let found = wanted.fetch(mapping, (name, field), source);
                 if found.is_empty() || by_their_names.contains(name) {
                     continue;
                 }
@@ -222,7 +222,7 @@ impl FieldList {
 }
 
 impl Wanted {
-    /// The fields that are meant, by the name that they are shown under.
+    /// The fields that are meant, by the name that they are shown under: the leaf of a `flat_object` by its own.
     fn fields<'m>(&'m self, mapping: &'m Mapping) -> Vec<(&'m str, &'m MappedField)> {
         let shows = |field: &&MappedField| {
             !field.settings.hidden
@@ -234,7 +234,12 @@ impl Wanted {
         };
         if !self.pattern.contains('*') {
             let field = mapping.field(&self.pattern).filter(shows);
+            let of_leaf = || {
+                let has_leaves = self.asked != FieldsForm::Stored;
+                mapping.flat_above(&self.pattern).filter(|_| has_leaves)
+            };
             return field
+                .or_else(of_leaf)
                 .map(|field| (self.pattern.as_str(), field))
                 .into_iter()
                 .collect();
@@ -252,7 +257,15 @@ impl Wanted {
             .collect()
     }
 
-    fn fetch(&self, mapping: &Mapping, field: &MappedField, source: &Value) -> Vec<Value> {
+    fn fetch(
+        &self,
+        mapping: &Mapping,
+        (name, field): (&str, &MappedField),
+        source: &Value,
+    ) -> Vec<Value> {
+        if field.kind == FieldKind::Flat && mapping.field(name).is_none() {
+            return self.leaf(mapping.fetch_leaf(name, source));
+        }
         let format = self.format.as_ref();
         let dates = format.and_then(|format| format.date.as_ref().ok());
         let mut found = mapping.fetch(field, source, dates);
@@ -288,6 +301,15 @@ impl Wanted {
             && format.and_then(|format| format.place) == Some(PlaceFormat::WellKnownText)
         {
             return found.iter().filter_map(well_known_text).collect();
+        }
+        found
+    }
+
+    /// The values of a leaf of a `flat_object`: words, which a column has in order and once.
+    fn leaf(&self, mut found: Vec<Value>) -> Vec<Value> {
+        if self.asked == FieldsForm::DocValues {
+            found.sort_by(order);
+            found.dedup();
         }
         found
     }
