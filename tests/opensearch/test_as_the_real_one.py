@@ -154,6 +154,46 @@ class Same(ClewTest):
             query = {"intervals": {"t": {kind: {"intervals": {"match": {"query": "a"}}}}}}
             self.assertEqual(self.client.count(index="one", body={"query": query})["count"], 1, kind)
 
+    def counted(self, **aggregations):
+        return self.client.search(index="sizes", body={"size": 0, "aggs": aggregations})["aggregations"]
+
+    def test_numbers_in_names_are_written_as_java_writes_them(self):
+        self.client.indices.create(index="sizes", body={"mappings": {"properties": {"n": {"type": "long"}, "d": {"type": "double"}}}})
+        self.index_all("sizes", {"1": {"n": 123456789, "d": 0.0001}})
+        ranges = [{"from": 10_000_000}, {"from": 12_345_678, "to": 1e20}]
+        counted = self.counted(
+            sizes={"range": {"field": "n", "ranges": ranges}},
+            steps={"histogram": {"field": "n", "interval": 100_000_000, "keyed": True}},
+            shares={"percentile_ranks": {"field": "n", "values": [10_000_000, 0.0001]}},
+            pairs={"multi_terms": {"terms": [{"field": "d"}, {"field": "n"}]}},
+            list={"histogram": {"field": "n", "interval": 100_000_000}, "aggs": {"most": {"max": {"field": "n"}}}},
+            best={"max_bucket": {"buckets_path": "list>most"}},
+        )
+        self.assertEqual([bucket["key"] for bucket in counted["sizes"]["buckets"]], ["1.0E7-*", "1.2345678E7-1.0E20"])
+        self.assertEqual(list(counted["steps"]["buckets"]), ["1.0E8"])
+        self.assertEqual(set(counted["shares"]["values"]), {"1.0E7", "1.0E-4"})
+        self.assertEqual(counted["pairs"]["buckets"][0]["key_as_string"], "1.0E-4|123456789")
+        self.assertEqual(counted["best"]["keys"], ["1.0E8"])
+
+    def test_figures_of_numbers_without_a_sign_have_a_text(self):
+        self.client.indices.create(index="sizes", body={"mappings": {"properties": {"u": {"type": "unsigned_long"}}}})
+        self.index_all("sizes", {"1": {"u": 2**64 - 1}, "2": {"u": 5}})
+        histogram = {"field": "u", "interval": 1e19}
+        counted = self.counted(
+            most={"max": {"field": "u"}},
+            figures={"stats": {"field": "u"}},
+            steps={"histogram": histogram},
+            shares={"percentiles": {"field": "u", "percents": [1]}},
+            words={"terms": {"field": "u"}},
+            pages={"composite": {"sources": [{"step": {"histogram": histogram}}]}},
+        )
+        self.assertEqual(counted["most"]["value_as_string"], "1.8446744073709552E19")
+        self.assertEqual(counted["figures"]["min_as_string"], "5.0")
+        self.assertEqual([bucket["key_as_string"] for bucket in counted["steps"]["buckets"]], ["0.0", "1.0E19"])
+        self.assertEqual(counted["shares"]["values"]["1.0_as_string"], "5.0")
+        self.assertNotIn("key_as_string", counted["words"]["buckets"][0])
+        self.assertEqual(counted["pages"]["buckets"][1]["key"], {"step": 1e19})
+
     def test_bodies_that_may_stand_in_the_address_are_asked_for_as_such(self):
         paths = ["/_mget", "/real/_mget", "/_msearch", "/real/_msearch", "/_msearch/template", "/_search/template", "/_render/template",
                  "/_rank_eval", "/_ingest/pipeline/_simulate", "/_analyze", "/_scripts/painless/_execute"]

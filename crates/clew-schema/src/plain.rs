@@ -10,6 +10,23 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
+/// A number with a fraction as Java writes it: with a power of ten where it is far from 1.
+pub fn fraction_text(number: f64) -> String {
+    if number.is_infinite() {
+        let sign = if number > 0.0 { "" } else { "-" };
+        return format!("{sign}Infinity");
+    }
+    let size = number.abs();
+    if number.is_nan() || size == 0.0 || (1e-3..1e7).contains(&size) {
+        return format!("{number:?}");
+    }
+    let written = format!("{number:E}");
+    match written.split_once('E') {
+        Some((digits, power)) if !digits.contains('.') => format!("{digits}.0E{power}"),
+        _ => written,
+    }
+}
+
 /// A whole number in digits of a radix from 2 to 36, letters small.
 pub fn in_radix(number: i64, radix: u32) -> String {
     let mut left = number.unsigned_abs();
@@ -26,4 +43,28 @@ pub fn in_radix(number: i64, radix: u32) -> String {
         digits.push('-');
     }
     digits.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_java_writes_them() {
+        for (number, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.5, "1.5"),
+            (0.001, "0.001"),
+            (0.000_1, "1.0E-4"),
+            (9_999_999.0, "9999999.0"),
+            (1e7, "1.0E7"),
+            (-12_345_678.0, "-1.2345678E7"),
+            (1e20, "1.0E20"),
+            (f64::NEG_INFINITY, "-Infinity"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(fraction_text(number), text);
+        }
+    }
 }

@@ -109,10 +109,12 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
         }
         CompositeKind::Histogram { source, interval } => {
             let interval = *interval;
-            (
-                plan_values(source, "histogram", context)?,
-                LinkStep::Number { interval },
-            )
+            let mut plan = plan_values(source, "histogram", context)?;
+            // Keys stay numbers.
+            if matches!(plan.format, ValueFormat::Unsigned) {
+                plan.format = ValueFormat::Raw;
+            }
+            (plan, LinkStep::Number { interval })
         }
         CompositeKind::DateHistogram {
             source,

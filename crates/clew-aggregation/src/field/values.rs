@@ -112,6 +112,7 @@ fn format_of(source: &Source, field: &FieldKind, kind: ValueKind) -> Result<Valu
             zone: TimeZone::UTC,
         },
         FieldKind::Boolean => ValueFormat::Boolean,
+        FieldKind::Unsigned if source.format.is_none() => ValueFormat::Unsigned,
         _ if matches!(
             kind,
             ValueKind::Long | ValueKind::Double | ValueKind::Unsigned
@@ -410,7 +411,10 @@ pub(crate) fn bound_ms(
     let default = DateFormat::default();
     let format = match format {
         ValueFormat::Date { format, .. } => format,
-        ValueFormat::Raw | ValueFormat::Boolean | ValueFormat::Decimal(_) => &default,
+        ValueFormat::Raw
+        | ValueFormat::Unsigned
+        | ValueFormat::Boolean
+        | ValueFormat::Decimal(_) => &default,
     };
     format
         .parse_with_math_in(&text, now_ms, Rounding::Down, zone)

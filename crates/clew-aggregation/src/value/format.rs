@@ -1,7 +1,7 @@
 //! How values are printed beside their number: dates and booleans have a text of their own.
 
 use clew_query::AggError;
-use clew_schema::DateFormat;
+use clew_schema::{DateFormat, fraction_text};
 use jiff::tz::TimeZone;
 
 use crate::value::decimal::DecimalFormat;
@@ -13,6 +13,8 @@ pub enum ValueFormat {
     /// As the number they are; no text.
     #[default]
     Raw,
+    /// Numbers of a field of whole numbers without a sign, whose figures have a text with all their digits.
+    Unsigned,
     /// `true` and `false`.
     Boolean,
     /// Numbers, by a pattern such as `#,##0.00`.
@@ -30,7 +32,7 @@ impl ValueFormat {
     /// A whole number's text, if it has one.
     pub fn text_of_integer(&self, value: i64) -> Option<String> {
         match self {
-            ValueFormat::Raw => None,
+            ValueFormat::Raw | ValueFormat::Unsigned => None,
             ValueFormat::Boolean => Some((value != 0).to_string()),
             ValueFormat::Date { format, zone } => Some(format.format_millis_in(value, zone)),
             #[allow(clippy::cast_precision_loss, reason = "patterns are of floating point")]
@@ -72,6 +74,7 @@ impl ValueFormat {
         let whole = value as i64;
         match self {
             ValueFormat::Decimal(format) => Some(format.format(value)),
+            ValueFormat::Unsigned => Some(fraction_text(value)),
             ValueFormat::Boolean => Some((value != 0.0).to_string()),
             ValueFormat::Raw | ValueFormat::Date { .. } => self.text_of_integer(whole),
         }

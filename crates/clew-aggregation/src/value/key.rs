@@ -1,5 +1,6 @@
 //! Bucket keys, and the table that numbers buckets by parent and key.
 
+use clew_schema::fraction_text;
 use serde::{Deserialize, Serialize};
 
 use std::cmp::Ordering;
@@ -238,12 +239,12 @@ fn home<K: Hash>(parent: u32, key: &K) -> usize {
 }
 
 impl std::fmt::Display for Key {
-    /// As names of buckets show it; numbers with a fraction always show their point.
+    /// As names of buckets show it; numbers with a fraction as Java writes them.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Key::I64(value) | Key::Date(value) => value.fmt(f),
             Key::U64(value) => value.fmt(f),
-            Key::F64(value) => f.write_str(&serde_json::json!(value).to_string()),
+            Key::F64(value) => f.write_str(&fraction_text(*value)),
             Key::Str(text) => f.write_str(text),
             Key::Bool(value) => value.fmt(f),
             Key::Ip(address) => match address.to_ipv4_mapped() {

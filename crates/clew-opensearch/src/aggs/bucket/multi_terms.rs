@@ -2,7 +2,6 @@
 
 use clew_aggregation::{Key, TermsResult, ValueFormat};
 use clew_query::aggregation::{AggSpec, MultiTermsSpec, Source};
-use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
@@ -75,7 +74,10 @@ pub(crate) fn write(
             .zip(formats)
             .map(|(key, format)| part_value(key, format))
             .collect();
-        let texts: Vec<String> = values.iter().map(text_of).collect();
+        let text = |(key, format): (&Key, &ValueFormat)| {
+            format.text_of_key(key).unwrap_or_else(|| key.to_string())
+        };
+        let texts: Vec<String> = parts.iter().zip(formats).map(text).collect();
         object.insert("key".to_string(), Value::Array(values));
         object.insert("key_as_string".to_string(), json!(texts.join("|")));
         term_count(&mut object, terms, bucket);

@@ -2,6 +2,7 @@
 
 use clew_aggregation::{PercentilesKind, PercentilesResult};
 use clew_query::aggregation::{AggSpec, Method, PercentilesSpec};
+use clew_schema::fraction_text;
 use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
@@ -120,7 +121,7 @@ pub(crate) fn write(body: &mut Map<String, Value>, percentiles: &PercentilesResu
     let values = if percentiles.keyed {
         let mut object = Map::new();
         for (point, value) in &percentiles.points {
-            let name = json!(point).to_string();
+            let name = fraction_text(*point);
             if let Some(text) = text(value) {
                 object.insert(format!("{name}_as_string"), json!(text));
             }

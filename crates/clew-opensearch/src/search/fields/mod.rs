@@ -10,7 +10,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
 use clew_schema::{
-    DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
+    DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, fraction_text, geo::GeoPoint,
+    glob::matches as glob,
 };
 use serde_json::{Map, Value};
 
@@ -327,7 +328,7 @@ fn only_names(relations: &mut [Value]) {
 /// A point as well-known text.
 fn well_known_text(point: &Value) -> Option<Value> {
     let GeoPoint { lat, lon } = GeoPoint::from_json(point).ok()?;
-    Some(format!("POINT ({} {})", degrees(lon), degrees(lat)).into())
+    Some(format!("POINT ({} {})", fraction_text(lon), fraction_text(lat)).into())
 }
 
 /// Points as their column has them: in its order, with its precision.
@@ -337,20 +338,10 @@ fn points(found: &[Value]) -> Vec<Value> {
         .filter_map(|value| GeoPoint::from_json(value).ok());
     let mut points: Vec<GeoPoint> = points.map(GeoPoint::quantized).collect();
     points.sort_by(|a, b| a.lat.total_cmp(&b.lat).then(a.lon.total_cmp(&b.lon)));
-    let shown = |GeoPoint { lat, lon }| Value::from(format!("{}, {}", degrees(lat), degrees(lon)));
+    let shown = |GeoPoint { lat, lon }| {
+        Value::from(format!("{}, {}", fraction_text(lat), fraction_text(lon)))
+    };
     points.into_iter().map(shown).collect()
-}
-
-/// Degrees as OpenSearch writes them: small ones with an exponent.
-fn degrees(number: f64) -> String {
-    if number.abs() >= 1e-3 || number.abs() < f64::MIN_POSITIVE {
-        return format!("{number:?}");
-    }
-    let written = format!("{number:E}");
-    match written.split_once('E') {
-        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
-        _ => written,
-    }
 }
 
 /// What addresses are ordered by.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
+use clew_schema::fraction_text;
 use clew_schema::geo::GeoPoint;
 use serde_json::{Number, Value};
 
@@ -161,7 +162,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Null => Cow::Borrowed("null"),
             ScriptValue::Bool(truth) => Cow::Owned(truth.to_string()),
             ScriptValue::Whole(number) => Cow::Owned(number.to_string()),
-            ScriptValue::Float(number) => Cow::Owned(written_float(*number)),
+            ScriptValue::Float(number) => Cow::Owned(fraction_text(*number)),
             ScriptValue::Char(unit) => Cow::Owned(String::from_utf16_lossy(&[*unit])),
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
@@ -414,23 +415,6 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Members(members) => Some(members.get(name).unwrap_or(ScriptValue::Null)),
             _ => None,
         }
-    }
-}
-
-/// A number as Java writes it: with a power of ten where it is far from 1.
-fn written_float(number: f64) -> String {
-    if number.is_infinite() {
-        let sign = if number > 0.0 { "" } else { "-" };
-        return format!("{sign}Infinity");
-    }
-    let size = number.abs();
-    if number.is_nan() || size == 0.0 || (1e-3..1e7).contains(&size) {
-        return format!("{number:?}");
-    }
-    let written = format!("{number:E}");
-    match written.split_once('E') {
-        Some((digits, power)) if !digits.contains('.') => format!("{digits}.0E{power}"),
-        _ => written,
     }
 }
 
