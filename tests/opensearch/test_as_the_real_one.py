@@ -95,6 +95,31 @@ class Same(ClewTest):
         shown = {hit["_id"]: hit["highlight"]["body"] for hit in hits}
         self.assertEqual(shown, {"1": ["A <em>fox</em> runs! It runs far"], "2": ["quick <em>fox</em>"]})
 
+    def test_plain_pieces_are_cut_at_words_alone(self):
+        text = ("The quick brown fox jumps over the lazy dog. A second sentence about foxes and dogs follows here, with quick animals. "
+                "Third: nothing. Finally the fox sleeps; the dog barks at the quick moon while everybody else is dreaming of sheep and "
+                "goats and quick brown things that never end.")
+        self.index_all("pieces", {"1": {"text": text}})
+
+        def pieces(**options):
+            highlight = {"type": "plain", "pre_tags": ["<"], "post_tags": [">"], "fields": {"text": {}}, **options}
+            body = {"query": {"match": {"text": "quick fox"}}, "highlight": highlight}
+            return self.client.search(index="pieces", body=body)["hits"]["hits"][0]["highlight"]["text"]
+
+        begin = ["The <quick> brown <fox> jumps", " follows here, with <quick> animals", ". Third: nothing. Finally the <fox>",
+                 " <quick> moon while everybody"]
+        self.assertEqual(pieces(fragment_size=30), [*begin, " goats and <quick> brown things that never end."])
+        self.assertEqual(pieces(fragment_size=30, fragmenter="simple"), [*begin, " goats and <quick> brown things that"])
+        self.assertEqual(pieces(fragment_size=30, number_of_fragments=2), begin[:2])
+        self.assertEqual(pieces(fragment_size=0), [" <quick>", " <fox>", " <quick>", " <fox>", " <quick>"])
+        usual = ["The <quick> brown <fox> jumps over the lazy dog. A second sentence about foxes and dogs follows here",
+                 ", with <quick> animals. Third: nothing. Finally the <fox> sleeps; the dog barks at the <quick> moon while",
+                 " everybody else is dreaming of sheep and goats and <quick> brown things that never end."]
+        self.assertEqual(pieces(), usual)
+        for unknown in ({"fragment_offset": 3}, {"fragmenter": "x"}, {"boundary_scanner": "x"}):
+            with self.assertRaises(RequestError):
+                pieces(**unknown)
+
     def test_points_of_columns_are_texts_in_order(self):
         body = {"query": {"ids": {"values": ["2"]}}, "docvalue_fields": ["place"]}
         (hit,) = self.client.search(index="real", body=body)["hits"]["hits"]

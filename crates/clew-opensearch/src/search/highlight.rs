@@ -156,15 +156,14 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
         "max_analyzer_offset" | "max_analyzed_offset" => {
             options.analyzed_max = Some(number(key, value)?);
         }
-        "boundary_scanner" => options.by_word = value.as_str() == Some("word"),
-        // Pieces end with sentences or words whatever these say, and the source is what is read.
+        "boundary_scanner" => options.by_word = is_by_word(key, value)?,
+        "fragmenter" => options.ends_short = ends_short(value)?,
+        // Pieces end where they do whatever these say, and the source is what is read.
         "boundary_scanner_locale"
         | "boundary_chars"
         | "boundary_max_scan"
-        | "fragmenter"
         | "force_source"
         | "phrase_limit"
-        | "fragment_offset"
         | "matched_fields"
         | "options"
         | "highlight_filter" => {}
@@ -173,6 +172,28 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
         }
     }
     Ok(())
+}
+
+/// Whether a scanner of boundaries cuts single words.
+fn is_by_word(key: &str, value: &Value) -> Result<bool, ApiError> {
+    let name = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    match name.as_str() {
+        "word" => Ok(true),
+        "sentence" | "chars" => Ok(false),
+        _ => Err(unexpected(key)),
+    }
+}
+
+/// Whether a fragmenter of `plain` leaves a short piece at the end.
+fn ends_short(value: &Value) -> Result<bool, ApiError> {
+    match value.as_str() {
+        Some("simple") => Ok(true),
+        Some("span") => Ok(false),
+        other => Err(ApiError::illegal_argument(format!(
+            "unknown fragmenter option [{}] for the field",
+            other.unwrap_or_default()
+        ))),
+    }
 }
 
 /// The first of several tags, which all words get.
@@ -328,6 +349,13 @@ mod tests {
         assert!(!fields[1].options.same_field);
         assert!(Highlight::parse(&json!({})).unwrap().is_none());
         assert!(Highlight::parse(&json!({"fields": {"a": {"x": 1}}})).is_err());
-        assert!(Highlight::parse(&json!({"fields": {"a": {"type": "x"}}})).is_err());
+        for refused in [
+            json!({"type": "x"}),
+            json!({"boundary_scanner": "x"}),
+            json!({"fragmenter": "x"}),
+            json!({"fragment_offset": 1}),
+        ] {
+            assert!(Highlight::parse(&json!({"fields": {"a": refused}})).is_err());
+        }
     }
 }

@@ -46,8 +46,11 @@ pub struct HighlightOptions {
     /// Only words that begin before so many characters (of 16 bits) are looked for; whatever the length of a field is
     /// then, it is not refused.
     pub analyzed_max: Option<usize>,
-    /// Texts are analyzed whatever the index keeps of their words, and end where what is looked through does.
+    /// Texts are analyzed whatever the index keeps of their words, end where what is looked through does, and are cut at
+    /// words alone, wherever sentences end: those pieces come first that have the most different words.
     pub plain: bool,
+    /// Whether the last of the pieces that are cut so may be shorter than half of their size.
+    pub ends_short: bool,
     /// What is looked for instead of the search's query.
     pub query: Option<Query>,
 }
@@ -66,6 +69,7 @@ impl Default for HighlightOptions {
             escape: false,
             analyzed_max: None,
             plain: false,
+            ends_short: false,
             query: None,
         }
     }

@@ -1,14 +1,17 @@
 //! Pieces of text around marked words: as many sentences as fit, and parts of those that do not.
 
+mod plain;
 mod scanner;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use clew_analysis::Token;
 
 use super::HighlightOptions;
 use super::wanted::Mark;
+use plain::PieceSize;
 use scanner::{Cut, Scanner};
 
 /// How long a piece usually is; what pieces tell is judged around that.
@@ -37,12 +40,9 @@ pub(super) struct PiecesFound<'a> {
     frequencies: BTreeMap<String, usize>,
 }
 
-/// What a mark counts as: its word, or what found it and others.
-fn counted(words: &[Token], mark: &Mark) -> String {
-    match mark.group {
-        None => words[mark.word].text.clone(),
-        // No word begins so.
-        Some(group) => format!("\0{group}"),
+impl Piece {
+    fn different_words(&self) -> usize {
+        self.words.iter().collect::<BTreeSet<_>>().len()
     }
 }
 
@@ -53,6 +53,15 @@ impl<'a> PiecesFound<'a> {
             pieces: Vec::new(),
             chars: 0,
             frequencies: BTreeMap::new(),
+        }
+    }
+
+    /// What a mark counts as: its word, or, but for `plain` pieces, what found it and others.
+    fn counted(&self, words: &[Token], mark: &Mark) -> String {
+        match mark.group {
+            // No word begins so.
+            Some(group) if !self.options.plain => format!("\0{group}"),
+            _ => words[mark.word].text.clone(),
         }
     }
 
@@ -69,7 +78,8 @@ impl<'a> PiecesFound<'a> {
             return;
         }
         for mark in marks {
-            *self.frequencies.entry(counted(words, mark)).or_default() += 1;
+            let counted = self.counted(words, mark);
+            *self.frequencies.entry(counted).or_default() += 1;
         }
         let whole = Cut {
             bytes: 0..text.len(),
@@ -77,6 +87,9 @@ impl<'a> PiecesFound<'a> {
         };
         if self.options.fragments_max == 0 {
             return self.take(text, whole, words, marks);
+        }
+        if self.options.plain {
+            return self.cut_plainly(text, words, marks);
         }
         let mut scanner = if self.options.by_word {
             Scanner::of_words(text)
@@ -96,12 +109,35 @@ impl<'a> PiecesFound<'a> {
         }
     }
 
+    /// Adds the pieces of one value that say most: those with the most different words, and the first of those.
+    fn cut_plainly(&mut self, text: &str, words: &[Token], marks: &[Mark]) {
+        let size = PieceSize {
+            units: self.options.fragment_size,
+            ends_short: self.options.ends_short,
+        };
+        let (known, mut at) = (self.pieces.len(), 0);
+        for bytes in plain::cuts(text, words, size) {
+            let inside = marks[at..].iter();
+            let inside = inside.take_while(|mark| words[mark.word].start < bytes.end);
+            let inside = inside.count();
+            if inside > 0 {
+                // Where they lie among the characters says nothing here.
+                let cut = Cut { bytes, chars: 0..0 };
+                self.take(text, cut, words, &marks[at..at + inside]);
+            }
+            at += inside;
+        }
+        self.pieces[known..].sort_by_key(|piece| Reverse(piece.different_words()));
+        let most = known.saturating_add(self.options.fragments_max);
+        self.pieces.truncate(most);
+    }
+
     fn take(&mut self, text: &str, cut: Cut, words: &[Token], marks: &[Mark]) {
         let piece = Piece {
             order: self.pieces.len(),
             start: self.chars + cut.chars.start,
             length: cut.chars.len(),
-            words: marks.iter().map(|mark| counted(words, mark)).collect(),
+            words: marks.iter().map(|mark| self.counted(words, mark)).collect(),
             text: self.write(text, cut.bytes, words, marks),
         };
         self.pieces.push(piece);
@@ -147,16 +183,11 @@ impl<'a> PiecesFound<'a> {
         if at < range.end {
             self.push(&mut written, &text[at..range.end]);
         }
-        if self.options.fragments_max == 0 {
+        // What lies around the words of plain pieces belongs to them.
+        if self.options.fragments_max == 0 || self.options.plain {
             return written;
         }
-        // The plain highlighter leaves the end of a text as it is.
-        let piece = if self.options.plain && range.end == text.len() {
-            written.trim_start()
-        } else {
-            written.trim()
-        };
-        piece.to_string()
+        written.trim().to_string()
     }
 
     fn push(&self, written: &mut String, text: &str) {
@@ -185,6 +216,14 @@ impl<'a> PiecesFound<'a> {
         };
         if self.pieces.is_empty() {
             return self.beginning(texts);
+        }
+        if self.options.plain {
+            if self.options.best_first {
+                self.pieces
+                    .sort_by_key(|piece| Reverse(piece.different_words()));
+            }
+            self.pieces.truncate(max);
+            return self.pieces.into_iter().map(|piece| piece.text).collect();
         }
         let scores: Vec<f64> = self.pieces.iter().map(|piece| self.score(piece)).collect();
         self.pieces.sort_by(|a, b| {
