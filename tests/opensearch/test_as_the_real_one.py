@@ -219,6 +219,13 @@ class Same(ClewTest):
         self.assertNotIn("key_as_string", counted["words"]["buckets"][0])
         self.assertEqual(counted["pages"]["buckets"][1]["key"], {"step": 1e19})
 
+    def test_errors_of_explain_name_the_index(self):
+        for query in ({"term": {"count": "many"}}, {"nested": {"path": "none", "query": {"match_all": {}}}}):
+            with self.refused(400, "query_shard_exception") as refused:
+                self.client.explain(index="real", id="1", body={"query": query})
+            error = refused.exception.info["error"]
+            self.assertEqual([error["index"], error["root_cause"][0]["index"]], ["real", "real"])
+
     def test_bodies_that_may_stand_in_the_address_are_asked_for_as_such(self):
         paths = ["/_mget", "/real/_mget", "/_msearch", "/real/_msearch", "/_msearch/template", "/_search/template", "/_render/template",
                  "/_rank_eval", "/_ingest/pipeline/_simulate", "/_analyze", "/_scripts/painless/_execute"]

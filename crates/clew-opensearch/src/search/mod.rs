@@ -341,12 +341,17 @@ pub(crate) fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> 
 }
 
 fn on_all_shards(call: &Call, index: &Index, error: ApiError) -> ApiError {
-    let error = if error.is_kind("query_shard_exception") {
+    let error = on_index(index, error);
+    error.all_shards_failed(index.name(), &call.api.node_id)
+}
+
+/// What is wrong with a query with the index that it was made for.
+pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
+    if error.is_kind("query_shard_exception") {
         error.in_index(index.name(), index.uuid())
     } else {
         error
-    };
-    error.all_shards_failed(index.name(), &call.api.node_id)
+    }
 }
 
 fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), ApiError> {

@@ -14,7 +14,9 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{explained, not_supported, query_of_params, resolve_documents, search_parts};
+use crate::search::{
+    explained, not_supported, on_index, query_of_params, resolve_documents, search_parts,
+};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -171,7 +173,8 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             };
             Ok((found, query))
         })
-        .await?;
+        .await
+        .map_err(|error| on_index(index.index(), error))?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object()
         .string_field("_index", &name)
