@@ -24,6 +24,7 @@ use super::stop::StopWords;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
 use super::unicode::{self, Form, ascii_digit, ascii_folded};
+use super::ways::Ways;
 use super::words::Delimiter;
 use super::{Chain, Term};
 use crate::java_pattern::{JavaPattern, Replacement, java_pattern};
@@ -100,6 +101,7 @@ pub(super) enum Filter {
     Beside(Beside),
     Chosen(Chosen),
     Hashes(MinHash),
+    Ways(Ways),
     FlattenGraph,
     Nothing,
 }
@@ -204,6 +206,7 @@ impl Filter {
             "decimal_digit" => Filter::Digits,
             "apostrophe" => Filter::Apostrophe,
             "classic" => Filter::Classic,
+            "concatenate_graph" => Filter::Ways(Ways::compile(part)?),
             "min_hash" => Filter::Hashes(MinHash::compile(part)?),
             "fingerprint" => Filter::Fingerprint {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
@@ -278,6 +281,7 @@ impl Filter {
             Filter::Kept(kept) => kept.apply(terms),
             Filter::Beside(beside) => beside.apply(terms),
             Filter::Chosen(chosen) => chosen.apply(terms, behind),
+            Filter::Ways(ways) => ways.apply(&terms, behind.end),
             Filter::Hashes(hashing) => hashing.apply(&terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);

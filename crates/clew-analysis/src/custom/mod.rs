@@ -37,6 +37,7 @@ mod token_pieces;
 mod token_script;
 mod tokenizer;
 mod unicode;
+mod ways;
 mod words;
 
 use std::sync::Arc;

@@ -329,3 +329,43 @@ fn each_step_is_told_as_an_analyzer_that_ends_there_has_it() {
     }
     assert_eq!(told_count, filters.len() + 1);
 }
+
+#[test]
+fn each_way_through_a_text_becomes_a_term() {
+    let after = |before: Value, more: Value| {
+        let mut ways = json!({"type": "concatenate_graph"});
+        for (key, value) in more.as_object().into_iter().flatten() {
+            ways[key] = value.clone();
+        }
+        json!({"tokenizer": {"type": "whitespace"}, "filter": [before, ways]})
+    };
+    let synonyms = || json!({"type": "synonym_graph", "synonyms": ["ny, new york", "now, today"]});
+    let stop = || json!({"type": "stop", "stopwords": ["b"]});
+    let all = [
+        ("in new york now", 0),
+        ("in new york today", 0),
+        ("in ny now", 0),
+        ("in ny today", 0),
+    ];
+    check(after(synonyms(), json!({})), "in ny now", &all);
+    let few = json!({"max_graph_expansions": 2});
+    check(after(synonyms(), few), "in ny now", &all[..2]);
+    check(after(stop(), json!({})), "a b c", &[("a c", 0)]);
+    let gaps = json!({"preserve_position_increments": true, "token_separator": "_"});
+    check(after(stop(), gaps), "a b c", &[("a__c", 0)]);
+    let joined = json!({"token_separator": ""});
+    check(after(stop(), joined), "a c", &[("ac", 0)]);
+    check(after(stop(), json!({})), "b", &[]);
+    let chain = Chain::compile(&after(stop(), json!({}))).unwrap();
+    let term = &chain.run("a c ")[0];
+    assert_eq!(
+        (term.token.offset_from, term.token.offset_to, term.kind),
+        (0, 4, "word")
+    );
+    let refused = after(stop(), json!({"token_separator": "ab"}));
+    assert!(
+        Chain::compile(&refused)
+            .unwrap_err()
+            .contains("single character")
+    );
+}
