@@ -47,6 +47,11 @@ impl Ways {
         let Some(first) = terms.first() else {
             return Vec::new();
         };
+        // Filters within others are not told where the text ends.
+        let end = terms
+            .iter()
+            .map(|term| term.token.offset_to)
+            .fold(end, usize::max);
         let texts = self.texts(&self.steps(terms), Room::for_terms(terms));
         let term = |text| {
             let mut term = first.clone();
