@@ -1,5 +1,7 @@
 """Answers that a real OpenSearch 2.19.0 gives to the same requests; tests/differential has found each of them once."""
 
+import json
+
 from opensearchpy import RequestError
 
 from .base import ClewTest
@@ -218,6 +220,18 @@ class Same(ClewTest):
         self.assertEqual(counted["shares"]["values"]["1.0_as_string"], "5.0")
         self.assertNotIn("key_as_string", counted["words"]["buckets"][0])
         self.assertEqual(counted["pages"]["buckets"][1]["key"], {"step": 1e19})
+
+    def test_what_is_wrong_with_a_slice_is_told_where_it_stands(self):
+        for slice, reason, cause in (
+            ({"id": 2, "max": 2}, "[1:27] [slice] failed to parse field [max]", "max must be greater than id"),
+            ({"id": 0, "max": 1}, "[1:27] [slice] failed to parse field [max]", "max must be greater than 1"),
+            ({"id": -1, "max": 2}, "[1:18] [slice] failed to parse field [id]", "id must be greater than or equal to 0"),
+        ):
+            with self.refused(400, "x_content_parse_exception") as refused:
+                self.client.search(index="real", body=json.dumps({"slice": slice}, separators=(",", ": ")))
+            error = refused.exception.info["error"]
+            self.assertEqual(error["reason"], reason)
+            self.assertEqual(error["caused_by"], {"type": "illegal_argument_exception", "reason": cause})
 
     def test_errors_of_explain_name_the_index(self):
         for query in ({"term": {"count": "many"}}, {"nested": {"path": "none", "query": {"match_all": {}}}}):

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::guard::limit;
 use super::members::{flag, integer};
-use crate::dsl;
+use crate::dsl::{self, DslError};
 use crate::http::error::ApiError;
 use crate::http::params::Params;
+use crate::http::place::Spot;
 use crate::http::setting_values::parse_time;
 
 /// Parts that one search may be cut into, unless its index says otherwise.
@@ -188,22 +189,34 @@ fn pit(value: &Value) -> Result<PitRef, ApiError> {
 pub(crate) fn slice(value: &Value) -> Result<Slice, ApiError> {
     let (mut id, mut max) = (None, None);
     for (key, value) in members("slice", value)? {
+        let wrong = |reason: &str| {
+            let error = DslError::illegal(reason).in_field("slice", key);
+            ApiError::from(error.at(Spot::start_of(value)))
+        };
         match key.as_str() {
-            "id" => id = Some(natural("id", value)?),
-            "max" => max = Some(natural("max", value)?),
+            "id" => {
+                let number = u64::try_from(integer(value)?);
+                let number = number.map_err(|_| wrong("id must be greater than or equal to 0"))?;
+                id = Some(number);
+            }
+            "max" => {
+                let number = u64::try_from(integer(value)?).ok();
+                let number = number.filter(|number| *number > 1);
+                max = Some(number.ok_or_else(|| wrong("max must be greater than 1"))?);
+            }
             // Parts are cut by document id whatever is named here.
             "field" => {}
-            other => return Err(ApiError::unknown_field("slice", other)),
+            other => {
+                let error = DslError::content(format!("[slice] unknown field [{other}]"));
+                return Err(error.at(Spot::name_of(value)).into());
+            }
+        }
+        if id.zip(max).is_some_and(|(id, max)| id >= max) {
+            return Err(wrong("max must be greater than id"));
         }
     }
     let id = id.ok_or_else(|| ApiError::illegal_argument("[slice] needs an [id]"))?;
     let max = max.ok_or_else(|| ApiError::illegal_argument("[slice] needs a [max]"))?;
-    if max <= 1 {
-        return Err(ApiError::illegal_argument("max must be greater than 1"));
-    }
-    if id >= max {
-        return Err(ApiError::illegal_argument("max must be greater than id"));
-    }
     match (u32::try_from(id), u32::try_from(max)) {
         (Ok(id), Ok(max)) => Ok(Slice { id, max }),
         _ => Err(ApiError::illegal_argument(format!(
@@ -345,6 +358,16 @@ mod tests {
             "slice",
             &json!({"id": 2, "max": 2}),
             "max must be greater than id",
+        );
+        refused(
+            "slice",
+            &json!({"max": 2, "id": -1}),
+            "id must be greater than or equal to 0",
+        );
+        refused(
+            "slice",
+            &json!({"max": 2, "id": 3}),
+            "[slice] failed to parse field [id]",
         );
         refused(
             "slice",
