@@ -3,7 +3,7 @@
 use super::error::{MappingError, NameProblem};
 
 /// Names that a document's own fields cannot have.
-const METADATA: [&str; 9] = [
+const METADATA: [&str; 10] = [
     "_id",
     "_index",
     "_source",
@@ -13,6 +13,7 @@ const METADATA: [&str; 9] = [
     "_version",
     "_seq_no",
     "_nested_path",
+    "_data_stream_timestamp",
 ];
 
 /// The field beside a `flat_object` that has its leaves with their paths.

@@ -130,6 +130,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (r#"{"t":{"a":1}}"#, "failed to parse field [t] of type [text] in document with id '7'. Preview of field's value: '{\"a\":1}'", "Can't get text on a START_OBJECT"),
     (r#"{"x":1}"#, "object mapping for [x] tried to parse field [x] as object, but found a concrete value", ""),
     (r#"{"_id":"a"}"#, "Field [_id] is a metadata field and cannot be added inside a document. Use the index API request parameters.", ""),
+    (r#"{"_data_stream_timestamp":1}"#, "Field [_data_stream_timestamp] is a metadata field and cannot be added inside a document. Use the index API request parameters.", ""),
     (r#"{"":1}"#, "field name cannot be an empty string", ""),
     (r#"{"a..b":1}"#, "object field starting or ending with a [.] makes object resolution ambiguous: [a..b]", ""),
     (r#"{"a. ":1}"#, "object field cannot contain only whitespace: ['a. ']", ""),
