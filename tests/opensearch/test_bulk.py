@@ -149,6 +149,13 @@ class Bulk(ClewTest):
         reply = self.client.bulk(index="i", body=lines, _source_includes="a")
         self.assertEqual(reply["items"][0]["update"]["get"]["_source"], {"a": 1})
 
+    def test_what_is_refused_through_an_alias_names_its_index(self):
+        self.client.indices.create(index="own", body={"aliases": {"other": {}}, "mappings": {"properties": {"n": {"type": "long"}}}})
+        self.client.index(index="own", id="1", body={"n": 1})
+        lines = [{"create": {"_id": "1"}}, {"n": 2}, {"index": {"_id": "2"}}, {"n": "x"}, {"update": {"_id": "3"}}, {"doc": {"n": 3}}]
+        items = [item for each in self.client.bulk(index="other", body=lines)["items"] for item in each.values()]
+        self.assertEqual([(item["_index"], item["status"]) for item in items], [("own", 409), ("own", 400), ("own", 404)])
+
     def test_what_is_to_be_new_has_no_condition(self):
         for member in [{"version": 3, "version_type": "external"}, {"if_seq_no": 1, "if_primary_term": 1}]:
             with self.subTest(member), self.refused(400, "action_request_validation_exception", "create operations"):

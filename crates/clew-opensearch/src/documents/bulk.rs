@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
+use clew_engine::{
+    Action, EngineError, Purpose, WriteOperation, WriteOutcome, Written, parsed_bytes,
+};
 use clew_platform::{CancellationToken, MemoryPurpose, stopped, whole_ms};
 use clew_query::QueryError;
 
@@ -225,7 +227,9 @@ fn render(
             &asked.decided.is_none().then(|| results.next()).flatten(),
         ) {
             (Some(Decided::Dropped), _) => write_dropped(&mut json, asked),
-            (Some(Decided::Refused(error)), _) => write_error(&mut json, asked, error),
+            (Some(Decided::Refused(error)), _) => {
+                write_error(&mut json, (asked.index.as_str(), asked), error);
+            }
             (None, Some(Ok(written))) => {
                 write_reply::write_members(&mut json, written, refresh);
                 if let Some(after) = after.get(&place) {
@@ -236,7 +240,12 @@ fn render(
             }
             (None, Some(Err(error))) => {
                 let error = write_reply::refused(call, asked.whose(), error);
-                write_error(&mut json, asked, &error);
+                let (index, routing, _) = asked.whose();
+                let engine = &call.api.engine;
+                let found = engine.open_one((index, routing), &call.access, Purpose::Watch);
+                // The index that an alias stands for, as where it is written.
+                let index = found.as_ref().map_or(index, |(found, _)| found.name());
+                write_error(&mut json, (index, asked), &error);
             }
             (None, None) => {}
         }
@@ -246,8 +255,8 @@ fn render(
     json
 }
 
-fn write_error(json: &mut JsonWriter, asked: &Asked, error: &ApiError) {
-    json.string_field("_index", &asked.index).key("_id");
+fn write_error(json: &mut JsonWriter, (index, asked): (&str, &Asked), error: &ApiError) {
+    json.string_field("_index", index).key("_id");
     match &asked.id {
         Some(id) => json.string(id),
         None => json.null(),
