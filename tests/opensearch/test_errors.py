@@ -203,6 +203,19 @@ class Errors(ClewTest):
             error = caught.exception.info["error"]
             self.assertEqual((error["line"], error["col"]), place)
 
+    def test_a_name_that_nobody_knows_is_told_at_itself_and_what_it_is_in_at_its_value(self):
+        text = '{"highlight": {"fields": {"t": {"nope": 1}}}}'
+        with self.refused(400, "x_content_parse_exception") as caught:
+            self.raw("POST", "/i/_search", body=text, headers={"content-type": "application/json"})
+        error, told = caught.exception.info["error"], []
+        while error:
+            told.append(error["reason"])
+            error = error.get("caused_by")
+        self.assertEqual(told, [
+            "[1:41] [highlight] failed to parse field [fields]", "[1:41] [fields] failed to parse field [t]",
+            "[1:33] [highlight_field] unknown field [nope]",
+        ])
+
     def test_a_name_that_stands_twice(self):
         for path, text, name in (
             ("/i/_search", '{"size":1,"size":2}', "size"),

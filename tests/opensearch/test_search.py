@@ -134,7 +134,7 @@ class Queries(SearchTest):
         self.assertEqual(options("design paterns", field="title.pairs", force_unigrams=False)[0]["text"], "design patterns")
         with self.refused(400, reason="object field [none]"):
             options("a", smoothing={"none": {}})
-        with self.refused(400, reason="gram_size must be >= 1"):
+        with self.refused(400, reason="gramSize must be >= 1"):
             options("a", gram_size=0)
 
     def test_the_body_of_a_get_may_stand_in_the_address(self):

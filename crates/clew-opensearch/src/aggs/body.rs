@@ -182,12 +182,7 @@ impl<'a> Body<'a> {
             Some(Value::Bool(value)) => Ok(*value),
             Some(Value::String(text)) if text == "true" => Ok(true),
             Some(Value::String(text)) if text == "false" => Ok(false),
-            Some(Value::String(text)) => {
-                let reason = format!(
-                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
-                );
-                Err(self.in_field(key, AggDslError::illegal(reason)))
-            }
+            Some(Value::String(text)) => Err(self.in_field(key, AggDslError::no_flag(text))),
             Some(other) => Err(self.wrong(key, other)),
         }
     }

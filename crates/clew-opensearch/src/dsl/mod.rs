@@ -17,6 +17,7 @@ mod multi;
 mod named;
 mod nested;
 mod object;
+mod object_parser;
 mod percolate;
 mod relatives;
 mod script;
@@ -36,6 +37,7 @@ use crate::http::suggestion::did_you_mean;
 pub(crate) use bitmap::numbers as bitmap_numbers;
 pub(crate) use geo::{bounding_box, shape_area};
 pub use hybrid::{HybridQuery, parse_search_query};
+pub(crate) use object_parser::{Field, integer_in, number_in};
 pub use percolate::query_reader;
 pub(crate) use script::Written as WrittenScript;
 pub use sort::parse_sort;
@@ -138,10 +140,18 @@ impl DslError {
         Self::of(DslErrorKind::NumberFormat, reason)
     }
 
-    /// The error as it is told of a member whose value has it.
+    /// A text that is neither of the two words where one of them must stand.
+    pub(crate) fn no_flag(text: &str) -> Self {
+        Self::illegal(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
+        ))
+    }
+
+    /// The error as it is told of a member whose value has it. A member that is unknown is told at its name, and what it is
+    /// in where the reader has come to: at its value.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
         DslError {
-            spot: self.spot,
+            spot: self.spot.map(Spot::past_name),
             within: Some(Box::new(self)),
             ..Self::content(format!("[{query}] failed to parse field [{field}]"))
         }

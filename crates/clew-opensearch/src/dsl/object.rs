@@ -159,13 +159,7 @@ impl<'a> Parameters<'a> {
             Some(Value::Bool(truth)) => Ok(Some(*truth)),
             Some(Value::String(text)) if text == "true" => Ok(Some(true)),
             Some(Value::String(text)) if text == "false" => Ok(Some(false)),
-            Some(other) => {
-                let reason = format!(
-                    "Failed to parse value [{}] as only [true] or [false] are allowed.",
-                    plain(other)
-                );
-                Err(DslError::illegal(reason).at(Spot::start_of(other)))
-            }
+            Some(other) => Err(DslError::no_flag(&plain(other)).at(Spot::start_of(other))),
         }
     }
 

@@ -37,6 +37,17 @@ impl Spot {
         Self::new(value, Edge::End)
     }
 
+    /// Where the value begins, if it is the name of a member.
+    pub(crate) fn past_name(self) -> Self {
+        match self.edge {
+            Edge::Name => Spot {
+                edge: Edge::Start,
+                ..self
+            },
+            Edge::Start | Edge::End => self,
+        }
+    }
+
     fn new(value: &Value, edge: Edge) -> Self {
         Spot {
             address: std::ptr::from_ref(value).addr(),

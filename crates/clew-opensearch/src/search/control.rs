@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::guard::limit;
 use super::members::{flag, integer};
-use crate::dsl::{self, DslError};
+use crate::dsl::{self, DslError, DslErrorKind, Field, integer_in};
 use crate::http::error::ApiError;
 use crate::http::params::Params;
-use crate::http::place::Spot;
+use crate::http::place::{Spot, token};
 use crate::http::setting_values::parse_time;
 
 /// Parts that one search may be cut into, unless its index says otherwise.
@@ -164,75 +164,66 @@ fn at_least(number: i64, min: u64, name: &str) -> Result<u64, ApiError> {
     fits.ok_or_else(|| ApiError::illegal_argument(format!("{name} must be >= {min}")))
 }
 
-fn pit(value: &Value) -> Result<PitRef, ApiError> {
+fn pit(value: &Value) -> Result<PitRef, DslError> {
     let mut found = PitRef {
         id: String::new(),
         keep_alive: None,
     };
-    for (key, value) in members("pit", value)? {
-        let text = value.as_str().unwrap_or_default();
-        match key.as_str() {
-            "id" => found.id = text.to_string(),
-            "keep_alive" => found.keep_alive = parse_time("keep_alive", text)?,
-            other => return Err(ApiError::unknown_field("pit", other)),
+    for field in Field::all("pit", value)? {
+        match field.name {
+            "id" => found.id = field.text()?.to_string(),
+            "keep_alive" => {
+                let time = parse_time("keep_alive", field.text()?);
+                let wrong = |error: ApiError| field.wrong(DslError::illegal(error.reason()));
+                found.keep_alive = time.map_err(wrong)?;
+            }
+            _ => return Err(field.unknown(&["id", "keep_alive"])),
         }
     }
     if found.id.is_empty() {
-        return Err(ApiError::illegal_argument(
-            "Required [id] in [pit] is missing",
-        ));
+        return Err(DslError::illegal("point int time id is not provided"));
     }
     Ok(found)
 }
 
 /// Reads `slice`.
-pub(crate) fn slice(value: &Value) -> Result<Slice, ApiError> {
+pub(crate) fn slice(value: &Value) -> Result<Slice, DslError> {
     let (mut id, mut max) = (None, None);
-    for (key, value) in members("slice", value)? {
-        let wrong = |reason: &str| {
-            let error = DslError::illegal(reason).in_field("slice", key);
-            ApiError::from(error.at(Spot::start_of(value)))
-        };
-        match key.as_str() {
+    for field in Field::all("slice", value)? {
+        match field.name {
             "id" => {
-                let number = u64::try_from(integer(value)?);
-                let number = number.map_err(|_| wrong("id must be greater than or equal to 0"))?;
-                id = Some(number);
+                let reason = "id must be greater than or equal to 0";
+                id = Some(field.at_least(0, reason)?);
             }
-            "max" => {
-                let number = u64::try_from(integer(value)?).ok();
-                let number = number.filter(|number| *number > 1);
-                max = Some(number.ok_or_else(|| wrong("max must be greater than 1"))?);
-            }
+            "max" => max = Some(field.at_least(2, "max must be greater than 1")?),
             // Parts are cut by document id whatever is named here.
-            "field" => {}
-            other => {
-                let error = DslError::content(format!("[slice] unknown field [{other}]"));
-                return Err(error.at(Spot::name_of(value)).into());
+            "field" => {
+                field.text()?;
             }
+            _ => return Err(field.unknown(&["field", "id", "max"])),
         }
         if id.zip(max).is_some_and(|(id, max)| id >= max) {
-            return Err(wrong("max must be greater than id"));
+            return Err(field.wrong(DslError::illegal("max must be greater than id")));
         }
     }
-    let id = id.ok_or_else(|| ApiError::illegal_argument("[slice] needs an [id]"))?;
-    let max = max.ok_or_else(|| ApiError::illegal_argument("[slice] needs a [max]"))?;
+    let id = id.ok_or_else(|| DslError::illegal("[slice] needs an [id]"))?;
+    let max = max.ok_or_else(|| DslError::illegal("[slice] needs a [max]"))?;
     match (u32::try_from(id), u32::try_from(max)) {
         (Ok(id), Ok(max)) => Ok(Slice { id, max }),
-        _ => Err(ApiError::illegal_argument(format!(
+        _ => Err(DslError::illegal(format!(
             "The number of slices [{max}] is too large."
         ))),
     }
 }
 
-fn rounds(value: &Value) -> Result<Vec<Rescore>, ApiError> {
+fn rounds(value: &Value) -> Result<Vec<Rescore>, DslError> {
     let items = match value {
         Value::Array(items) => items.as_slice(),
         Value::Null => &[],
         one => std::slice::from_ref(one),
     };
     if items.len() > ROUNDS_MAX {
-        return Err(ApiError::illegal_argument(format!(
+        return Err(DslError::illegal(format!(
             "more than [{ROUNDS_MAX}] rounds of [rescore]"
         )));
     }
@@ -258,77 +249,103 @@ pub(super) fn check_rescore_windows(
     }
 }
 
-fn round(value: &Value) -> Result<Rescore, ApiError> {
+fn round(value: &Value) -> Result<Rescore, DslError> {
+    let Value::Object(members) = value else {
+        return Err(unexpected("null", value));
+    };
     let mut window = WINDOW_DEFAULT;
-    let mut query = None;
-    for (key, value) in members("rescore", value)? {
-        match key.as_str() {
-            "window_size" => {
-                let size = natural("window_size", value)?;
-                window = usize::try_from(size).unwrap_or(usize::MAX);
+    let mut found = None;
+    for (key, value) in members {
+        let start = Spot::start_of(value);
+        match (key.as_str(), value) {
+            ("query", Value::Object(_)) => found = Some(rescore_query(value)?),
+            (other, Value::Object(_)) => {
+                let reason = format!("unknown field [{other}]");
+                return Err(DslError::of(DslErrorKind::NamedObject, reason).at(start));
             }
-            "query" => query = Some(value),
-            other => return Err(ApiError::unknown_field("rescore", other)),
+            (other, Value::Array(_) | Value::Null) => return Err(unexpected(other, value)),
+            ("window_size", value) => {
+                let size = integer_in(value)?.unwrap_or_default();
+                window = usize::try_from(size)
+                    .map_err(|_| DslError::illegal("[window_size] must be >= 0"))?;
+            }
+            (other, _) => {
+                let reason = format!("rescore doesn't support [{other}]");
+                return Err(DslError::parsing(reason).at(start));
+            }
         }
     }
-    let query = query.ok_or_else(|| ApiError::illegal_argument("missing rescore type"))?;
-    let mut found = Rescore {
+    let missing = || DslError::parsing("missing rescore type").at(Spot::end_of(value));
+    Ok(Rescore {
         window,
+        ..found.ok_or_else(missing)?
+    })
+}
+
+fn unexpected(key: &str, value: &Value) -> DslError {
+    let reason = format!("unexpected token [{}] after [{key}]", token(value));
+    DslError::parsing(reason).at(Spot::start_of(value))
+}
+
+/// A round of as many hits as are usual.
+fn rescore_query(value: &Value) -> Result<Rescore, DslError> {
+    let mut found = Rescore {
+        window: WINDOW_DEFAULT,
         query: clew_query::Query::match_all(),
         query_weight: 1.0,
         rescore_weight: 1.0,
         combine: Combine::default(),
     };
     let mut has_query = false;
-    for (key, value) in members("query", query)? {
-        match key.as_str() {
+    for field in Field::all("query", value)? {
+        match field.name {
             "rescore_query" => {
-                found.query = dsl::parse_query(value)?;
+                let query = dsl::parse_query(field.object()?);
+                found.query = query.map_err(|error| field.wrong(error))?;
                 has_query = true;
             }
-            "query_weight" => found.query_weight = weight(key, value)?,
-            "rescore_query_weight" => found.rescore_weight = weight(key, value)?,
-            "score_mode" => found.combine = combine(value)?,
-            other => return Err(ApiError::unknown_field("query", other)),
+            "query_weight" => found.query_weight = weight(field)?,
+            "rescore_query_weight" => found.rescore_weight = weight(field)?,
+            "score_mode" => found.combine = combine(field)?,
+            _ => {
+                return Err(field.unknown(&[
+                    "rescore_query",
+                    "query_weight",
+                    "rescore_query_weight",
+                    "score_mode",
+                ]));
+            }
         }
     }
     if !has_query {
-        return Err(ApiError::illegal_argument("rescore_query cannot be null"));
+        return Err(DslError::illegal("rescore_query cannot be null"));
     }
     Ok(found)
 }
 
-fn combine(value: &Value) -> Result<Combine, ApiError> {
-    match value.as_str().unwrap_or_default() {
+fn combine(field: Field<'_>) -> Result<Combine, DslError> {
+    let name = field.text()?;
+    match name.to_ascii_lowercase().as_str() {
         "total" => Ok(Combine::Total),
         "multiply" => Ok(Combine::Multiply),
         "avg" => Ok(Combine::Avg),
         "max" => Ok(Combine::Max),
         "min" => Ok(Combine::Min),
-        other => Err(ApiError::illegal_argument(format!(
-            "illegal score_mode [{other}]"
-        ))),
+        _ => {
+            let reason = format!("illegal score_mode [{name}]");
+            Err(field.wrong(DslError::illegal(reason)))
+        }
     }
 }
 
-fn weight(key: &str, value: &Value) -> Result<f32, ApiError> {
+fn weight(field: Field<'_>) -> Result<f32, DslError> {
     #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
-    let number = value.as_f64().map(|number| number as f32);
-    number
-        .filter(|number| number.is_finite())
-        .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be a number")))
-}
-
-fn members<'a>(
-    name: &str,
-    value: &'a Value,
-) -> Result<&'a serde_json::Map<String, Value>, ApiError> {
-    value.as_object().ok_or_else(|| {
-        ApiError::bad_request(
-            "parsing_exception",
-            format!("expected an object for [{name}]"),
-        )
-    })
+    let number = field.number()? as f32;
+    if !number.is_finite() {
+        let reason = format!("[{}] must be a number", field.name);
+        return Err(DslError::illegal(reason));
+    }
+    Ok(number)
 }
 
 fn natural(key: &str, value: &Value) -> Result<u64, ApiError> {
@@ -377,7 +394,7 @@ mod tests {
         refused(
             "pit",
             &json!({"keep_alive": "1m"}),
-            "[id] in [pit] is missing",
+            "point int time id is not provided",
         );
         refused(
             "rescore",

@@ -14,8 +14,9 @@ use serde_json::{Map, Value};
 use super::lookup::{Queries, Visit};
 use super::percolated;
 use super::response::time_is_up;
-use crate::dsl;
+use crate::dsl::{self, DslError, Field};
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 use crate::state::tasks::cancelled_error;
 
 /// Characters of a field that are looked through, unless its index says otherwise.
@@ -49,31 +50,49 @@ impl Queries for Highlight {
     }
 }
 
+/// Options of all fields and of single ones.
+const OPTIONS: &[&str] = &[
+    "pre_tags",
+    "post_tags",
+    "order",
+    "highlight_filter",
+    "fragment_size",
+    "number_of_fragments",
+    "require_field_match",
+    "boundary_scanner",
+    "boundary_max_scan",
+    "boundary_chars",
+    "boundary_scanner_locale",
+    "type",
+    "fragmenter",
+    "no_match_size",
+    "force_source",
+    "phrase_limit",
+    "max_analyzer_offset",
+    "options",
+    "highlight_query",
+];
+
 impl Highlight {
     /// Reads the object; `None` when it names no fields.
-    pub(super) fn parse(value: &Value) -> Result<Option<Self>, ApiError> {
-        let Value::Object(members) = value else {
-            return Err(unexpected("highlight"));
-        };
-        let mut defaults = HighlightOptions::default();
-        for (key, value) in members.iter().filter(|(key, _)| *key != "fields") {
-            read_option(&mut defaults, key, value)?;
-        }
-        check_tags(members)?;
-        let mut fields = Vec::new();
-        match members.get("fields") {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(named)) => read_fields(&mut fields, &defaults, named)?,
-            Some(Value::Array(items)) => {
-                for item in items {
-                    let named = item.as_object().ok_or_else(|| unexpected("fields"))?;
-                    read_fields(&mut fields, &defaults, named)?;
-                }
+    pub(super) fn parse(value: &Value) -> Result<Option<Self>, DslError> {
+        let mut shared = Reading::default();
+        let mut named = None;
+        for field in Field::all("highlight", value)? {
+            match field.name {
+                "fields" => named = Some(field),
+                "encoder" => shared.options.escape = field.text()? == "html",
+                "tags_schema" => shared.tags_of_schema(field)?,
+                _ => shared.read(field)?,
             }
-            Some(_) => return Err(unexpected("fields")),
         }
+        shared.check_tags(value)?;
+        let fields = match named {
+            Some(named) => read_fields(named, &shared)?,
+            None => Vec::new(),
+        };
         if fields.len() > FIELDS_MAX {
-            return Err(ApiError::illegal_argument(format!(
+            return Err(DslError::illegal(format!(
                 "more than [{FIELDS_MAX}] fields to highlight"
             )));
         }
@@ -85,150 +104,214 @@ impl Highlight {
     }
 }
 
-/// What stands before a word says nothing without what stands behind it.
-fn check_tags(members: &Map<String, Value>) -> Result<(), ApiError> {
-    if members.contains_key("pre_tags") && !members.contains_key("post_tags") {
-        return Err(ApiError::bad_request(
-            "parsing_exception",
-            "pre_tags are set but post_tags are not set",
-        ));
+/// Each of the fields that `fields` names, in an object or one by one in a list of objects.
+fn read_fields(named: Field<'_>, shared: &Reading<'_>) -> Result<Vec<HighlightField>, DslError> {
+    match named.value {
+        Value::Object(members) => {
+            let fields = members.iter();
+            fields
+                .map(|(pattern, value)| read_field(named, (pattern.as_str(), value), shared))
+                .collect()
+        }
+        Value::Array(items) => {
+            let fields = items.iter().map(|item| {
+                let field = only_member(item).map_err(|error| named.wrong(error))?;
+                read_field(named, field, shared)
+            });
+            fields.collect()
+        }
+        _ => Err(named.other_sort()),
     }
-    Ok(())
 }
 
-fn read_fields(
-    fields: &mut Vec<HighlightField>,
-    defaults: &HighlightOptions,
-    named: &Map<String, Value>,
-) -> Result<(), ApiError> {
-    for (pattern, value) in named {
-        let mut options = defaults.clone();
-        let members = value.as_object().ok_or_else(|| unexpected(pattern))?;
-        check_tags(members)?;
-        for (key, value) in members {
-            read_option(&mut options, key, value)?;
+/// The member of an object that has one.
+fn only_member(value: &Value) -> Result<(&str, &Value), DslError> {
+    let place = match value.as_object() {
+        None => Spot::start_of(value),
+        Some(members) => {
+            let mut members = members.iter();
+            match (members.next(), members.next()) {
+                (Some((name, value)), None) => return Ok((name.as_str(), value)),
+                (Some(_), Some((_, second))) => Spot::name_of(second),
+                (None, _) => Spot::end_of(value),
+            }
         }
-        fields.push(HighlightField {
-            pattern: pattern.clone(),
-            options,
-        });
-    }
-    Ok(())
+    };
+    let reason = "[fields] can be a single object with any number of fields or an array where each entry is an object \
+                  with a single field";
+    Err(DslError::content(reason).at(place))
 }
 
-fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Result<(), ApiError> {
-    match key {
-        "pre_tags" => options.before = tag(key, value)?,
-        "post_tags" => options.after = tag(key, value)?,
-        "fragment_size" => options.fragment_size = number(key, value)?,
-        "number_of_fragments" => {
-            options.fragments_max = number(key, value)?.min(FRAGMENTS_MAX);
+fn read_field(
+    named: Field<'_>,
+    (pattern, value): (&str, &Value),
+    shared: &Reading<'_>,
+) -> Result<HighlightField, DslError> {
+    let reading = Reading::of_field(shared, value)
+        .map_err(|error| named.wrong(error.in_field("fields", pattern)))?;
+    match reading.kind {
+        None | Some("unified" | "plain" | "fvh" | "semantic") => {}
+        Some(other) => {
+            return Err(DslError::illegal(format!(
+                "unknown highlighter type [{other}] for the field [{pattern}]"
+            )));
         }
-        "no_match_size" => options.no_match_size = number(key, value)?,
-        "require_field_match" => options.same_field = truth(key, value)?,
-        "order" => options.best_first = value.as_str() == Some("score"),
-        "encoder" => options.escape = value.as_str() == Some("html"),
-        "highlight_query" => options.query = Some(dsl::parse_query(value)?),
-        "tags_schema" => match value.as_str() {
-            Some("styled") => {
-                options.before = "<em class=\"hlt1\">".to_string();
-                options.after = "</em>".to_string();
+    }
+    Ok(HighlightField {
+        pattern: pattern.to_string(),
+        options: reading.options,
+    })
+}
+
+/// Options as far as they are read.
+#[derive(Clone, Default)]
+struct Reading<'a> {
+    options: HighlightOptions,
+    kind: Option<&'a str>,
+    has_before: bool,
+    has_after: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// The options of a field, with those of all fields where it has none of its own.
+    fn of_field(shared: &Reading<'a>, value: &'a Value) -> Result<Self, DslError> {
+        let mut own = Reading {
+            options: shared.options.clone(),
+            kind: shared.kind,
+            has_before: false,
+            has_after: false,
+        };
+        for field in Field::all("highlight_field", value)? {
+            match field.name {
+                "fragment_offset" => {
+                    field.integer()?;
+                }
+                "matched_fields" => {
+                    field.texts()?;
+                }
+                _ => own.read(field)?,
             }
-            Some("default") => {}
-            _ => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown tag schema [{}]",
-                    value.as_str().unwrap_or_default()
-                )));
+        }
+        own.check_tags(value)?;
+        Ok(own)
+    }
+
+    fn read(&mut self, field: Field<'a>) -> Result<(), DslError> {
+        let options = &mut self.options;
+        match field.name {
+            "pre_tags" => {
+                self.has_before = true;
+                set_first(&mut options.before, field.texts()?);
             }
-        },
-        "type" => match value.as_str() {
-            Some(kind @ ("unified" | "plain" | "fvh" | "semantic")) => {
+            "post_tags" => {
+                self.has_after = true;
+                set_first(&mut options.after, field.texts()?);
+            }
+            "fragment_size" => options.fragment_size = field.size()?,
+            "number_of_fragments" => options.fragments_max = field.size()?.min(FRAGMENTS_MAX),
+            "no_match_size" => options.no_match_size = field.size()?,
+            "require_field_match" => options.same_field = field.flag()?,
+            "order" => options.best_first = field.text()?.eq_ignore_ascii_case("score"),
+            "highlight_query" => {
+                let query = dsl::parse_query(field.object()?);
+                options.query = Some(query.map_err(|error| field.wrong(error))?);
+            }
+            "type" => {
+                let kind = field.text()?;
                 options.plain = kind == "plain";
+                self.kind = Some(kind);
             }
-            other => {
-                return Err(ApiError::illegal_argument(format!(
-                    "unknown highlighter type [{}] for the field",
-                    other.unwrap_or_default()
-                )));
+            "max_analyzer_offset" | "max_analyzed_offset" => {
+                options.analyzed_max = Some(analyzer_offset(field)?);
             }
-        },
-        "max_analyzer_offset" | "max_analyzed_offset" => {
-            options.analyzed_max = Some(number(key, value)?);
+            "boundary_scanner" => options.by_word = is_by_word(field)?,
+            "fragmenter" => options.ends_short = ends_short(field)?,
+            // Pieces end where they do whatever these say, and the source is what is read.
+            "boundary_scanner_locale" | "boundary_chars" => {
+                field.text()?;
+            }
+            "boundary_max_scan" | "phrase_limit" => {
+                field.integer()?;
+            }
+            "force_source" | "highlight_filter" => {
+                field.flag()?;
+            }
+            "options" => {
+                field.object()?;
+            }
+            _ => return Err(field.unknown(OPTIONS)),
         }
-        "boundary_scanner" => options.by_word = is_by_word(key, value)?,
-        "fragmenter" => options.ends_short = ends_short(value)?,
-        // Pieces end where they do whatever these say, and the source is what is read.
-        "boundary_scanner_locale"
-        | "boundary_chars"
-        | "boundary_max_scan"
-        | "force_source"
-        | "phrase_limit"
-        | "matched_fields"
-        | "options"
-        | "highlight_filter" => {}
-        other => {
-            return Err(ApiError::unknown_field("highlight", other));
+        Ok(())
+    }
+
+    fn tags_of_schema(&mut self, field: Field<'_>) -> Result<(), DslError> {
+        match field.text()? {
+            "styled" => {
+                self.options.before = "<em class=\"hlt1\">".to_string();
+                self.options.after = "</em>".to_string();
+                Ok(())
+            }
+            "default" => Ok(()),
+            other => {
+                let reason = format!("Unknown tag schema [{other}]");
+                Err(field.wrong(DslError::illegal(reason)))
+            }
         }
     }
-    Ok(())
-}
 
-/// Whether a scanner of boundaries cuts single words.
-fn is_by_word(key: &str, value: &Value) -> Result<bool, ApiError> {
-    let name = value.as_str().unwrap_or_default().to_ascii_lowercase();
-    match name.as_str() {
-        "word" => Ok(true),
-        "sentence" | "chars" => Ok(false),
-        _ => Err(unexpected(key)),
+    /// What stands before a word says nothing without what stands behind it.
+    fn check_tags(&self, value: &Value) -> Result<(), DslError> {
+        if self.has_before && !self.has_after {
+            let reason = "pre_tags are set but post_tags are not set";
+            return Err(DslError::parsing(reason).at(Spot::end_of(value)));
+        }
+        Ok(())
     }
 }
 
 /// Whether a fragmenter of `plain` leaves a short piece at the end.
-fn ends_short(value: &Value) -> Result<bool, ApiError> {
-    match value.as_str() {
-        Some("simple") => Ok(true),
-        Some("span") => Ok(false),
-        other => Err(ApiError::illegal_argument(format!(
-            "unknown fragmenter option [{}] for the field",
-            other.unwrap_or_default()
-        ))),
+fn ends_short(field: Field<'_>) -> Result<bool, DslError> {
+    match field.text()? {
+        "simple" => Ok(true),
+        "span" => Ok(false),
+        other => {
+            let reason = format!("unknown fragmenter option [{other}] for the field");
+            Err(DslError::illegal(reason))
+        }
     }
 }
 
 /// The first of several tags, which all words get.
-fn tag(key: &str, value: &Value) -> Result<String, ApiError> {
-    let first = match value {
-        Value::Array(items) => items.first().and_then(Value::as_str),
-        other => other.as_str(),
-    };
-    first.map(str::to_string).ok_or_else(|| unexpected(key))
-}
-
-fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
-    let number = match value {
-        Value::String(text) => text.parse().ok(),
-        other => other.as_u64(),
-    };
-    number
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| unexpected(key))
-}
-
-fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        _ => Err(unexpected(key)),
+fn set_first(tag: &mut String, given: Vec<String>) {
+    if let Some(first) = given.into_iter().next() {
+        *tag = first;
     }
 }
 
-fn unexpected(key: &str) -> ApiError {
-    ApiError::bad_request(
-        "x_content_parse_exception",
-        format!("[highlight] failed to parse field [{key}]"),
-    )
+/// Characters that are looked through, of which there must be some.
+fn analyzer_offset(field: Field<'_>) -> Result<usize, DslError> {
+    let number = field.integer()?;
+    if number < 1 {
+        let reason = format!("the value [{number}] of max_analyzer_offset is invalid");
+        return Err(DslError::illegal(reason));
+    }
+    field.size()
+}
+
+/// Whether pieces end with words: they end with sentences otherwise, which those that end with certain characters are
+/// taken for.
+fn is_by_word(field: Field<'_>) -> Result<bool, DslError> {
+    let name = field.text()?.to_uppercase();
+    match name.as_str() {
+        "WORD" => Ok(true),
+        "SENTENCE" | "CHARS" => Ok(false),
+        _ => {
+            let reason = format!(
+                "No enum constant org.opensearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType.{name}"
+            );
+            Err(field.wrong(DslError::illegal(reason)))
+        }
+    }
 }
 
 /// The pieces of one answer's hits.

@@ -24,6 +24,7 @@ use super::output::Output;
 use super::scope::{Boosts, read_boosts};
 use super::script_fields::{SCRIPTS_MAX, SCRIPTS_SETTING, ScriptFields};
 use super::sort_values;
+use super::suggest;
 use super::top_hits::{Around, ShownTopHits};
 use super::uri_query::{min_score_of_params, query_of_params};
 use crate::aggs::{ParsedAggs, ShownAggs, parse_aggs};
@@ -149,7 +150,10 @@ impl Spec {
         }
         match key {
             "highlight" => self.output.highlight = Highlight::parse(value)?,
-            "suggest" => self.suggest = Some(value.clone()),
+            "suggest" => {
+                suggest::check(value)?;
+                self.suggest = Some(value.clone());
+            }
             "query" => {
                 let (query, hybrid) = dsl::parse_search_query(value)?;
                 (self.query, self.hybrid) = (Some(query), hybrid);

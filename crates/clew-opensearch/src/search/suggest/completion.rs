@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use clew_engine::{Completion, Completions, EngineError, Pinned};
 use clew_platform::stopped;
 use clew_query::{Fuzziness, FuzzyDistance, QueryError, RegexpOptions, RegexpSyntax};
-use clew_schema::ContextWish;
+use clew_schema::{ContextWish, text_of};
 use clew_search::CompletionWish;
 use serde_json::{Map, Value};
 
-use super::{OPTION_BYTES, SuggestInput};
+use super::{OPTION_BYTES, SuggestInput, field_of};
+use crate::dsl::{DslError, Field};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::RequestMemory;
@@ -104,14 +105,27 @@ fn write_option(
     Ok(())
 }
 
-fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<Asked, ApiError> {
-    let field = body
-        .get("field")
-        .and_then(Value::as_str)
-        .ok_or_else(|| ApiError::illegal_argument("the required field option is missing"))?;
+/// Refuses what is wrong with the settings.
+pub(super) fn check(body: &Map<String, Value>) -> Result<(), DslError> {
+    read("", SuggestInput::Text, body).map(|_| ())
+}
+
+/// What the settings of the suggester are called.
+const SETTINGS: &[&str] = &[
+    "field",
+    "analyzer",
+    "size",
+    "shard_size",
+    "skip_duplicates",
+    "fuzzy",
+    "regex",
+    "contexts",
+];
+
+fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<Asked, DslError> {
     let mut asked = Asked {
         wish: CompletionWish {
-            field: field.to_string(),
+            field: String::new(),
             typed: typed.to_string(),
             expression: (given == SuggestInput::Expression).then(RegexpOptions::default),
             fuzziness: None,
@@ -120,24 +134,33 @@ fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<A
         size: SIZE_DEFAULT,
         skip_duplicates: false,
     };
-    for (key, value) in body {
-        match (key.as_str(), value) {
-            ("field" | "analyzer" | "shard_size", _) | ("fuzzy", Value::Bool(false)) => {}
-            ("size", value) => {
-                let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
-                asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
+    for field in Field::members("completion", body) {
+        match (field.name, field.value) {
+            ("field" | "analyzer", _) => {
+                field.text()?;
             }
-            ("regex", Value::Object(members)) => {
+            ("size", _) => {
+                let size = field.at_least(1, "size must be positive")?;
+                asked.size = usize::try_from(size).unwrap_or(SIZE_MAX).min(SIZE_MAX);
+            }
+            ("shard_size", _) => {
+                field.integer()?;
+            }
+            ("regex", _) => {
+                let options = expression(field.object()?);
+                let options = options.map_err(|error| field.wrong(error))?;
                 if given == SuggestInput::Expression {
-                    asked.wish.expression = Some(expression(members)?);
+                    asked.wish.expression = Some(options);
                 }
             }
-            ("skip_duplicates", Value::Bool(flag)) => asked.skip_duplicates = *flag,
+            ("skip_duplicates", _) => asked.skip_duplicates = field.flag()?,
+            ("fuzzy", Value::Bool(false)) => {}
             ("fuzzy", Value::Bool(true)) => {
-                asked.wish.fuzziness = Some(fuzziness(typed, &Map::new())?)
+                asked.wish.fuzziness = Some(fuzziness(typed, &Value::Object(Map::new()))?);
             }
-            ("fuzzy", Value::Object(members)) => {
-                asked.wish.fuzziness = Some(fuzziness(typed, members)?)
+            ("fuzzy", _) => {
+                let found = fuzziness(typed, field.object()?);
+                asked.wish.fuzziness = Some(found.map_err(|error| field.wrong(error))?);
             }
             ("contexts", Value::Object(members)) => {
                 let wishes = members.iter().map(|(name, value)| ContextWish {
@@ -146,58 +169,82 @@ fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<A
                 });
                 asked.wish.contexts = wishes.collect();
             }
-            (other, _) => {
-                return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("[completion] unknown field [{other}]"),
-                ));
-            }
+            ("contexts", _) => return Err(field.other_sort()),
+            _ => return Err(field.unknown(SETTINGS)),
         }
     }
+    asked.wish.field = field_of(body)?.to_string();
     Ok(asked)
 }
 
 /// How a regular expression is to be read.
-fn expression(members: &Map<String, Value>) -> Result<RegexpOptions, ApiError> {
+fn expression(value: &Value) -> Result<RegexpOptions, DslError> {
     let mut options = RegexpOptions::default();
-    for (key, value) in members {
-        match (key.as_str(), value) {
-            ("flags", Value::String(names)) => {
-                options.syntax = RegexpSyntax::parse(names).map_err(ApiError::illegal_argument)?;
+    for field in Field::all("regex", value)? {
+        match field.name {
+            "flags" => {
+                let syntax = RegexpSyntax::parse(field.text()?);
+                options.syntax = syntax.map_err(|error| field.wrong(DslError::illegal(error)))?;
             }
-            ("max_determinized_states", value) => {
-                let most = value.as_u64().and_then(|most| usize::try_from(most).ok());
-                options.states_max = most.ok_or_else(|| {
-                    ApiError::illegal_argument("maxDeterminizedStates must not be negative")
-                })?;
+            "max_determinized_states" => {
+                let most = field.at_least(0, "maxDeterminizedStates must not be negative")?;
+                options.states_max = usize::try_from(most).unwrap_or(usize::MAX);
             }
-            (other, _) => {
-                return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("[regex] unknown field [{other}]"),
-                ));
-            }
+            _ => return Err(field.unknown(&["flags", "max_determinized_states"])),
         }
     }
     Ok(options)
 }
 
-fn fuzziness(typed: &str, members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
-    let mut found = match members.get("fuzziness") {
-        None => Fuzziness::auto(),
-        Some(value) => Fuzziness::parse(&clew_ingest::template::plain(value))
-            .map_err(ApiError::illegal_argument)?,
-    };
+/// What the settings of being near enough are called.
+const FUZZY_SETTINGS: &[&str] = &[
+    "fuzziness",
+    "transpositions",
+    "min_length",
+    "prefix_length",
+    "unicode_aware",
+    "max_determinized_states",
+];
+/// Most edits.
+const EDITS_MAX: f64 = 2.0;
+
+fn fuzziness(typed: &str, value: &Value) -> Result<Fuzziness, DslError> {
+    let mut found = Fuzziness::auto();
     // Shorter beginnings must be as typed.
-    let least = members.get("min_length").and_then(Value::as_u64);
-    let least = least.map_or(3, |least| usize::try_from(least).unwrap_or(usize::MAX));
-    if typed.chars().count() < least {
+    let mut length_min = 3;
+    let mut prefix_length = 1;
+    let mut transpositions = found.transpositions;
+    for field in Field::all("fuzzy", value)? {
+        match field.name {
+            "fuzziness" => {
+                let given = match field.value.as_f64() {
+                    Some(edits) if edits > EDITS_MAX => EDITS_MAX.to_string(),
+                    _ => text_of(field.value),
+                };
+                let given = Fuzziness::parse(&given);
+                found = given.map_err(|error| field.wrong(DslError::illegal(error)))?;
+            }
+            "min_length" => {
+                length_min = field.at_least(0, "fuzzyMinLength must not be negative")?;
+            }
+            "prefix_length" => {
+                prefix_length = field.at_least(0, "fuzzyPrefixLength must not be negative")?;
+            }
+            "transpositions" => transpositions = field.flag()?,
+            "unicode_aware" => {
+                field.flag()?;
+            }
+            "max_determinized_states" => {
+                field.at_least(0, "maxDeterminizedStates must not be negative")?;
+            }
+            _ => return Err(field.unknown(FUZZY_SETTINGS)),
+        }
+    }
+    if typed.chars().count() < usize::try_from(length_min).unwrap_or(usize::MAX) {
         found.distance = FuzzyDistance::Fixed(0);
     }
-    found.prefix_length = 1;
-    if let Some(length) = members.get("prefix_length").and_then(Value::as_u64) {
-        found.prefix_length = usize::try_from(length).unwrap_or(usize::MAX);
-    }
+    found.transpositions = transpositions;
+    found.prefix_length = usize::try_from(prefix_length).unwrap_or(usize::MAX);
     Ok(found)
 }
 

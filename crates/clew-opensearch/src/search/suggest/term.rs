@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use clew_analysis::{Token, Utf16Places, tokens};
 use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_query::unless_stopped;
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, text_of};
 use clew_search::{SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 
-use super::{OPTION_BYTES, entry};
+use super::{OPTION_BYTES, entry, field_of};
+use crate::dsl::{DslError, integer_in, number_in};
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 use crate::http::request_memory::RequestMemory;
 
 const SIZE_DEFAULT: usize = 5;
@@ -82,77 +84,144 @@ fn entries(
 }
 
 /// Reads what is wanted.
-pub(super) fn read(body: &Map<String, Value>) -> Result<Wish<'_>, ApiError> {
-    let field = body
-        .get("field")
-        .and_then(Value::as_str)
-        .ok_or_else(|| ApiError::illegal_argument("the required field option is missing"))?;
-    let mut wish = Wish {
-        field,
-        analyzer: None,
-        size: SIZE_DEFAULT,
-        mode: Mode::Missing,
-        by_frequency: false,
-        spelling: Spelling::default(),
-        docs_min: 0.0,
-    };
+pub(super) fn read(body: &Map<String, Value>) -> Result<Wish<'_>, DslError> {
+    let mut wish = Wish::default();
     for (key, value) in body {
-        match key.as_str() {
-            "field" => {}
-            "analyzer" => wish.analyzer = value.as_str(),
-            "size" => wish.size = number(key, value)?.clamp(1, SIZE_MAX),
-            "suggest_mode" => {
-                wish.mode = match value.as_str() {
-                    Some("missing") => Mode::Missing,
-                    Some("popular") => Mode::Popular,
-                    Some("always") => Mode::Always,
-                    other => return Err(illegal(key, other)),
-                }
-            }
-            "sort" => {
-                wish.by_frequency = match value.as_str() {
-                    Some("score") => false,
-                    Some("frequency") => true,
-                    other => return Err(illegal(key, other)),
-                }
-            }
-            "max_edits" => {
-                let edits = number(key, value)?;
-                if !(1..=EDITS_MAX).contains(&edits) {
-                    return Err(ApiError::illegal_argument(
-                        "maxEdits must be between 1 and 2",
-                    ));
-                }
-                wish.spelling.edits_max = edits;
-            }
-            "prefix_length" | "prefix_len" => wish.spelling.prefix = number(key, value)?,
-            "min_word_length" | "min_word_len" => wish.spelling.length_min = number(key, value)?,
-            #[allow(clippy::cast_possible_truncation, reason = "a share of 1")]
-            "accuracy" => wish.spelling.accuracy = value.as_f64().unwrap_or(0.5) as f32,
-            "min_doc_freq" => wish.docs_min = value.as_f64().unwrap_or(0.0),
-            // How many candidates each shard looks at: here all are.
-            "shard_size" | "max_inspections" | "max_term_freq" | "string_distance"
-            | "lowercase_terms" => {}
-            other => {
-                return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("suggester[term] doesn't support field [{other}]"),
-                ));
-            }
+        let start = Spot::start_of(value);
+        if matches!(value, Value::Object(_) | Value::Array(_) | Value::Null) {
+            let reason = format!("suggester[term] parsing failed on [{key}]");
+            return Err(DslError::parsing(reason).at(start));
+        }
+        if !wish.set(key, value)? {
+            let reason = format!("suggester[term] doesn't support field [{key}]");
+            return Err(DslError::parsing(reason).at(start));
         }
     }
+    wish.field = field_of(body)?;
     Ok(wish)
 }
 
-fn illegal(key: &str, value: Option<&str>) -> ApiError {
-    ApiError::illegal_argument(format!("Illegal {key} {}", value.unwrap_or_default()))
+impl Default for Wish<'_> {
+    /// What is wanted of no field yet.
+    fn default() -> Self {
+        Wish {
+            field: "",
+            analyzer: None,
+            size: SIZE_DEFAULT,
+            mode: Mode::Missing,
+            by_frequency: false,
+            spelling: Spelling::default(),
+            docs_min: 0.0,
+        }
+    }
 }
 
-fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
-    value
-        .as_u64()
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be a positive number")))
+impl<'a> Wish<'a> {
+    /// Takes a setting; false if there is none of the name.
+    pub(super) fn set(&mut self, key: &str, value: &'a Value) -> Result<bool, DslError> {
+        let spelling = &mut self.spelling;
+        match key {
+            "field" => {}
+            "analyzer" => self.analyzer = value.as_str(),
+            "size" => self.size = whole(value, 1, "size must be positive")?.min(SIZE_MAX),
+            "suggest_mode" => self.mode = mode(&text_of(value))?,
+            "sort" => self.by_frequency = is_by_frequency(&text_of(value))?,
+            "max_edits" => {
+                let reason = "maxEdits must be between 1 and 2";
+                spelling.edits_max = whole(value, 1, reason)?;
+                if spelling.edits_max > EDITS_MAX {
+                    return Err(DslError::illegal(reason));
+                }
+            }
+            "prefix_length" => {
+                spelling.prefix = whole(value, 0, "prefixLength must be positive")?;
+            }
+            "min_word_length" => {
+                let reason = "minWordLength must be greater or equal to 1";
+                spelling.length_min = whole(value, 1, reason)?;
+            }
+            "accuracy" => {
+                let accuracy = number_in(value)?.filter(|share| (0.0..=1.0).contains(share));
+                let reason = "accuracy must be between 0 and 1";
+                let accuracy = accuracy.ok_or_else(|| DslError::illegal(reason))?;
+                #[allow(clippy::cast_possible_truncation, reason = "a share of 1")]
+                let accuracy = accuracy as f32;
+                spelling.accuracy = accuracy;
+            }
+            "min_doc_freq" => self.docs_min = share_or_count(value, "minDocFreq")?,
+            // How many candidates each shard looks at: here all are.
+            "max_term_freq" => {
+                share_or_count(value, "maxTermFreq")?;
+            }
+            "shard_size" => {
+                whole(value, 1, "ShardSize must be positive")?;
+            }
+            "max_inspections" => {
+                whole(value, 0, "maxInspections must be positive")?;
+            }
+            "string_distance" => check_distance(&text_of(value))?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn mode(name: &str) -> Result<Mode, DslError> {
+    let name = name.to_uppercase();
+    match name.as_str() {
+        "MISSING" => Ok(Mode::Missing),
+        "POPULAR" => Ok(Mode::Popular),
+        "ALWAYS" => Ok(Mode::Always),
+        _ => Err(DslError::illegal(format!(
+            "No enum constant org.opensearch.search.suggest.term.TermSuggestionBuilder.SuggestMode.{name}"
+        ))),
+    }
+}
+
+fn is_by_frequency(name: &str) -> Result<bool, DslError> {
+    let name = name.to_uppercase();
+    match name.as_str() {
+        "SCORE" => Ok(false),
+        "FREQUENCY" => Ok(true),
+        _ => Err(DslError::illegal(format!(
+            "No enum constant org.opensearch.search.suggest.SortBy.{name}"
+        ))),
+    }
+}
+
+/// Words are as near each other here as the first one of these says.
+fn check_distance(name: &str) -> Result<(), DslError> {
+    let known = [
+        "internal",
+        "damerau_levenshtein",
+        "levenshtein",
+        "jaro_winkler",
+        "ngram",
+    ];
+    let name = name.to_lowercase();
+    if known.contains(&name.as_str()) {
+        return Ok(());
+    }
+    Err(DslError::illegal(format!("Illegal distance option {name}")))
+}
+
+/// A number of documents, or below 1 a share of them.
+fn share_or_count(value: &Value, told: &str) -> Result<f64, DslError> {
+    let number = number_in(value)?.filter(|number| *number >= 0.0);
+    let number = number.ok_or_else(|| DslError::illegal(format!("{told} must be positive")))?;
+    if number > 1.0 && number.fract() != 0.0 {
+        return Err(DslError::illegal(format!(
+            "if {told} is greater than 1, it must not be a fraction"
+        )));
+    }
+    Ok(number)
+}
+
+/// A whole number, and what is told of one that is less than the least.
+pub(super) fn whole(value: &Value, least: i64, reason: &str) -> Result<usize, DslError> {
+    let number = integer_in(value)?.filter(|number| *number >= least);
+    let number = number.ok_or_else(|| DslError::illegal(reason))?;
+    Ok(usize::try_from(number).unwrap_or_default())
 }
 
 /// The words of the text, as the field's analyzer sees them, or the one that is named.

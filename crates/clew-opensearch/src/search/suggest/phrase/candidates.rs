@@ -5,10 +5,29 @@ use clew_engine::PinnedShard;
 use serde_json::{Map, Value};
 
 use super::super::term;
+use crate::dsl::{DslError, Field};
 use crate::http::error::ApiError;
 
 /// Generators that one suggestion may have.
 const GENERATORS_MAX: usize = 16;
+
+/// What a generator says.
+const SETTINGS: &[&str] = &[
+    "field",
+    "accuracy",
+    "suggest_mode",
+    "sort",
+    "string_distance",
+    "size",
+    "max_edits",
+    "max_inspections",
+    "max_term_freq",
+    "prefix_length",
+    "min_word_length",
+    "min_doc_freq",
+    "pre_filter",
+    "post_filter",
+];
 
 /// Where words come from.
 pub(super) struct Generator {
@@ -40,33 +59,42 @@ impl Generator {
         }
     }
 
-    /// Reads `direct_generator`: one, or a list.
-    pub(super) fn read(value: &Value) -> Result<Vec<Self>, ApiError> {
-        let bodies = match value {
-            Value::Array(bodies) => bodies.as_slice(),
-            one => std::slice::from_ref(one),
-        };
+    /// Reads the list of `direct_generator`.
+    pub(super) fn read(bodies: &[Value]) -> Result<Vec<Self>, DslError> {
         if bodies.len() > GENERATORS_MAX {
-            return Err(ApiError::illegal_argument(format!(
+            return Err(DslError::illegal(format!(
                 "more than [{GENERATORS_MAX}] generators"
             )));
         }
         bodies.iter().map(Generator::of).collect()
     }
 
-    fn of(body: &Value) -> Result<Self, ApiError> {
-        let Some(members) = body.as_object() else {
-            return Err(ApiError::illegal_argument(
-                "[direct_generator] must be an object",
-            ));
-        };
-        let mut wish = members.clone();
-        let mut filter = |key: &str| {
-            let name = wish.shift_remove(key)?;
-            name.as_str().map(String::from)
-        };
-        let (pre_filter, post_filter) = (filter("pre_filter"), filter("post_filter"));
-        term::read(&wish)?;
+    fn of(body: &Value) -> Result<Self, DslError> {
+        let (mut pre_filter, mut post_filter) = (None, None);
+        let mut wish = Map::new();
+        let mut tried = term::Wish::default();
+        for field in Field::all("direct_generator", body)? {
+            match field.name {
+                "pre_filter" => pre_filter = Some(field.text()?.to_string()),
+                "post_filter" => post_filter = Some(field.text()?.to_string()),
+                name if !SETTINGS.contains(&name) => return Err(field.unknown(SETTINGS)),
+                _ if matches!(
+                    field.value,
+                    Value::Object(_) | Value::Array(_) | Value::Null
+                ) =>
+                {
+                    return Err(field.other_sort());
+                }
+                name => {
+                    let set = tried.set(name, field.value);
+                    set.map_err(|error| field.wrong(error))?;
+                    wish.insert(name.to_string(), field.value.clone());
+                }
+            }
+        }
+        if !wish.contains_key("field") {
+            return Err(DslError::illegal("Required [field]"));
+        }
         Ok(Generator {
             wish,
             pre_filter,

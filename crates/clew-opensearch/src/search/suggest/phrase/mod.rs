@@ -14,12 +14,15 @@ use candidates::{Candidate, Generator, candidates};
 use clew_analysis::Token;
 use clew_engine::{Pinned, PinnedShard};
 use clew_platform::CancellationToken;
+use clew_schema::text_of;
 use model::{Model, Smoothing};
 use serde_json::{Map, Value, json};
 use texts::{Maker, TEXTS_MAX, Texts};
 
-use super::{OPTION_BYTES, entry, term};
+use super::{OPTION_BYTES, entry, field_of, term};
+use crate::dsl::{DslError, number_in};
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 use crate::http::request_memory::RequestMemory;
 use crate::state::tasks::cancelled_error;
 
@@ -222,7 +225,12 @@ fn in_short(score: f64) -> f64 {
     short.parse().unwrap_or(score)
 }
 
-fn read(body: &Map<String, Value>) -> Result<Asked<'_>, ApiError> {
+/// Refuses what is wrong with the settings.
+pub(super) fn check(body: &Map<String, Value>) -> Result<(), DslError> {
+    read(body).map(|_| ())
+}
+
+fn read(body: &Map<String, Value>) -> Result<Asked<'_>, DslError> {
     let mut asked = Asked {
         of_words: Map::new(),
         size: SIZE_DEFAULT,
@@ -238,50 +246,94 @@ fn read(body: &Map<String, Value>) -> Result<Asked<'_>, ApiError> {
         tags: (None, None),
     };
     for (key, value) in body {
-        match key.as_str() {
-            "field" | "analyzer" => {
-                asked.of_words.insert(key.clone(), value.clone());
+        let unknown = |what: &str| {
+            let reason = format!("suggester[phrase] {what} [{key}]");
+            DslError::parsing(reason).at(Spot::start_of(value))
+        };
+        match (key.as_str(), value) {
+            ("smoothing", Value::Object(members)) => asked.smoothing = Smoothing::read(members)?,
+            ("highlight", Value::Object(members)) => asked.tags = tags(members)?,
+            ("direct_generator", Value::Array(bodies)) => {
+                asked.generators = Generator::read(bodies)?;
             }
-            "size" => {
-                let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
-                asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
+            // Two blanks, as OpenSearch has them.
+            (_, Value::Object(_) | Value::Array(_)) => {
+                return Err(unknown(" doesn't support array field"));
             }
-            "max_errors" => asked.errors_max = above_zero(key, value)?,
-            "confidence" => asked.confidence = value.as_f64().unwrap_or(1.0).max(0.0),
-            "real_word_error_likelihood" => asked.real_word = above_zero(key, value)?,
-            "token_limit" => asked.words_max = at_least_one(key, value)?,
-            "gram_size" => asked.gram_size = Some(at_least_one(key, value)?),
-            "separator" => asked.separator = value.as_str().unwrap_or(" "),
-            "force_unigrams" => asked.only_words = value.as_bool().unwrap_or(true),
-            "smoothing" => asked.smoothing = Smoothing::read(value)?,
-            "direct_generator" => asked.generators = Generator::read(value)?,
-            "highlight" => {
-                let tag = |key: &str| value.get(key).and_then(Value::as_str);
-                asked.tags = (tag("pre_tag"), tag("post_tag"));
-            }
-            // All that a shard finds is looked at.
-            "shard_size" => {}
-            other => {
-                return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("suggester[phrase] doesn't support field [{other}]"),
-                ));
-            }
+            (_, Value::Null) => return Err(unknown("doesn't support field")),
+            _ if asked.set(key, value)? => {}
+            _ => return Err(unknown("doesn't support field")),
         }
     }
+    field_of(body)?;
     Ok(asked)
 }
 
-fn at_least_one(key: &str, value: &Value) -> Result<usize, ApiError> {
-    let number = value.as_i64().filter(|number| *number >= 1);
-    number
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| ApiError::illegal_argument(format!("{key} must be >= 1")))
+impl<'a> Asked<'a> {
+    /// Takes a plain setting; false if there is none of the name.
+    fn set(&mut self, key: &str, value: &'a Value) -> Result<bool, DslError> {
+        match key {
+            "field" | "analyzer" => {
+                self.of_words.insert(key.to_string(), value.clone());
+            }
+            "size" => {
+                self.size = term::whole(value, 1, "size must be positive")?.min(SIZE_MAX);
+            }
+            "max_errors" => self.errors_max = above_zero("max_error", value)?,
+            "confidence" => {
+                let confidence = number_in(value)?.filter(|least| *least >= 0.0);
+                let reason = "confidence must be >= 0.0";
+                self.confidence = confidence.ok_or_else(|| DslError::illegal(reason))?;
+            }
+            "real_word_error_likelihood" => self.real_word = above_zero(key, value)?,
+            "token_limit" => self.words_max = term::whole(value, 1, "token_limit must be >= 1")?,
+            "gram_size" => {
+                self.gram_size = Some(term::whole(value, 1, "gramSize must be >= 1")?);
+            }
+            "separator" => self.separator = value.as_str().unwrap_or(" "),
+            "force_unigrams" => {
+                self.only_words = match value {
+                    Value::Bool(flag) => *flag,
+                    other => text_of(other)
+                        .parse::<bool>()
+                        .map_err(|_| DslError::no_flag(&text_of(other)))?,
+                };
+            }
+            // All that a shard finds is looked at.
+            "shard_size" => {
+                term::whole(value, 1, "ShardSize must be positive")?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
-fn above_zero(key: &str, value: &Value) -> Result<f64, ApiError> {
-    let number = value.as_f64().filter(|number| *number > 0.0);
-    number.ok_or_else(|| ApiError::illegal_argument(format!("{key} must be > 0.0")))
+/// What corrected words stand between.
+fn tags(members: &Map<String, Value>) -> Result<(Option<&str>, Option<&str>), DslError> {
+    let (mut before, mut after) = (None, None);
+    for (key, value) in members {
+        match key.as_str() {
+            "pre_tag" => before = value.as_str(),
+            "post_tag" => after = value.as_str(),
+            other => {
+                let reason =
+                    format!("suggester[phrase][highlight] doesn't support field [{other}]");
+                return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+            }
+        }
+    }
+    if before.is_some() != after.is_some() {
+        return Err(DslError::illegal(
+            "Pre and post tag must both be null or both not be null.",
+        ));
+    }
+    Ok((before, after))
+}
+
+fn above_zero(told: &str, value: &Value) -> Result<f64, DslError> {
+    let number = number_in(value)?.filter(|number| *number > 0.0);
+    number.ok_or_else(|| DslError::illegal(format!("{told} must be > 0.0")))
 }
 
 /// How many words may be corrected: a number of them, or below 1 a share.

@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::dsl::{DslError, number_in};
 use crate::http::error::ApiError;
 
 /// Frequencies that are remembered.
@@ -33,31 +34,39 @@ impl Default for Smoothing {
 
 impl Smoothing {
     /// Reads `smoothing`.
-    pub(super) fn read(value: &Value) -> Result<Self, ApiError> {
-        let members = value.as_object().filter(|members| members.len() == 1);
-        let Some((name, body)) = members.and_then(|members| members.iter().next()) else {
-            return Err(ApiError::illegal_argument("smoothing must name one model"));
-        };
-        let number = |key: &str| body.get(key).and_then(Value::as_f64);
-        Ok(match name.as_str() {
+    pub(super) fn read(members: &Map<String, Value>) -> Result<Self, DslError> {
+        let mut found = Smoothing::default();
+        // Of several the last one counts.
+        for (name, body) in members {
+            found = Self::of_name(name, body)?;
+        }
+        Ok(found)
+    }
+
+    fn of_name(name: &str, body: &Value) -> Result<Self, DslError> {
+        let number = |key: &str| body.get(key).map_or(Ok(None), number_in);
+        Ok(match name {
             "stupid_backoff" => Smoothing::Backoff {
-                discount: number("discount").unwrap_or(0.4),
+                discount: number("discount")?.unwrap_or(0.4),
             },
             "laplace" => Smoothing::Laplace {
-                alpha: number("alpha").unwrap_or(0.5),
+                alpha: number("alpha")?.unwrap_or(0.5),
             },
             "linear" => {
-                let share = |key: &str| number(key).unwrap_or_default();
-                let shares = ["trigram_lambda", "bigram_lambda", "unigram_lambda"].map(share);
+                let share = |key: &str| Ok::<_, DslError>(number(key)?.unwrap_or_default());
+                let shares = [
+                    share("trigram_lambda")?,
+                    share("bigram_lambda")?,
+                    share("unigram_lambda")?,
+                ];
                 if (shares.iter().sum::<f64>() - 1.0).abs() > 0.001 {
-                    return Err(ApiError::illegal_argument(
-                        "linear smoothing lambdas must sum to 1",
-                    ));
+                    let reason = "linear smoothing lambdas must sum to 1";
+                    return Err(DslError::illegal(reason));
                 }
                 Smoothing::Linear { shares }
             }
             other => {
-                return Err(ApiError::illegal_argument(format!(
+                return Err(DslError::illegal(format!(
                     "suggester[phrase] doesn't support object field [{other}]"
                 )));
             }
