@@ -129,8 +129,9 @@ class Queries(SearchTest):
         self.index_all("shelf", {"7": {"title": "xorn"}})
         found = [option["text"] for option in options("xor", field="title", direct_generator=spelled)]
         self.assertEqual(found, ["xorn", "xorr"])
-        with self.refused(400, reason="since it doesn't emit unigrams"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             options("design paterns", field="title.pairs")
+        self.assertIn("since it doesn't emit unigrams", caught.exception.info["error"]["root_cause"][0]["reason"])
         self.assertEqual(options("design paterns", field="title.pairs", force_unigrams=False)[0]["text"], "design patterns")
         with self.refused(400, reason="object field [none]"):
             options("a", smoothing={"none": {}})
