@@ -15,6 +15,14 @@ const JAVAS_OWN: [&str; 5] = [
     "null_pointer_exception",
     "number_format_exception",
 ];
+/// Errors of readers of bodies, which are the root of what is told around them.
+const OF_READERS: [&str; 5] = [
+    "named_object_not_found_exception",
+    "parse_exception",
+    "parsing_exception",
+    "script_exception",
+    "x_content_parse_exception",
+];
 /// More buckets than `search.max_buckets` allows.
 pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
@@ -378,6 +386,26 @@ impl ApiError {
                 json.string(text);
             }
         }
+    }
+
+    /// The error as it is told of a member of an object that is read by a table of its fields, as
+    /// [`DslError::in_field`](crate::dsl::DslError) does for those of the query language.
+    pub(crate) fn in_field(self, object: &str, field: &str) -> Self {
+        let shape = match *self.shape {
+            Shape::Structured { cause, root } => {
+                let is_root = OF_READERS.contains(&cause.kind);
+                let root = root.or_else(|| is_root.then(|| cause.clone()));
+                let reason = format!("[{object}] failed to parse field [{field}]");
+                let spot = cause.spot.map(Spot::past_name);
+                let outer = Cause::new("x_content_parse_exception", reason).at(spot);
+                Shape::Structured {
+                    cause: outer.caused_by(cause),
+                    root,
+                }
+            }
+            text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
+        };
+        Self::shaped(self.status, shape)
     }
 
     fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {

@@ -9,7 +9,11 @@ use serde_json::Value;
 
 use super::inner::InnerSpec;
 use super::request::Spec;
+use crate::dsl::Field;
 use crate::http::error::{ApiError, Cause};
+
+/// What a `collapse` may say.
+const FIELDS: &[&str] = &["field", "inner_hits", "max_concurrent_group_searches"];
 
 /// A `collapse`.
 #[derive(Clone, Debug)]
@@ -21,41 +25,26 @@ pub(super) struct CollapseSpec {
 impl CollapseSpec {
     /// Reads it; `query` is the search's own, whose words are highlighted in the groups too.
     pub(super) fn read(value: &Value, query: Option<&Query>) -> Result<Self, ApiError> {
-        let members = value.as_object().ok_or_else(|| {
-            ApiError::bad_request("parsing_exception", "expected an object for [collapse]")
-        })?;
-        let (mut field, mut wishes) = (None, &[][..]);
-        for (key, value) in members {
-            match (key.as_str(), value) {
-                ("field", Value::String(name)) => field = Some(name.clone()),
+        let (mut path, mut wishes) = (None, &[][..]);
+        for field in Field::all("collapse", value)? {
+            match (field.name, field.value) {
+                ("field", _) => path = Some(field.text()?.to_string()),
                 ("inner_hits", Value::Array(items)) => wishes = items,
                 ("inner_hits", one @ Value::Object(_)) => wishes = std::slice::from_ref(one),
+                ("inner_hits", _) => return Err(field.other_sort().into()),
                 // Groups are searched as the search threads have time.
-                ("max_concurrent_group_searches", Value::Number(number))
-                    if number.as_i64().is_some() =>
-                {
-                    if number.as_i64() < Some(1) {
-                        return Err(ApiError::illegal_argument(
-                            "maxConcurrentGroupRequests` must be positive",
-                        ));
-                    }
+                ("max_concurrent_group_searches", _) => {
+                    field.at_least(1, "maxConcurrentGroupRequests` must be positive")?;
                 }
-                ("field" | "inner_hits" | "max_concurrent_group_searches", value) => {
-                    return Err(ApiError::bad_request(
-                        "x_content_parse_exception",
-                        format!("[collapse] failed to parse field [{key}]: [{value}]"),
-                    ));
-                }
-                _ => {
-                    return Err(ApiError::unknown_field("collapse", key));
-                }
+                _ => return Err(field.unknown(FIELDS).into()),
             }
         }
-        let field = field.ok_or_else(|| ApiError::illegal_argument("Required [field]"))?;
-        let inner = wishes
-            .iter()
-            .map(|wish| InnerSpec::of_group(wish, (&field, query)))
-            .collect::<Result<Vec<_>, _>>()?;
+        let field = path.ok_or_else(|| ApiError::illegal_argument("Required [field]"))?;
+        let group = |wish: &Value| {
+            let group = InnerSpec::of_group(wish, (&field, query));
+            group.map_err(|error| error.in_field("collapse", "inner_hits"))
+        };
+        let inner = wishes.iter().map(group).collect::<Result<Vec<_>, _>>()?;
         Ok(CollapseSpec { field, inner })
     }
 

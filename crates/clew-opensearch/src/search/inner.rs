@@ -10,15 +10,17 @@ use clew_search::{Kin, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;
+use super::highlight::Highlight;
 use super::hits::{HitWriter, write_score, write_total};
 use super::lookup::{Queries, Visit};
 use super::output::Output;
 use super::profile::Fetching;
 use super::request::Spec;
 use super::shown_source;
-use crate::dsl;
+use crate::dsl::{self, DslError, Field};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
+use crate::http::place::Spot;
 use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 3;
@@ -152,8 +154,9 @@ fn read(wish: &Wish<'_>) -> Result<InnerSpec, ApiError> {
     // Words to highlight are this query's.
     let query = dsl::parse_query(wish.query)?;
     let mut read = Members::of(wish.inner, Some(query.clone()))?;
-    if read.collapse.is_some() {
-        return Err(ApiError::unknown_field("inner_hits", "collapse"));
+    if let Some(collapse) = wish.inner.get("collapse") {
+        // Only groups have groups in them.
+        return Err(inner_collapse(collapse).into());
     }
     read.spec.output.inner = Arc::new(of_query(wish.query)?);
     Ok(InnerSpec {
@@ -163,6 +166,13 @@ fn read(wish: &Wish<'_>) -> Result<InnerSpec, ApiError> {
         ignore_unmapped: wish.ignore_unmapped || read.ignore_unmapped,
         spec: Arc::new(read.spec),
     })
+}
+
+/// The refusal of a `collapse` in inner hits.
+fn inner_collapse(value: &Value) -> DslError {
+    let reason = "Invalid token in the inner collapse";
+    let error = DslError::parsing(reason).at(Spot::end_of(value));
+    error.in_field("inner_hits", "collapse")
 }
 
 /// What an `inner_hits` says.
@@ -179,16 +189,12 @@ impl Members {
         spec.size = SIZE_DEFAULT;
         let (mut name, mut collapse) = (None, None);
         let mut ignore_unmapped = false;
-        for (key, value) in body {
-            match key.as_str() {
-                "name" => name = value.as_str().map(str::to_string),
-                "ignore_unmapped" => ignore_unmapped = flag(Some(value)),
-                "collapse" => collapse = Some(value.clone()),
-                "query" | "aggs" | "aggregations" | "post_filter" | "search_after" | "profile"
-                | "min_score" | "suggest" | "rescore" => {
-                    return Err(ApiError::unknown_field("inner_hits", key));
-                }
-                _ => spec.read_member(key, value, &[])?,
+        for field in Field::members("inner_hits", body) {
+            match field.name {
+                "name" => name = Some(field.text()?.to_string()),
+                "ignore_unmapped" => ignore_unmapped = field.flag()?,
+                "collapse" => collapse = Some(field.object()?.clone()),
+                _ => read_field(&mut spec, field)?,
             }
         }
         spec.query = query;
@@ -201,6 +207,72 @@ impl Members {
     }
 }
 
+/// What an `inner_hits` may say.
+const FIELDS: &[&str] = &[
+    "name",
+    "ignore_unmapped",
+    "from",
+    "size",
+    "explain",
+    "version",
+    "seq_no_primary_term",
+    "track_scores",
+    "stored_fields",
+    "docvalue_fields",
+    "fields",
+    "script_fields",
+    "sort",
+    "_source",
+    "highlight",
+    "collapse",
+];
+
+/// How many hits are shown, or skipped.
+fn window(field: Field<'_>) -> Result<usize, DslError> {
+    let reason = format!("illegal {} value, at least 0 or higher", field.name);
+    let number = field.at_least(0, &reason)?;
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// Reads what inner hits have in common with those of a search.
+fn read_field(spec: &mut Spec, field: Field<'_>) -> Result<(), ApiError> {
+    let (name, value) = (field.name, field.value);
+    match name {
+        "from" => {
+            spec.from = window(field)?;
+            return Ok(());
+        }
+        "size" => {
+            spec.size = window(field)?;
+            return Ok(());
+        }
+        "sort" if value.is_object() || value.is_array() || value.is_string() => {
+            let sort = dsl::parse_sort(value);
+            spec.sort = sort.map_err(|error| field.wrong(error))?;
+            return Ok(());
+        }
+        "highlight" => {
+            let highlight = Highlight::parse(field.object()?);
+            spec.output.highlight = highlight.map_err(|error| field.wrong(error))?;
+            return Ok(());
+        }
+        "explain" | "version" | "seq_no_primary_term" | "track_scores" => {
+            field.flag()?;
+        }
+        "stored_fields" => {
+            field.texts()?;
+        }
+        "script_fields" => {
+            field.object()?;
+        }
+        "docvalue_fields" | "fields" if value.is_array() => {}
+        "_source" if !(value.is_number() || value.is_null()) => {}
+        known if FIELDS.contains(&known) => return Err(field.other_sort().into()),
+        _ => return Err(field.unknown(FIELDS).into()),
+    }
+    spec.read_member(name, value, &[])
+}
+
 impl InnerSpec {
     /// What is wanted of the groups of collapsed hits, given the field and the search's query.
     pub(super) fn of_group(
@@ -208,7 +280,8 @@ impl InnerSpec {
         (field, query): (&str, Option<&Query>),
     ) -> Result<Self, ApiError> {
         let body = wish.as_object().ok_or_else(|| {
-            ApiError::bad_request("parsing_exception", "expected an object for [inner_hits]")
+            let reason = "Invalid token in inner_hits array";
+            DslError::parsing(reason).at(Spot::start_of(wish))
         })?;
         let read = Members::of(body, query.cloned())?;
         let mut spec = read.spec;

@@ -192,7 +192,11 @@ impl Spec {
             }
             // These only tell a cluster where to run, or how to count a search.
             "ext" | "verbose_pipeline" if is_empty(value) => {}
-            "collapse" => self.collapse_body = Some(value.clone()),
+            "collapse" => {
+                // It is read once more beside the query, whose words its hits show; what is wrong is told at its place.
+                CollapseSpec::read(value, None)?;
+                self.collapse_body = Some(value.clone());
+            }
             "script_fields" if is_empty(value) => {}
             "script_fields" => self.output.scripts = ScriptFields::read(value)?,
             "derived" => self.output.derived = DerivedFields::read(key, value, text)?,
