@@ -339,8 +339,9 @@ class Aggregations(ClewTest):
             self.assertEqual([b["doc_count"] for b in result], [2], name)
         typed = buckets({"geohex_grid": {"field": "at", "precision": 0}}, typed_keys=True)
         self.assertEqual(list(typed), ["geohex_grid#h"])
-        with self.refused(400, reason="Invalid precision of 16 . Must be between 0 and 15."):
+        with self.refused(400, "x_content_parse_exception", "[geohex_grid] failed to parse field [precision]") as caught:
             buckets({"geohex_grid": {"field": "at", "precision": 16}})
+        self.assertIn("Invalid precision of 16 . Must be between 0 and 15.", str(caught.exception.info))
 
     def test_shards_that_match_nothing_are_asked_about_what_others_have(self):
         """An aggregation that tells of more than the matches answers the same, whatever shards could be passed over."""

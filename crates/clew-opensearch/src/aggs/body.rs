@@ -12,6 +12,23 @@ use crate::http::suggestion::did_you_mean;
 /// Aggregations whose values are a field's, never a script's.
 const FIELD_ONLY: &[&str] = &["ip_range", "geohash_grid", "geotile_grid", "geo_bounds"];
 
+/// What values may be taken for.
+const VALUE_TYPES: &[&str] = &[
+    "string",
+    "double",
+    "float",
+    "number",
+    "numeric",
+    "long",
+    "integer",
+    "short",
+    "byte",
+    "unsigned_long",
+    "date",
+    "ip",
+    "boolean",
+];
+
 /// The settings of one aggregation.
 pub(super) struct Body<'a> {
     pub(super) kind: &'a str,
@@ -68,13 +85,39 @@ impl<'a> Body<'a> {
     pub(super) fn end(self) -> Result<(), AggDslError> {
         match self.settings.first() {
             None => Ok(()),
-            Some((key, value)) => {
+            Some((key, value)) => Err(self.unknown(key, value)),
+        }
+    }
+
+    /// The refusal of a setting that there is not, as OpenSearch's reader of the aggregation has it: most of them read by a
+    /// table of fields, the older ones each in words of its own.
+    fn unknown(&self, key: &str, value: &Value) -> AggDslError {
+        let (name, found) = (self.name, token(value));
+        let reason = match self.kind {
+            "sampler" => format!("Unsupported property \"{key}\" for aggregation \"{name}"),
+            "nested" | "reverse_nested" | "children" | "parent" | "derivative"
+            | "bucket_selector" => {
+                format!("Unexpected token {found} in [{name}].")
+            }
+            "filters" | "moving_avg" | "serial_diff" => {
+                format!("Unknown key for a {found} in [{name}]: [{key}].")
+            }
+            "global" => format!(
+                "Expected [FIELD_NAME] under a [START_OBJECT], but got a [{found}] in [{name}]"
+            ),
+            "matrix_stats" => format!("Unexpected token {found} [{key}] in [{name}]."),
+            "top_hits" => format!("Unknown key for a {found} in [{key}]."),
+            kind if kind.ends_with("_bucket") => {
+                format!("Unexpected token {found} [{key}] in [{name}]")
+            }
+            kind => {
                 let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
                 let meant = did_you_mean(key, &known);
-                let reason = format!("[{}] unknown field [{key}]{meant}", self.kind);
-                Err(AggDslError::content(reason).at(Spot::name_of(value)))
+                let reason = format!("[{kind}] unknown field [{key}]{meant}");
+                return AggDslError::content(reason).at(Spot::name_of(value));
             }
-        }
+        };
+        AggDslError::parsing(reason).at(Spot::start_of(value))
     }
 
     /// Where the settings of a whole aggregation begin.
@@ -142,11 +185,12 @@ impl<'a> Body<'a> {
         let script = match self.take("script") {
             None => None,
             Some(script) => {
-                let written = WrittenScript::of("script", script)?;
+                let written = WrittenScript::of("script", script);
+                let written = written.map_err(|error| self.in_field("script", error))?;
                 Some(Box::new(written.read(ScriptPurpose::Values)?))
             }
         };
-        let field = self.text("field")?;
+        let field = self.only_text("field")?;
         if field.is_none() && script.is_none() {
             let either = if FIELD_ONLY.contains(&self.kind) {
                 "[field]"
@@ -157,14 +201,36 @@ impl<'a> Body<'a> {
                 "Required one of fields {either}, but none were specified. "
             )));
         }
-        let value_type = self.text("value_type")?;
+        let value_type = self.value_type("value_type")?;
         Ok(Source {
             field: field.unwrap_or_default(),
             script,
-            value_type: value_type.or(self.text("valueType")?),
+            value_type: value_type.or(self.value_type("valueType")?),
             missing: self.scalar("missing")?,
-            format: self.text("format")?,
+            format: self.only_text("format")?,
         })
+    }
+
+    /// What values are taken for.
+    fn value_type(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+        let named = self.only_text(key)?;
+        if let Some(other) = named
+            .as_ref()
+            .filter(|name| !VALUE_TYPES.contains(&name.as_str()))
+        {
+            let reason = format!("Unknown value type [{other}]");
+            return Err(self.in_field(key, AggDslError::illegal(reason)));
+        }
+        Ok(named)
+    }
+
+    /// A text where a number is none.
+    pub(super) fn only_text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(self.wrong(key, other)),
+        }
     }
 
     pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {

@@ -3,8 +3,8 @@
 use clew_query::aggregation::{IncludeExclude, TermFilter};
 use serde_json::Value;
 
-use super::AggDslError;
 use super::body::{Body, scalar};
+use super::{AggDslError, AggDslErrorKind};
 
 /// Counts beyond 32 bits mean "all".
 pub(super) fn small(count: u64) -> u32 {
@@ -18,6 +18,26 @@ pub(super) fn size(body: &mut Body<'_>, usual: u64) -> Result<u32, AggDslError> 
         return Err(body.in_field("size", none_of("size", body)));
     }
     Ok(small(size))
+}
+
+/// How many buckets each shard tells of, which must be some.
+pub(super) fn shard_size(body: &mut Body<'_>) -> Result<Option<u32>, AggDslError> {
+    match body.count("shard_size")? {
+        Some(0) => Err(body.in_field("shard_size", none_of("shardSize", body))),
+        count => Ok(count.map(small)),
+    }
+}
+
+/// Looks whether there is the way to collect that is asked for; how it is done is for us to know.
+pub(super) fn check_collect_mode(body: &mut Body<'_>) -> Result<(), AggDslError> {
+    match body.only_text("collect_mode")?.as_deref() {
+        None | Some("depth_first" | "breadth_first") => Ok(()),
+        Some(other) => {
+            let reason = format!("no [collect_mode] found for value [{other}]");
+            let error = AggDslError::of(AggDslErrorKind::Malformed, reason);
+            Err(body.in_field("collect_mode", error))
+        }
+    }
 }
 
 /// A count of at least one, under the name that messages give it.

@@ -30,7 +30,7 @@ use base64::Engine as _;
 use clew_query::{Query, ScriptError};
 use serde_json::Value;
 
-use crate::http::error::EMPTY_CLAUSE;
+use crate::http::error::{EMPTY_CLAUSE, NOT_BUILT};
 use crate::http::place::Spot;
 use crate::http::suggestion::did_you_mean;
 
@@ -154,6 +154,15 @@ impl DslError {
             spot: self.spot.map(Spot::past_name),
             within: Some(Box::new(self)),
             ..Self::content(format!("[{query}] failed to parse field [{field}]"))
+        }
+    }
+
+    /// The error as it is told where it is found when all of an object is read that must be there.
+    pub(crate) fn not_built(self, object: &str) -> Self {
+        let reason = format!("{NOT_BUILT}{object}] after last required field arrived");
+        DslError {
+            within: Some(Box::new(self)),
+            ..Self::content(reason)
         }
     }
 

@@ -29,6 +29,9 @@ pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 /// A query without a name; its place is told behind the reason.
 pub(crate) const EMPTY_CLAUSE: &str = "query malformed, empty clause";
 
+/// How errors begin that are found when all of an object is read; they have no place.
+pub(crate) const NOT_BUILT: &str = "Failed to build [";
+
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
@@ -70,6 +73,7 @@ impl Cause {
             let kind = self.kind;
             match kind {
                 "parsing_exception" => self = self.with("line", line).with("col", column),
+                "x_content_parse_exception" if self.reason.starts_with(NOT_BUILT) => {}
                 "x_content_parse_exception" | "named_object_not_found_exception" => {
                     self.reason = format!("[{line}:{column}] {}", self.reason);
                 }

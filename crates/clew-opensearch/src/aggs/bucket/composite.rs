@@ -15,6 +15,7 @@ use crate::aggs::settings::size;
 use crate::aggs::shown::{insert_buckets, part_value, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};
 use crate::http::error::ApiError;
+use crate::http::place::{Spot, token};
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[Row::new("composite", NO_VALUES, |body| {
@@ -25,25 +26,8 @@ fn read(body: &mut Body<'_>) -> Result<CompositeSpec, AggDslError> {
     let size = size(body, 10)?;
     let sources = match body.take("sources") {
         None => return Err(AggDslError::illegal("Required [sources]")),
-        Some(Value::Array(list)) => {
-            let sources = list.iter().map(|value| named_source(body, value));
-            sources.collect::<Result<Vec<_>, _>>()?
-        }
-        Some(one) => vec![named_source(body, one)?],
+        Some(value) => sources(body, value)?,
     };
-    if sources.is_empty() {
-        return Err(AggDslError::illegal(
-            "Composite [sources] cannot be null or empty",
-        ));
-    }
-    for (at, source) in sources.iter().enumerate() {
-        if sources[..at].iter().any(|other| other.name == source.name) {
-            return Err(AggDslError::illegal(format!(
-                "Composite source names must be unique, found duplicates: [{}]",
-                source.name
-            )));
-        }
-    }
     let after = match body.take("after") {
         None => None,
         Some(Value::Object(object)) => Some(after(body, object)?),
@@ -70,31 +54,71 @@ fn after(
     object.iter().map(one).collect()
 }
 
-/// `{"name": {"terms": {...}}}`.
-fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDslError> {
-    let only = |value: &Value| {
-        let object = value.as_object().filter(|object| object.len() == 1)?;
-        let (name, value) = object.iter().next()?;
-        Some((name.clone(), value.clone()))
+/// The sources of keys, each of a name of its own.
+fn sources(body: &Body<'_>, value: &Value) -> Result<Vec<CompositeSource>, AggDslError> {
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        one => std::slice::from_ref(one),
     };
-    let wrong = || {
-        AggDslError::parsing(format!(
-            "a source of [{}] must be an object with a name and in it a type",
-            body.name
-        ))
+    let source = |value: &Value| {
+        named_source(value, body.name).map_err(|error| body.in_field("sources", error))
     };
-    let (name, inner) = only(value).ok_or_else(wrong)?;
-    let (kind, settings) = only(&inner).ok_or_else(wrong)?;
-    let settings = settings.as_object().ok_or_else(wrong)?.clone();
-    let mut source = Body::new(&kind, &name, &settings);
-    let direction = match source.text("order")?.map(|text| text.to_ascii_lowercase()) {
-        None => Direction::Ascending,
-        Some(text) if text == "asc" => Direction::Ascending,
-        Some(text) if text == "desc" => Direction::Descending,
-        Some(text) => {
-            return Err(AggDslError::illegal(format!(
-                "Unknown order direction [{text}]"
+    let sources = list.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+    let wrong = |reason: String| {
+        let error = AggDslError::illegal(reason).not_built(body.kind);
+        error.in_field(body.kind, "sources").at(Spot::end_of(value))
+    };
+    if sources.is_empty() {
+        let reason = "Composite [sources] cannot be null or empty";
+        return Err(wrong(reason.to_string()));
+    }
+    for (at, source) in sources.iter().enumerate() {
+        if sources[..at].iter().any(|other| other.name == source.name) {
+            return Err(wrong(format!(
+                "Composite source names must be unique, found duplicates: [{}]",
+                source.name
             )));
+        }
+    }
+    Ok(sources)
+}
+
+/// The only member of an object.
+fn only(value: &Value) -> Result<(&str, &Value), AggDslError> {
+    let wrong = |expected: &str, found: &str, spot: Spot| {
+        let reason = format!(
+            "Failed to parse object: expecting token of type [{expected}] but found [{found}]"
+        );
+        Err(AggDslError::parsing(reason).at(spot))
+    };
+    let Value::Object(members) = value else {
+        return wrong("START_OBJECT", token(value), Spot::start_of(value));
+    };
+    let mut members = members.iter();
+    match (members.next(), members.next()) {
+        (None, _) => wrong("FIELD_NAME", "END_OBJECT", Spot::end_of(value)),
+        (Some(_), Some((_, second))) => wrong("END_OBJECT", "FIELD_NAME", Spot::name_of(second)),
+        (Some((name, value)), None) => Ok((name.as_str(), value)),
+    }
+}
+
+/// `{"name": {"terms": {...}}}`.
+fn named_source(value: &Value, aggregation: &str) -> Result<CompositeSource, AggDslError> {
+    let (name, inner) = only(value)?;
+    let (kind, written) = only(inner)?;
+    let settings = written.as_object().ok_or_else(|| {
+        let reason =
+            format!("a source of [{aggregation}] must be an object with a name and in it a type");
+        AggDslError::parsing(reason).at(Spot::start_of(written))
+    })?;
+    let mut source = Body::new(kind, name, settings);
+    let direction = match source.text("order")?.map(|text| text.to_ascii_uppercase()) {
+        None => Direction::Ascending,
+        Some(text) if text == "ASC" => Direction::Ascending,
+        Some(text) if text == "DESC" => Direction::Descending,
+        Some(text) => {
+            let reason = format!("No enum constant org.opensearch.search.sort.SortOrder.{text}");
+            return Err(source.in_field("order", AggDslError::illegal(reason)));
         }
     };
     let missing_order = match source.text("missing_order")?.as_deref() {
@@ -113,10 +137,10 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
             "missing_order can only be set if missing_bucket is true",
         ));
     }
-    let kind = composite_kind(&kind, &mut source)?;
+    let kind = composite_kind((kind, written), &mut source)?;
     source.end()?;
     Ok(CompositeSource {
-        name,
+        name: name.to_string(),
         kind,
         missing_bucket,
         missing_order,
@@ -124,15 +148,17 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
     })
 }
 
-fn composite_kind(kind: &str, source: &mut Body<'_>) -> Result<CompositeKind, AggDslError> {
+fn composite_kind(
+    (kind, written): (&str, &Value),
+    source: &mut Body<'_>,
+) -> Result<CompositeKind, AggDslError> {
     Ok(match kind {
         "terms" => CompositeKind::Terms(source.source()?),
         "histogram" => {
             let interval = source.number("interval")?;
             let Some(interval) = interval.filter(|interval| *interval > 0.0) else {
-                return Err(AggDslError::illegal(
-                    "[interval] must be greater than 0 for [histogram] source",
-                ));
+                let reason = "[interval] must be greater than 0 for [histogram] source";
+                return Err(source.in_field("interval", AggDslError::illegal(reason)));
             };
             CompositeKind::Histogram {
                 source: source.source()?,
@@ -150,9 +176,8 @@ fn composite_kind(kind: &str, source: &mut Body<'_>) -> Result<CompositeKind, Ag
             source: source.source()?,
         },
         other => {
-            return Err(AggDslError::parsing(format!(
-                "invalid source type: {other}"
-            )));
+            let reason = format!("invalid source type: {other}");
+            return Err(AggDslError::parsing(reason).at(Spot::start_of(written)));
         }
     })
 }

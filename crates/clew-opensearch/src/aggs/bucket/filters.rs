@@ -50,7 +50,10 @@ fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     let keyed = body.flag_or("keyed", true)?;
     let empty = || AggDslError::illegal("[filters] cannot be empty.");
     let (filters, named) = match given {
-        Some(Value::Object(object)) => (named_queries(object)?, true),
+        Some(Value::Object(object)) => {
+            let queries = named_queries(object).map_err(|(_, error)| error)?;
+            (queries, true)
+        }
         Some(Value::Array(list)) => {
             let query = |(at, value)| -> Result<(String, Query), AggDslError> {
                 let at: usize = at;
@@ -76,11 +79,13 @@ fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     })
 }
 
-fn named_queries(object: &Map<String, Value>) -> Result<Vec<(String, Query)>, AggDslError> {
-    let mut filters = object
-        .iter()
-        .map(|(name, value)| Ok((name.clone(), dsl::parse_query(value)?)))
-        .collect::<Result<Vec<_>, AggDslError>>()?;
+/// Queries by their names; beside what is wrong with one the name of that.
+fn named_queries(object: &Map<String, Value>) -> Result<Vec<(String, Query)>, (&str, AggDslError)> {
+    let mut filters = Vec::with_capacity(object.len());
+    for (name, value) in object {
+        let query = dsl::parse_query(value).map_err(|error| (name.as_str(), error))?;
+        filters.push((name.clone(), query));
+    }
     filters.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(filters)
 }
@@ -99,7 +104,8 @@ fn check_count(count: usize, max: usize, body: &Body<'_>) -> Result<(), AggDslEr
 fn adjacency(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     let separator = body.text("separator")?.unwrap_or_else(|| "&".to_string());
     let filters = match body.take("filters") {
-        Some(Value::Object(object)) => named_queries(object)?,
+        Some(Value::Object(object)) => named_queries(object)
+            .map_err(|(name, error)| body.in_field("filters", error.in_field("filters", name)))?,
         Some(other) => return Err(body.wrong("filters", other)),
         None => Vec::new(),
     };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName};
-use crate::aggs::settings::{size, small};
+use crate::aggs::settings::{shard_size, size};
 use crate::aggs::shown::named_buckets_body;
 use crate::aggs::table::{PLACES, Row};
 use crate::dsl;
@@ -33,7 +33,7 @@ fn cells(
         grid: grid(body)?,
         bounds: bounds(body)?,
         size: size(body, CELLS)?,
-        shard_size: body.count("shard_size")?.map(small),
+        shard_size: shard_size(body)?,
         source: body.source()?,
     }))
 }
@@ -58,7 +58,8 @@ fn precision(
     (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
     let asked = body.count("precision")?.unwrap_or(u64::from(usual));
-    within(asked, (least, most), (wrong, gap))
+    let precision = within(asked, (least, most), (wrong, gap));
+    precision.map_err(|error| body.in_field("precision", error))
 }
 
 fn within(
@@ -85,12 +86,13 @@ fn geohash(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
             (Some(letters), _) => letters,
             (None, Some(text)) => match text.parse::<u64>() {
                 Ok(letters) => letters,
-                Err(_) => letters_of(text)?,
+                Err(_) => letters_of(text).map_err(|error| body.in_field("precision", error))?,
             },
             (None, None) => return Err(body.wrong("precision", value)),
         },
     };
-    let precision = within(asked, (1, GEOHASH_MAX), called)?;
+    let precision = within(asked, (1, GEOHASH_MAX), called);
+    let precision = precision.map_err(|error| body.in_field("precision", error))?;
     Ok(Grid::Geohash { precision })
 }
 

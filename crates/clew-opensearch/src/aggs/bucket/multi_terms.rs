@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{size, small};
+use crate::aggs::settings::{check_collect_mode, shard_size, size};
 use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};
 use crate::http::error::ApiError;
@@ -18,9 +18,10 @@ pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", NO_VALUES, |body| {
 })];
 
 fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
-    for hint in ["collect_mode", "execution_hint", "shard_min_doc_count"] {
+    for hint in ["execution_hint", "shard_min_doc_count"] {
         body.take(hint);
     }
+    check_collect_mode(body)?;
     let list = match body.take("terms") {
         Some(Value::Array(list)) => &list[..],
         Some(other) => return Err(body.wrong("terms", other)),
@@ -48,7 +49,7 @@ fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
     Ok(MultiTermsSpec {
         sources,
         size,
-        shard_size: body.count("shard_size")?.map(small),
+        shard_size: shard_size(body)?,
         min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
         order: body.order()?,
         show_error: body.flag("show_term_doc_count_error")?,

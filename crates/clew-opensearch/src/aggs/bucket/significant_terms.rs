@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{size, small, term_filter};
+use crate::aggs::settings::{shard_size, size, term_filter};
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::dsl;
@@ -30,12 +30,15 @@ fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
     let heuristic = heuristic(body)?;
     let background = match body.take("background_filter") {
         None => None,
-        Some(query) => Some(dsl::parse_query(query)?),
+        Some(query) => {
+            let query = dsl::parse_query(query);
+            Some(query.map_err(|error| body.in_field("background_filter", error))?)
+        }
     };
     let size = size(body, 10)?;
     Ok(SignificantSpec {
         size,
-        shard_size: body.count("shard_size")?.map(small),
+        shard_size: shard_size(body)?,
         min_doc_count: body.count("min_doc_count")?.unwrap_or(3),
         filter: term_filter(body)?,
         heuristic,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{positive, size, small, term_filter};
+use crate::aggs::settings::{check_collect_mode, positive, shard_size, size, term_filter};
 use crate::aggs::shown::{insert_buckets, term_count, term_key, terms_counts, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::http::error::ApiError;
@@ -22,14 +22,15 @@ pub(crate) const ROWS: &[Row] = &[
 
 fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
     // How to execute is for us to know.
-    for hint in ["execution_hint", "collect_mode", "shard_min_doc_count"] {
+    for hint in ["execution_hint", "shard_min_doc_count"] {
         body.take(hint);
     }
+    check_collect_mode(body)?;
     let size = size(body, 10)?;
     Ok(TermsSpec {
         source: body.source()?,
         size,
-        shard_size: body.count("shard_size")?.map(small),
+        shard_size: shard_size(body)?,
         min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
         order: body.order()?,
         filter: term_filter(body)?,
@@ -47,7 +48,8 @@ fn rare_terms(body: &mut Body<'_>) -> Result<RareTermsSpec, AggDslError> {
             "[precision] must be greater than 0.00001",
         ));
     }
-    let max_doc_count = positive(body, "max_doc_count", "max_doc_count", 1)?;
+    let max_doc_count = positive(body, "max_doc_count", "max_doc_count", 1)
+        .map_err(|error| body.in_field("max_doc_count", error))?;
     if max_doc_count > 100 {
         return Err(AggDslError::illegal(format!(
             "[max_doc_count] must be smallerthan 100in [{}]",

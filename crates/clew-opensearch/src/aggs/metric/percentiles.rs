@@ -32,10 +32,11 @@ fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
     let points = points.unwrap_or_else(|| PERCENTS.to_vec());
     let beyond = points.iter().find(|point| !(0.0..=100.0).contains(*point));
     if let Some(point) = beyond {
-        return Err(AggDslError::illegal(format!(
+        let reason = format!(
             "percent must be in [0,100], got [{point:?}]: [{}]",
             body.name
-        )));
+        );
+        return Err(AggDslError::illegal(reason).not_built(body.kind));
     }
     Ok(PercentilesSpec {
         points,

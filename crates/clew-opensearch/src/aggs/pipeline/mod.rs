@@ -77,8 +77,15 @@ fn path(body: &Body<'_>, value: &Value) -> Result<String, AggDslError> {
 }
 
 fn missing(body: &Body<'_>, setting: &str) -> AggDslError {
-    AggDslError::illegal(format!(
-        "Missing required field [{setting}] for aggregation [{}]",
+    let of_kind = match body.kind {
+        // The older readers have names of their own for what they read.
+        "derivative" | "serial_diff" => "derivative ",
+        "moving_avg" => "movingAvg ",
+        "bucket_selector" => "bucket_selector ",
+        _ => "",
+    };
+    AggDslError::parsing(format!(
+        "Missing required field [{setting}] for {of_kind}aggregation [{}]",
         body.name
     ))
 }
