@@ -86,8 +86,9 @@ class AliasesTest(ClewTest):
         with self.refused(400, "invalid_index_name_exception", "already exists as alias"):
             self.client.indices.create(index="live")
         for action in ({"index": "", "alias": "new"}, {"indices": [""], "alias": "new"}):
-            with self.refused(400, "illegal_argument_exception", "can't be empty string"):
+            with self.refused(400, "x_content_parse_exception", "[aliases] failed to parse field [actions]") as caught:
                 self.client.indices.update_aliases(body={"actions": [{"add": action}]})
+            self.assertIn("can't be empty string", str(caught.exception.info))
         with self.refused(400, "illegal_argument_exception", "matches an alias"):
             self.client.indices.delete(index="live")
 

@@ -104,7 +104,7 @@ pub(super) fn text(key: &str, value: &Value) -> Result<Option<String>, ApiError>
     }
 }
 
-pub(super) fn flag(key: &str, value: &Value) -> Result<Option<bool>, ApiError> {
+fn flag(key: &str, value: &Value) -> Result<Option<bool>, ApiError> {
     match value {
         Value::Null => Ok(None),
         Value::Bool(flag) => Ok(Some(*flag)),
@@ -114,7 +114,7 @@ pub(super) fn flag(key: &str, value: &Value) -> Result<Option<bool>, ApiError> {
     }
 }
 
-pub(super) fn wrong(key: &str, value: &Value) -> ApiError {
+fn wrong(key: &str, value: &Value) -> ApiError {
     ApiError::bad_request(
         "x_content_parse_exception",
         format!("[{key}] has a value of the wrong type: [{value}]"),

@@ -7,7 +7,8 @@ use axum::http::StatusCode;
 use clew_engine::{AliasAction, AliasNames, EngineError, Index, Purpose, ResolveOptions};
 use serde_json::{Map, Value};
 
-use super::body::{AliasBody, flag, text, wrong};
+use super::action::{self, Action, Target, Verb};
+use super::body::{AliasBody, text};
 use super::{aliases_of, is_wanted};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
@@ -61,75 +62,20 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 /// `POST /_aliases`.
 pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let mut changes = Changes::default();
-    let mut actions: &[Value] = &[];
-    for (key, value) in body.as_object().into_iter().flatten() {
-        match (key.as_str(), value) {
-            ("actions", Value::Array(items)) => actions = items,
-            ("actions", other) => return Err(wrong("actions", other)),
-            (other, _) => {
-                return Err(ApiError::unknown_field("aliases", other));
-            }
-        }
-    }
+    let actions = action::read(&body).map_err(|error| error.placed(&body, &call.body))?;
     if actions.is_empty() {
         return Err(ApiError::illegal_argument("No action specified"));
     }
+    let mut changes = Changes::default();
     for action in actions {
-        changes.read(&call, action)?;
+        changes.act(&call, action)?;
     }
     changes.run(call).await
-}
-
-/// What an action is about.
-#[derive(Default)]
-struct Target {
-    indices: Vec<String>,
-    aliases: Vec<String>,
-}
-
-impl Target {
-    /// Reads a member; whether it is one of these.
-    fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
-        match key {
-            "index" => self.indices = only(key, value)?,
-            "alias" => self.aliases = only(key, value)?,
-            "indices" => self.indices = list(key, value)?,
-            "aliases" => self.aliases = list(key, value)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-/// The one name that a member says; null says none.
-fn only(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
-    match text(key, value)? {
-        Some(name) if name.is_empty() => Err(empty_name(key)),
-        name => Ok(name.into_iter().collect()),
-    }
 }
 
 /// An empty name is none, and above all does not mean every index.
 fn empty_name(key: &str) -> ApiError {
     ApiError::illegal_argument(format!("[{key}] can't be empty string"))
-}
-
-fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
-    let items = value.as_array().ok_or_else(|| wrong(key, value))?;
-    if items.is_empty() {
-        return Err(ApiError::illegal_argument(format!(
-            "[{key}] can't be empty"
-        )));
-    }
-    let texts = items.iter().map(|item| item.as_str().map(String::from));
-    let texts = texts
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| wrong(key, value))?;
-    match texts.iter().any(String::is_empty) {
-        true => Err(empty_name(key)),
-        false => Ok(texts),
-    }
 }
 
 /// Actions with their patterns resolved.
@@ -143,40 +89,12 @@ struct Changes {
 }
 
 impl Changes {
-    fn read(&mut self, call: &Call, action: &Value) -> Result<(), ApiError> {
-        let members = action.as_object().filter(|members| members.len() == 1);
-        let Some((verb, members)) = members.and_then(|members| members.iter().next()) else {
-            return Err(wrong("actions", action));
-        };
-        let (mut target, mut alias, mut must_exist) =
-            (Target::default(), AliasBody::default(), None);
-        for (key, value) in members.as_object().ok_or_else(|| wrong(verb, members))? {
-            let known = match (verb.as_str(), key.as_str()) {
-                ("remove", "must_exist") => {
-                    must_exist = flag(key, value)?;
-                    true
-                }
-                ("remove_index", "alias" | "aliases") => false,
-                _ => target.read(key, value)? || (verb == "add" && alias.read(key, value)?),
-            };
-            if !known {
-                return Err(ApiError::unknown_field(verb, key));
-            }
-        }
-        if target.indices.is_empty() {
-            return Err(ApiError::illegal_argument(
-                "One of [index] or [indices] is required",
-            ));
-        }
-        if target.aliases.is_empty() && verb != "remove_index" {
-            return Err(ApiError::illegal_argument(
-                "One of [alias] or [aliases] is required",
-            ));
-        }
-        match verb.as_str() {
-            "add" => self.add(call, &target, alias),
-            "remove" => self.remove(call, &target, must_exist),
-            "remove_index" => {
+    fn act(&mut self, call: &Call, action: Action) -> Result<(), ApiError> {
+        let target = &action.target;
+        match action.verb {
+            Verb::Add => self.add(call, target, action.alias),
+            Verb::Remove => self.remove(call, target, action.must_exist),
+            Verb::RemoveIndex => {
                 for index in concrete(call, &target.indices)? {
                     let name = index.name().to_string();
                     self.actions.push(AliasAction::RemoveIndex { index: name });
@@ -184,7 +102,6 @@ impl Changes {
                 }
                 Ok(())
             }
-            other => Err(ApiError::unknown_field("alias_action", other)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Aliases: showing them (`GET`, `HEAD`), and changing them (`change`).
 
+mod action;
 mod body;
 mod change;
 
