@@ -140,7 +140,7 @@ pub(crate) fn number_in(value: &Value) -> Result<Option<f64>, DslError> {
     match value {
         Value::Number(number) => Ok(number.as_f64()),
         Value::String(text) => {
-            let number = text.trim().parse().map(Some);
+            let number = text.trim().parse::<f64>().map(Some);
             number.map_err(|_| DslError::no_number(text))
         }
         _ => Ok(None),
