@@ -191,7 +191,9 @@ mod tests {
             })
         };
         let model = Model {
-            smoothing: Smoothing::read(smoothing).ok().unwrap(),
+            smoothing: Smoothing::read(smoothing.as_object().unwrap())
+                .ok()
+                .unwrap(),
             gram_size,
             separator: " ",
             vocabulary: [10.0, 4.0],
@@ -230,13 +232,16 @@ mod tests {
 
     #[test]
     fn models_that_there_are_not_are_refused() {
+        // One that names no model has the usual one.
+        let usual = Smoothing::read(&Map::new()).ok();
+        assert_eq!(usual, Some(Smoothing::default()));
         for wrong in [
-            json!({}),
             json!({"laplace": {}, "linear": {}}),
             json!({"none": {}}),
             json!({"linear": {}}),
         ] {
-            assert!(Smoothing::read(&wrong).is_err(), "{wrong}");
+            let members = wrong.as_object().unwrap();
+            assert!(Smoothing::read(members).is_err(), "{wrong}");
         }
     }
 }
