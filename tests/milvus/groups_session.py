@@ -250,7 +250,7 @@ class Groups(Session):
             (1100, "FLOAT / DOUBLE fields are not supported", SearchAggregation(fields=["price"], size=2), {}),
             (1100, "JSON / dynamic fields are not yet supported", SearchAggregation(fields=["j"], size=2), {}),
             (1100, "JSON / dynamic fields are not yet supported", SearchAggregation(fields=["extra"], size=2), {}),
-            (1100, "unsupported data type FloatVector", SearchAggregation(fields=["v"], size=2), {}),
+            (1100, "unsupported data type for group by: field v is a FloatVector", SearchAggregation(fields=["v"], size=2), {}),
             (1100, 'duplicated group_by field "kind"', SearchAggregation(fields=["kind"], size=2, sub_aggregation=plain), {}),
             (1100, "nesting exceeds max 4 levels", deep, {}),
             (1100, "are more than 16384", SearchAggregation(fields=["big"], size=20_000), {}),

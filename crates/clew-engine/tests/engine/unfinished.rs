@@ -9,6 +9,18 @@ use clew_query::Query;
 
 use crate::harness::*;
 
+/// Asserts that nothing is read or written, and that nothing has failed all the same.
+fn refused(node: &Node, purpose: Purpose, what: Result<(), EngineError>) {
+    let error = what.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    let asked = match error {
+        EngineError::ShardNotActive { purpose, .. } => purpose,
+        other => panic!("{other}"),
+    };
+    assert_eq!(asked, purpose);
+    assert_eq!(node.index().stats().failed_shards, 0);
+}
+
 #[test]
 fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
     let disk = SimDisk::new();
@@ -26,16 +38,6 @@ fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
         .engine
         .create_index(&everything(), "copy", settings, mapping);
     let (target, _) = made.unwrap();
-    let refused = |node: &Node, purpose: Purpose, what: Result<(), EngineError>| {
-        let error = what.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-        let asked = match error {
-            EngineError::ShardNotActive { purpose, .. } => purpose,
-            other => panic!("{other}"),
-        };
-        assert_eq!(asked, purpose);
-        assert_eq!(node.index().stats().failed_shards, 0);
-    };
     let check = |node: &Node| {
         let copy = node.opened("copy", Purpose::Read).unwrap();
         let write = WriteOperation {
