@@ -545,6 +545,10 @@ mod tests {
                 "{taken}"
             );
         }
+    }
+
+    #[test]
+    fn scalar_indexes_are_refused_for_types_that_milvus_has_none_for() {
         for (data_type, given, code) in [
             (DataType::Int8, "index_type=TRIE", 1100),
             (DataType::Int8, "index_type=Trie", 1100),
