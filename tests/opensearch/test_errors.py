@@ -131,11 +131,11 @@ class Errors(ClewTest):
                 self.assertEqual(value.get("caused_by"), cause and {"type": cause, "reason": reason})
         sort = told(sort=[{"nope": "asc"}])
         self.assertEqual((sort["type"], sort["index"]), ("query_shard_exception", "typed"))
+        self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
         self.index_all("typed", {"2": {"k": "a"}})
         sort = told(sort=[{"k.keyword": {"order": "asc", "mode": "avg"}}])
-        self.assertEqual(sort["reason"], "we only support AVG, MEDIAN and SUM on number based fields")
         self.assertEqual(sort["type"], "query_shard_exception")
-        self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
+        self.assertEqual(sort["reason"], "we only support AVG, MEDIAN and SUM on number based fields")
 
     def test_what_is_wrong_with_a_search_is_told_with_its_place(self):
         unknown = ("named_object_not_found_exception", "unknown field [nope]")
@@ -310,6 +310,8 @@ class Errors(ClewTest):
             self.client.search(index="i", body={"query": query})
         error = caught.exception.info["error"]
         inner = error["caused_by"]
-        self.assertEqual(inner["reason"], "[bool] failed to parse field [filter]")
-        cause = {"type": "parsing_exception", "reason": "unknown query [nope]"}
-        self.assertEqual((inner["caused_by"], error["root_cause"]), (cause, [cause]))
+        self.assertEqual(inner["reason"], "[1:53] [bool] failed to parse field [filter]")
+        cause = {"type": "parsing_exception", "reason": "unknown query [nope]", "line": 1, "col": 53}
+        self.assertEqual(error["root_cause"], [cause])
+        unknown = {"type": "named_object_not_found_exception", "reason": "[1:53] unknown field [nope]"}
+        self.assertEqual(inner["caused_by"], {**cause, "caused_by": unknown})

@@ -516,12 +516,16 @@ class SearchCorners(ClewTest):
         self.assertEqual([hit["fields"] for hit in hits], [
             {"c": ["lazy dog"]}, {"c": [{"input": ["quick fox", "Brown"], "weight": 4}]},
         ])
-        with self.refused(400, "illegal_argument_exception", "Fielddata is not supported on field [c] of type [completion]"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             self.hits("completed", docvalue_fields=["c"])
+        [cause] = caught.exception.info["error"]["root_cause"]
+        self.assertEqual(cause["reason"], "Fielddata is not supported on field [c] of type [completion]")
 
     def test_columns_of_words_take_no_format(self):
         self.make("plain", {"k": {"type": "keyword"}}, {"1": {"k": "a"}})
         plain = [{"field": "k", "format": "use_field_mapping"}]
         self.assertEqual(self.hits("plain", docvalue_fields=plain)[0]["fields"], {"k": ["a"]})
-        with self.refused(400, "illegal_argument_exception", "Field [k] of type [keyword] does not support custom formats"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             self.hits("plain", docvalue_fields=[{"field": "k", "format": "yyyy"}])
+        [cause] = caught.exception.info["error"]["root_cause"]
+        self.assertEqual(cause["reason"], "Field [k] of type [keyword] does not support custom formats")
