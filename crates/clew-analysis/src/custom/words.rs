@@ -205,7 +205,8 @@ impl Delimiter {
         for mut term in terms {
             let place = term.token.position;
             let follows = before.replace(place).is_some_and(|last| place == last + 1);
-            term.token.position = place + added - taken;
+            // What filters have put beside words may go back to places before those that are gone.
+            term.token.position = (place + added).saturating_sub(taken);
             if self.protected.contains(&term.token.text) || self.skips_keywords && term.is_keyword {
                 out.push(term);
                 continue;

@@ -152,6 +152,14 @@ fn what_is_joined_stands_where_lucene_has_it() {
 }
 
 #[test]
+fn places_that_go_back_do_not_go_before_the_first() {
+    let put = |rule: &str| json!([{"type": "synonym", "synonyms": [rule]}]);
+    let beside = json!({"type": "multiplexer", "chains": [put("x => a -"), put("x => b")]});
+    let parts = json!({"tokenizer": {"type": "whitespace"}, "filter": [beside, {"type": "word_delimiter"}]});
+    check(parts, "x", &[("x", 0), ("a", 0), ("b", 0)]);
+}
+
+#[test]
 fn pieces_come_from_the_end_and_of_letters_of_ones_own() {
     let back = json!({"type": "edge_ngram", "min_gram": 1, "max_gram": 2, "side": "back"});
     check_filter(back, "foo Bar", &[("o", 0), ("oo", 0), ("r", 1), ("ar", 1)]);
