@@ -11,6 +11,9 @@ const WAYS_USUAL: usize = 10_000;
 /// Most that a filter may ask for.
 const WAYS_MAX: usize = 100_000;
 
+/// Bytes of a text that take about as long as a step of a way; there are steps whose words are empty.
+const STEP_BYTES: usize = 8;
+
 /// By the place that they begin at: the words that ways may go on with, and where those end.
 type Steps<'t> = BTreeMap<usize, Vec<(&'t str, usize)>>;
 
@@ -104,11 +107,13 @@ impl Ways {
                 let gaps = if self.keeps_gaps { behind - end } else { 0 };
                 text.push_str(&self.separator.repeat(gaps + 1));
                 way.push((behind, 0, text.len()));
-            } else if room.takes(text.len()) && texts.len() < self.most {
-                texts.insert(text.clone());
-            } else {
+                continue;
+            }
+            let spent = text.len().max(way.len() * STEP_BYTES);
+            if !room.takes(spent) || texts.len() >= self.most {
                 break;
             }
+            texts.insert(text.clone());
         }
         texts
     }

@@ -74,6 +74,21 @@ fn what_settings_make_of_a_text_is_bounded() {
 }
 
 #[test]
+fn ways_through_empty_words_take_no_longer_than_others() {
+    let parts = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "synonym_graph", "synonyms": ["x, y z"]},
+        {"type": "pattern_replace", "pattern": ".+", "replacement": ""},
+        {"type": "concatenate_graph", "token_separator": ""},
+    ]});
+    take_left_out();
+    words(parts.clone(), "x x c");
+    assert!(!take_left_out());
+    // 65,536 ways of two hundred words, all of which make one text.
+    words(parts, &format!("{}{}", "x ".repeat(16), "c ".repeat(200)));
+    assert!(take_left_out());
+}
+
+#[test]
 fn tags_and_entities_without_an_end_are_looked_for_once() {
     // A second for each letter of these if the rest of the text is looked through from each on.
     for part in [
