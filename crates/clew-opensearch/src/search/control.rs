@@ -265,9 +265,8 @@ fn round(value: &Value) -> Result<Rescore, DslError> {
             }
             (other, Value::Array(_) | Value::Null) => return Err(unexpected(other, value)),
             ("window_size", value) => {
-                let size = integer_in(value)?.unwrap_or_default();
-                window = usize::try_from(size)
-                    .map_err(|_| DslError::illegal("[window_size] must be >= 0"))?;
+                let size = integer_in(value)?.and_then(|size| usize::try_from(size).ok());
+                window = size.ok_or_else(|| DslError::illegal("[window_size] must be >= 0"))?;
             }
             (other, _) => {
                 let reason = format!("rescore doesn't support [{other}]");
@@ -400,6 +399,11 @@ mod tests {
             "rescore",
             &json!({"window_size": 3}),
             "missing rescore type",
+        );
+        refused(
+            "rescore",
+            &json!({"window_size": true, "query": {"rescore_query": {"match_all": {}}}}),
+            "[window_size] must be >= 0",
         );
         refused(
             "rescore",
