@@ -91,11 +91,6 @@ impl Highlight {
             Some(named) => read_fields(named, &shared)?,
             None => Vec::new(),
         };
-        if fields.len() > FIELDS_MAX {
-            return Err(DslError::illegal(format!(
-                "more than [{FIELDS_MAX}] fields to highlight"
-            )));
-        }
         let fields = Arc::new(fields);
         Ok((!fields.is_empty()).then(|| Highlight {
             fields,
@@ -106,6 +101,17 @@ impl Highlight {
 
 /// Each of the fields that `fields` names, in an object or one by one in a list of objects.
 fn read_fields(named: Field<'_>, shared: &Reading<'_>) -> Result<Vec<HighlightField>, DslError> {
+    let count = match named.value {
+        Value::Object(members) => members.len(),
+        Value::Array(items) => items.len(),
+        _ => 0,
+    };
+    // Looked at first: each gets all options that it shares with others.
+    if count > FIELDS_MAX {
+        return Err(DslError::illegal(format!(
+            "more than [{FIELDS_MAX}] fields to highlight"
+        )));
+    }
     match named.value {
         Value::Object(members) => {
             let fields = members.iter();
@@ -440,5 +446,8 @@ mod tests {
         ] {
             assert!(Highlight::parse(&json!({"fields": {"a": refused}})).is_err());
         }
+        let many: Vec<Value> = vec![json!({"a": {"type": "x"}}); FIELDS_MAX + 1];
+        let error = Highlight::parse(&json!({"fields": many})).err().unwrap();
+        assert!(error.reason.contains("fields to highlight"));
     }
 }
