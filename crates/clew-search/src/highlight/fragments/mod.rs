@@ -127,7 +127,7 @@ impl<'a> PiecesFound<'a> {
             }
             at += inside;
         }
-        self.pieces[known..].sort_by_key(|piece| Reverse(piece.different_words()));
+        self.pieces[known..].sort_by_cached_key(|piece| Reverse(piece.different_words()));
         let most = known.saturating_add(self.options.fragments_max);
         self.pieces.truncate(most);
     }
@@ -220,7 +220,7 @@ impl<'a> PiecesFound<'a> {
         if self.options.plain {
             if self.options.best_first {
                 self.pieces
-                    .sort_by_key(|piece| Reverse(piece.different_words()));
+                    .sort_by_cached_key(|piece| Reverse(piece.different_words()));
             }
             self.pieces.truncate(max);
             return self.pieces.into_iter().map(|piece| piece.text).collect();
