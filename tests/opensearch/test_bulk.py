@@ -156,6 +156,16 @@ class Bulk(ClewTest):
         items = [item for each in self.client.bulk(index="other", body=lines)["items"] for item in each.values()]
         self.assertEqual([(item["_index"], item["status"]) for item in items], [("own", 409), ("own", 400), ("own", 404)])
 
+    def test_what_is_refused_through_an_alias_of_several_names_the_one_that_is_written(self):
+        for index, is_written in [("before", False), ("now", True)]:
+            aliases = {"rolled": {"is_write_index": is_written}}
+            self.client.indices.create(index=index, body={"aliases": aliases, "mappings": {"properties": {"n": {"type": "long"}}}})
+        self.client.index(index="now", id="1", body={"n": 1})
+        lines = [{"create": {"_id": "1"}}, {"n": 2}, {"index": {"_id": "2"}}, {"n": "x"}]
+        items = [item for each in self.client.bulk(index="rolled", body=lines)["items"] for item in each.values()]
+        self.assertEqual([(item["_index"], item["status"]) for item in items], [("now", 409), ("now", 400)])
+        self.assertEqual(items[0]["error"]["index"], "now")
+
     def test_what_is_to_be_new_has_no_condition(self):
         for member in [{"version": 3, "version_type": "external"}, {"if_seq_no": 1, "if_primary_term": 1}]:
             with self.subTest(member), self.refused(400, "action_request_validation_exception", "create operations"):

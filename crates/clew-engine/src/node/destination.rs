@@ -7,7 +7,9 @@ use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, WriteOperation};
 use crate::index::handle::Index;
-use crate::node::engine::Inner;
+use crate::node::engine::{Engine, Inner};
+use crate::node::index_handle::IndexHandle;
+use crate::node::resolve::alias_routing;
 
 /// Where writes go.
 #[derive(Clone, Copy)]
@@ -28,6 +30,26 @@ impl Destination<'_> {
             }
             Destination::Named(_) | Destination::Filled(_) => Ok(()),
         }
+    }
+}
+
+impl Engine {
+    /// Opens the index that writes to a name go to, whether it takes them now or not; and the routing key that holds there.
+    ///
+    /// # Errors
+    /// When there is no such index, no index of the alias takes writes, or it is not allowed to who asks.
+    pub fn open_written(
+        &self,
+        (name, routing): (&str, Option<&str>),
+        access: &Access,
+        purpose: Purpose,
+    ) -> Result<(IndexHandle, Option<String>), EngineError> {
+        let name: &str = &resolve_date(name, self.inner.now_ms())?;
+        let index = self.inner.written_index(name)?;
+        check_access(index.name(), access, purpose)?;
+        let alias = (index.name() != name).then_some(name);
+        let routing = alias_routing(&index, alias, routing.map(String::from))?;
+        Ok((IndexHandle::new(&index, purpose), routing))
     }
 }
 

@@ -312,7 +312,7 @@ fn writer_of(name: &str, indices: &[Arc<Index>]) -> Result<Arc<Index>, EngineErr
 }
 
 /// The routing key of one document through an alias.
-fn alias_routing(
+pub(super) fn alias_routing(
     index: &Index,
     alias: Option<&str>,
     asked: Option<String>,

@@ -242,7 +242,7 @@ fn render(
                 let error = write_reply::refused(call, asked.whose(), error);
                 let (index, routing, _) = asked.whose();
                 let engine = &call.api.engine;
-                let found = engine.open_one((index, routing), &call.access, Purpose::Watch);
+                let found = engine.open_written((index, routing), &call.access, Purpose::Watch);
                 // The index that an alias stands for, as where it is written.
                 let index = found.as_ref().map_or(index, |(found, _)| found.name());
                 write_error(&mut json, (index, asked), &error);

@@ -183,7 +183,7 @@ pub(crate) fn refused(
         return refused;
     }
     let engine = &call.api.engine;
-    match engine.open_one((index, routing), &call.access, Purpose::Watch) {
+    match engine.open_written((index, routing), &call.access, Purpose::Watch) {
         Ok((found, routing)) => match routing.as_deref().or(id) {
             Some(key) => refused.in_shard(found.name(), found.uuid(), found.shard_number(key)),
             None => refused.in_index(found.name(), found.uuid()),
