@@ -170,6 +170,13 @@ impl State {
         (self.users == 0 && !(self.stays && is_there)).then(|| self.end())
     }
 
+    /// Whether the calling thread is the one that has the symbols: it may have been ended, and another one begun.
+    fn is_read_here(&self) -> bool {
+        let own = std::thread::current().id();
+        let reading = self.reading.as_ref();
+        reading.is_some_and(|reading| reading.thread.thread().id() == own)
+    }
+
     fn end(&mut self) -> Ended {
         self.stays = false;
         Ended {
@@ -227,9 +234,10 @@ impl Keeper {
 
     /// Reads the symbols, and has them for as long as somebody wants them.
     fn read(&self, asked: &Receiver<Question>) {
+        let _broken = WhenBroken(self);
         let ended = self.try_read(asked).unwrap_or_else(|reason| {
-            // There is nothing to keep, and the file may be there the next time.
-            self.state.lock().stays = false;
+            // There is nothing to keep, and the file may be there the next time: what was asked up to now is refused.
+            drop(self.give_up());
             let refuse = |_: &[u64]| Err(reason.clone());
             self.answer(asked, refuse)
         });
@@ -296,11 +304,33 @@ impl Keeper {
     /// Lets go of the symbols that the calling thread has, if nobody is about to want them.
     fn end_idle(&self) -> Option<Ended> {
         let mut state = self.state.lock();
-        let own = std::thread::current().id();
-        // It may have been ended meanwhile, and another one begun.
-        let is_own = |reading: &Reading| reading.thread.thread().id() == own;
-        let is_idle = state.users == 0 && state.reading.as_ref().is_some_and(is_own);
-        is_idle.then(|| state.end())
+        (state.users == 0 && state.is_read_here()).then(|| state.end())
+    }
+
+    /// Has another thread read the symbols that the calling one has not; what is given back, if nobody wants them.
+    fn give_up(&self) -> Option<Ended> {
+        let mut state = self.state.lock();
+        if !state.is_read_here() {
+            return None;
+        }
+        if state.users == 0 {
+            return Some(state.end());
+        }
+        state.stays = false;
+        state.reading = None;
+        None
+    }
+}
+
+/// Gives up for a thread that breaks down: whoever asked it may have left before it is gone, and would leave its memory booked.
+#[derive(Debug)]
+struct WhenBroken<'k>(&'k Keeper);
+
+impl Drop for WhenBroken<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            drop(self.0.give_up());
+        }
     }
 }
 
@@ -388,6 +418,52 @@ mod tests {
             drop(other);
             assert_eq!((reader(keeper), booked(&account)), (None, 0), "{times}");
         }
+    }
+
+    /// Has a thread do something in the place of the one that reads symbols: once the sender is gone, and until nothing sends to
+    /// the receiver any more.
+    fn read_by(keeper: &'static Keeper, done: fn(&'static Keeper)) -> (Sender<()>, Receiver<()>) {
+        let (held, holds) = mpsc::channel::<()>();
+        let (ends, ended) = mpsc::channel::<()>();
+        let (questions, _) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let _ends = ends;
+            assert!(holds.recv().is_err());
+            done(keeper);
+        });
+        keeper.state.lock().reading = Some(Reading { questions, thread });
+        (held, ended)
+    }
+
+    #[test]
+    fn nothing_stays_booked_of_a_thread_that_breaks_down_when_all_have_left() {
+        let (keeper, account) = (keeper(HOUR), account(2 * KEPT_SHARE));
+        let in_use = SymbolUse::booked(keeper, &account, true).unwrap();
+        let (held, ended) = read_by(keeper, |keeper| {
+            let _broken = WhenBroken(keeper);
+            panic!("it breaks down");
+        });
+        drop(in_use);
+        assert!(reader(keeper).is_some() && booked(&account) == symbol_bytes());
+        drop(held);
+        assert!(ended.recv().is_err());
+        assert_eq!((reader(keeper), booked(&account)), (None, 0));
+    }
+
+    #[test]
+    fn a_thread_that_has_no_symbols_does_not_stay_for_those_who_come_beside() {
+        let (keeper, account) = (keeper(HOUR), account(2 * KEPT_SHARE));
+        let first = SymbolUse::booked(keeper, &account, true).unwrap();
+        let (held, ended) = read_by(keeper, |keeper| assert!(keeper.give_up().is_none()));
+        drop(held);
+        assert!(ended.recv().is_err());
+        assert_eq!(reader(keeper), None);
+        let beside = SymbolUse::booked(keeper, &account, true).unwrap();
+        drop(first);
+        // Another one has read them.
+        assert!(keeper.find(vec![0]).is_ok() && reader(keeper).is_some());
+        drop(beside);
+        assert_eq!(booked(&account), symbol_bytes());
     }
 
     #[test]
