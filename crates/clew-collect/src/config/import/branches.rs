@@ -36,7 +36,8 @@ pub(super) fn decide_once(out: &mut Vec<Value>, arms: &[(Value, Range<usize>)]) 
     // Behind the last step nothing is asked any more.
     let changing = &out[first..out.len().saturating_sub(1).max(first)];
     let is_changed = |field: &String| changing.iter().any(|step| may_change(step, field));
-    if !fields.iter().any(is_changed) {
+    let asked: String = arms.iter().map(|(asked, _)| asked.to_string()).collect();
+    if !fields.iter().any(is_changed) && !changing.iter().any(|step| may_tag(step, &asked)) {
         return;
     }
     // Steps of one list only become more: no other branches in it have this name. Those of another list, which an event has been
@@ -111,14 +112,16 @@ fn may_change(step: &Value, field: &str) -> bool {
     let is_unknown = match name.as_str() {
         "json" => parameters.contains_key("add_to_root"),
         "kv" | "logfmt" => !parameters.contains_key("target_field"),
-        "parse" => true,
+        // And what goes with one.
+        "parse" | "keep" => true,
         "vrl" => parameters
             .get("source")
             .and_then(Value::as_str)
             .is_none_or(|source| source.starts_with(". =")),
         _ => false,
     };
-    let is_read = READING.contains(&name.as_str());
+    let is_in_place = name == "json" && !parameters.contains_key("target_field");
+    let is_read = READING.contains(&name.as_str()) && !is_in_place;
     let writes = parameters.iter().filter(|(key, _)| match key.as_str() {
         "if" | "on_failure" => false,
         "field" | "fields" | "source_field" => !is_read,
@@ -135,6 +138,16 @@ fn may_change(step: &Value, field: &str) -> bool {
     is_unknown || names.any(|name| written.iter().any(|text| has_name(text, name)))
 }
 
+/// Whether a step that fails gives an event a tag that conditions ask for.
+fn may_tag(step: &Value, conditions: &str) -> bool {
+    let parameters = step.as_object().and_then(|one| one.values().next());
+    let handlers = parameters.and_then(|parameters| parameters["on_failure"].as_array());
+    let given = handlers.into_iter().flatten();
+    let tags = given.filter_map(|handler| handler["append"]["value"].as_array());
+    let mut tags = tags.flatten().filter_map(Value::as_str);
+    tags.any(|tag| has_name(conditions, tag))
+}
+
 /// Whether a name stands in a text, and not as a part of another one.
 fn has_name(text: &str, name: &str) -> bool {
     let is_of_name = |letter: char| letter.is_alphanumeric() || "_.@".contains(letter);
@@ -144,4 +157,51 @@ fn has_name(text: &str, name: &str) -> bool {
             let behind = text[at + name.len()..].chars().next();
             !before.is_some_and(is_of_name) && !behind.is_some_and(is_of_name)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_changes_what_it_writes_and_what_it_takes_away() {
+        for (step, field, changes) in [
+            (json!({"json": {"field": "a"}}), "a", true),
+            (
+                json!({"json": {"field": "a", "target_field": "b"}}),
+                "a",
+                false,
+            ),
+            (
+                json!({"json": {"field": "a", "target_field": "b"}}),
+                "b",
+                true,
+            ),
+            (json!({"keep": {"field": ["b"]}}), "a", true),
+            (
+                json!({"rename": {"field": "a.b", "target_field": "c"}}),
+                "a.b",
+                true,
+            ),
+            (json!({"lowercase": {"field": "ab"}}), "a", false),
+        ] {
+            assert_eq!(may_change(&step, field), changes, "{step} {field}");
+        }
+    }
+
+    #[test]
+    fn a_branch_that_asks_for_a_tag_goes_on_behind_a_step_that_fails_with_it() {
+        let asked = json!({"not": {"includes": {"tags": "_failed"}}});
+        let fails = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+        for (tag, is_marked) in [("_failed", true), ("_failed_otherwise", false)] {
+            let mut steps = vec![
+                json!({"grok": {"field": "a", "on_failure": fails(tag), "if": asked}}),
+                json!({"drop": {"if": asked}}),
+            ];
+            decide_once(&mut steps, &[(asked.clone(), 0..2)]);
+            let mark = json!({"equals": {"@metadata.branch2": 0}});
+            let last = steps.last().map(|step| &step["drop"]["if"]);
+            assert_eq!(last, Some(if is_marked { &mark } else { &asked }), "{tag}");
+        }
+    }
 }
