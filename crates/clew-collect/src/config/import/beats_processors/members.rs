@@ -121,6 +121,10 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
                     out.push(json!({"remove": {
                         "field": from, "ignore_missing": true, "if": is_done,
                     }}));
+                    // The next conversion of the same field is decided by itself.
+                    out.push(json!({"remove": {
+                        "field": UNCONVERTED, "ignore_missing": true,
+                    }}));
                 } else {
                     out.push(json!({"convert": parts}));
                 }

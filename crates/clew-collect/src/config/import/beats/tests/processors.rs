@@ -156,6 +156,7 @@ fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
             {"remove": {
                 "field": "a", "ignore_missing": true, "if": {"not": {"equals": {mark: "a"}}},
             }},
+            {"remove": {"field": mark, "ignore_missing": true}},
             {"rename": {"field": "c", "target_field": "d", "ignore_failure": true}},
         ]),
         0,
