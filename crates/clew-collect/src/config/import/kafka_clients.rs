@@ -1,6 +1,7 @@
 //! How clients of Kafka log in and are secured: what other shippers and Java's clients call it, as `tls`, `authentication` and `mechanism` of
 //! our inputs and outputs; ways to log in that have no such keys become settings of librdkafka.
 
+use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
@@ -39,8 +40,54 @@ impl Client {
         }
     }
 
+    /// Takes out of the settings what `tls` and `authentication` say, which none may say beside them: settings that are written
+    /// down go before keys there.
+    fn settle(&mut self) {
+        if self.tls.is_none() && self.user.is_none() {
+            return;
+        }
+        let properties = &mut self.properties;
+        if let Some(protocol) = taken(properties, "security.protocol")
+            && protocol.to_ascii_lowercase().ends_with("ssl")
+        {
+            self.tls.get_or_insert_with(|| json!({}));
+        }
+        if self.user.is_some() {
+            for name in ["sasl.mechanism", "sasl.mechanisms"] {
+                self.mechanism = taken(properties, name).or(self.mechanism.take());
+            }
+            self.user = taken(properties, "sasl.username").or(self.user.take());
+            self.password = taken(properties, "sasl.password").or(self.password.take());
+        }
+        let Some(Value::Object(tls)) = &mut self.tls else {
+            // They secure nothing.
+            properties.retain(|name, _| !name.starts_with("ssl."));
+            return;
+        };
+        let verifies = taken(properties, "enable.ssl.certificate.verification");
+        let names = taken(properties, "ssl.endpoint.identification.algorithm");
+        if verifies.is_some_and(|verifies| verifies == "false") {
+            tls.insert("verification".to_owned(), "none".into());
+            tls.shift_remove("ca");
+            properties.shift_remove("ssl.ca.location");
+        } else if names.is_some_and(|names| names == "none") {
+            tls.entry("verification")
+                .or_insert_with(|| "certificate".into());
+        }
+        for (name, key) in [
+            ("ssl.ca.location", "ca"),
+            ("ssl.certificate.location", "certificate"),
+            ("ssl.key.location", "key"),
+        ] {
+            if properties.contains_key(name) {
+                tls.shift_remove(key);
+            }
+        }
+    }
+
     /// Puts it among the keys of an input or an output.
     pub(super) fn put(mut self, into: &mut Map<String, Value>) {
+        self.settle();
         self.properties
             .retain(|name, _| !SET_HERE.contains(&name.as_str()));
         for name in ["compression.codec", "compression.type"] {
@@ -80,6 +127,12 @@ impl Client {
             into.insert("properties".to_owned(), self.properties.into());
         }
     }
+}
+
+/// Takes out a setting, as a text.
+fn taken(properties: &mut Map<String, Value>, name: &str) -> Option<String> {
+    let value = properties.shift_remove(name)?;
+    Some(text_of(&value))
 }
 
 /// Of Beats: a name with its password, and what is below `ssl`.
@@ -286,6 +339,41 @@ sinks:
         assert_eq!(output["properties"], json!({"client.id": "me"}));
         assert_eq!(output["compression"], "zstd");
         assert_eq!(output["tls"], json!({"verification": "none"}));
+    }
+
+    #[test]
+    fn settings_of_a_vector_that_say_what_keys_say_are_said_once() {
+        let text = "\
+sources:
+  in:
+    type: kafka
+    bootstrap_servers: 'k:1'
+    group_id: g
+    topics: [a]
+    sasl: {enabled: true, mechanism: SCRAM-SHA-256, username: jo, password: x}
+    librdkafka_options: {security.protocol: sasl_ssl, sasl.mechanism: SCRAM-SHA-512, ssl.ca.location: /ca}
+sinks:
+  out:
+    type: kafka
+    inputs: [in]
+    bootstrap_servers: 'k:1'
+    topic: t
+    encoding: {codec: json}
+    librdkafka_options: {enable.ssl.certificate.verification: 'false', ssl.ca.location: /other}
+    tls: {enabled: true, ca_file: /ca}
+";
+        let config = read(&import_vector("v.yaml", text).unwrap());
+        let input = &config["inputs"][0];
+        assert_eq!(input["tls"], json!({}));
+        assert_eq!(
+            input["authentication"],
+            json!({"user": "jo", "password": "x"})
+        );
+        assert_eq!(input["mechanism"], "SCRAM-SHA-512");
+        assert_eq!(input["properties"], json!({"ssl.ca.location": "/ca"}));
+        let output = &config["outputs"][0];
+        assert_eq!(output["tls"], json!({"verification": "none"}));
+        assert_eq!(output["properties"], Value::Null);
     }
 
     #[test]
