@@ -202,7 +202,9 @@ impl VectorIndex {
                 metric,
                 is_flat: false,
                 column: None,
-                words: of_words.then(|| word_weights(params)).transpose()?,
+                // Whoever makes one is refused weights that are none. There may be such from before they counted: they do not
+                // count now either.
+                words: of_words.then(|| word_weights(params).ok()).flatten(),
             });
         }
         Ok(VectorIndex {
@@ -468,6 +470,22 @@ mod tests {
             ("metric_type", "L2"),
         ] {
             assert_eq!(read(&[wrong]).unwrap_err().code(), 1100, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_of_words_from_before_its_weights_counted_is_still_searched() {
+        let output = Field {
+            is_function_output: true,
+            ..field(DataType::SparseFloatVector)
+        };
+        let words = |k1: &str| {
+            let read = VectorIndex::read(&output, &params(&[("bm25_k1", k1)]));
+            read.unwrap().words
+        };
+        assert!(words("1.5").is_some_and(|words| (words.k1 - 1.5).abs() < 1e-6));
+        for kept in ["7", "much"] {
+            assert_eq!(words(kept), None);
         }
     }
 
