@@ -249,6 +249,7 @@ fn rows_of_a_collection_that_is_being_filled_stay_until_it_is_whole() {
     let node = Node::open(&SimDisk::new());
     node.make("c", vec![pair("collection.ttl.seconds", "100")]);
     node.insert("c", 0..5);
+    assert_eq!(node.found("c"), [0, 1, 2, 3, 4]);
     node.clock.advance(Duration::from_secs(101));
     let engine = node.service.engine();
     let index = engine.indices(&call().access).pop().unwrap();
