@@ -269,7 +269,7 @@ outputs: [{type: stdout}]
         (
             "{preset: java, lines_max: 7}",
             "{start: '('}",
-            "c.yaml, line 2: [inputs[0].multiline] regex parse error",
+            "c.yaml, line 8: [inputs[0].multiline] regex parse error",
         ),
         (
             "paths: [/l]",
