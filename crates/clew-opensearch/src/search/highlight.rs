@@ -442,10 +442,11 @@ mod tests {
             json!({"type": "x"}),
             json!({"boundary_scanner": "x"}),
             json!({"fragmenter": "x"}),
-            json!({"fragment_offset": 1}),
         ] {
             assert!(Highlight::parse(&json!({"fields": {"a": refused}})).is_err());
         }
+        // It is an option of fields alone.
+        assert!(Highlight::parse(&json!({"fragment_offset": 1, "fields": {"a": {}}})).is_err());
         let many: Vec<Value> = vec![json!({"a": {"type": "x"}}); FIELDS_MAX + 1];
         let error = Highlight::parse(&json!({"fields": many})).err().unwrap();
         assert!(error.reason.contains("fields to highlight"));

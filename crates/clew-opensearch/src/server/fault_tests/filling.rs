@@ -104,7 +104,7 @@ fn an_index_serves_nothing_before_it_is_filled_and_everything_then() {
     });
     filled.unwrap();
     let check = |node: &Node| {
-        let found = node.done("POST /i/_search", Value::Null);
+        let found = node.done("POST /i/_search", json!({"size": 7}));
         assert_eq!(found["hits"]["hits"][0]["_source"], json!({"n": 1}));
         let shown = node.done("GET /more", Value::Null);
         assert_eq!(shown["i"]["mappings"]["properties"]["k"]["type"], "keyword");
