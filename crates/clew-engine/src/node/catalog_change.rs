@@ -35,6 +35,8 @@ pub enum CatalogChange {
     Settings {
         /// The index's own name.
         index: String,
+        /// Its unique id: another one that has the name since is left alone.
+        uuid: String,
         /// What they become.
         change: SettingsChange,
         /// Whether only blocks are set and lifted: that, no block forbids.
@@ -64,7 +66,7 @@ impl CatalogChange {
     }
 }
 
-type ChangeSettings = dyn Fn(&Index) -> Result<IndexSettings, EngineError> + Send + Sync;
+type ChangeSettings = dyn Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync;
 
 /// How settings change. It is asked while nobody else changes the index, so that of two changes at the same time
 /// neither takes back what the other has been answered for.
@@ -72,9 +74,9 @@ type ChangeSettings = dyn Fn(&Index) -> Result<IndexSettings, EngineError> + Sen
 pub struct SettingsChange(Arc<ChangeSettings>);
 
 impl SettingsChange {
-    /// `change` makes the new settings out of those that the index has, which is the one of that name by then.
+    /// `change` makes the new settings out of those that the index has.
     pub fn new(
-        change: impl Fn(&Index) -> Result<IndexSettings, EngineError> + Send + Sync + 'static,
+        change: impl Fn(&IndexSettings) -> Result<IndexSettings, EngineError> + Send + Sync + 'static,
     ) -> Self {
         SettingsChange(Arc::new(change))
     }
@@ -248,12 +250,13 @@ fn check_all(
             }
             CatalogChange::Settings {
                 index,
+                uuid,
                 change,
                 blocks_alone,
             } => {
-                let index = &indices[&index];
-                let settings = (change.0)(index)?;
-                check_change(index, settings, blocks_alone)?
+                let found = index_of(indices, &index, &uuid)?;
+                let settings = (change.0)(&found.settings())?;
+                check_change(found, settings, blocks_alone)?
             }
             CatalogChange::Definition(change) => {
                 checks.definitions.push(change);

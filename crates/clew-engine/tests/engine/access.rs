@@ -128,7 +128,7 @@ fn refused(node: &Node, access: &Access) -> Vec<&'static str> {
         (
             "set",
             engine
-                .change_catalog(access, settings_change(kept))
+                .change_catalog(access, settings_change(node, kept))
                 .map(drop),
         ),
         (

@@ -188,13 +188,10 @@ fn who_has_looked_at_an_index_changes_that_one_and_none_that_has_its_name_since(
             Ok(vec![add(&names.of(&old)?, "x", Alias::default())])
         });
     is_gone(added.unwrap_err());
-    let uuid = old.uuid().to_string();
     let change = CatalogChange::Settings {
         index: "a".to_string(),
-        change: SettingsChange::new(move |index| {
-            index.check_is(&uuid)?;
-            Ok((*index.settings()).clone())
-        }),
+        uuid: old.uuid().to_string(),
+        change: SettingsChange::new(|settings| Ok(settings.clone())),
         blocks_alone: false,
     };
     let set = node.engine.change_catalog(&access, vec![change]);
@@ -347,6 +344,7 @@ fn a_block_forbids_until_it_is_taken_away() {
             .insert("a protocol's word".to_string(), value);
         let change = CatalogChange::Settings {
             index: "docs".to_string(),
+            uuid: node.index().uuid().to_string(),
             change: SettingsChange::new(move |_| Ok(settings.clone())),
             blocks_alone: true,
         };

@@ -149,10 +149,13 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
         engine
             .change_catalog(
                 &everything(),
-                settings_change(IndexSettings {
-                    given: [("index.x".to_string(), "y".to_string())].into(),
-                    ..(*node.index().settings()).clone()
-                }),
+                settings_change(
+                    &node,
+                    IndexSettings {
+                        given: [("index.x".to_string(), "y".to_string())].into(),
+                        ..(*node.index().settings()).clone()
+                    },
+                ),
             )
             .map(drop),
     ];
@@ -185,7 +188,7 @@ fn a_block_that_a_user_has_set_stays_the_users() {
         ..(*node.index().settings()).clone()
     };
     node.engine
-        .change_catalog(&everything(), settings_change(settings))
+        .change_catalog(&everything(), settings_change(&node, settings))
         .unwrap();
     disk.set_capacity(disk.bytes_used());
     assert_eq!(node.engine.health().disk.stage, DiskStage::FloodStage);

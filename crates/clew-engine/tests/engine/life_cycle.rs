@@ -265,7 +265,7 @@ fn settings_change_but_not_the_number_of_shards() {
         ..(*node.index().settings()).clone()
     };
     node.engine
-        .change_catalog(&everything(), settings_change(settings.clone()))
+        .change_catalog(&everything(), settings_change(&node, settings.clone()))
         .unwrap();
     let split = IndexSettings {
         shards: 4,
@@ -273,7 +273,7 @@ fn settings_change_but_not_the_number_of_shards() {
     };
     assert_eq!(
         node.engine
-            .change_catalog(&everything(), settings_change(split))
+            .change_catalog(&everything(), settings_change(&node, split))
             .unwrap_err()
             .kind(),
         ErrorKind::Invalid
@@ -286,13 +286,14 @@ fn settings_change_but_not_the_number_of_shards() {
 fn of_two_changes_of_settings_neither_takes_back_the_other() {
     let node = Node::with_index(&SimDisk::new(), 1);
     let changed = |change: fn(&mut IndexSettings)| {
-        let change = SettingsChange::new(move |index| {
-            let mut settings = (*index.settings()).clone();
+        let change = SettingsChange::new(move |settings| {
+            let mut settings = settings.clone();
             change(&mut settings);
             Ok(settings)
         });
         vec![CatalogChange::Settings {
             index: "docs".to_string(),
+            uuid: node.index().uuid().to_string(),
             change,
             blocks_alone: false,
         }]
@@ -311,6 +312,7 @@ fn of_two_changes_of_settings_neither_takes_back_the_other() {
     });
     let refused = CatalogChange::Settings {
         index: "docs".to_string(),
+        uuid: node.index().uuid().to_string(),
         change: refused,
         blocks_alone: false,
     };

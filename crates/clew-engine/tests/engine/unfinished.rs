@@ -66,6 +66,7 @@ fn an_index_that_is_being_filled_takes_what_fills_it_and_nothing_else() {
     check(&Node::open(&disk.crashed(1)).unwrap());
     let change = CatalogChange::Settings {
         index: "copy".to_string(),
+        uuid: target.uuid().to_string(),
         change: SettingsChange::new(|_| Ok(IndexSettings::default())),
         blocks_alone: false,
     };

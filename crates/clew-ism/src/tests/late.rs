@@ -106,16 +106,17 @@ fn an_index_that_is_being_filled_takes_no_step() {
     let made = node
         .engine()
         .create_index(&everything, "half", settings, Mapping::new());
-    made.unwrap();
     node.add("half", "end");
     for _ in 0..3 {
         node.run();
     }
     assert_eq!(node.names(), ["half"]);
+    let (half, _) = made.unwrap();
     let change = CatalogChange::Settings {
         index: "half".to_string(),
-        change: SettingsChange::new(|index| {
-            let mut whole = (*index.settings()).clone();
+        uuid: half.uuid().to_string(),
+        change: SettingsChange::new(|settings| {
+            let mut whole = settings.clone();
             whole.unfinished = false;
             Ok(whole)
         }),

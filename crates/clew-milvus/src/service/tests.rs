@@ -256,8 +256,9 @@ fn rows_of_a_collection_that_is_being_filled_stay_until_it_is_whole() {
     let set = |unfinished: bool| {
         let change = CatalogChange::Settings {
             index: index.name().to_string(),
-            change: SettingsChange::new(move |index| {
-                let mut settings = (*index.settings()).clone();
+            uuid: index.uuid().to_string(),
+            change: SettingsChange::new(move |settings| {
+                let mut settings = settings.clone();
                 settings.unfinished = unfinished;
                 Ok(settings)
             }),

@@ -128,10 +128,8 @@ struct Full {
 impl Full {
     /// What finishes an index. Others may have changed settings meanwhile, which they keep.
     fn change(self, index: &Index) -> CatalogChange {
-        let uuid = index.uuid().to_string();
-        let change = SettingsChange::new(move |index| {
-            index.check_is(&uuid)?;
-            let mut whole = (*index.settings()).clone();
+        let change = SettingsChange::new(move |current| {
+            let mut whole = current.clone();
             whole.unfinished = false;
             whole.given.extend(self.private.clone());
             for (name, value) in &self.blocks {
@@ -142,6 +140,7 @@ impl Full {
         });
         CatalogChange::Settings {
             index: index.name().to_string(),
+            uuid: index.uuid().to_string(),
             change,
             blocks_alone: false,
         }

@@ -312,12 +312,12 @@ pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiErr
     update(&index.settings(), flat, index.name(), index.uuid())?;
     let (name, uuid) = (index.name().to_string(), index.uuid().to_string());
     let asked = flat.clone();
-    let change = SettingsChange::new(move |index| {
-        index.check_is(&uuid)?;
-        update(&index.settings(), &asked, &name, &uuid).map_err(|error| refused(&error))
+    let change = SettingsChange::new(move |current| {
+        update(current, &asked, &name, &uuid).map_err(|error| refused(&error))
     });
     Ok(CatalogChange::Settings {
         index: index.name().to_string(),
+        uuid: index.uuid().to_string(),
         change,
         blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),
     })

@@ -83,9 +83,10 @@ pub(crate) fn one_more_field() -> MappingSpec {
 }
 
 /// A change of all settings of the index `docs`.
-pub(crate) fn settings_change(settings: IndexSettings) -> Vec<CatalogChange> {
+pub(crate) fn settings_change(node: &Node, settings: IndexSettings) -> Vec<CatalogChange> {
     vec![CatalogChange::Settings {
         index: "docs".to_string(),
+        uuid: node.index().uuid().to_string(),
         change: SettingsChange::new(move |_| Ok(settings.clone())),
         blocks_alone: false,
     }]
