@@ -5,7 +5,7 @@ use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Sour
 use serde_json::{Map, Value};
 
 use super::AggDslError;
-use crate::dsl::WrittenScript;
+use crate::dsl::{WrittenScript, flag_in};
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
 
@@ -243,14 +243,11 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Result<bool, AggDslError> {
-        match self.take(key) {
-            None => Ok(false),
-            Some(Value::Bool(value)) => Ok(*value),
-            Some(Value::String(text)) if text == "true" => Ok(true),
-            Some(Value::String(text)) if text == "false" => Ok(false),
-            Some(Value::String(text)) => Err(self.in_field(key, AggDslError::no_flag(text))),
-            Some(other) => Err(self.wrong(key, other)),
-        }
+        let Some(value) = self.take(key) else {
+            return Ok(false);
+        };
+        let flag = flag_in(value).map_err(|error| self.in_field(key, error))?;
+        flag.ok_or_else(|| self.wrong(key, value))
     }
 
     pub(super) fn number(&mut self, key: &str) -> Result<Option<f64>, AggDslError> {

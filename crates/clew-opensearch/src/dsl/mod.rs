@@ -37,7 +37,7 @@ use crate::http::suggestion::did_you_mean;
 pub(crate) use bitmap::numbers as bitmap_numbers;
 pub(crate) use geo::{bounding_box, shape_area};
 pub use hybrid::{HybridQuery, parse_search_query};
-pub(crate) use object_parser::{Field, integer_in, number_in};
+pub(crate) use object_parser::{Field, flag_in, integer_in, number_in};
 pub use percolate::query_reader;
 pub(crate) use script::Written as WrittenScript;
 pub use sort::parse_sort;

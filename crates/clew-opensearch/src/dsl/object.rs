@@ -6,7 +6,7 @@ use clew_query::{MinimumShouldMatch, Operator};
 pub(super) use clew_schema::text_of as plain;
 use serde_json::{Map, Value};
 
-use super::DslError;
+use super::{DslError, flag_in};
 use crate::http::place::{Spot, token};
 
 /// The parameters of one query, and the query's name for errors.
@@ -154,13 +154,12 @@ impl<'a> Parameters<'a> {
     }
 
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, DslError> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(Value::Bool(truth)) => Ok(Some(*truth)),
-            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
-            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
-            Some(other) => Err(DslError::no_flag(&plain(other)).at(Spot::start_of(other))),
-        }
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let flag = flag_in(value).ok().flatten();
+        flag.map(Some)
+            .ok_or_else(|| DslError::no_flag(&plain(value)).at(Spot::start_of(value)))
     }
 
     /// A scalar as text.

@@ -79,13 +79,7 @@ impl<'a> Field<'a> {
 
     /// Yes or no, or the text of that.
     pub(crate) fn flag(self) -> Result<bool, DslError> {
-        match self.value {
-            Value::Bool(flag) => Ok(*flag),
-            Value::String(text) if text == "true" => Ok(true),
-            Value::String(text) if text == "false" => Ok(false),
-            Value::String(text) => Err(self.wrong(DslError::no_flag(text))),
-            _ => Err(self.other_sort()),
-        }
+        self.some(flag_in(self.value))
     }
 
     /// A text.
@@ -158,6 +152,20 @@ pub(crate) fn integer_in(value: &Value) -> Result<Option<i64>, DslError> {
     )]
     let whole = |number: f64| number as i64;
     Ok(number_in(value)?.map(whole))
+}
+
+/// Yes or no, or what the text of that says; `None` for other values.
+///
+/// # Errors
+/// Another text.
+pub(crate) fn flag_in(value: &Value) -> Result<Option<bool>, DslError> {
+    match value {
+        Value::Bool(flag) => Ok(Some(*flag)),
+        Value::String(text) if text == "true" => Ok(Some(true)),
+        Value::String(text) if text == "false" => Ok(Some(false)),
+        Value::String(text) => Err(DslError::no_flag(text)),
+        _ => Ok(None),
+    }
 }
 
 #[cfg(test)]

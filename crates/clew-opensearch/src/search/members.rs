@@ -3,6 +3,7 @@
 use clew_search::TrackTotal;
 use serde_json::Value;
 
+use crate::dsl::{flag_in, integer_in, number_in};
 use crate::http::error::ApiError;
 use crate::http::place::{line_and_column, string_end, token};
 
@@ -22,15 +23,7 @@ pub(super) fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> 
 
 /// A whole number; what stands behind a point is left off.
 pub(super) fn integer(value: &Value) -> Result<i64, ApiError> {
-    if let Some(number) = value.as_i64() {
-        return Ok(number);
-    }
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "whole numbers are asked for, and what is too large is refused by who asks"
-    )]
-    let number = number(value)? as i64;
-    Ok(number)
+    integer_in(value)?.ok_or_else(|| no_number(value))
 }
 
 /// A whole number that is not negative.
@@ -45,21 +38,15 @@ pub(super) fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
 
 /// A number, or the text of one.
 fn number(value: &Value) -> Result<f64, ApiError> {
-    let number = match value {
-        Value::String(text) => {
-            let reason = || format!("For input string: \"{text}\"");
-            let number = text.trim().parse().ok();
-            return number
-                .ok_or_else(|| ApiError::bad_request("number_format_exception", reason()));
-        }
-        other => other.as_f64(),
-    };
-    number.ok_or_else(|| {
-        let found = current_token(value);
-        let reason =
-            format!("Current token ({found}) not numeric, can not use numeric value accessors");
-        ApiError::bad_request("json_parse_exception", reason)
-    })
+    number_in(value)?.ok_or_else(|| no_number(value))
+}
+
+/// The refusal of what is neither a number nor a text.
+fn no_number(value: &Value) -> ApiError {
+    let found = current_token(value);
+    let reason =
+        format!("Current token ({found}) not numeric, can not use numeric value accessors");
+    ApiError::bad_request("json_parse_exception", reason)
 }
 
 /// A value's first token as the reader of JSON itself calls it.
@@ -74,19 +61,11 @@ fn current_token(value: &Value) -> &'static str {
 }
 
 pub(super) fn flag(value: &Value) -> Result<bool, ApiError> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        Value::String(text) => Err(ApiError::illegal_argument(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        ))),
-        other => {
-            let found = current_token(other);
-            let reason = format!("Current token ({found}) not of boolean type");
-            Err(ApiError::bad_request("json_parse_exception", reason))
-        }
-    }
+    flag_in(value)?.ok_or_else(|| {
+        let found = current_token(value);
+        let reason = format!("Current token ({found}) not of boolean type");
+        ApiError::bad_request("json_parse_exception", reason)
+    })
 }
 
 pub(super) fn float(value: &Value) -> Result<f32, ApiError> {
