@@ -21,7 +21,11 @@ use crate::search::scratch::with_scratch;
 #[derive(Debug, Default)]
 pub(crate) struct FoundTogether {
     found: BTreeMap<(usize, usize), SearchOutcome>,
-    /// How long it took for each of them.
+    /// The documents that passed a filter, by the shard's place, where there is one.
+    passing: BTreeMap<usize, Vec<SegmentBits>>,
+    /// How long it took for each shard to find out which pass.
+    took_to_pass: Duration,
+    /// How long it took for each of what was found.
     took_each: Duration,
 }
 
@@ -78,7 +82,26 @@ impl FoundTogether {
         FoundTogether {
             took_each: took / count.max(1),
             found,
+            ..FoundTogether::default()
         }
+    }
+
+    /// The same, found among documents that pass a filter, which it has taken some time to find in all shards.
+    pub(crate) fn among(
+        mut self,
+        targets: &[PinnedShard],
+        passing: Vec<Vec<SegmentBits>>,
+        took: Duration,
+    ) -> Self {
+        self.took_to_pass = took / u32::try_from(passing.len()).unwrap_or(u32::MAX).max(1);
+        let places = targets.iter().map(|target| target.at);
+        self.passing = places.zip(passing).collect();
+        self
+    }
+
+    /// The documents of a shard that pass the filter, where that is known.
+    pub(crate) fn passing(&self, target: &PinnedShard) -> Option<&[SegmentBits]> {
+        Some(self.passing.get(&target.at)?)
     }
 
     /// What was found in a segment of a shard; none where it is to be searched.
@@ -100,7 +123,7 @@ impl FoundTogether {
     /// How long it took for a shard.
     pub(crate) fn took(&self, target: &PinnedShard) -> Duration {
         let segments = self.found.range((target.at, 0)..(target.at + 1, 0));
-        self.took_each * u32::try_from(segments.count()).unwrap_or(u32::MAX)
+        self.took_each * u32::try_from(segments.count()).unwrap_or(u32::MAX) + self.took_to_pass
     }
 }
 

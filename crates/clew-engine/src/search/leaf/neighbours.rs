@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_query::{KnnQuery, Query, QueryError};
 use clew_schema::FieldKind;
-use clew_search::{KnnResolver, Relation, ShardHit, ShardResult, Total, in_time};
+use clew_search::{KnnResolver, Relation, SegmentBits, ShardHit, ShardResult, Total, in_time};
 
 use super::{Moment, ShardAnswer, ShardFound, ShardQuestion, limit_of};
 use crate::base::error::EngineError;
@@ -22,14 +22,14 @@ impl<'a> ShardQuestion<'a> {
         target: &PinnedShard,
         request: &SearchRequest,
     ) -> Option<&'a KnnQuery> {
-        let (Some(_), Query::Knn(clause)) = (self.shared, self.query) else {
+        let (Some((_, together)), Query::Knn(clause)) = (self.shared, self.query) else {
             return None;
         };
         let mapping = target.mapping();
         let field = mapping.field(&clause.field)?;
         let is_answered = matches!(field.kind, FieldKind::Vector(_))
             && mapping.nested_scope(&field.path).is_none()
-            && clause.filter.is_none()
+            && (clause.filter.is_none() || together.passing(target).is_some())
             && request.profile != ProfileDetail::Everything;
         is_answered.then_some(clause)
     }
@@ -48,7 +48,8 @@ impl Inner {
             ..target.knn()
         };
         let memory = self.hits_memory(target, request)?;
-        let mut result = best_of(&knn, clause, request)?;
+        let passing = question.shared.and_then(|(_, found)| found.passing(target));
+        let mut result = best_of((&knn, passing), clause, request)?;
         knn.shared
             .iter()
             .for_each(|shared| shared.count(&mut result));
@@ -69,13 +70,13 @@ impl Inner {
     }
 }
 
-/// The best of the neighbours, those of equal scores in the order of the shard.
+/// The best of the neighbours among the documents that pass, or all, those of equal scores in the order of the shard.
 fn best_of(
-    knn: &ViewKnn<'_>,
+    (knn, passing): (&ViewKnn<'_>, Option<&[SegmentBits]>),
     clause: &KnnQuery,
     request: &SearchRequest,
 ) -> Result<ShardResult, QueryError> {
-    let Some(found) = in_time(|| knn.resolve(clause, None))? else {
+    let Some(found) = in_time(|| knn.resolve(clause, passing))? else {
         return Ok(ShardResult::too_late(request.track_total));
     };
     let mut hits = Vec::new();

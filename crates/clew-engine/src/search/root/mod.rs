@@ -147,7 +147,7 @@ impl Inner {
         let shares = Shares::of(request, targets);
         let together = shares.as_ref().map(|shares| {
             let _entered = times.to_find.enter();
-            shares.found_together(targets, &*self.clock)
+            shares.found_together(targets, self)
         });
         let together = together.unwrap_or_default();
         let asked = self.clock.monotonic();

@@ -3,7 +3,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clew_platform::Clock;
 use clew_query::{KnnQuery, Query};
 use clew_schema::{FieldKind, VectorMapping};
 use clew_vector::{Column, Horizon, Space};
@@ -11,6 +10,7 @@ use tantivy::directory::OwnedBytes;
 
 use super::asks_for_the_best_only;
 use crate::base::error::EngineError;
+use crate::node::engine::Inner;
 use crate::search::depth::{Depth, PartDepth, SearchedPart, short_parts};
 use crate::search::knn::depth_asked;
 use crate::search::leaf::ShardAnswer;
@@ -109,14 +109,9 @@ impl<'r> Shares<'r> {
         self.horizon.as_ref()
     }
 
-    /// What is found at once in columns of all shards.
-    pub(super) fn found_together(
-        &self,
-        targets: &[PinnedShard],
-        clock: &dyn Clock,
-    ) -> FoundTogether {
-        // What passes a filter is known in its shard alone.
-        let (Some(horizon), None) = (&self.horizon, &self.knn.filter) else {
+    /// What is found at once in columns of all shards, among the documents that pass the clause's filter in each.
+    pub(super) fn found_together(&self, targets: &[PinnedShard], inner: &Inner) -> FoundTogether {
+        let Some(horizon) = &self.horizon else {
             return FoundTogether::default();
         };
         let probes =
@@ -136,13 +131,30 @@ impl<'r> Shares<'r> {
             ..clew_vector::SearchRequest::new(&self.knn.vector, whole.hits)
         };
         let asked = (&*self.knn.field, &request);
-        FoundTogether::search(targets, asked, |_, _| None, clock)
+        let Some(filter) = &self.knn.filter else {
+            return FoundTogether::search(targets, asked, |_, _| None, &*inner.clock);
+        };
+        // Graphs are searched by a thread for each shard, which finds out there what passes.
+        let mut columns = targets.iter().flat_map(|one| columns_of(one, self.knn));
+        if columns.any(Column::has_graph) {
+            return FoundTogether::default();
+        }
+        let started = inner.clock.monotonic();
+        let passing = targets.iter().map(|one| inner.documents_of(one, filter));
+        // What is wrong with the filter, or has stopped it, each shard tells.
+        let Ok(passing) = passing.collect::<Result<Vec<_>, _>>() else {
+            return FoundTogether::default();
+        };
+        let took = inner.clock.monotonic().saturating_sub(started);
+        let bits = |shard: usize, segment: usize| passing.get(shard)?.get(segment);
+        let found = FoundTogether::search(targets, asked, bits, &*inner.clock);
+        found.among(targets, passing, took)
     }
 
     /// Whether shards are left that have anything to search for: of the others each costs less than the way to another thread.
     pub(super) fn has_more(&self, targets: &[PinnedShard], together: &FoundTogether) -> bool {
         let is_whole = |target| together.is_whole_of(target, &self.knn.field);
-        self.knn.filter.is_some() || !targets.iter().all(is_whole)
+        !targets.iter().all(is_whole)
     }
 
     fn query_of(&self, depth: Depth) -> Query {
