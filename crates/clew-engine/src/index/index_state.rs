@@ -73,7 +73,19 @@ impl Index {
         if self.settings.load().blocks.is_empty() && !self.space.is_blocked() {
             return Ok(());
         }
-        let mut blocks = self.blocks();
+        self.check_each(self.blocks(), level)
+    }
+
+    /// Refuses what a block forbids that was set for this index, whatever the disk is like.
+    pub(crate) fn check_own_blocks(&self, level: BlockLevel) -> Result<(), EngineError> {
+        let settings = self.settings.load();
+        if settings.blocks.is_empty() {
+            return Ok(());
+        }
+        self.check_each(settings.blocks.clone(), level)
+    }
+
+    fn check_each(&self, mut blocks: Vec<Block>, level: BlockLevel) -> Result<(), EngineError> {
         blocks.retain(|block| block.forbids(level));
         if blocks.is_empty() {
             return Ok(());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::access::{Access, Purpose, check_access};
+use crate::base::blocks::BlockLevel;
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, WriteOperation};
@@ -29,6 +30,16 @@ impl Destination<'_> {
                 Err(index.shard_of(key).not_active(Purpose::Write))
             }
             Destination::Named(_) | Destination::Filled(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a write whose index was closed or blocked after it was found: what is copied, or kept, of an index from then on
+    /// would lack it. Costs two atomic reads. The block of a full disk is no business of this: what is begun has its room.
+    pub(crate) fn check_taken(self, index: &Index) -> Result<(), EngineError> {
+        index.check_open()?;
+        match self {
+            Destination::Named(_) => index.check_own_blocks(BlockLevel::Write),
+            Destination::Filled(_) => Ok(()),
         }
     }
 }

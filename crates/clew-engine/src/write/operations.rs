@@ -116,7 +116,8 @@ impl Inner {
             let mut batches: Vec<_> = shards.into_iter().collect();
             while let Some((key, (index, writes))) = next_free(&mut batches) {
                 let (began, since) = (self.clock.since_epoch(), self.clock.monotonic());
-                self.write_shard(&index, key.1, (life, writes), &mut results);
+                let to = (&index, destination);
+                self.write_shard(to, key.1, (life, writes), &mut results);
                 let took = self.clock.monotonic().saturating_sub(since);
                 let shard = key.1;
                 let touched = touched.entry(key).or_insert_with(|| TouchedShard {
@@ -215,7 +216,7 @@ impl Inner {
 
     fn write_shard(
         &self,
-        index: &Arc<Index>,
+        (index, destination): (&Arc<Index>, Destination<'_>),
         number: u32,
         (life, writes): (u64, Vec<(usize, ShardWrite, Watch)>),
         results: &mut [Option<Result<Written, EngineError>>],
@@ -244,7 +245,11 @@ impl Inner {
         let bytes: u64 = writes.iter().map(|(_, write, _)| write.bytes()).sum();
         writer.expect(writes.len(), bytes);
         for (position, write, mut watch) in writes {
-            if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
+            // Under the lock: whoever has blocked or closed the index sees all that it will ever hold, in a copy of it too.
+            let taken = destination
+                .check_taken(index)
+                .and_then(|()| self.check_room(index, shard, (&writer, &mut room), &write));
+            if let Err(refused) = taken {
                 results[position] = Some(Err(refused));
                 continue;
             }

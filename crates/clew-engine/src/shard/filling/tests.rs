@@ -9,9 +9,12 @@ use serde_json::json;
 
 use super::*;
 use crate::base::access::{Access, Purpose};
+use crate::base::blocks::Block;
 use crate::base::error::EngineError;
+use crate::base::settings::IndexSettings;
 use crate::base::write_request::{Freshness, OpType};
 use crate::index::handle::Index;
+use crate::node::catalog_change::{CatalogChange, SettingsChange};
 use crate::node::engine::Engine;
 use crate::node::options::EngineOptions;
 use crate::shard::fixture::{delete, engine_with, put, put_all, put_source};
@@ -141,6 +144,63 @@ fn a_mapping_that_grows_meanwhile_waits_for_documents_of_the_one_before() {
     });
     shard.refresh().unwrap();
     assert_eq!(versions(&engine, ["a", "b"], Freshness::Searchable), [1, 2]);
+}
+
+/// Lets a write find its index and get to where it waits for the shard, changes the index, and tells what became of the write.
+fn overtaken(engine: &Engine, index: &Index, change: impl FnOnce()) -> Result<(), EngineError> {
+    let shard = &index.shards[0];
+    let held = shard.writer().unwrap();
+    thread::scope(|scope| {
+        let write = scope.spawn(|| put(engine, "late"));
+        while !shard.is_written_to() {
+            thread::yield_now();
+        }
+        change();
+        drop(held);
+        write.join().unwrap()
+    })
+}
+
+#[test]
+fn a_write_that_waits_for_its_shard_while_the_index_is_blocked_or_closed_is_refused() {
+    let options = EngineOptions {
+        shard_writers: 1,
+        ..EngineOptions::new("/data")
+    };
+    let (engine, index) = engine_with(&SimDisk::new(), options);
+    let set_blocks = |blocks: &[Block]| {
+        let blocks = blocks.to_vec();
+        let change = SettingsChange::new(move |current| {
+            Ok(IndexSettings {
+                blocks: blocks.clone(),
+                ..current.clone()
+            })
+        });
+        let change = CatalogChange::Settings {
+            index: "docs".to_string(),
+            uuid: index.uuid().to_string(),
+            change,
+            blocks_alone: true,
+        };
+        let changed = engine.change_catalog(&Access::everything(), vec![change]);
+        changed.unwrap();
+    };
+    // A copy is made of what is there once the block is: what came later would be missing in it.
+    let refused = overtaken(&engine, &index, || set_blocks(&[Block::Write])).unwrap_err();
+    assert!(matches!(refused, EngineError::Blocked { .. }), "{refused}");
+    set_blocks(&[]);
+    let refused = overtaken(&engine, &index, || {
+        index.closed.store(true, Ordering::SeqCst);
+    });
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(refused, EngineError::IndexClosed { .. }),
+        "{refused}"
+    );
+    index.closed.store(false, Ordering::SeqCst);
+    assert_eq!(versions(&engine, ["late"], Freshness::Latest), [0]);
+    overtaken(&engine, &index, || ()).unwrap();
+    assert_eq!(versions(&engine, ["late"], Freshness::Latest), [1]);
 }
 
 #[test]
