@@ -12,9 +12,14 @@ use crate::node::engine::Inner;
 impl Inner {
     /// The position up to which no view needs the log.
     pub(crate) fn covered(&self) -> Glsn {
+        // Read first: what is appended meanwhile, also to an index that is made meanwhile, lies behind it.
+        self.covered_up_to(self.log.last())
+    }
+
+    /// The same of a position that the log had reached before this was asked: an index that has something up to there is
+    /// known by now.
+    fn covered_up_to(&self, end: Glsn) -> Glsn {
         let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
-        // Read before the checkpoints: what is appended meanwhile lies behind it.
-        let end = self.log.last();
         let shards = indices.iter().flat_map(|index| &index.shards);
         let pending = shards.filter_map(|shard| shard.checkpoint());
         pending.min().unwrap_or(end).min(end)
@@ -68,5 +73,39 @@ impl Inner {
             }
         }
         kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clew_platform::{FixedClock, SimDisk};
+    use clew_schema::Mapping;
+
+    use super::*;
+    use crate::base::access::Access;
+    use crate::base::settings::IndexSettings;
+    use crate::node::engine::Engine;
+    use crate::node::options::EngineOptions;
+
+    #[test]
+    fn what_is_made_after_the_log_was_looked_at_is_not_covered() {
+        let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
+        let options = EngineOptions::new("/data");
+        let engine = Engine::start(options, Arc::new(SimDisk::new()), clock).unwrap();
+        let make = |name: &str| {
+            let (settings, mapping) = (IndexSettings::default(), Mapping::new());
+            let made = engine.create_index(&Access::everything(), name, settings, mapping);
+            made.unwrap().1
+        };
+        let before = make("before");
+        let end = engine.inner.log.last();
+        assert_eq!(end, before);
+        let after = make("after");
+        // An index whose documents a list of the indexes that was made before lacks has all of them behind that.
+        assert_eq!(engine.inner.covered_up_to(end), end);
+        assert_eq!(engine.inner.covered(), after);
+        engine.close().unwrap();
     }
 }
