@@ -122,12 +122,13 @@ impl Inner {
             closed: false,
         };
         // The shards are made first: an index in the log must never lack its folders.
-        let index = Arc::new(self.open_index(&record)?);
+        let uuid = record.uuid.clone();
+        let remove = || self.remove_folder(&uuid);
+        let index = Arc::new(self.open_index(&record).inspect_err(|_| remove())?);
         let mut next = indices.clone();
         next.insert(name.to_string(), index.clone());
         let mut operations = vec![CatalogOperation::CreateIndex(record)];
-        let moved =
-            alias_change::Plan::of(&next, actions).inspect_err(|_| self.remove_folder(&index))?;
+        let moved = alias_change::Plan::of(&next, actions).inspect_err(|_| remove())?;
         assert!(
             moved.deleted.is_empty(),
             "a deletion must be durable before it takes effect"
@@ -135,7 +136,9 @@ impl Inner {
         if moved.changes() {
             operations.push(moved.operation(&next));
         }
-        let logged = self.append_catalog(CatalogOperation::together(operations))?;
+        let logged = self.append_catalog(CatalogOperation::together(operations));
+        // What is refused here stands nowhere.
+        let logged = logged.inspect_err(|_| remove())?;
         moved.store(&next);
         if moved.changes() || !index.aliases().is_empty() {
             self.aliases
@@ -272,11 +275,11 @@ impl Inner {
         if let Err(error) = self.log.delete_streams(&streams) {
             tracing::warn!(%error, "cannot forget the streams of a deleted index");
         }
-        self.remove_folder(index);
+        self.remove_folder(&index.uuid);
     }
 
-    fn remove_folder(&self, index: &Index) {
-        let dir = self.index_dir(&index.uuid);
+    fn remove_folder(&self, uuid: &str) {
+        let dir = self.index_dir(uuid);
         if let Err(error) = self.disk.remove_dir_all(&dir) {
             tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
         }

@@ -1,7 +1,7 @@
 //! Opening a shard: the newest manifest's segments. What the log has beyond its checkpoint is
 //! replayed by the engine, which reads the log once for all shards.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use clew_log::Glsn;
 use clew_platform::{Disk, TEMPORARY_SUFFIX};
 use clew_schema::{Mapping, Parsed};
 use parking_lot::Mutex;
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
 use tokio::sync::watch;
 
@@ -156,11 +158,28 @@ impl Shard {
     }
 }
 
-/// What helps a shard that could not be opened: a disk that refuses now may answer later.
+/// What helps a shard that could not be opened: a disk that refuses now may answer later, as may a process that has no
+/// descriptor to spare.
 fn remedy_of(error: &EngineError) -> Remedy {
-    match error {
-        EngineError::Io { source, .. } if source.kind() != ErrorKind::NotFound => Remedy::Rebuild,
+    match refusal(error) {
+        Some(source) if source.kind() != ErrorKind::NotFound => Remedy::Rebuild,
         _ => Remedy::Repair,
+    }
+}
+
+/// What the system has said, where that is what is wrong; what was found in a file has no number of the system's.
+fn refusal(error: &EngineError) -> Option<&io::Error> {
+    match error {
+        EngineError::Io { source, .. } => Some(source),
+        EngineError::Tantivy {
+            source:
+                TantivyError::IoError(source)
+                | TantivyError::OpenReadError(OpenReadError::IoError {
+                    io_error: source, ..
+                }),
+            ..
+        } => source.raw_os_error().map(|_| &**source),
+        _ => None,
     }
 }
 

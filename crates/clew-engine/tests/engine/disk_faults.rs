@@ -110,6 +110,37 @@ fn a_change_that_the_log_has_lost_is_taken_back() {
     }
 }
 
+#[test]
+fn a_file_that_cannot_be_opened_for_a_moment_is_not_taken_for_damaged() {
+    let before = SimDisk::new();
+    let node = Node::with_index(&before, 1);
+    for n in 0..6 {
+        node.put(&n.to_string(), &source(n));
+        node.refresh();
+    }
+    node.write_one(delete("0")).unwrap();
+    node.engine.flush(&node.index()).unwrap();
+    node.put("6", &source(6));
+    drop(node);
+    let mut refused = 0;
+    for nth in 1..160 {
+        let disk = before.crashed(0);
+        disk.fail_open(nth);
+        let node = Node::open(&disk).unwrap_or_else(|_| {
+            // Without the log or the catalog there is no start; the next one has everything.
+            refused += 1;
+            Node::open(&disk).unwrap()
+        });
+        disk.fail_open(u64::MAX);
+        node.mended();
+        for n in 1..=6 {
+            assert_eq!(json_of(&node.get(&n.to_string()).unwrap()), source(n));
+        }
+        assert!(node.get("0").is_none());
+    }
+    assert!((1..100).contains(&refused), "{refused}");
+}
+
 pub(crate) fn segment_file(disk: &SimDisk, uuid: &str, suffix: &str) -> PathBuf {
     let dir = Path::new("/data/indices").join(uuid).join("0");
     let files = disk.list(&dir).unwrap();

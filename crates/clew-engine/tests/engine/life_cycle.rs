@@ -380,3 +380,27 @@ fn without_any_refresh_full_buffers_are_merged_and_the_log_is_trimmed() {
     });
     assert!(done, "{:?}, {} files of the log", index.stats(), logs());
 }
+
+#[test]
+fn an_index_that_cannot_be_made_leaves_no_folder() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    let folders = || disk.list(Path::new("/data/indices")).unwrap().len();
+    assert_eq!(folders(), 1);
+    let settings = IndexSettings {
+        shards: 3,
+        ..IndexSettings::default()
+    };
+    let create = || {
+        let (settings, mapping) = (settings.clone(), mapping());
+        node.engine
+            .create_index(&everything(), "more", settings, mapping)
+    };
+    // The folder of the index, and of its first shard, are there by then.
+    disk.fail_folder_sync(3);
+    let refused = create().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Internal, "{refused}");
+    assert_eq!(folders(), 1);
+    create().unwrap();
+    assert_eq!(folders(), 2);
+}

@@ -25,13 +25,15 @@ fn lift(disk: &SimDisk) {
     disk.limit_bytes(u64::MAX);
     disk.set_read_only(false);
     disk.fail_sync(u64::MAX);
+    disk.fail_open(u64::MAX);
 }
 
 /// One thing that goes wrong.
 fn strike(disk: &SimDisk, random: &mut Random) {
-    match random.below(4) {
+    match random.below(5) {
         0 => disk.limit_bytes(disk.bytes_used() + random.below(20_000)),
         1 => disk.set_read_only(true),
+        2 => disk.fail_open(random.below(30) + 1),
         _ => disk.fail_sync(random.below(8) + 1),
     }
 }

@@ -27,6 +27,7 @@ use crate::random::SplitMix;
 
 /// `errno` values of Linux, so that callers see the same `io::ErrorKind` as on a real disk.
 const EIO: i32 = 5;
+const EMFILE: i32 = 24;
 const ENOSPC: i32 = 28;
 const EROFS: i32 = 30;
 
@@ -70,6 +71,7 @@ impl State {
 struct Faults {
     syncs_until_failure: Option<u64>,
     folder_syncs_until_failure: Option<u64>,
+    opens_until_failure: Option<u64>,
     syncs_lie: bool,
     changes_until_power_cut: Option<u64>,
     bytes_max: Option<u64>,
@@ -135,6 +137,12 @@ impl SimDisk {
     /// cut may keep them or not.
     pub fn fail_folder_sync(&self, n: u64) {
         self.0.state.lock().faults.folder_syncs_until_failure = Some(n);
+    }
+
+    /// Makes the `n`-th next opening of what is there, to be read, mapped, written or listed, fail with `EMFILE`; 1 is the
+    /// next one. Handles and maps that there are go on.
+    pub fn fail_open(&self, n: u64) {
+        self.0.state.lock().faults.opens_until_failure = Some(n);
     }
 
     /// Makes every sync of a file succeed without making anything durable, or ends that: a drive
@@ -205,6 +213,15 @@ impl Shared {
         }
     }
 
+    /// The state for a call that opens what is there.
+    fn open(&self) -> io::Result<MutexGuard<'_, State>> {
+        let mut state = self.look()?;
+        if reaches_zero(&mut state.faults.opens_until_failure) {
+            return Err(errno(EMFILE));
+        }
+        Ok(state)
+    }
+
     /// The state for a call that changes something, after waiting out a stall.
     fn change(&self) -> io::Result<MutexGuard<'_, State>> {
         let (state, cut) = self.change_or_cut()?;
@@ -236,7 +253,7 @@ impl Disk for SimDisk {
         Ok(self.handle(content, state.epoch))
     }
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let state = self.0.look()?;
+        let state = self.0.open()?;
         if state.faults.read_only {
             return Err(errno(EROFS));
         }
@@ -249,7 +266,7 @@ impl Disk for SimDisk {
         Ok(GrowingMap::of_snapshots(self, path.to_owned()))
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let state = self.0.look()?;
+        let state = self.0.open()?;
         Ok(state.names.file(path)?.lock().bytes().to_vec())
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -273,7 +290,7 @@ impl Disk for SimDisk {
         self.0.change()?.names.create_folders(path)
     }
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.look()?.names.list(path)
+        self.0.open()?.names.list(path)
     }
     fn exists(&self, path: &Path) -> bool {
         self.0.state.lock().names.exists(path)

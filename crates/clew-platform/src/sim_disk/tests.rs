@@ -125,6 +125,20 @@ fn bytes_of_a_failed_sync_stay_readable_but_no_later_sync_saves_them() {
 }
 
 #[test]
+fn one_opening_fails_and_what_is_open_goes_on() {
+    let disk = disk();
+    let mut file = durable_file(&disk, "d/a", b"x");
+    disk.fail_open(3);
+    disk.read(Path::new("d/a")).unwrap();
+    disk.list(Path::new("d")).unwrap();
+    file.write_all_at(b"y", 0).unwrap();
+    let refused = disk.map(Path::new("d/a")).unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(super::EMFILE));
+    file.sync_data().unwrap();
+    assert_eq!(disk.read(Path::new("d/a")).unwrap(), b"y");
+}
+
+#[test]
 fn a_full_disk_stores_what_fits_and_lets_bytes_be_overwritten() {
     let disk = disk();
     let mut file = durable_file(&disk, "d/a", b"12345");
