@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,10 @@ use super::settings::JobSettings;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
+
+/// So much that takes long runs at once: a policy may be given to thousands of indexes, each of which would take a thread that
+/// others wait for. The rest gets its turn in later runs of the job.
+const LONG_AT_ONCE: usize = 8;
 
 /// What goes on with managed indexes now. Whoever changes one holds [`RunningActions::lock`].
 pub(crate) struct RunningActions {
@@ -72,19 +77,30 @@ impl RunningActions {
         }
     }
 
-    /// Begins something that takes long, and tells how far it has come.
+    /// Begins something that takes long, and tells how far it has come; nothing while as much runs as may, to be tried again.
     pub(super) fn begin(
         &self,
         uuid: &str,
         work: impl FnOnce() -> Result<(), ApiError> + Send + 'static,
     ) -> Option<Progress> {
-        self.long.lock().insert(uuid.to_string(), Progress::Running);
+        {
+            let mut long = self.long.lock();
+            let running = long.values().filter(|one| **one == Progress::Running);
+            if running.count() >= LONG_AT_ONCE {
+                return None;
+            }
+            long.insert(uuid.to_string(), Progress::Running);
+        }
         let (long, key) = (self.long.clone(), uuid.to_string());
         (self.spawn)(Box::new(move || {
-            let ended = match work() {
-                Ok(()) => Progress::Done,
-                Err(error) => Progress::Failed {
+            let ended = match catch_unwind(AssertUnwindSafe(work)) {
+                Ok(Ok(())) => Progress::Done,
+                Ok(Err(error)) => Progress::Failed {
                     reason: error.reason(),
+                },
+                // Or it would run for ever.
+                Err(_) => Progress::Failed {
+                    reason: "it ran into a defect of the program".to_string(),
                 },
             };
             long.lock().insert(key, ended);
@@ -167,5 +183,27 @@ fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
         Some(_) => Ok(()),
         // The index is gone, and so is what is known of it.
         None => attach_new(engine),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_much_runs_at_once_and_what_breaks_down_has_ended() {
+        let never = RunningActions::spawned_by(drop);
+        for n in 0..LONG_AT_ONCE {
+            let begun = never.begin(&n.to_string(), || Ok(()));
+            assert_eq!(begun, Some(Progress::Running));
+        }
+        assert_eq!(never.begin("late", || Ok(())), None);
+        assert_eq!(never.progress("late"), None);
+        let at_once = RunningActions::spawned_by(|work| work());
+        for _ in 0..=LONG_AT_ONCE {
+            let broken = at_once.begin("broken", || panic!("as it must"));
+            assert!(matches!(broken, Some(Progress::Failed { .. })));
+        }
+        assert_eq!(at_once.begin("next", || Ok(())), Some(Progress::Done));
     }
 }

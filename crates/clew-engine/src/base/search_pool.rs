@@ -34,6 +34,9 @@ pub(crate) const HERE_MAX: Duration = Duration::from_micros(300);
 
 /// What runs beside the searches at once.
 const BESIDE_MAX: usize = 512;
+/// Forced merges among that. They take minutes and mostly wait for each other: who asks again and again, because his patience
+/// ends before a merge does, would leave nothing for writes.
+const MERGES_MAX: usize = 16;
 
 /// Figures of the search pool, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +99,8 @@ pub(crate) struct SearchPool {
     helping: Arc<Semaphore>,
     /// Turns of what is no search.
     beside: Arc<Semaphore>,
+    /// Of these, turns of forced merges.
+    merges: Arc<Semaphore>,
     places: Arc<Semaphore>,
     places_max: usize,
     counters: Arc<Counters>,
@@ -124,6 +129,7 @@ impl SearchPool {
             turns: Arc::default(),
             helping: Arc::new(Semaphore::new(threads - 1)),
             beside: Arc::new(Semaphore::new(BESIDE_MAX)),
+            merges: Arc::new(Semaphore::new(MERGES_MAX)),
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
             counters: Arc::default(),
@@ -251,6 +257,24 @@ impl SearchPool {
         let permit = permit.map_err(|_| EngineError::Closed)?;
         let turn = self.turns.begin(None, self.clock.monotonic());
         self.on_thread((turn, permit), waiting, work).await?
+    }
+
+    /// Runs a forced merge beside the searches. As long as many others run it waits without a thread.
+    ///
+    /// # Errors
+    /// As [`SearchPool::run_beside`].
+    pub(crate) async fn run_merge<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let place = self.merges.clone().acquire_owned().await;
+        let place = place.map_err(|_| EngineError::Closed)?;
+        let merge = move || {
+            // Until it has ended, whoever still waits for it.
+            let _place = place;
+            work()
+        };
+        self.run_beside(merge).await
     }
 
     /// Runs something under the token of whoever asks; what it holds it has given back when the result is there.

@@ -72,6 +72,17 @@ impl Engine {
     ) -> Result<T, EngineError> {
         self.inner.pool.run_beside(work).await
     }
+
+    /// The same for what merges because somebody asked for it: a few of them run at once, others wait for their turn.
+    ///
+    /// # Errors
+    /// As [`Engine::run_beside`].
+    pub async fn run_merge<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.inner.pool.run_merge(work).await
+    }
 }
 
 pub(crate) mod columns;

@@ -288,4 +288,14 @@ impl Service {
         let done = self.engine().run_beside(move || work(&own)).await;
         done.map_err(MilvusError::from)?
     }
+
+    /// The same for what merges, of which a few run at once.
+    pub(crate) async fn merging<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Service) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let own = self.clone();
+        let done = self.engine().run_merge(move || work(&own)).await;
+        done.map_err(MilvusError::from)?
+    }
 }

@@ -186,7 +186,7 @@ impl Service {
         let either = (request.collection_name.as_str(), request.collection_id);
         let name = self.name_of(&call, &request.db_name, either)?;
         let opened = self.open(&call, (&request.db_name, &name), Purpose::Write)?;
-        self.beside(move |service| {
+        self.merging(move |service| {
             service.engine().refresh(&opened.handle)?;
             Ok(service.engine().force_merge(&opened.handle, 1)?)
         })

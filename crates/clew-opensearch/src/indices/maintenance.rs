@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::{Engine, EngineError, Index, Purpose};
+use clew_platform::CancellationToken;
 use serde_json::json;
 
 use crate::http::error::ApiError;
@@ -82,7 +83,14 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
         merged
     };
     if call.params.flag("wait_for_completion", true)? {
-        return each_shard(&call, indices, merge).await;
+        let engine = call.api.engine.clone();
+        let work = move || {
+            // Once begun it goes on, whoever still waits for it.
+            let _entered = CancellationToken::default().enter();
+            ShardOutcomes::of_each(&engine, &indices, |index| merge(&engine, index))
+        };
+        let outcomes = call.api.engine.run_merge(work).await?;
+        return Ok(Reply::json(&outcomes.body()?));
     }
     let description = format!("Force-merge indices {names:?}, maxSegments[{segments_max}]");
     let number = call.begin_task("indices:admin/forcemerge", description)?;

@@ -1,3 +1,5 @@
+use std::sync::OnceLock;
+
 use clew_platform::{RealClock, stopped};
 
 use super::*;
@@ -166,4 +168,30 @@ fn what_takes_as_long_as_others_is_not_long() {
         usual.count(Duration::from_secs(1));
     }
     assert_eq!(usual.long_after(), LONG_AFTER_MAX);
+}
+
+#[test]
+fn merges_that_wait_for_each_other_leave_room_for_what_else_runs_beside() {
+    let pool = Arc::new(pool(1));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let gate = Arc::new(OnceLock::<usize>::new());
+    let merge = |n: usize| {
+        let (pool, gate) = (pool.clone(), gate.clone());
+        runtime.spawn(async move { pool.run_merge(move || n + *gate.wait()).await })
+    };
+    let merges: Vec<_> = (0..=BESIDE_MAX).map(merge).collect();
+    runtime.block_on(async {
+        // All of them have come by then.
+        for _ in 0..=BESIDE_MAX {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(pool.run_beside(|| 7).await.unwrap(), 7);
+        gate.set(1).unwrap();
+        for (n, merge) in merges.into_iter().enumerate() {
+            assert_eq!(merge.await.unwrap().unwrap(), n + 1);
+        }
+    });
 }
