@@ -13,6 +13,7 @@ use clew_platform::Reservation;
 use clew_query::SortValue;
 use clew_search::Total;
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use super::Parts;
 use super::request::Spec;
@@ -100,11 +101,15 @@ pub(crate) struct SearchContexts {
     /// Tells ids of this process from those of the ones before it.
     started: u128,
     state: Mutex<State>,
+    /// Wakes whoever ends contexts: the one that was opened may be the next.
+    opened: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct State {
     next: u64,
+    /// Somebody ends those whose time is over.
+    is_watched: bool,
     scrolls: BTreeMap<u64, Open<Scroll>>,
     pits: BTreeMap<u64, Open<Pit>>,
 }
@@ -115,6 +120,7 @@ impl Default for SearchContexts {
         SearchContexts {
             started: started.unwrap_or_default().as_nanos(),
             state: Mutex::default(),
+            opened: Arc::default(),
         }
     }
 }
@@ -264,7 +270,12 @@ impl SearchContexts {
         .collect()
     }
 
-    /// Ends what nobody has asked for in time, and says when to look again.
+    /// Whether whoever asks is the first, and so is to end those whose time is over.
+    fn is_first_to_watch(&self) -> bool {
+        !std::mem::replace(&mut self.state.lock().is_watched, true)
+    }
+
+    /// Ends what nobody has asked for in time, and says when to look again; never, where there is nothing.
     fn sweep(&self) -> Option<Instant> {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -272,19 +283,30 @@ impl SearchContexts {
         state.pits.retain(|_, open| open.expires > now);
         let scrolls = state.scrolls.values().map(|open| open.expires);
         let pits = state.pits.values().map(|open| open.expires);
-        scrolls.chain(pits).min()
+        let next = scrolls.chain(pits).min();
+        state.is_watched = next.is_some();
+        next
     }
 }
 
-/// Ends contexts when their time is over, for as long as there are any and the server lives.
+/// Ends contexts when their time is over, for as long as there are any and the server lives: one task for all of them.
 pub(super) fn watch(api: &Arc<Api>) {
+    let contexts = api.parts.get::<SearchContexts>();
+    if !contexts.is_first_to_watch() {
+        contexts.opened.notify_one();
+        return;
+    }
     let api: Weak<Api> = Arc::downgrade(api);
+    let opened = contexts.opened.clone();
     tokio::spawn(async move {
         while let Some(next) = api
             .upgrade()
             .and_then(|api| api.parts.get::<SearchContexts>().sweep())
         {
-            tokio::time::sleep_until(next.into()).await;
+            tokio::select! {
+                () = tokio::time::sleep_until(next.into()) => {}
+                () = opened.notified() => {}
+            }
         }
     });
 }
@@ -371,7 +393,7 @@ mod tests {
         assert!(contexts.read(ContextKind::Pit, "no id").is_err());
         let other = SearchContexts {
             started: contexts.started + 1,
-            state: Mutex::default(),
+            ..SearchContexts::default()
         };
         assert_eq!(other.read(ContextKind::Pit, &shown).unwrap(), None);
     }

@@ -104,6 +104,11 @@ impl Node {
         })
     }
 
+    /// How many tasks go on beside requests.
+    pub fn tasks(&self) -> usize {
+        self.runtime.metrics().num_alive_tasks()
+    }
+
     /// The same, for what must succeed.
     ///
     /// # Panics

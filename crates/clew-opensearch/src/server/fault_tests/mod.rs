@@ -66,3 +66,39 @@ fn what_time_it_is_comes_from_the_clock_that_the_engine_has() {
     let explained = node.done("POST /d/_explain/1", now);
     assert_eq!(explained["matched"], true);
 }
+
+/// What goes on beside requests does not grow with them while one of many contexts stays open.
+#[test]
+fn one_task_ends_all_scrolls_and_points_in_time() {
+    let node = open(&SimDisk::new()).unwrap();
+    node.done("PUT /i/_doc/1?refresh=true", json!({"n": 1}));
+    let open_pit = |keep_alive: &str| {
+        let request = format!("POST /i/_search/point_in_time?keep_alive={keep_alive}");
+        node.done(&request, Value::Null)["pit_id"].clone()
+    };
+    let stays = open_pit("1h");
+    let tasks = node.tasks();
+    for _ in 0..5 {
+        let id = open_pit("1h");
+        node.done("DELETE /_search/point_in_time", json!({ "pit_id": [id] }));
+        let scrolled = node.done(
+            "POST /i/_search?scroll=1h",
+            json!({"query": {"match_all": {}}}),
+        );
+        let id = &scrolled["_scroll_id"];
+        node.done("DELETE /_search/scroll", json!({ "scroll_id": id }));
+    }
+    assert!(node.tasks() <= tasks);
+    // It wakes for one whose time is over sooner.
+    open_pit("1ms");
+    eventually("a point in time outlives its time", || {
+        // Tasks go on while something is waited for.
+        node.done("POST /i/_refresh", Value::Null);
+        let all = node.done("GET /_search/point_in_time/_all", Value::Null);
+        (all["pits"].as_array().map(Vec::len) == Some(1)).then_some(())
+    });
+    node.done(
+        "DELETE /_search/point_in_time",
+        json!({ "pit_id": [stays] }),
+    );
+}
