@@ -1,7 +1,7 @@
 //! What happens by itself: refreshes, background syncs, flushes and merges. The threads sleep
 //! until there is something to do, so an idle node uses no CPU.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -228,7 +228,9 @@ fn flush_due(
     let relief = inner.space.take_relief();
     let log_full = relief || held > log_bytes_max(inner);
     let (mut next, mut flushed) = (None::<Duration>, false);
-    for index in indices(inner) {
+    let all = indices(inner);
+    forget_deleted(flushed_at, &all);
+    for index in all {
         let threshold = index.settings().flush_threshold_bytes;
         for shard in &index.shards {
             let key = (index.uuid.clone(), shard.place.number);
@@ -269,6 +271,15 @@ fn flush_due(
         }
     }
     next
+}
+
+/// Forgets when shards were flushed whose indexes are gone.
+fn forget_deleted(flushed_at: &mut HashMap<(String, u32), Duration>, all: &[Arc<Index>]) {
+    let shards: usize = all.iter().map(|index| index.shards.len()).sum();
+    if flushed_at.len() > shards {
+        let known: HashSet<&str> = all.iter().map(|index| index.uuid.as_str()).collect();
+        flushed_at.retain(|(uuid, _), _| known.contains(uuid.as_str()));
+    }
 }
 
 /// Size of the log at which the shards that hold it back are flushed.
@@ -354,6 +365,10 @@ mod tests {
         assert!(files(&disk, &shard.place.dir) < before / 2);
         assert_eq!(superseded.load(Ordering::SeqCst), 0);
         assert_eq!(flush(&mut flushed_at), None);
+        assert_eq!(flushed_at.len(), 1);
+        engine.delete_index(&Access::everything(), "docs").unwrap();
+        flush(&mut flushed_at);
+        assert!(flushed_at.is_empty());
         engine.close().unwrap();
     }
 }
