@@ -93,6 +93,7 @@ fn cpu_time(clock: libc::clockid_t) -> Duration {
 #[derive(Debug, Default)]
 pub struct FixedClock {
     nanos: AtomicU64,
+    wall_nanos: AtomicU64,
 }
 
 impl FixedClock {
@@ -106,15 +107,21 @@ impl FixedClock {
     pub fn advance(&self, by: Duration) {
         let nanos = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         self.nanos.fetch_add(nanos, Ordering::SeqCst);
+        self.wall_nanos.fetch_add(nanos, Ordering::SeqCst);
+    }
+    /// Sets the wall clock alone, to a time since the Unix epoch, as somebody does with a machine's that was wrong.
+    pub fn set(&self, since_epoch: Duration) {
+        let nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
+        self.wall_nanos.store(nanos, Ordering::SeqCst);
     }
 }
 
 impl Clock for FixedClock {
     fn since_epoch(&self) -> Duration {
-        Duration::from_nanos(self.nanos.load(Ordering::SeqCst))
+        Duration::from_nanos(self.wall_nanos.load(Ordering::SeqCst))
     }
     fn monotonic(&self) -> Duration {
-        self.since_epoch()
+        Duration::from_nanos(self.nanos.load(Ordering::SeqCst))
     }
     fn identity(&self) -> u64 {
         0

@@ -19,8 +19,8 @@ impl Service {
         loop {
             tokio::time::sleep(EVERY).await;
             self.expire_once().await;
-            self.iterators().sweep(self.engine().now());
-            self.moments().sweep(self.engine().now());
+            self.iterators().sweep(self.monotonic());
+            self.moments().sweep(self.monotonic());
         }
     }
 

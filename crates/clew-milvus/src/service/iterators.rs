@@ -133,7 +133,7 @@ impl Service {
         let is_first = step.token.is_none();
         let (token, own) = match step.token {
             Some(token) => {
-                let own = self.iterators().find(&token, self.engine().now());
+                let own = self.iterators().find(&token, self.monotonic());
                 let gone = || {
                     MilvusError::Unexpected(format!(
                         "the search iterator {token} is not there: {ITERATORS_MAX} are kept, for {} minutes after their last pages",
@@ -173,7 +173,7 @@ impl Service {
                 .turn(self, asked.metric, (step.bound, step.batch))
                 .await?;
             self.iterators()
-                .keep(&token, (self.engine().now(), own.clone()));
+                .keep(&token, (self.monotonic(), own.clone()));
         } else if step.bound != cursor.asked {
             return Err(MilvusError::invalid(format!(
                 "search_iter_last_bound ({}) is not that of the last page of the search iterator {token}",

@@ -57,6 +57,7 @@ pub(crate) use imports::DETAILS as IMPORT_DETAILS;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use clew_access::{AccessControl, Principal, ROOT, Records};
 use clew_engine::{Access, Engine, Purpose};
@@ -222,6 +223,11 @@ impl Service {
     /// A time for what happens now.
     pub(crate) fn timestamp(&self) -> u64 {
         self.shared.clock.next(self.engine().now())
+    }
+
+    /// A time for how long something is kept: it goes on evenly, whatever the wall clock is set to.
+    fn monotonic(&self) -> Duration {
+        self.engine().clock().monotonic()
     }
 
     /// A number that nothing else has, and that later runs do not give again.

@@ -75,7 +75,7 @@ impl Service {
         opened: &Opened,
         (is_page, guarantee): (bool, Guarantee),
     ) -> Result<(Pinned, u64)> {
-        let (uuid, now) = (opened.handle.uuid(), self.engine().now());
+        let (uuid, now) = (opened.handle.uuid(), self.monotonic());
         if is_page && let Some(pinned) = self.moments().find(guarantee.timestamp, uuid, now) {
             return Ok((pinned, guarantee.timestamp));
         }

@@ -338,6 +338,12 @@ fn a_page_whose_answer_was_lost_is_given_again() {
         ..told(&third)
     };
     assert!(refused("c", &unknown).contains("is not there"));
+    // That somebody sets the wall clock is no waiting.
+    for year in [40, 1, 20] {
+        node.clock.set(Duration::from_secs(year * 365 * 86_400));
+        node.page("c", &[]).unwrap();
+        node.after("c", &told(&third)).unwrap();
+    }
     // Nobody asks for it any more.
     node.clock.advance(Duration::from_secs(601));
     node.page("c", &[]).unwrap();
