@@ -76,7 +76,7 @@ impl Registry {
     /// Takes and reads the registry; a missing file is an empty one.
     pub(crate) fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<Registry, CollectError> {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            disk.create_dir_all(folder)
+            disk.create_dir_all_durable(folder)
                 .map_err(|source| CollectError::Io {
                     action: "create the folder of the registry",
                     path: folder.to_owned(),
@@ -297,7 +297,7 @@ fn remove_from<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<Slot>>, key: &K
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clew_platform::RealDisk;
+    use clew_platform::{RealDisk, SimDisk};
     use serde_json::json;
 
     fn entry(path: &str, inode: u64) -> FileRecord {
@@ -326,6 +326,19 @@ mod tests {
 
     fn open(path: &Path) -> Result<Registry, CollectError> {
         Registry::open(Arc::new(RealDisk), path)
+    }
+
+    #[test]
+    fn entries_survive_a_power_cut_in_a_folder_that_was_made_for_them() {
+        let disk = SimDisk::new();
+        let path = Path::new("/var/deep/registry.json");
+        let mut registry = Registry::open(Arc::new(disk.clone()), path).unwrap();
+        registry.insert(entry("/l/app.log", 1));
+        registry.save().unwrap();
+        for seed in 0..16 {
+            let found = Registry::open(Arc::new(disk.crashed(seed)), path).unwrap();
+            assert_eq!(found.entries.len(), 1, "seed {seed}");
+        }
     }
 
     #[test]

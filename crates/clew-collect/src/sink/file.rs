@@ -124,11 +124,13 @@ impl FileSink {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !self.disk.exists(path) {
-            self.disk.create_dir_all(folder)?;
+            self.disk.create_dir_all_durable(folder)?;
             let file = self.disk.create_new(path)?;
             self.disk.sync_dir(folder)?;
             return Ok(Open { file, bytes: 0 });
         }
+        // It may be one whose name could not be made durable.
+        self.disk.sync_dir(folder)?;
         let mut file = self.disk.open(path)?;
         let bytes = whole_lines(file.as_ref())?;
         if bytes < file.len()? {

@@ -157,3 +157,25 @@ fn a_look_at_whether_a_file_can_be_written_leaves_what_is_there() {
     sink.check().unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"{\"n\":1}\n{\"n");
 }
+
+#[test]
+fn what_was_delivered_into_a_new_folder_outlives_a_power_cut() {
+    let disk = SimDisk::new();
+    let path = Path::new("/out/today/out.json");
+    let options = FileSinkOptions {
+        path: path.to_owned(),
+        rotate_bytes: 1 << 20,
+        files_kept: 3,
+        compression: Compression::None,
+        sync: true,
+    };
+    let mut sink = FileSink::new(Arc::new(disk.clone()), options);
+    // When it is tried again the file is there, and its name is not durable yet.
+    disk.fail_folder_sync(3);
+    assert!(sink.deliver(&[event(1)]).is_err());
+    assert_eq!(sink.deliver(&[event(1)]).unwrap().acked, 1);
+    for seed in 0..16 {
+        let found = disk.crashed(seed).read(path).unwrap();
+        assert_eq!(lines(&found), [r#"{"n":1}"#], "seed {seed}");
+    }
+}
