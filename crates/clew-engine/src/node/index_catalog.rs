@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::base::access::Access;
 use crate::base::activity::Activity;
 use crate::base::blocks::Block;
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, io_error};
 use crate::base::index_name::IndexName;
 use crate::base::names::{check_alias_name, check_form, check_name};
 use crate::base::operation::{CATALOG_STREAM, ID_BYTES_MAX};
@@ -58,13 +58,7 @@ impl Engine {
     /// When the name breaks the rules or is taken.
     pub fn check_new_name(&self, name: &str) -> Result<(), EngineError> {
         check_name(name)?;
-        match self.inner.indices.read().get(name) {
-            None => Ok(()),
-            Some(existing) => Err(EngineError::IndexExists {
-                index: name.to_string(),
-                uuid: existing.uuid.clone(),
-            }),
-        }
+        check_no_index(&self.inner.indices.read(), name)
     }
 
     /// Deletes the index that has a name, and its files; durable when it returns. Who has looked at an index before deletes
@@ -86,25 +80,38 @@ impl Inner {
         plan: IndexPlan,
         decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError>,
     ) -> Result<(Arc<Index>, Logged), EngineError> {
-        let IndexPlan {
-            name: own,
-            any_case,
-            settings,
-            mapping,
-            aliases,
-        } = plan;
+        let own = plan.name.clone();
         let name = own.as_deref().unwrap_or(name);
-        match any_case {
+        match plan.any_case {
             true => check_form(name)?,
             false => check_name(name)?,
         }
-        check_settings(&settings)?;
+        check_settings(&plan.settings)?;
         self.check_room_for_index(name)?;
+        check_no_index(&self.indices.read(), name)?;
+        let uuid = self.new_uuid();
+        // Without the lock that whoever looks for an index waits for: a disk takes its time to keep folders.
+        let made = self.make_folders(&uuid, plan.settings.shards);
+        let created = made.and_then(|()| self.create_in(&uuid, (name, plan), decide));
+        // What is refused stands nowhere.
+        created.inspect_err(|_| self.remove_folder(&uuid))
+    }
+
+    /// Creates an index whose folders are there.
+    fn create_in(
+        &self,
+        uuid: &str,
+        (name, plan): (&str, IndexPlan),
+        decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError>,
+    ) -> Result<(Arc<Index>, Logged), EngineError> {
+        let IndexPlan {
+            settings,
+            mapping,
+            aliases,
+            ..
+        } = plan;
         let mut indices = self.indices.write();
-        if let Some(existing) = indices.get(name) {
-            let (index, uuid) = (name.to_string(), existing.uuid.clone());
-            return Err(EngineError::IndexExists { index, uuid });
-        }
+        check_no_index(&indices, name)?;
         self.check_new_aliases(name, &indices, &aliases)?;
         let actions = decide(&NamesNow {
             indices: &indices,
@@ -112,7 +119,7 @@ impl Inner {
         })?;
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.new_uuid(),
+            uuid: uuid.to_string(),
             created_ms: self.clock.epoch_ms(),
             settings_format: SETTINGS_FORMAT,
             settings,
@@ -122,13 +129,11 @@ impl Inner {
             closed: false,
         };
         // The shards are made first: an index in the log must never lack its folders.
-        let uuid = record.uuid.clone();
-        let remove = || self.remove_folder(&uuid);
-        let index = Arc::new(self.open_index(&record).inspect_err(|_| remove())?);
+        let index = Arc::new(self.open_index(&record)?);
         let mut next = indices.clone();
         next.insert(name.to_string(), index.clone());
         let mut operations = vec![CatalogOperation::CreateIndex(record)];
-        let moved = alias_change::Plan::of(&next, actions).inspect_err(|_| remove())?;
+        let moved = alias_change::Plan::of(&next, actions)?;
         assert!(
             moved.deleted.is_empty(),
             "a deletion must be durable before it takes effect"
@@ -136,9 +141,7 @@ impl Inner {
         if moved.changes() {
             operations.push(moved.operation(&next));
         }
-        let logged = self.append_catalog(CatalogOperation::together(operations));
-        // What is refused here stands nowhere.
-        let logged = logged.inspect_err(|_| remove())?;
+        let logged = self.append_catalog(CatalogOperation::together(operations))?;
         moved.store(&next);
         if moved.changes() || !index.aliases().is_empty() {
             self.aliases
@@ -157,6 +160,19 @@ impl Inner {
             index: name.to_string(),
             blocks: vec![Block::ReadOnlyAllowDelete],
         })
+    }
+
+    /// Makes the folders of an index and its shards, durably.
+    fn make_folders(&self, uuid: &str, shards: u32) -> Result<(), EngineError> {
+        let dir = self.index_dir(uuid);
+        let made = self.disk.create_dir_all_durable(&dir);
+        made.map_err(io_error("create", &dir))?;
+        for number in 0..shards {
+            let shard = dir.join(number.to_string());
+            let made = self.disk.create_dir_all(&shard);
+            made.map_err(io_error("create", &shard))?;
+        }
+        self.disk.sync_dir(&dir).map_err(io_error("sync", &dir))
     }
 
     /// A unique id whose folder nobody has.
@@ -333,6 +349,17 @@ impl Inner {
     pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
         self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
             .map(|_| ())
+    }
+}
+
+/// Refuses the name of an index that is there.
+fn check_no_index(indices: &BTreeMap<String, Arc<Index>>, name: &str) -> Result<(), EngineError> {
+    match indices.get(name) {
+        None => Ok(()),
+        Some(existing) => Err(EngineError::IndexExists {
+            index: name.to_string(),
+            uuid: existing.uuid.clone(),
+        }),
     }
 }
 

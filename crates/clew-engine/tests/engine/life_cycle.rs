@@ -396,11 +396,38 @@ fn an_index_that_cannot_be_made_leaves_no_folder() {
         node.engine
             .create_index(&everything(), "more", settings, mapping)
     };
-    // The folder of the index, and of its first shard, are there by then.
-    disk.fail_folder_sync(3);
+    // The folders of the index and of its shards are there by then.
+    disk.fail_folder_sync(2);
     let refused = create().unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Internal, "{refused}");
     assert_eq!(folders(), 1);
     create().unwrap();
     assert_eq!(folders(), 2);
+}
+
+#[test]
+fn the_folders_of_a_new_index_are_made_while_others_are_served() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    disk.stall();
+    let engine = node.engine.clone();
+    let making = thread::spawn(move || {
+        let settings = IndexSettings::default();
+        engine.create_index(&everything(), "other", settings, mapping())
+    });
+    let (tell, told) = mpsc::channel();
+    let engine = node.engine.clone();
+    let looking = thread::spawn(move || {
+        for _ in 0..1000 {
+            engine.indices(&everything());
+            thread::yield_now();
+        }
+        // Nobody may listen any more.
+        let _ = tell.send(());
+    });
+    let others = told.recv_timeout(PATIENCE);
+    disk.resume();
+    making.join().unwrap().unwrap();
+    looking.join().unwrap();
+    others.expect("who looks for an index waits for the folders of another one");
 }
