@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_log::Glsn;
+use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -141,7 +142,7 @@ impl Inner {
         access: &Access,
         decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, E>,
     ) -> Result<Option<Logged>, E> {
-        let mut indices = self.indices.write();
+        let indices = self.indices.upgradable_read();
         let actions = decide(&NamesNow {
             indices: &indices,
             aliases: &self.aliases.load(),
@@ -157,9 +158,11 @@ impl Inner {
         let plan = Plan::of(&indices, actions)?;
         let logged = self.append_catalog(plan.operation(&indices))?;
         if !plan.deleted.is_empty() {
-            // Only a durable deletion may take the files: after a crash the index might come back.
+            // Only a durable deletion may take the files: after a crash the index might come back. Whoever looks for an index
+            // goes on meanwhile.
             self.settle(logged)?;
         }
+        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
         plan.store(&indices);
         let gone: Vec<Arc<Index>> = plan
             .deleted

@@ -173,8 +173,8 @@ impl Engine {
         checked.into_iter().for_each(Checked::store);
         drop(changing);
         if settings_changed {
-            // Held for writing, so that whoever looks last sees what all have stored.
-            let indices = self.inner.indices.write();
+            // One at a time, so that whoever looks last sees what all have stored.
+            let indices = self.inner.indices.upgradable_read();
             self.inner.look_for_slow_limits(indices.values());
         }
         self.inner.signal.wake();

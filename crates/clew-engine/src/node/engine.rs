@@ -95,6 +95,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) log: Log,
     pub(crate) catalog: Mutex<Catalog>,
+    /// Who changes it reads it upgradably until the change stands in the log: who looks for an index does not wait for the disk.
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
     /// The indexes of each alias; follows `indices` while that is held for writing.
     pub(crate) aliases: ArcSwap<AliasTable>,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, NewEntry, StreamId};
 use clew_schema::{Mapping, NewFields};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLockUpgradableReadGuard};
 
 use crate::base::access::Access;
 use crate::base::activity::Activity;
@@ -90,7 +90,7 @@ impl Inner {
         self.check_room_for_index(name)?;
         check_no_index(&self.indices.read(), name)?;
         let uuid = self.new_uuid();
-        // Without the lock that whoever looks for an index waits for: a disk takes its time to keep folders.
+        // Before the lock that whoever changes names waits for: a disk takes its time to keep folders.
         let made = self.make_folders(&uuid, plan.settings.shards);
         let created = made.and_then(|()| self.create_in(&uuid, (name, plan), decide));
         // What is refused stands nowhere.
@@ -110,7 +110,7 @@ impl Inner {
             aliases,
             ..
         } = plan;
-        let mut indices = self.indices.write();
+        let indices = self.indices.upgradable_read();
         check_no_index(&indices, name)?;
         self.check_new_aliases(name, &indices, &aliases)?;
         let actions = decide(&NamesNow {
@@ -142,6 +142,7 @@ impl Inner {
             operations.push(moved.operation(&next));
         }
         let logged = self.append_catalog(CatalogOperation::together(operations))?;
+        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
         moved.store(&next);
         if moved.changes() || !index.aliases().is_empty() {
             self.aliases
@@ -272,7 +273,7 @@ impl Inner {
         })
     }
 
-    /// Notes whether any of all indexes has limits for what is slow; they are held for writing.
+    /// Notes whether any of all indexes has limits for what is slow; nobody else looks at the same time.
     pub(super) fn look_for_slow_limits<'a>(&self, mut all: impl Iterator<Item = &'a Arc<Index>>) {
         let any = all.any(|index| index.settings.load().slow.is_on());
         self.slow_told.store(any, Ordering::Relaxed);

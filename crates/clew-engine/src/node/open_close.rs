@@ -36,7 +36,7 @@ impl Engine {
             return Ok(None);
         }
         // Held so that no index is deleted between the check and the entry in the log.
-        let known = self.inner.indices.write();
+        let known = self.inner.indices.upgradable_read();
         for index in &changing {
             index.check_block(BlockLevel::MetadataWrite)?;
             if !known

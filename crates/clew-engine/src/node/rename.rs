@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
+use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -60,7 +61,7 @@ impl Inner {
         allow: impl FnOnce(&Index) -> Result<(), EngineError>,
     ) -> Result<Logged, EngineError> {
         let refuse = |reason: String| Err(EngineError::InvalidRequest { reason });
-        let mut indices = self.indices.write();
+        let indices = self.indices.upgradable_read();
         let Some(index) = indices.get(name).cloned() else {
             return Err(EngineError::IndexNotFound {
                 index: name.to_string(),
@@ -100,6 +101,7 @@ impl Inner {
             uuid: index.uuid.clone(),
             name: new.to_string(),
         })?;
+        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
         index.name.change(new);
         // Filters on `_index` have left something by the old name.
         index.clear_caches();

@@ -5,7 +5,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use clew_engine::{
-    CatalogChange, EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions, SettingsChange,
+    CatalogChange, Engine, EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions,
+    SettingsChange,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -405,16 +406,13 @@ fn an_index_that_cannot_be_made_leaves_no_folder() {
     assert_eq!(folders(), 2);
 }
 
-#[test]
-fn the_folders_of_a_new_index_are_made_while_others_are_served() {
+/// Lets something change while the disk stands, and others look for indexes meanwhile.
+fn change_beside_others(change: impl FnOnce(&Engine) + Send + 'static) {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 1);
     disk.stall();
     let engine = node.engine.clone();
-    let making = thread::spawn(move || {
-        let settings = IndexSettings::default();
-        engine.create_index(&everything(), "other", settings, mapping())
-    });
+    let changing = thread::spawn(move || change(&engine));
     let (tell, told) = mpsc::channel();
     let engine = node.engine.clone();
     let looking = thread::spawn(move || {
@@ -427,7 +425,19 @@ fn the_folders_of_a_new_index_are_made_while_others_are_served() {
     });
     let others = told.recv_timeout(PATIENCE);
     disk.resume();
-    making.join().unwrap().unwrap();
+    changing.join().unwrap();
     looking.join().unwrap();
-    others.expect("who looks for an index waits for the folders of another one");
+    others.expect("who looks for an index waits for the disk");
+}
+
+#[test]
+fn indexes_are_made_and_deleted_while_others_are_served() {
+    change_beside_others(|engine| {
+        let settings = IndexSettings::default();
+        let made = engine.create_index(&everything(), "other", settings, mapping());
+        made.unwrap();
+    });
+    change_beside_others(|engine| {
+        engine.delete_index(&everything(), "docs").unwrap();
+    });
 }
