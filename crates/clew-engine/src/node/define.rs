@@ -4,6 +4,7 @@ use clew_log::Glsn;
 
 use crate::base::access::Access;
 use crate::base::error::EngineError;
+use crate::base::waiting::lock_aside;
 use crate::catalog::definitions::{DefinitionChange, Definitions};
 use crate::catalog::record::CatalogOperation;
 use crate::node::engine::{Engine, Inner, Logged};
@@ -14,9 +15,10 @@ const SMALL_BYTES: usize = 1024;
 const COPIES: u64 = 3;
 
 impl Engine {
-    /// Looks at the definitions as they are now.
+    /// Looks at the definitions as they are now. While a change waits for a log whose queue is full, what else a thread of a
+    /// runtime has to do is given to another one.
     pub fn with_definitions<T>(&self, look: impl FnOnce(&Definitions) -> T) -> T {
-        look(&self.inner.catalog.lock().definitions)
+        look(&lock_aside(&self.inner.catalog).definitions)
     }
 
     /// Changes definitions, all at once, by what they are now; durable when it returns. Nothing
