@@ -50,8 +50,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Makes the names in a folder durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Takes the lock that a file stands for, creating the file when it is missing, and holds it
-    /// until the returned guard is dropped or the process ends. Fails with `WouldBlock` when the
-    /// lock is held, by this process or another.
+    /// until the returned guard is dropped or the process ends. On a file system that is only read it can be
+    /// taken where the file is there. Fails with `WouldBlock` when the lock is held, by this process or another.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>>;
 
     /// Creates a folder and its parents, and makes the new names durable.

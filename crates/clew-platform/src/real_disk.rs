@@ -104,11 +104,17 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        let file = OpenOptions::new()
+        let opened = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
-            .open(path)?;
+            .open(path);
+        let file = match opened {
+            // Whoever only reads keeps others out there as well.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => File::open(path),
+            opened => opened,
+        };
+        let file = file?;
         match file.try_lock() {
             Ok(()) => Ok(Box::new(file)),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),

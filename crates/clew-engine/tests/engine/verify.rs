@@ -23,6 +23,13 @@ fn verified(disk: &SimDisk) -> FolderReport {
     verify_folder(&disk, Path::new(DATA), &mut progress).unwrap()
 }
 
+#[test]
+fn a_folder_is_verified_on_a_disk_that_is_only_read() {
+    let disk = written(2);
+    disk.set_read_only(true);
+    assert!(verified(&disk).is_sound());
+}
+
 fn flip(disk: &SimDisk, path: &Path, at: usize) {
     let mut bytes = disk.read(path).unwrap();
     bytes[at] ^= 16;

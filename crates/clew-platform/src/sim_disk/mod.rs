@@ -319,8 +319,15 @@ impl Disk for SimDisk {
         state.names.sync_folder(path)
     }
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        let mut state = self.0.change()?;
+        let read_only = self.0.look()?.faults.read_only;
+        let mut state = match read_only {
+            true => self.0.look()?,
+            false => self.0.change()?,
+        };
         if !state.names.exists(path) {
+            if read_only {
+                return Err(io::ErrorKind::NotFound.into());
+            }
             state.names.create_file(path)?;
         }
         if !state.locks.insert(path.to_owned()) {

@@ -157,7 +157,13 @@ fn a_full_disk_stores_what_fits_and_lets_bytes_be_overwritten() {
 fn a_read_only_disk_refuses_changes_and_allows_reads() {
     let disk = disk();
     let mut file = durable_file(&disk, "d/a", b"x");
+    drop(disk.lock(Path::new("d/lock")).unwrap());
     disk.set_read_only(true);
+    let lock = disk.lock(Path::new("d/lock")).unwrap();
+    let held = disk.lock(Path::new("d/lock")).unwrap_err();
+    assert_eq!(held.kind(), ErrorKind::WouldBlock);
+    drop(lock);
+    assert!(disk.lock(Path::new("d/new")).is_err());
     assert_eq!(
         file.write_all_at(b"y", 0).unwrap_err().kind(),
         ErrorKind::ReadOnlyFilesystem
