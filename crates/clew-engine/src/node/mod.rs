@@ -1,4 +1,10 @@
 //! The node: the verbs of the engine on indexes, and what it does by itself.
+//!
+//! Lock order: `relieving`, the map of indexes (read upgradably, then for writing), those of a shard
+//! ([`Shard`](crate::shard::Shard)), an index's `changing` (of several by their unique ids), the catalog, the log's own. Who
+//! has a shard's only tries the map, and a document that makes the mapping grow comes from a shard's to `changing`. What is
+//! waited for under the map is the log alone, which answers with an error when its disk fails: the healer, which brings
+//! it back, may then have all of them.
 
 pub(crate) mod alias_change;
 pub(crate) mod buffers;
