@@ -33,8 +33,8 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let task = format!("{}:{number}", call.api.node_id);
     let api = call.api.clone();
     tokio::task::spawn_blocking(move || {
-        let ended = work(&api.engine).map(|_| body).map_err(ApiError::from);
-        api.tasks.end(number, ended);
+        let work = || work(&api.engine).map(|_| body).map_err(ApiError::from);
+        drop(api.tasks.carry_out(number, work));
     });
     Ok(Reply::json(&json!({ "task": task })))
 }

@@ -98,8 +98,8 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {
         let action = |index: &Index| merge(&api.engine, index);
-        let outcomes = ShardOutcomes::of_each(&api.engine, &indices, action);
-        api.tasks.end(number, outcomes.body());
+        let work = || ShardOutcomes::of_each(&api.engine, &indices, action).body();
+        drop(api.tasks.carry_out(number, work));
     });
     Ok(Reply::json(&json!({"task": task})))
 }

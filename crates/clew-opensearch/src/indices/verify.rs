@@ -64,9 +64,8 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
     let waits = call.params.flag("wait_for_completion", false)?;
     let task = format!("{}:{number}", api.node_id);
     let ended = tokio::task::spawn_blocking(move || {
-        let ended = work(&api.engine).map_err(ApiError::from);
-        api.tasks.end(number, ended.clone());
-        ended
+        let work = || work(&api.engine).map_err(ApiError::from);
+        api.tasks.carry_out(number, work)
     });
     if !waits {
         return Ok(Reply::json(&json!({"task": task})));

@@ -62,8 +62,8 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
     let (api, access) = (call.api.clone(), call.access.clone());
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {
-        let ended = copy((&api, &access), &source, filled).map(|()| answer);
-        api.tasks.end(number, ended);
+        let work = || copy((&api, &access), &source, filled).map(|()| answer);
+        drop(api.tasks.carry_out(number, work));
     });
     Ok(Reply::json(&json!({"task": task})))
 }

@@ -4,6 +4,7 @@
 mod requests;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -231,6 +232,21 @@ impl Tasks {
         self.ended.notify_waiters();
     }
 
+    /// Does the work of a task and notes how that has ended. What runs into a defect of the program has failed: it would seem
+    /// to run until the next start, and be one of as many as may.
+    pub(crate) fn carry_out(
+        &self,
+        number: u64,
+        work: impl FnOnce() -> Result<Value, ApiError>,
+    ) -> Result<Value, ApiError> {
+        let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            let reason = "the task ran into a defect of the program";
+            Err(ApiError::internal(reason))
+        });
+        self.end(number, ended.clone());
+        ended
+    }
+
     pub(crate) fn find(&self, number: u64) -> Option<Task> {
         self.state.lock().tasks.get(&number).cloned()
     }
@@ -257,6 +273,26 @@ mod tests {
     use clew_platform::FixedClock;
 
     use super::*;
+
+    #[test]
+    fn a_task_that_breaks_down_has_ended() {
+        let tasks = Tasks::new(Arc::new(FixedClock::default()), None);
+        let task = || NewTask {
+            action: "indices:admin/resize",
+            description: String::new(),
+            opaque_id: None,
+            token: None,
+        };
+        for _ in 0..=RUNNING_MAX {
+            let number = tasks.begin(task()).ok().unwrap();
+            let ended = tasks.carry_out(number, || panic!("as it must"));
+            assert_eq!(ended.unwrap_err().status(), 500);
+            assert!(tasks.find(number).unwrap().ended.is_some());
+        }
+        let number = tasks.begin(task()).ok().unwrap();
+        let ended = tasks.carry_out(number, || Ok(Value::from(7)));
+        assert_eq!(ended.ok().unwrap(), 7);
+    }
 
     #[test]
     fn the_stop_of_the_server_ends_tasks_and_lets_none_begin() {
