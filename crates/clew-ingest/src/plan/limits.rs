@@ -10,7 +10,7 @@ use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot};
-use crate::members::{one_or_more, text};
+use crate::members::{number, one_or_more, text};
 use crate::pipeline::Flow;
 
 /// Keys that a step remembers at once.
@@ -48,26 +48,63 @@ fn whole(config: &mut Map<String, Json>, key: &str) -> Result<u64, DefinitionErr
     number.ok_or_else(|| DefinitionError::refused(key, "must be a whole number above 0"))
 }
 
-/// `sample`: one of so many events.
+/// `sample`: a part of the events, as even as it can be: what each adds to is an account, and one that fills it is let through.
 #[derive(Debug)]
 struct Sample {
-    one_in: u64,
-    seen: u64,
+    adds: u64,
+    full: u64,
+    account: u64,
 }
+
+/// A hundred percent, in the steps by which percentages are told apart.
+const WHOLE: u64 = 1_000_000;
 
 pub(super) fn read_sample(
     _: &mut Event,
     config: &mut Map<String, Json>,
 ) -> Result<Box<dyn Step>, DefinitionError> {
-    let one_in = whole(config, "one_in")?;
-    Ok(Box::new(Sample { one_in, seen: 0 }))
+    let (adds, full) = if config.contains_key("percentage") {
+        if config.contains_key("one_in") {
+            let wanted = "cannot be there beside [percentage]";
+            return Err(DefinitionError::refused("one_in", wanted));
+        }
+        (share(number(config, "percentage")?)?, WHOLE)
+    } else {
+        (1, whole(config, "one_in")?)
+    };
+    // The first event is let through.
+    let account = full - adds;
+    Ok(Box::new(Sample {
+        adds,
+        full,
+        account,
+    }))
+}
+
+/// A percentage as a part of [`WHOLE`].
+fn share(percentage: f64) -> Result<u64, DefinitionError> {
+    let steps = (percentage * 10_000.0).round();
+    if !(1.0..=1e6).contains(&steps) {
+        let wanted = "must be a number from 0.0001 to 100";
+        return Err(DefinitionError::refused("percentage", wanted));
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and a million"
+    )]
+    let share = steps as u64;
+    Ok(share)
 }
 
 impl Step for Sample {
     fn apply(&mut self, _: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
-        let is_kept = self.seen.is_multiple_of(self.one_in);
-        self.seen = self.seen.wrapping_add(1);
-        Ok(if is_kept { Flow::On } else { Flow::Dropped })
+        self.account = self.account.saturating_add(self.adds);
+        if self.account < self.full {
+            return Ok(Flow::Dropped);
+        }
+        self.account -= self.full;
+        Ok(Flow::On)
     }
 }
 
@@ -206,6 +243,15 @@ mod tests {
             [true, false, true, false, true, false],
         );
         check(
+            json!({"sample": {"percentage": 50}}),
+            [true, false, true, false, true, false],
+        );
+        check(json!({"sample": {"percentage": 100}}), [true; 6]);
+        check(
+            json!({"sample": {"percentage": "66.6667"}}),
+            [true, false, true, true, false, true],
+        );
+        check(
             json!({"rate_limit": {"limit": "2/m"}}),
             [true, true, false, false, true, true],
         );
@@ -231,6 +277,8 @@ mod tests {
             .iter()
             .all(|kept| *kept)
         );
+        let sampled = kept(&json!({"sample": {"percentage": 0.1}}), &many);
+        assert_eq!(sampled.iter().filter(|kept| **kept).count(), 30);
         let limited = kept(
             &json!({"rate_limit": {"limit": "1/m", "fields": "message"}}),
             &many,
@@ -238,6 +286,10 @@ mod tests {
         assert_eq!(limited.iter().filter(|kept| **kept).count(), 10_001);
         for wrong in [
             json!({"sample": {"one_in": 0}}),
+            json!({"sample": {"percentage": 0}}),
+            json!({"sample": {"percentage": 100.1}}),
+            json!({"sample": {"percentage": "some"}}),
+            json!({"sample": {"percentage": 10, "one_in": 10}}),
             json!({"rate_limit": {"limit": "5"}}),
             json!({"rate_limit": {"limit": "0/s"}}),
             json!({"dedupe": {"window_s": 1}}),

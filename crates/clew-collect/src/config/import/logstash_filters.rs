@@ -216,13 +216,11 @@ fn one(
         "csv" => csv(source(keys), keys, steps),
         "translate" => return translate(keys, steps, (line, place, told)),
         "fingerprint" => fingerprint(keys, steps, (line, place, told)),
-        "drop" => match keys.take_text("percentage") {
-            // To drop more than was asked for would lose events.
-            Some(share) if share != "100" => {
-                told.tell(line, place, format!("[percentage => {share}] drops nothing here: [sample] lets one of so many through"));
-            }
-            _ => steps.push(json!({"drop": {}})),
-        },
+        "drop" => {
+            let share = keys.take_text("percentage");
+            let dropped = share.and_then(|share| share.parse::<f64>().ok());
+            steps.extend(dropped_of_hundred(dropped.unwrap_or(100.0)));
+        }
         "urldecode" => {
             let field = keys
                 .take_text("field")
@@ -263,6 +261,15 @@ fn one(
         _ => return false,
     }
     true
+}
+
+/// `drop`, of all events or of so many of a hundred, if it drops any.
+fn dropped_of_hundred(dropped: f64) -> Option<Value> {
+    match dropped {
+        dropped if dropped >= 100.0 => Some(json!({"drop": {}})),
+        dropped if dropped > 0.0 => Some(programs::sampled((100.0 - dropped) / 100.0)),
+        _ => None,
+    }
 }
 
 /// The zone of the machine, in which times are that say none.

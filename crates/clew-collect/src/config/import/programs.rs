@@ -22,6 +22,12 @@ pub(super) fn step(program: &str) -> Value {
     json!({"vrl": {"source": program, "ignore_failure": true}})
 }
 
+/// A part of the events, of 1; what rounds to none is the least there is.
+pub(super) fn sampled(part: f64) -> Value {
+    let percentage = ((part * 1e6).round() / 1e4).clamp(0.0001, 100.0);
+    json!({"sample": {"percentage": percentage}})
+}
+
 /// Filebeat's `decode_csv_fields`: texts with separators as lists.
 pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
     let separator = keys

@@ -1,12 +1,13 @@
 //! Promtail's stages as processors.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::beats_processors::java_format;
 use super::branches::decide_once;
 use super::logstash::{Told, together};
 use super::logstash_filters::only_if;
 use super::patterns::expression;
+use super::programs;
 use super::promtail::{label, list};
 use super::promtail_selectors::selected;
 use super::{Part, Source, duration_ms, texts};
@@ -403,8 +404,5 @@ fn limited(given: &Value) -> Result<Vec<Value>, String> {
 fn sampled(given: &Value) -> Result<Vec<Value>, String> {
     let rate = given.get("rate").and_then(Value::as_f64);
     let rate = rate.filter(|rate| *rate > 0.0).ok_or("has no [rate]")?;
-    let one_in = (1..=1_000_000_u32).find(|one_in| rate * (f64::from(*one_in) + 0.5) >= 1.0);
-    let parameters: Map<String, Value> =
-        [("one_in".to_owned(), one_in.into())].into_iter().collect();
-    Ok(vec![json!({ "sample": parameters })])
+    Ok(vec![programs::sampled(rate)])
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::keys::Keys;
 use super::logstash::{Told, together};
+use super::programs;
 use super::texts;
 use super::vector::Component;
 
@@ -281,14 +282,15 @@ fn sample(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Opt
     }
     let rate = keys.take("rate").and_then(|rate| rate.as_u64());
     let ratio = keys.take("ratio").and_then(|ratio| ratio.as_f64());
-    // One in so many, the nearest to a part of all.
-    let nearest =
-        |ratio: f64| (1..=1_000_000_u32).find(|one_in| ratio * (f64::from(*one_in) + 0.5) >= 1.0);
-    let one_in = rate.or_else(|| ratio.and_then(nearest).map(u64::from));
-    if one_in.is_none() {
-        told.tell(line, place, "has neither [rate] nor [ratio]");
-    }
-    one_in.map(|one_in| json!({"sample": {"one_in": one_in}}))
+    let step = match (rate, ratio) {
+        (Some(rate), _) => json!({"sample": {"one_in": rate}}),
+        (None, Some(ratio)) => programs::sampled(ratio),
+        (None, None) => {
+            told.tell(line, place, "has neither [rate] nor [ratio]");
+            return None;
+        }
+    };
+    Some(step)
 }
 
 fn throttle(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value {

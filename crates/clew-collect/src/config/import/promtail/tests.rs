@@ -164,7 +164,7 @@ fn stages_do_what_they_do_there() {
         (
             "  - sampling: {rate: 0.25}",
             0,
-            json!({"sample": {"one_in": 4}}),
+            json!({"sample": {"percentage": 25.0}}),
         ),
     ] {
         let (steps, told) = stages(written);

@@ -70,8 +70,14 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             }},
         ]),
     );
-    // Less than everything is not everything.
-    check_filter("drop { percentage => 40 }", &Value::Null);
+    check_filter(
+        "drop { percentage => 40 }",
+        &json!([{"sample": {"percentage": 60.0, "if": branch}}]),
+    );
+    check_filter(
+        "drop { percentage => 100 }",
+        &json!([{"drop": {"if": branch}}]),
+    );
 }
 
 #[test]
