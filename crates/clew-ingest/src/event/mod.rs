@@ -38,6 +38,8 @@ pub enum Reason {
     NoMatch,
     /// A text is not JSON, or not an object.
     NotJson,
+    /// A text is not XML.
+    NotXml,
     /// A text does not spell a value of the type asked for.
     NotConvertible,
     /// A text is no date of the formats asked for.
@@ -58,10 +60,11 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 11] = [
+    pub const ALL: [Reason; 12] = [
         Reason::Missing,
         Reason::NoMatch,
         Reason::NotJson,
+        Reason::NotXml,
         Reason::NotConvertible,
         Reason::NotADate,
         Reason::NotAnObject,
@@ -78,6 +81,7 @@ impl Reason {
             Reason::Missing => "missing_field",
             Reason::NoMatch => "no_match",
             Reason::NotJson => "not_json",
+            Reason::NotXml => "not_xml",
             Reason::NotConvertible => "not_convertible",
             Reason::NotADate => "not_a_date",
             Reason::NotAnObject => "not_an_object",

@@ -48,6 +48,7 @@ mod stamps;
 mod step;
 #[cfg_attr(not(feature = "vrl"), path = "without_vrl.rs")]
 mod vrl;
+mod xml;
 
 pub use failures::{FailedLine, FailureCount};
 pub use formats::{FormatReader, Formats, FoundInText};

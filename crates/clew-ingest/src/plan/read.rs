@@ -10,7 +10,9 @@ use super::formats::{Formats, read_parse};
 use super::json::{Conflict, json};
 use super::pairs::Quotes;
 use super::step::{Guarded, Step};
-use super::{cut, date, fields, grok, items, limits, lookup, pairs, pattern, redact, regex, vrl};
+use super::{
+    cut, date, fields, grok, items, limits, lookup, pairs, pattern, redact, regex, vrl, xml,
+};
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
@@ -23,7 +25,7 @@ const DEPTH_MAX: usize = 20;
 
 /// Steps that only lines have: their names and what reads them.
 type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
-const OWN: [(&str, Reading); 14] = [
+const OWN: [(&str, Reading); 15] = [
     ("add", fields::read_add),
     ("keep", fields::read_keep),
     ("remove_item", items::read_remove_item),
@@ -38,6 +40,7 @@ const OWN: [(&str, Reading); 14] = [
     ("dedupe", limits::read_dedupe),
     ("truncate", fields::read_truncate),
     ("vrl", vrl::read_vrl),
+    ("xml", xml::read_xml),
 ];
 
 /// Those of pipelines that lines have as well.

@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use super::texts;
 
 /// Steps that read a field and put what they find into others.
-const READING: [&str; 12] = [
+const READING: [&str; 13] = [
     "grok",
     "dissect",
     "regex",
     "json",
+    "xml",
     "kv",
     "csv",
     "logfmt",
@@ -110,7 +111,7 @@ fn may_change(step: &Value, field: &str) -> bool {
     };
     // What comes out of these is told by no parameter.
     let is_unknown = match name.as_str() {
-        "json" => parameters.contains_key("add_to_root"),
+        "json" | "xml" => parameters.contains_key("add_to_root"),
         "kv" | "logfmt" => !parameters.contains_key("target_field"),
         // And what goes with one.
         "parse" | "keep" => true,
@@ -120,7 +121,10 @@ fn may_change(step: &Value, field: &str) -> bool {
             .is_none_or(|source| source.starts_with(". =")),
         _ => false,
     };
-    let is_in_place = name == "json" && !parameters.contains_key("target_field");
+    let is_in_place = ["json", "xml"].contains(&name.as_str())
+        && !["target_field", "paths"]
+            .iter()
+            .any(|key| parameters.contains_key(*key));
     let is_read = READING.contains(&name.as_str()) && !is_in_place;
     let writes = parameters.iter().filter(|(key, _)| match key.as_str() {
         "if" | "on_failure" => false,
@@ -175,6 +179,17 @@ mod tests {
             (
                 json!({"json": {"field": "a", "target_field": "b"}}),
                 "b",
+                true,
+            ),
+            (json!({"xml": {"field": "a"}}), "a", true),
+            (
+                json!({"xml": {"field": "a", "paths": {"/b": "c.d"}}}),
+                "a",
+                false,
+            ),
+            (
+                json!({"xml": {"field": "a", "paths": {"/b": "c.d"}}}),
+                "c.d",
                 true,
             ),
             (json!({"keep": {"field": ["b"]}}), "a", true),

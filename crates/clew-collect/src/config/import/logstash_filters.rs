@@ -11,6 +11,7 @@ use super::logstash_mutate::mutate;
 use super::logstash_names::{prune, size, why_left_out, without_dots};
 use super::logstash_syntax::Plugin;
 use super::logstash_texts::{set, template};
+use super::logstash_xml::xml;
 use super::patterns::{before_appended, expression, with_names};
 use super::programs;
 use super::texts;
@@ -74,7 +75,7 @@ const FAILED: &str = "@metadata.failed";
 fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
     if !matches!(
         name,
-        "date" | "json" | "kv" | "csv" | "useragent" | "translate"
+        "date" | "json" | "kv" | "csv" | "useragent" | "translate" | "xml"
     ) {
         return None;
     }
@@ -135,6 +136,7 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
         "date" => Some("_dateparsefailure"),
         "json" => Some("_jsonparsefailure"),
         "csv" => Some("_csvparsefailure"),
+        "xml" => Some("_xmlparsefailure"),
         _ => None,
     }
 }
@@ -215,6 +217,7 @@ fn one(
         "kv" => key_values(source(keys), keys, steps),
         "csv" => csv(source(keys), keys, steps),
         "translate" => return translate(keys, steps, (line, place, told)),
+        "xml" => return xml(keys, steps, (line, place, told)),
         "fingerprint" => fingerprint(keys, steps, (line, place, told)),
         "drop" => {
             let share = keys.take_text("percentage");

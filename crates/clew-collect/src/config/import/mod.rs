@@ -30,6 +30,7 @@ mod logstash_patterns;
 mod logstash_schema;
 mod logstash_syntax;
 mod logstash_texts;
+mod logstash_xml;
 mod patterns;
 mod programs;
 mod promtail;

@@ -133,24 +133,6 @@ pub(super) fn called(function: &str, from: &str, to: &str) -> Value {
     step
 }
 
-/// What an XML document says, with attributes beside elements and texts that stand beside others in `text_key`: as a Filebeat
-/// and a Logstash have it, whose values are all texts. Names may lose their capital letters.
-pub(super) fn decoded_xml(from: &str, to: &str, text_key: &str, lowers: bool) -> Value {
-    let text = named(from);
-    let text_key = quoted(text_key);
-    let parsed = format!(
-        "object!(parse_xml!(string!({text}), attr_prefix: \"\", text_key: {text_key}, \
-         parse_bool: false, parse_null: false, parse_number: false))"
-    );
-    let parsed = match lowers {
-        true => format!("map_keys({parsed}, recursive: true) -> |key| {{ downcase(key) }}"),
-        false => parsed,
-    };
-    let mut step = step(&format!("{} = {parsed}", named(to)));
-    only_if(&mut step, json!({"has_fields": [from]}));
-    step
-}
-
 /// A value for a field that is there and has none, of Logstash's `mutate { coerce }`.
 pub(super) fn coerced(field: &str, value: &Value) -> Value {
     let field = named(field);

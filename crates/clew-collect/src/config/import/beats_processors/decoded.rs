@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::keys::Keys;
+use super::super::logstash_filters::only_if;
 use super::super::{Notes, processor, programs};
 use super::field;
 
@@ -60,27 +61,30 @@ pub(super) fn by_function(function: &str, keys: &mut Keys, out: &mut Vec<Value>)
 }
 
 /// `decode_xml`.
-pub(super) fn xml(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+pub(super) fn xml(keys: &mut Keys, out: &mut Vec<Value>) {
     keys.take("ignore_missing");
     let from = field(keys);
-    let path = keys.path_of("target_field");
-    let to = match keys.take_text("target_field") {
-        Some(to) if to.is_empty() => {
-            notes.tell(
-                &path,
-                "what is in a document goes into a field of its own, [xml]",
-            );
-            "xml".to_owned()
-        }
-        to => to.unwrap_or_else(|| from.clone()),
-    };
     let lowers = keys.take_flag("to_lower").unwrap_or(true);
-    // Nothing is there that could be in its way.
+    let mut parts = json!({"field": from, "lowercase": lowers, "ignore_failure": true});
+    let inside = match keys.take_text("target_field") {
+        Some(to) if to.is_empty() => {
+            parts["add_to_root"] = true.into();
+            String::new()
+        }
+        to => {
+            let to = to.unwrap_or_else(|| from.clone());
+            parts["target_field"] = to.as_str().into();
+            format!("{to}.")
+        }
+    };
+    // What is there gives way.
     keys.take("overwrite_keys");
-    out.push(programs::decoded_xml(&from, &to, "#text", lowers));
+    let mut step = json!({"xml": parts});
+    only_if(&mut step, json!({"has_fields": [from]}));
+    out.push(step);
     if let Some(id) = keys.take_text("document_id") {
         out.push(json!({"rename": {
-            "field": format!("{to}.{id}"), "target_field": "@metadata._id", "ignore_missing": true,
+            "field": format!("{inside}{id}"), "target_field": "@metadata._id", "ignore_missing": true,
         }}));
     }
 }

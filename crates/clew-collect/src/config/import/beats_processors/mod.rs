@@ -215,7 +215,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "decode_base64_field" => decoded::by_function("decode_base64", keys, out),
         "decompress_gzip_field" => decoded::by_function("decode_gzip", keys, out),
         "decode_duration" => decoded::duration(keys, out),
-        "decode_xml" => decoded::xml(keys, out, notes),
+        "decode_xml" => decoded::xml(keys, out),
         "move_fields" => decoded::moved(keys, out, notes),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
         "extract_array" => programs::extracted(keys, out),

@@ -343,27 +343,42 @@ fn texts_of_a_filebeat_are_cut_by_bytes_or_characters() {
 }
 
 #[test]
-fn xml_of_a_filebeat_is_read_by_a_program() {
+fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
     use serde_json::json;
-    let parsed = "object!(parse_xml!(string!(.\"message\"), attr_prefix: \"\", text_key: \"#text\", \
-                  parse_bool: false, parse_null: false, parse_number: false))";
     let there = json!({"has_fields": ["message"]});
-    let source =
-        format!(".\"x\" = map_keys({parsed}, recursive: true) -> |key| {{ downcase(key) }}");
+    let moved = |from: &str| {
+        json!({"rename": {
+            "field": from, "target_field": "@metadata._id",
+            "ignore_missing": true, "ignore_failure": true,
+        }})
+    };
     check_processors(
         "{decode_xml: {field: message, target_field: x, ignore_missing: true}}",
-        &json!([{"vrl": {"source": source, "ignore_failure": true, "if": there}}]),
+        &json!([{"xml": {
+            "field": "message", "target_field": "x", "lowercase": true, "ignore_failure": true,
+            "if": there,
+        }}]),
         0,
     );
-    let source = format!(".\"message\" = {parsed}");
     check_processors(
         "{decode_xml: {field: message, to_lower: false, document_id: a.id}}",
         &json!([
-            {"vrl": {"source": source, "ignore_failure": true, "if": there}},
-            {"rename": {
-                "field": "message.a.id", "target_field": "@metadata._id",
-                "ignore_missing": true, "ignore_failure": true,
+            {"xml": {
+                "field": "message", "target_field": "message", "lowercase": false,
+                "ignore_failure": true, "if": there,
             }},
+            moved("message.a.id"),
+        ]),
+        0,
+    );
+    check_processors(
+        "{decode_xml: {field: message, target_field: '', document_id: a.id}}",
+        &json!([
+            {"xml": {
+                "field": "message", "add_to_root": true, "lowercase": true,
+                "ignore_failure": true, "if": there,
+            }},
+            moved("a.id"),
         ]),
         0,
     );

@@ -278,6 +278,55 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
 }
 
 #[test]
+fn xml_of_a_logstash_is_read_as_there() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let there = json!({"and": [branch, {"has_fields": ["message"]}]});
+    let failed = json!([{"append": {"field": "tags", "value": ["_xmlparsefailure"]}}]);
+    check_filter(
+        r#"xml { source => "message" target => "[doc][all]" }"#,
+        &json!([{"xml": {
+            "field": "message", "target_field": "doc.all", "keep_root": false,
+            "text_field": "content", "lists": true, "empty": "drop",
+            "on_failure": failed, "if": there,
+        }}]),
+    );
+    check_filter(
+        r#"xml {
+            source => "message" store_xml => false force_array => "false" remove_namespaces => true
+            xpath => ["/e/System/EventID/text()", "[event][code]", "//Data[@Name='u']/text()", "user"]
+            namespaces => { "q" => "urn:q" }
+            force_content => true suppress_empty => false parse_options => "strict"
+        }"#,
+        &json!([{"xml": {
+            "field": "message", "keep_root": false, "text_field": "content", "lists": false,
+            "empty": "object", "text_objects": true,
+            "paths": {
+                "/e/System/EventID/text()": "event.code", "//Data[@Name='u']/text()": "user",
+            },
+            "namespaces": {"q": "urn:q"},
+            "on_failure": failed, "if": there,
+        }}]),
+    );
+    // What a path asks for that has no counterpart is told, and nothing is left to do.
+    let text = r#"input { stdin {} }
+filter { xml { source => "message" store_xml => false xpath => { "id('x')" => "y" } } }
+output { stdout {} }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    let told: Vec<&str> = imported
+        .left_out
+        .iter()
+        .map(|one| one.reason.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        ["[xpath] of [y]: [paths] [id('x')] calls [id], which is no function here"]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["processors"], Value::Null);
+}
+
+#[test]
 fn filters_of_a_logstash_that_have_no_step_of_their_name_have_others() {
     use serde_json::json;
     let branch = json!({"equals": {"a": 1}});
