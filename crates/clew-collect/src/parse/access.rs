@@ -8,13 +8,8 @@ use super::token::{present, quoted, split, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (mut last, mut rest) = word(line)?;
-    // Of those whom proxies forwarded for, `client, proxy`, the first has asked.
-    let first = last.trim_end_matches(',');
-    while last.ends_with(',') {
-        (last, rest) = word(rest)?;
-    }
-    let (second, after_second) = word(rest)?;
+    let (first, rest) = first_of_list(line)?;
+    let (second, after_second) = first_of_list(rest)?;
     // `host:port client ident user [` has one word more than `client ident user [`, unless the user has blanks.
     let (_, third_onwards) = word(after_second)?;
     let (site, client, rest) = match second == "-" || third_onwards.starts_with('[') {
@@ -65,6 +60,16 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     Some(())
 }
 
+/// A word; of those whom proxies forwarded for, `client, proxy`, the first, who has asked; and what is behind all of them.
+fn first_of_list(text: &str) -> Option<(&str, &str)> {
+    let (mut last, mut rest) = word(text)?;
+    let first = last.trim_end_matches(',');
+    while last.ends_with(',') {
+        (last, rest) = word(rest)?;
+    }
+    Some((first, rest))
+}
+
 /// What stands before and behind the first ` [`. A search for two letters is set up for longer than it takes to find one.
 fn before_stamp(rest: &str) -> Option<(&str, &str)> {
     let mut brackets = memchr::memchr_iter(b'[', rest.as_bytes());
@@ -78,7 +83,12 @@ fn before_stamp(rest: &str) -> Option<(&str, &str)> {
 
 /// `source.address`, and `source.ip` when it is one: a resolved host name is not.
 pub(super) fn write_client(record: &mut Record, address: &str, port: &str) {
-    record.fields.object("source", |o| {
+    write_side(record, "source", address, port);
+}
+
+/// The same of the side of a connection that has this name.
+pub(super) fn write_side(record: &mut Record, side: &'static str, address: &str, port: &str) {
+    record.fields.object(side, |o| {
         o.text("address", address);
         if address.parse::<IpAddr>().is_ok() {
             o.text("ip", address);
@@ -182,6 +192,16 @@ mod tests {
             );
             check(&line, Some(&expected));
         }
+    }
+
+    #[test]
+    fn proxies_are_listed_behind_a_site_too() {
+        check(
+            r#"shop.example:80 10.0.0.7, 10.1.1.1 - - [02/Jan/2026:03:04:05 +0000] "-" 408 0"#,
+            Some(
+                r#"2026-01-02T03:04:05.000Z - {"event":{"outcome":"failure"},"source":{"address":"10.0.0.7","ip":"10.0.0.7"},"http":{"response":{"status_code":408,"body":{"bytes":0}}},"url":{"domain":"shop.example"}}"#,
+            ),
+        );
     }
 
     #[test]

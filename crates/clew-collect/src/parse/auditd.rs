@@ -1,6 +1,8 @@
 //! The audit log of Linux: `type=SYSCALL msg=audit(1791635696.789:4321): arch=c000003e pid=12 comm="cat"`. What of it the Elastic
 //! Common Schema has a name for has that, as in Filebeat's module; the rest is in `auditd.log` by its own names.
 
+use std::borrow::Cow;
+
 use super::Record;
 use super::access::write_client;
 use super::token::{present, quoted, split};
@@ -13,6 +15,24 @@ const RENAMED: [&str; 17] = [
     "acct", "addr", "auid", "comm", "cwd", "egid", "euid", "exe", "exit", "fsgid", "fsuid", "gid",
     "pid", "ppid", "res", "success", "uid",
 ];
+/// What users may have chosen: written as hexadecimal digits where it has bytes that a line must not have.
+const OF_USERS: [&str; 13] = [
+    "acct",
+    "cmd",
+    "comm",
+    "cwd",
+    "data",
+    "dir",
+    "exe",
+    "grp",
+    "name",
+    "path",
+    "proctitle",
+    "vm",
+    "watch",
+];
+/// The record of what a program was called with, `a0`, `a1`, ...
+const CALLED: &str = "EXECVE";
 
 pub(crate) fn parse(line: &str, record: &mut Record) -> Option<()> {
     let (node, rest) = match line.strip_prefix("node=") {
@@ -22,7 +42,7 @@ pub(crate) fn parse(line: &str, record: &mut Record) -> Option<()> {
     let (kind, rest) = split(rest.strip_prefix("type=")?, b' ')?;
     let (stamp, rest) = split(rest.strip_prefix("msg=audit(")?, b')')?;
     let (ms, sequence) = stamp_and_number(stamp)?;
-    let found = Pairs::of(rest.strip_prefix(':')?);
+    let found = Pairs::of(kind, rest.strip_prefix(':')?);
 
     record.timestamp_ms = Some(ms);
     record.event.text("action", &kind.to_ascii_lowercase());
@@ -61,7 +81,7 @@ pub(crate) fn parse(line: &str, record: &mut Record) -> Option<()> {
             o.text("node", node);
             o.number("sequence", sequence);
             o.text("exit", found.get("exit"));
-            for (key, value) in found.0.iter().filter(|(key, _)| !is_elsewhere(key)) {
+            for (key, value) in found.found.iter().filter(|(key, _)| !is_elsewhere(key)) {
                 o.named_text(key, value);
             }
         });
@@ -88,20 +108,27 @@ fn stamp_and_number(text: &str) -> Option<(i64, u64)> {
 }
 
 /// Keys and values, each key once.
-struct Pairs<'a>(Vec<(&'a str, &'a str)>);
+struct Pairs<'a> {
+    found: Vec<(&'a str, Cow<'a, str>)>,
+    has_arguments: bool,
+}
 
 impl<'a> Pairs<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut found = Pairs(Vec::new());
-        found.take(text);
-        found
+    /// The pairs of a record of this kind.
+    fn of(kind: &str, text: &'a str) -> Self {
+        let mut pairs = Pairs {
+            found: Vec::new(),
+            has_arguments: kind == CALLED,
+        };
+        pairs.take(text);
+        pairs
     }
 
     /// Takes pairs, and those inside of `msg='...'`. Words that are no pairs are passed over. What auditd makes of numbers stands behind a
     /// separator of groups.
     fn take(&mut self, text: &'a str) {
         let mut rest = text;
-        while self.0.len() < PAIRS_MAX {
+        while self.found.len() < PAIRS_MAX {
             rest = rest.trim_start_matches([' ', '\u{1d}', '\'']);
             let end = rest.find([' ', '=', '\u{1d}']).unwrap_or(rest.len());
             let (key, behind) = rest.split_at(end);
@@ -117,23 +144,35 @@ impl<'a> Pairs<'a> {
                 rest = behind;
                 continue;
             }
+            let in_quotes = quoted(behind);
             let (value, behind) =
-                quoted(behind).unwrap_or_else(|| behind.split_at(value_end(behind)));
+                in_quotes.unwrap_or_else(|| behind.split_at(value_end(key, behind)));
             rest = behind;
             let is_key = !key.is_empty()
                 && key
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
             if is_key && self.get(key).is_empty() {
-                self.0.push((key, value.trim_matches('\'')));
+                let value = value.trim_matches('\'');
+                let decoded = Some(value).filter(|_| in_quotes.is_none() && self.is_of_user(key));
+                let decoded = decoded.and_then(decoded_digits).map(Cow::Owned);
+                self.found
+                    .push((key, decoded.unwrap_or(Cow::Borrowed(value))));
             }
         }
     }
 
+    /// Whether a value is what a user may have chosen.
+    fn is_of_user(&self, key: &str) -> bool {
+        let number = key.strip_prefix('a').unwrap_or_default();
+        let is_argument = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        OF_USERS.contains(&key) || self.has_arguments && is_argument
+    }
+
     /// A value, or nothing.
-    fn get(&self, key: &str) -> &'a str {
-        let found = self.0.iter().find(|(name, _)| *name == key);
-        found.map_or("", |(_, value)| *value)
+    fn get(&self, key: &str) -> &str {
+        let found = self.found.iter().find(|(name, _)| *name == key);
+        found.map_or("", |(_, value)| &**value)
     }
 
     fn number(&self, o: &mut Members, name: &'static str, key: &str) {
@@ -143,9 +182,34 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Where a value ends that is not in quotes.
-fn value_end(text: &str) -> usize {
-    text.find([' ', '\u{1d}']).unwrap_or(text.len())
+/// Where a value ends that is not in quotes. What was done may be told in several words, up to the next pair.
+fn value_end(key: &str, text: &str) -> usize {
+    let word_end = |text: &str| text.find([' ', '\u{1d}']).unwrap_or(text.len());
+    let mut end = word_end(text);
+    while key == "op" {
+        let Some(behind) = text[end..].strip_prefix(' ') else {
+            break;
+        };
+        let next = &behind[..word_end(behind)];
+        if next.is_empty() || next.contains('=') {
+            break;
+        }
+        end += 1 + next.len();
+    }
+    end
+}
+
+/// What hexadecimal digits say; zeros stand between the arguments of a program.
+fn decoded_digits(digits: &str) -> Option<String> {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'A'..=b'F');
+    (!digits.is_empty() && digits.len().is_multiple_of(2)).then_some(())?;
+    digits.bytes().all(is_digit).then_some(())?;
+    let mut bytes = Vec::with_capacity(digits.len() / 2);
+    for at in (0..digits.len()).step_by(2) {
+        bytes.push(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.trim_end_matches('\0').replace('\0', " "))
 }
 
 #[cfg(test)]
@@ -187,5 +251,38 @@ mod tests {
         ] {
             check(other, None);
         }
+    }
+
+    #[test]
+    fn what_users_have_chosen_is_read_and_what_was_done_has_several_words() {
+        check(
+            "type=PROCTITLE msg=audit(1791635696.789:8): proctitle=737368643A206A6F005B707269765D",
+            Some(concat!(
+                r#"2026-10-10T12:34:56.789Z - {"event":{"action":"proctitle"},"#,
+                r#""auditd":{"log":{"sequence":8,"proctitle":"sshd: jo [priv]"}}}"#
+            )),
+        );
+        check(
+            r#"type=EXECVE msg=audit(1791635696.789:9): argc=3 a0="cat" a1=612062 a2="10" data=0A1"#,
+            Some(concat!(
+                r#"2026-10-10T12:34:56.789Z - {"event":{"action":"execve"},"#,
+                r#""auditd":{"log":{"sequence":9,"argc":"3","a0":"cat","a1":"a b","a2":"10","data":"0A1"}}}"#
+            )),
+        );
+        // Numbers of a call are no texts.
+        check(
+            "type=SYSCALL msg=audit(1791635696.789:9): a0=10 a1=(null) exe=2F612062",
+            Some(concat!(
+                r#"2026-10-10T12:34:56.789Z - {"event":{"action":"syscall"},"process":{"executable":"/a b"},"#,
+                r#""auditd":{"log":{"sequence":9,"a0":"10","a1":"(null)"}}}"#
+            )),
+        );
+        check(
+            "type=ADD_GROUP msg=audit(1791635696.789:9): msg='op=adding group to /etc/group id=1004 res=success'",
+            Some(concat!(
+                r#"2026-10-10T12:34:56.789Z - {"event":{"action":"add_group","outcome":"success"},"#,
+                r#""auditd":{"log":{"sequence":9,"op":"adding group to /etc/group","id":"1004"}}}"#
+            )),
+        );
     }
 }

@@ -431,6 +431,36 @@ mod tests {
             ),
             (
                 "/srv/log",
+                "[2026-01-02T03:04:05,678][INFO ][logstash.agent           ] x",
+                ParserName::Logstash,
+            ),
+            (
+                "/var/log/mongodb/mongod.log",
+                "2026-01-02T03:04:05.678+0000 I NETWORK  [conn1] x",
+                ParserName::Mongodb,
+            ),
+            (
+                "/srv/log",
+                "[2026-01-02 03:04:05 +0100] notice/JsonRpcConnection: x\nContext:\n\t(0) y",
+                ParserName::Icinga,
+            ),
+            (
+                "/srv/log",
+                "[1] 2026/01/02 03:04:05.678901 [INF] Server is ready",
+                ParserName::Nats,
+            ),
+            (
+                "/srv/httperr1.log",
+                "2026-01-02 03:04:05 10.0.0.7 2094 10.0.0.1 80 HTTP/1.1 GET /a?b 503 - ConnLimit -",
+                ParserName::IisError,
+            ),
+            (
+                "/var/log/nginx/error.log",
+                "2026/01/02 03:04:05 [error] 1#1: *2 FastCGI sent: \"PHP message: x\nPHP message: y\"",
+                ParserName::NginxError,
+            ),
+            (
+                "/srv/log",
                 "[2026-01-02 03:04:05,678] INFO x (kafka.log.Log)",
                 ParserName::Kafka,
             ),

@@ -1,7 +1,7 @@
 //! HAProxy's traffic, as `option httplog` and `option tcplog` have it, behind a header of syslog or, on standard output, without one. What
 //! else a program of this name says is an event of syslog.
 
-use super::access::{Request, write_client};
+use super::access::{Request, write_client, write_side};
 use super::stamp::{Stamp, common_log_local};
 use super::token::{enclosed, present, quoted, word};
 use super::{Record, Times, syslog};
@@ -29,7 +29,45 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
             traffic.write(record);
             Some(())
         }
-        None => is_named.then_some(()),
+        None => {
+            is_named.then_some(())?;
+            if let Some(connection) = Connection::of(content) {
+                connection.write(record);
+            }
+            Some(())
+        }
+    }
+}
+
+/// What a frontend without a format of its own tells: `Connect from 10.0.0.7:4078 to 10.0.0.1:80 (main/HTTP)`.
+struct Connection<'a> {
+    from: (&'a str, &'a str),
+    to: (&'a str, &'a str),
+    frontend: &'a str,
+    mode: &'a str,
+}
+
+impl<'a> Connection<'a> {
+    fn of(content: &'a str) -> Option<Self> {
+        let (from, rest) = content.strip_prefix("Connect from ")?.split_once(" to ")?;
+        let (to, rest) = word(rest)?;
+        let (inside, _) = enclosed(rest, '(', b')')?;
+        let (frontend, mode) = inside.rsplit_once('/')?;
+        Some(Connection {
+            from: from.rsplit_once(':')?,
+            to: to.rsplit_once(':')?,
+            frontend,
+            mode,
+        })
+    }
+
+    fn write(&self, record: &mut Record) {
+        write_client(record, self.from.0, self.from.1);
+        write_side(record, "destination", self.to.0, self.to.1);
+        record.fields.object("haproxy", |o| {
+            o.text("frontend_name", self.frontend);
+            o.text("mode", self.mode);
+        });
     }
 }
 
@@ -42,6 +80,8 @@ struct Traffic<'a> {
     frontend: &'a str,
     backend: &'a str,
     server: &'a str,
+    /// The place that was asked for, which many formats have behind the server.
+    place: &'a str,
     /// Milliseconds: of a queue, of connecting, and of all; `-1` for what was not reached.
     waited: &'a str,
     connected: &'a str,
@@ -66,7 +106,7 @@ struct Exchange<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    /// `ADDRESS:PORT [TIME] FRONTEND BACKEND/SERVER TIMES [STATUS] BYTES [COOKIE COOKIE] STATE CONNECTIONS QUEUES [{HEADERS} {HEADERS} "REQUEST"]`
+    /// `ADDRESS:PORT [TIME] FRONTEND BACKEND/SERVER [PLACE] TIMES [STATUS] BYTES [COOKIE COOKIE] STATE CONNECTIONS QUEUES [{HEADERS} {HEADERS} "REQUEST"]`
     fn of(content: &'a str) -> Option<Self> {
         let (client, rest) = word(content)?;
         let (address, port) = client.rsplit_once(':')?;
@@ -75,7 +115,12 @@ impl<'a> Traffic<'a> {
         let (frontend, rest) = word(rest.strip_prefix("] ")?)?;
         let (place, rest) = word(rest)?;
         let (backend, server) = place.split_once('/')?;
-        let (times, rest) = word(rest)?;
+        let (mut times, mut rest) = word(rest)?;
+        let mut asked = "";
+        if !times.contains('/') {
+            asked = times;
+            (times, rest) = word(rest)?;
+        }
         let times: Vec<&str> = times.split('/').collect();
         let is_time = |text: &&str| *text == "-1" || number(text).is_some();
         times.iter().all(is_time).then_some(())?;
@@ -124,6 +169,7 @@ impl<'a> Traffic<'a> {
             frontend,
             backend,
             server,
+            place: asked,
             waited,
             connected,
             took,
@@ -145,7 +191,10 @@ impl<'a> Traffic<'a> {
         if let Some(nanoseconds) = nanoseconds {
             record.event.number("duration", nanoseconds);
         }
-        write_client(record, self.address, self.port);
+        write_client(record, present(self.address).unwrap_or(""), self.port);
+        if let Some(place) = present(self.place) {
+            write_side(record, "destination", place, "");
+        }
         if let Some(http) = &self.http {
             let request = Request::of(http.line);
             record.fields.object("http", |o| {
@@ -241,6 +290,19 @@ mod tests {
                 r#""http":{"request":{"time_wait_ms":10,"time_wait_without_data_ms":69,"captured_headers":["1wt.eu"]}}}}"#
             )),
         );
+        // The place is behind the server, and nobody says who asks.
+        check(
+            r#"-:5 [06/Feb/2026:12:14:14.655] in~ app/n2 a.example 0/0/0/18/18 200 20 - - ---- 2/2/1/1/0 0/0 "GET /a HTTP/1.1""#,
+            Some(concat!(
+                r#"2026-02-06T12:14:14.655Z - {"event":{"outcome":"success","duration":18000000},"source":{"port":5},"#,
+                r#""destination":{"address":"a.example"},"http":{"version":"1.1","request":{"method":"GET"},"response":{"status_code":200}},"#,
+                r#""url":{"original":"/a","path":"/a"},"tls":{"established":true},"#,
+                r#""haproxy":{"frontend_name":"in","backend_name":"app","server_name":"n2","total_waiting_time_ms":0,"#,
+                r#""connection_wait_time_ms":0,"bytes_read":20,"termination_state":"----","#,
+                r#""connections":{"active":2,"frontend":2,"backend":1,"server":1,"retries":0},"server_queue":0,"backend_queue":0,"#,
+                r#""http":{"request":{"time_wait_ms":0,"time_wait_without_data_ms":18}}}}"#
+            )),
+        );
         // Nobody was asked, as the request was none.
         check(
             r#"[::1]:5 [06/Feb/2026:12:14:14.655] in in/<NOSRV> -1/-1/-1/-1/+12 400 187 SID=1 - PR-- 1/1/0/0/+3 0/0 "<BADREQ>""#,
@@ -263,6 +325,14 @@ mod tests {
                 r#""haproxy":{"frontend_name":"fnt","backend_name":"bck","server_name":"srv1","total_waiting_time_ms":0,"connection_wait_time_ms":0,"#,
                 r#""bytes_read":212,"termination_state":"--","connections":{"active":0,"frontend":0,"backend":0,"server":0,"retries":3},"#,
                 r#""server_queue":0,"backend_queue":0}}"#
+            )),
+        );
+        check(
+            "Feb  6 12:14:14 lb1 haproxy[14389]: Connect from 10.0.0.7:4078 to [::1]:80 (main/HTTP)",
+            Some(concat!(
+                r#"2026-02-06T12:14:14.000Z - {"log":{"syslog":{"hostname":"lb1"}},"process":{"name":"haproxy","pid":14389},"#,
+                r#""source":{"address":"10.0.0.7","ip":"10.0.0.7","port":4078},"destination":{"address":"[::1]","port":80},"#,
+                r#""haproxy":{"frontend_name":"main","mode":"HTTP"}}"#
             )),
         );
         check(

@@ -5,6 +5,11 @@ use super::stamp::iso;
 use super::token::{enclosed, level, split};
 use super::{Record, Times};
 
+/// Whether a line is none of what a program behind nginx has said in several lines.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    line.first().is_some_and(u8::is_ascii_digit) && line.get(4) == Some(&b'/')
+}
+
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let (stamp, rest) = iso(line)?;
     let (severity, rest) = enclosed(rest.strip_prefix(' ')?, '[', b']')?;

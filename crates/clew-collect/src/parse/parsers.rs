@@ -7,9 +7,9 @@ use super::joining::Joining;
 use super::stamp::begins_with_day;
 use super::{
     Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
-    haproxy, health_app, java, json_lines, logcat, mysql_error, mysql_slowlog, nginx_error,
-    openstack, plain, postfix, postgresql, proxifier, rabbitmq, redis, supercomputer, syslog,
-    windows_cbs,
+    haproxy, health_app, icinga, java, json_lines, logcat, mongodb, mysql_error, mysql_slowlog,
+    nats, nginx_error, openstack, plain, postfix, postgresql, proxifier, rabbitmq, redis,
+    supercomputer, syslog, windows_cbs,
 };
 
 /// What `auto` does with a format.
@@ -91,8 +91,8 @@ parsers! {
     AptTerm: "apt_term" [], Turn::Named, Reader::Line(plain::parse_apt_term);
     /// `update-alternatives`' log.
     Alternatives: "alternatives" [], Turn::Tried, Reader::Line(alternatives::parse);
-    /// MongoDB's log, from 4.4 on.
-    Mongodb: "mongodb" [], Turn::Before(ParserName::Json), Reader::Object(&columns::MONGODB);
+    /// MongoDB's log.
+    Mongodb: "mongodb" [], Turn::Before(ParserName::Json), Reader::Line(mongodb::parse);
     /// `PostgreSQL`'s log, as JSON.
     PostgresqlJson: "postgresql_json" [], Turn::Before(ParserName::Json),
         Reader::Object(&columns::POSTGRESQL);
@@ -111,7 +111,8 @@ parsers! {
     ApacheAccess: "apache_access" ["apache", "clf"], Turn::By(ParserName::NginxAccess),
         Reader::Line(access::parse);
     /// nginx' error log.
-    NginxError: "nginx_error" [], Turn::Tried, Reader::Line(nginx_error::parse);
+    NginxError: "nginx_error" [], Turn::Tried, Reader::Line(nginx_error::parse),
+        Joining::Begun(nginx_error::begins);
     /// Apache's error log, 2.2 and 2.4.
     ApacheError: "apache_error" [], Turn::Tried, Reader::Line(apache_error::parse);
     /// glog's lines, and klog's.
@@ -135,6 +136,9 @@ parsers! {
     /// `RabbitMQ`'s log.
     Rabbitmq: "rabbitmq" [], Turn::Tried, Reader::Line(rabbitmq::parse),
         Joining::Begun(begins_with_day);
+    /// The log of Logstash, as text.
+    Logstash: "logstash" [], Turn::Before(ParserName::Elasticsearch),
+        Reader::Line(java::parse_logstash), Joining::Begun(java::begins_with_time);
     /// The logs of servers of Elasticsearch and OpenSearch, as text.
     Elasticsearch: "elasticsearch" ["opensearch"], Turn::Tried,
         Reader::Line(java::parse_elasticsearch), Joining::Begun(java::begins_with_time);
@@ -144,6 +148,11 @@ parsers! {
     /// The log of `ZooKeeper`.
     Zookeeper: "zookeeper" [], Turn::Tried, Reader::Line(java::parse_zookeeper),
         Joining::Begun(java::begins_with_time);
+    /// The log of Icinga.
+    Icinga: "icinga" ["icinga2"], Turn::Tried, Reader::Line(icinga::parse),
+        Joining::Begun(icinga::begins);
+    /// The log of NATS' server.
+    Nats: "nats" [], Turn::Tried, Reader::Line(nats::parse);
     /// Log4j's and Logback's usual layouts, and those of Spring Boot, Hadoop, Spark, Cassandra and Tomcat.
     Log4j: "log4j" ["logback", "spring_boot"], Turn::Tried, Reader::Line(java::parse_log4j),
         Joining::Begun(java::begins_log4j);
@@ -175,6 +184,8 @@ parsers! {
     AwsVpcflow: "aws_vpcflow" [], Turn::Tried, Reader::Columns(&columns::VPC_FLOW);
     /// Requests to IIS, in the W3C's extended format.
     IisAccess: "iis_access" ["iis"], Turn::Tried, Reader::Columns(&columns::IIS);
+    /// Connections to IIS that no request came of, and requests that it refused itself.
+    IisError: "iis_error" [], Turn::Tried, Reader::Columns(&columns::IIS_ERROR);
     /// Requests to Squid.
     Squid: "squid" [], Turn::Tried, Reader::Columns(&columns::SQUID);
     /// Requests to Envoy, also as Istio has them.

@@ -18,7 +18,7 @@ struct Fileset {
     port: Option<&'static str>,
 }
 
-const FILESETS: [Fileset; 22] = [
+const FILESETS: [Fileset; 28] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -87,6 +87,13 @@ const FILESETS: [Fileset; 22] = [
         port: None,
     },
     Fileset {
+        module: "iis",
+        name: "error",
+        parser: "iis_error",
+        paths: &["C:/Windows/System32/LogFiles/HTTPERR/*.log"],
+        port: None,
+    },
+    Fileset {
         module: "mysql",
         name: "error",
         parser: "mysql_error",
@@ -134,6 +141,41 @@ const FILESETS: [Fileset; 22] = [
         name: "server",
         parser: "auto",
         paths: &["/var/log/elasticsearch/*_server.json"],
+        port: None,
+    },
+    Fileset {
+        module: "logstash",
+        name: "log",
+        parser: "auto",
+        paths: &["/var/log/logstash/logstash-plain*.log"],
+        port: None,
+    },
+    Fileset {
+        module: "icinga",
+        name: "main",
+        parser: "icinga",
+        paths: &["/var/log/icinga2/icinga2.log*"],
+        port: None,
+    },
+    Fileset {
+        module: "icinga",
+        name: "debug",
+        parser: "icinga",
+        paths: &["/var/log/icinga2/debug.log*"],
+        port: None,
+    },
+    Fileset {
+        module: "icinga",
+        name: "startup",
+        parser: "icinga",
+        paths: &["/var/lib/icinga2/startup.log"],
+        port: None,
+    },
+    Fileset {
+        module: "nats",
+        name: "log",
+        parser: "nats",
+        paths: &["/var/log/nats/nats.log*"],
         port: None,
     },
     Fileset {

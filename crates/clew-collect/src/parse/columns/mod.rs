@@ -12,7 +12,9 @@ use super::token::{enclosed, level, present, quoted, split, word};
 use super::{Civil, Record, Times};
 
 pub(crate) use objects::{MONGODB, Object, POSTGRESQL, TRAEFIK_JSON, parse_object};
-pub(crate) use tables::{CLOUDFRONT, ELB, ENVOY, IIS, S3_ACCESS, SQUID, TRAEFIK, VPC_FLOW};
+pub(crate) use tables::{
+    CLOUDFRONT, ELB, ENVOY, IIS, IIS_ERROR, S3_ACCESS, SQUID, TRAEFIK, VPC_FLOW,
+};
 
 /// A format: its layouts, of which the first that fits is taken.
 pub(crate) struct Format {
@@ -56,6 +58,8 @@ enum Column {
     Seconds,
     /// The status that a client was answered with.
     Status,
+    /// The protocol of a request, `HTTP/1.1`.
+    Protocol,
     /// A request line.
     Request,
     /// What was asked for.
@@ -214,6 +218,9 @@ impl Column {
             }
             Column::Seconds => found.fields.number("event.duration", nanoseconds(value)?),
             Column::Status => found.fields.status(value.parse().ok()?),
+            Column::Protocol => found
+                .fields
+                .text("http.version", value.strip_prefix("HTTP/")?),
             Column::Request => found.fields.request(value),
             Column::Target => found.fields.target(value),
             Column::Level => found.level = level(value),

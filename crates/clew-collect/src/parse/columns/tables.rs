@@ -3,7 +3,7 @@
 use super::super::fields::{SOURCE, Side};
 use super::Column::{
     Address, Beginning, Both, Digits, Fraction, MarkedMilliseconds, Milliseconds, Moment, Number,
-    OneOf, Plussed, Request, Seconds, Skipped, Status, Target, Text, Time,
+    OneOf, Plussed, Protocol, Request, Seconds, Skipped, Status, Target, Text, Time,
 };
 use super::{Clock, Column, Format, Layout};
 
@@ -230,6 +230,31 @@ pub(crate) static IIS: Format = Format {
                 &[
                     Time(Clock::Day),
                     Time(Clock::OfDay),
+                    Beginning("W3SVC", "iis.access.site_name"),
+                ],
+                &IIS_ASKED,
+                &[
+                    Text("user.name"),
+                    Address(&SOURCE),
+                    Plussed("user_agent.original"),
+                    Text("iis.access.cookie"),
+                    Text("http.request.referrer"),
+                    Text("destination.domain"),
+                ],
+                &IIS_ANSWERED,
+                &[
+                    Number("http.response.body.bytes"),
+                    Number("http.request.body.bytes"),
+                    Milliseconds,
+                ],
+            ],
+            least: 19,
+        },
+        Layout {
+            parts: &[
+                &[
+                    Time(Clock::Day),
+                    Time(Clock::OfDay),
                     Text("iis.access.site_name"),
                     Text("iis.access.server_name"),
                     Address(&DESTINATION),
@@ -252,6 +277,50 @@ pub(crate) static IIS: Format = Format {
                 ],
             ],
             least: 22,
+        },
+    ],
+};
+
+const IIS_REFUSED: [Column; 9] = [
+    Time(Clock::Day),
+    Time(Clock::OfDay),
+    Address(&SOURCE),
+    Number("source.port"),
+    Address(&DESTINATION),
+    Number("destination.port"),
+    Protocol,
+    Text("http.request.method"),
+    Target,
+];
+
+/// What the driver below IIS tells: why it refused a request, or closed a connection. With the columns of HTTP/2's streams or without.
+pub(crate) static IIS_ERROR: Format = Format {
+    is_tabbed: false,
+    layouts: &[
+        Layout {
+            parts: &[
+                &IIS_REFUSED,
+                &[
+                    Skipped,
+                    Status,
+                    Number("iis.error.site_id"),
+                    Text("iis.error.reason_phrase"),
+                    Text("iis.error.queue_name"),
+                ],
+            ],
+            least: 14,
+        },
+        Layout {
+            parts: &[
+                &IIS_REFUSED,
+                &[
+                    Status,
+                    Number("iis.error.site_id"),
+                    Text("iis.error.reason_phrase"),
+                    Text("iis.error.queue_name"),
+                ],
+            ],
+            least: 13,
         },
     ],
 };

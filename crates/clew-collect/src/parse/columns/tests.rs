@@ -165,6 +165,47 @@ fn columns_of_the_extended_format() {
             &answered(referrer),
         );
     }
+    check(
+        ParserName::IisAccess,
+        "2026-10-10 12:34:56 W3SVC1 GET /a b=c 80 - 10.0.0.7 curl/8+x - - a.example 404 0 2 123 456 789",
+        "2026-10-10T12:34:56.000Z",
+        &json!({
+            "event": {"outcome": "failure", "duration": 789_000_000},
+            "iis": {"access": {"site_name": "W3SVC1", "sub_status": 0, "win32_status": 2}},
+            "destination": {"domain": "a.example", "port": 80},
+            "source": {"address": "10.0.0.7", "ip": "10.0.0.7"},
+            "http": {
+                "request": {"method": "GET", "body": {"bytes": 456}},
+                "response": {"status_code": 404, "body": {"bytes": 123}},
+            },
+            "url": {"path": "/a", "query": "b=c"},
+            "user_agent": {"original": "curl/8 x"},
+        }),
+    );
+    for (line, expected) in [
+        (
+            "2026-10-10 12:34:56 10.0.0.7 2094 10.0.0.1 80 HTTP/1.1 GET /a?b=c 503 1 ConnLimit Pool",
+            json!({
+                "event": {"outcome": "failure"},
+                "iis": {"error": {"site_id": 1, "reason_phrase": "ConnLimit", "queue_name": "Pool"}},
+                "source": {"address": "10.0.0.7", "ip": "10.0.0.7", "port": 2094},
+                "destination": {"address": "10.0.0.1", "ip": "10.0.0.1", "port": 80},
+                "http": {"version": "1.1", "request": {"method": "GET"}, "response": {"status_code": 503}},
+                "url": {"original": "/a?b=c", "path": "/a", "query": "b=c"},
+            }),
+        ),
+        (
+            "2026-10-10 12:34:56 10.0.0.7 2094 10.0.0.1 80 - - - - - - Timer_ConnectionIdle -",
+            json!({
+                "iis": {"error": {"reason_phrase": "Timer_ConnectionIdle"}},
+                "source": {"address": "10.0.0.7", "ip": "10.0.0.7", "port": 2094},
+                "destination": {"address": "10.0.0.1", "ip": "10.0.0.1", "port": 80},
+            }),
+        ),
+    ] {
+        let time = "2026-10-10T12:34:56.000Z";
+        check(ParserName::IisError, line, time, &expected);
+    }
     for line in [
         "#Fields: date time s-ip",
         "#Software: Microsoft Internet Information Services 10.0",

@@ -1,14 +1,16 @@
 //! Logs of programs in Java, as layouts of Log4j and Logback write them: what most programs have (`log4j`), and those of
-//! Elasticsearch and OpenSearch, Kafka, and ZooKeeper. The lines of a trace belong to the line before them.
+//! Elasticsearch and OpenSearch, Logstash, Kafka, and ZooKeeper. The lines of a trace belong to the line before them.
 
 mod elasticsearch;
 mod kafka;
 mod log4j;
+mod logstash;
 mod zookeeper;
 
 pub(super) use elasticsearch::parse as parse_elasticsearch;
 pub(super) use kafka::parse as parse_kafka;
 pub(super) use log4j::{begins as begins_log4j, parse as parse_log4j};
+pub(super) use logstash::parse as parse_logstash;
 pub(super) use zookeeper::parse as parse_zookeeper;
 
 use super::Record;

@@ -86,6 +86,10 @@ fn modules_of_servers_have_parsers_that_know_their_lines() {
             "auto",
             "/var/log/elasticsearch/*_server.json",
         ),
+        ("iis", "error", "iis_error", "LogFiles/HTTPERR/*.log"),
+        ("logstash", "log", "auto", "/logstash/logstash-plain*.log"),
+        ("icinga", "main", "icinga", "/var/log/icinga2/icinga2.log*"),
+        ("nats", "log", "nats", "/var/log/nats/nats.log*"),
         ("traefik", "access", "auto", "/var/log/traefik/access.log*"),
         (
             "rabbitmq",
