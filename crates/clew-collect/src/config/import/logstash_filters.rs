@@ -393,9 +393,17 @@ fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
     if let Some(quote) = keys.take_text("quote_char") {
         parts["quote"] = quote.into();
     }
-    // Nothing comes of empty columns here, either way.
+    // Nothing comes of empty columns here, either way, nor of those without a name.
     keys.take("skip_empty_columns");
+    keys.take("autogenerate_column_names");
     steps.push(json!({ "csv": parts }));
+    if keys.take_flag("skip_header") == Some(true) && !columns.is_empty() {
+        // A line of the columns' names is the head of a file.
+        let named = columns
+            .iter()
+            .map(|column| json!({"equals": {(at(column)): column}}));
+        steps.push(json!({"drop": {"if": {"and": named.collect::<Vec<Value>>()}}}));
+    }
     for (column, kind) in pairs(keys.take("convert")) {
         let kind = match kind.as_str().unwrap_or_default() {
             "integer" => "long",

@@ -28,6 +28,57 @@ pub(super) fn sampled(part: f64) -> Value {
     json!({"sample": {"percentage": percentage}})
 }
 
+/// Whether an event is from longer ago than so many seconds.
+pub(super) fn is_older(seconds: u64) -> String {
+    let time = named("@timestamp");
+    format!("to_unix_timestamp(now()) - to_unix_timestamp(timestamp!({time})) > {seconds}")
+}
+
+/// Whether a text has more bytes.
+pub(super) fn is_longer(field: &str, bytes: u64) -> String {
+    format!("length(string!({})) > {bytes}", named(field))
+}
+
+/// Keeps of an object's members those of these names.
+pub(super) fn kept_members(field: &str, names: &[String]) -> Value {
+    let (object, names) = (named(field), Value::from(names));
+    let mut step = step(&format!(
+        "{object} = filter(object!({object})) -> |key, _value| {{ includes({names}, key) }}"
+    ));
+    only_if(&mut step, json!({"has_fields": [field]}));
+    step
+}
+
+/// Filebeat's `registered_domain`: what was registered of a name, and what is before and behind it.
+pub(super) fn registered(keys: &mut Keys, out: &mut Vec<Value>) {
+    let field = keys.take_text("field").unwrap_or_default();
+    for key in ["ignore_missing", "ignore_failure"] {
+        keys.take(key);
+    }
+    let from = named(&field);
+    let mut program = format!(
+        "name = string!({from})\nparts = parse_etld!(name, plus_parts: 1)\n\
+         whole = parts.etld_plus\n"
+    );
+    for (key, value) in [
+        ("target_field", "whole"),
+        ("target_etld_field", "parts.etld"),
+    ] {
+        if let Some(target) = keys.take_text(key) {
+            program.push_str(&format!("{} = {value}\n", named(&target)));
+        }
+    }
+    if let Some(target) = keys.take_text("target_subdomain_field") {
+        let target = named(&target);
+        program.push_str(&format!(
+            "if name != whole {{ {target} = replace(name, \".\" + whole, \"\") }}\n"
+        ));
+    }
+    let mut step = step(&program);
+    only_if(&mut step, json!({"has_fields": [field]}));
+    out.push(step);
+}
+
 /// Filebeat's `decode_csv_fields`: texts with separators as lists.
 pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
     let separator = keys

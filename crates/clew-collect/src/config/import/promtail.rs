@@ -152,6 +152,10 @@ fn read_from(
             }
         }
         syslog.take("idle_timeout");
+        if syslog.take_flag("use_incoming_timestamp") == Some(false) {
+            let reason = "[syslog.use_incoming_timestamp]: events have the time that they say";
+            told.tell(line, place, reason);
+        }
         rest_of("syslog", syslog, (line, place, told));
         read.push((input, labelled(&labels)));
     }

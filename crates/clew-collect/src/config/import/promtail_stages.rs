@@ -10,7 +10,7 @@ use super::patterns::expression;
 use super::programs;
 use super::promtail::{label, list};
 use super::promtail_selectors::selected;
-use super::{Part, Source, duration_ms, texts};
+use super::{Part, Source, bytes, duration_ms, texts};
 
 /// Where what stages extract is until all of them are done.
 pub(super) const EXTRACTED: &str = "extracted";
@@ -107,7 +107,11 @@ impl<'s, 't> Stages<'s, 't> {
                 "source_field": from(text(given, "source")), "target_field": "message",
                 "override_target": true, "ignore_missing": true,
             }})]),
-            "drop" => dropped(given).map(|condition| vec![json!({"drop": {"if": condition}})]),
+            "labelallow" => {
+                let kept = programs::kept_members("labels", &texts(given.clone()));
+                Ok(vec![kept])
+            }
+            "drop" => dropped(given).map(|step| vec![step]),
             "replace" => replaced(given),
             "template" => templated(given),
             "limit" => limited(given),
@@ -294,12 +298,25 @@ fn dropped(given: &Value) -> Result<Value, String> {
         (None, None) if !sources.is_empty() => all.push(json!({"has_fields": [field]})),
         (None, None) => {}
     }
-    for key in ["older_than", "longer_than"] {
-        if given.get(key).is_some() {
-            return Err(format!("[{key}] has no counterpart"));
-        }
+    let mut measured = Vec::new();
+    if let Some(age) = given.get("older_than") {
+        let ms = duration_ms(age).ok_or("has no duration in [older_than]")?;
+        measured.push(programs::is_older(ms / 1_000));
     }
-    together(all).ok_or_else(|| "says nothing that is dropped".to_owned())
+    if let Some(longest) = given.get("longer_than") {
+        let longest = bytes(longest).ok_or("has no number of bytes in [longer_than]")?;
+        measured.push(programs::is_longer("message", longest));
+    }
+    let condition = together(all);
+    if measured.is_empty() {
+        let condition = condition.ok_or("says nothing that is dropped")?;
+        return Ok(json!({"drop": {"if": condition}}));
+    }
+    let mut step = programs::step(&format!("if {} {{ abort }}", measured.join(" && ")));
+    if let Some(condition) = condition {
+        only_if(&mut step, condition);
+    }
+    Ok(step)
 }
 
 /// `replace`: what the one group of an expression finds gets another text.

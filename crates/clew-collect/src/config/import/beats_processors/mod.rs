@@ -221,6 +221,8 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "extract_array" => programs::extracted(keys, out),
         "append" => programs::appended(keys, out),
         "community_id" => community_id(keys, out),
+        "registered_domain" => programs::registered(keys, out),
+        "add_network_direction" => direction(keys, out),
         _ => return false,
     }
     true
@@ -335,6 +337,30 @@ fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
         parts["seed"] = seed;
     }
     out.push(json!({"community_id": parts}));
+}
+
+/// `add_network_direction`: which side of a connection is inside.
+fn direction(keys: &mut Keys, out: &mut Vec<Value>) {
+    let mut field = |key: &str, usual: &str| {
+        let given = keys.take_text(key);
+        given.unwrap_or_else(|| usual.to_owned())
+    };
+    let source = field("source", "source.ip");
+    let destination = field("destination", "destination.ip");
+    let target = field("target", "network.direction");
+    let networks = texts(keys.take("internal_networks").unwrap_or_default());
+    let is_inside = |field: &str| json!({"network": {field: networks}});
+    let (from, to) = (is_inside(&source), is_inside(&destination));
+    for (direction, condition) in [
+        ("internal", json!({"and": [from, to]})),
+        ("outbound", json!({"and": [from, {"not": to}]})),
+        ("inbound", json!({"and": [{"not": from}, to]})),
+        ("external", json!({"not": {"or": [from, to]}})),
+    ] {
+        let mut step = json!({"add": {"field": target, "value": direction, "if": condition}});
+        only_if(&mut step, json!({"has_fields": [source, destination]}));
+        out.push(step);
+    }
 }
 
 fn rate_limit(keys: &mut Keys, out: &mut Vec<Value>) {

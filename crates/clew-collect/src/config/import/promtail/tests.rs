@@ -162,6 +162,22 @@ fn stages_do_what_they_do_there() {
             json!({"rate_limit": {"limit": "10/s"}}),
         ),
         (
+            "  - drop: {older_than: 24h, longer_than: 8kb, source: level, value: debug}",
+            0,
+            json!({"vrl": {
+                "source": "if to_unix_timestamp(now()) - to_unix_timestamp(timestamp!(.\"@timestamp\")) > 86400 && length(string!(.\"message\")) > 8192 { abort }",
+                "ignore_failure": true, "if": {"equals": {"extracted.level": "debug"}},
+            }}),
+        ),
+        (
+            "  - labelallow: [a, b]",
+            0,
+            json!({"vrl": {
+                "source": ".\"labels\" = filter(object!(.\"labels\")) -> |key, _value| { includes([\"a\",\"b\"], key) }",
+                "ignore_failure": true, "if": {"has_fields": ["labels"]},
+            }}),
+        ),
+        (
             "  - sampling: {rate: 0.25}",
             0,
             json!({"sample": {"percentage": 25.0}}),
@@ -188,8 +204,8 @@ fn lines_that_are_only_slowed_down_or_counted_there_are_told() {
 fn stages_without_counterpart_are_told() {
     for (written, reason) in [
         (
-            "  - drop: {older_than: 24h}",
-            "[older_than] has no counterpart",
+            "  - drop: {older_than: soon}",
+            "has no duration in [older_than]",
         ),
         (
             "  - replace: {expression: '(a)(b)'}",

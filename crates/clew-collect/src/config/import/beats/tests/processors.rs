@@ -383,3 +383,36 @@ fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
         0,
     );
 }
+
+#[test]
+fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
+    use serde_json::json;
+    let source = "name = string!(.\"dns\".\"name\")\nparts = parse_etld!(name, plus_parts: 1)\nwhole = parts.etld_plus\n\
+                  .\"dns\".\"registered\" = whole\n.\"etld\" = parts.etld\n\
+                  if name != whole { .\"sub\" = replace(name, \".\" + whole, \"\") }\n";
+    check_processors(
+        "{registered_domain: {field: dns.name, target_field: dns.registered, target_etld_field: etld, target_subdomain_field: sub}}",
+        &json!([{"vrl": {
+            "source": source, "ignore_failure": true, "if": {"has_fields": ["dns.name"]},
+        }}]),
+        0,
+    );
+    let from = json!({"network": {"source.ip": ["private"]}});
+    let to = json!({"network": {"b": ["private"]}});
+    let step = |direction: &str, condition: serde_json::Value| {
+        json!({"add": {
+            "field": "network.direction", "value": direction,
+            "if": {"and": [{"has_fields": ["source.ip", "b"]}, condition]},
+        }})
+    };
+    check_processors(
+        "{add_network_direction: {destination: b, internal_networks: [private]}}",
+        &json!([
+            step("internal", json!({"and": [from, to]})),
+            step("outbound", json!({"and": [from, {"not": to}]})),
+            step("inbound", json!({"and": [{"not": from}, to]})),
+            step("external", json!({"not": {"or": [from, to]}})),
+        ]),
+        0,
+    );
+}

@@ -219,6 +219,17 @@ fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
             }},
         ]),
     );
+    let head = json!({"and": [{"equals": {"c": "c"}}, {"equals": {"d": "d"}}]});
+    check_filter(
+        r#"csv { columns => ["c", "d"] skip_header => true autogenerate_column_names => false }"#,
+        &json!([
+            {"csv": {
+                "field": "message", "target_fields": ["c", "d"], "separator": ",", "ignore_missing": true,
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+            {"drop": {"on_failure": tagged("_csvparsefailure"), "if": {"and": [branch, head]}}},
+        ]),
+    );
     let found = json!({"and": [branch, {"not": {"has_fields": ["t"]}}]});
     check_filter(
         r#"translate { field => "s" destination => "t" dictionary => ["200", "OK", "404", "say \"no\""] fallback => "?" }"#,
