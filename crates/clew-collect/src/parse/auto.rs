@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::is_header;
 use super::parsers::Turn;
-use super::{ParserName, Record, Times, postfix};
+use super::{ParserName, Record, Times, iptables, postfix};
 
 /// Lines that are tried.
 const SAMPLE_LINES: usize = 50;
@@ -131,11 +131,12 @@ pub(crate) fn first_that_takes(
 type FoundMore = fn(&Record) -> bool;
 
 /// The parsers that take all lines of syslog, and how one knows that they find more in one.
-const OF_SYSLOG: [(ParserName, FoundMore); 2] = [
+const OF_SYSLOG: [(ParserName, FoundMore); 3] = [
     (ParserName::Auth, |record| {
         memchr::memmem::find(record.event.bytes(), b"\"action\":").is_some()
     }),
     (ParserName::Postfix, postfix::is_its),
+    (ParserName::Iptables, iptables::is_its),
 ];
 
 /// The parser that finds more than syslog's in half of the lines or more.
@@ -230,6 +231,9 @@ fn by_name(path: &str) -> Option<ParserName> {
     }
     if folder == "squid" && named(&["access.log"]) {
         return Some(ParserName::Squid);
+    }
+    if named(&["ufw.log", "iptables.log"]) {
+        return Some(ParserName::Iptables);
     }
     if named(&["auth.log", "auth", "secure"]) {
         return Some(ParserName::Auth);
@@ -483,6 +487,16 @@ mod tests {
                 "/var/log/mail.log",
                 "Jun 14 09:08:07 mx1 postfix/qmgr[1]: 4AB12C: removed",
                 ParserName::Postfix,
+            ),
+            (
+                "/srv/fw.log",
+                "Jun 14 09:08:07 fw1 kernel: IN=a OUT= SRC=10.0.0.7 DST=10.0.0.1 PROTO=TCP",
+                ParserName::Iptables,
+            ),
+            (
+                "/var/log/ufw.log",
+                "Jun 14 09:08:07 fw1 kernel: x",
+                ParserName::Iptables,
             ),
             (
                 "/var/log/mail.log",

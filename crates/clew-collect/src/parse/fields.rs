@@ -26,6 +26,13 @@ pub(super) const SOURCE: Side = Side {
     port: "source.port",
 };
 
+/// Who was asked, or connected to.
+pub(super) const DESTINATION: Side = Side {
+    address: "destination.address",
+    ip: "destination.ip",
+    port: "destination.port",
+};
+
 enum Value<'a> {
     Text(Cow<'a, str>),
     Number(u64),

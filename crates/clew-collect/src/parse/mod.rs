@@ -23,6 +23,7 @@ mod glog;
 mod haproxy;
 mod health_app;
 mod icinga;
+mod iptables;
 mod java;
 mod json_lines;
 mod logcat;

@@ -7,9 +7,9 @@ use super::joining::Joining;
 use super::stamp::begins_with_day;
 use super::{
     Record, Times, access, alternatives, apache_error, apt_history, auditd, auth, cef, dpkg, glog,
-    haproxy, health_app, icinga, java, json_lines, logcat, mongodb, mysql_error, mysql_slowlog,
-    nats, nginx_error, openstack, plain, postfix, postgresql, proxifier, rabbitmq, redis,
-    supercomputer, syslog, windows_cbs,
+    haproxy, health_app, icinga, iptables, java, json_lines, logcat, mongodb, mysql_error,
+    mysql_slowlog, nats, nginx_error, openstack, plain, postfix, postgresql, proxifier, rabbitmq,
+    redis, supercomputer, syslog, windows_cbs,
 };
 
 /// What `auto` does with a format.
@@ -200,6 +200,9 @@ parsers! {
     Auth: "auth" [], Turn::By(ParserName::Syslog), Reader::Line(auth::parse);
     /// Syslog lines with the mails and connections of Postfix.
     Postfix: "postfix" [], Turn::By(ParserName::Syslog), Reader::Line(postfix::parse);
+    /// Syslog lines with the packets that the firewall of Linux tells of.
+    Iptables: "iptables" ["netfilter", "ufw"], Turn::By(ParserName::Syslog),
+        Reader::Line(iptables::parse);
     /// Any text; a time at the start of the line is used.
     Plain: "plain" [], Turn::Named, Reader::Line(plain::parse);
 }

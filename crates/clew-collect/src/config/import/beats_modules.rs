@@ -18,7 +18,7 @@ struct Fileset {
     port: Option<&'static str>,
 }
 
-const FILESETS: [Fileset; 28] = [
+const FILESETS: [Fileset; 29] = [
     Fileset {
         module: "nginx",
         name: "access",
@@ -70,6 +70,13 @@ const FILESETS: [Fileset; 28] = [
         name: "log",
         parser: "haproxy",
         paths: &["/var/log/haproxy.log"],
+        port: Some("9001"),
+    },
+    Fileset {
+        module: "iptables",
+        name: "log",
+        parser: "iptables",
+        paths: &["/var/log/iptables.log"],
         port: Some("9001"),
     },
     Fileset {

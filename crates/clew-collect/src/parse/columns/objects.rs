@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::super::fields::{Fields, SOURCE, Side};
+use super::super::fields::{DESTINATION, Fields, SOURCE};
 use super::super::postgresql;
 use super::super::{Record, Times};
 use super::Column::{Address, Level, Milliseconds, Moment, Number, Status, Target, Text, Time};
@@ -163,7 +163,7 @@ pub(crate) static TRAEFIK_JSON: Object = Object {
         ("/RouterName", Text("traefik.access.frontend_name")),
         ("/FrontendName", Text("traefik.access.frontend_name")),
         ("/ServiceURL", Text("traefik.access.backend_url")),
-        ("/ServiceAddr", Address(&SERVICE)),
+        ("/ServiceAddr", Address(&DESTINATION)),
         ("/level", Level),
     ],
     conclude: |object, fields| {
@@ -172,11 +172,4 @@ pub(crate) static TRAEFIK_JSON: Object = Object {
         fields.text("http.version", version.unwrap_or(""));
         None
     },
-};
-
-/// Who answers for Traefik.
-const SERVICE: Side = Side {
-    address: "destination.address",
-    ip: "destination.ip",
-    port: "destination.port",
 };

@@ -1,17 +1,12 @@
 //! The columns of the formats, with names of the Elastic Common Schema and of Filebeat's modules.
 
-use super::super::fields::{SOURCE, Side};
+use super::super::fields::{DESTINATION, SOURCE, Side};
 use super::Column::{
     Address, Beginning, Both, Digits, Fraction, MarkedMilliseconds, Milliseconds, Moment, Number,
     OneOf, Plussed, Protocol, Request, Seconds, Skipped, Status, Target, Text, Time,
 };
 use super::{Clock, Column, Format, Layout};
 
-const DESTINATION: Side = Side {
-    address: "destination.address",
-    ip: "destination.ip",
-    port: "destination.port",
-};
 const CLIENT: Side = Side {
     address: "client.address",
     ip: "client.ip",

@@ -173,6 +173,7 @@ fn modules_that_listen_have_ports_of_their_own_and_inputs_further_processors() {
   log: {enabled: true, input.processors: [{add_tags: {tags: [fw]}}]}
 - {module: squid, log: {var.syslog_port: 7}}
 - {module: envoyproxy, log: {enabled: true}}
+- {module: iptables, log: {var.input: file}}
 ";
     let imported = import_filebeat("f.yml", text).unwrap();
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
@@ -181,8 +182,10 @@ fn modules_that_listen_have_ports_of_their_own_and_inputs_further_processors() {
     assert_eq!(inputs[0]["processors"][2]["append"]["value"][0], "fw");
     assert_eq!(inputs[1]["listen"], "udp://127.0.0.1:7");
     assert_eq!(inputs[2]["paths"][0], "/var/log/envoy.log*");
-    let parsers = [0, 1, 2].map(|number: usize| inputs[number]["parse"].as_str());
-    assert_eq!(parsers, [Some("cef"), Some("squid"), Some("envoy")]);
+    assert_eq!(inputs[3]["paths"][0], "/var/log/iptables.log");
+    let parsers = [0, 1, 2, 3].map(|number: usize| inputs[number]["parse"].as_str());
+    let expected = ["cef", "squid", "envoy", "iptables"].map(Some);
+    assert_eq!(parsers, expected);
 }
 
 #[test]
