@@ -80,7 +80,7 @@ fn is_nothing_but(
 }
 
 /// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over, and so are keys without a
-/// value. Blanks around separators belong to nobody.
+/// value. Blanks around separators belong to nobody, and a separator behind a backslash is none.
 ///
 /// # Errors
 /// When looking for separators takes too many steps.
@@ -97,19 +97,28 @@ pub(crate) fn quoted_pairs(
     let mut start = 0;
     while let Some(within) = within_pair.find_at(text, start)? {
         // The key is what stands behind the last separator before it.
-        let before = &text[start..within.start];
+        let before = text[start..within.start].trim_end();
         let mut key_start = start;
         for separator in between_pairs.find_all(before) {
-            key_start = start + separator?.end;
+            let separator = separator?;
+            if !is_escaped(before, separator.start) {
+                key_start = start + separator.end;
+            }
         }
         let key = trimmed(text, key_start, within.start);
-        let next = between_pairs.find_at(text, within.end)?;
-        let end = next.map_or(text.len(), |next| next.start);
-        let blanks = text[within.end..].len() - text[within.end..].trim_start().len();
-        let open = (within.end + blanks).min(end.max(within.end));
-        let (value, end) = match enclosed(&text[open..]) {
+        let rest = text[within.end..].trim_start();
+        let open = text.len() - rest.len();
+        // Behind the blanks may be the next key, and no value of this one.
+        if open > within.end && !within.is_empty() && begins_with_key(rest, within_pair)? {
+            start = within.end;
+            continue;
+        }
+        let (value, end) = match enclosed(rest) {
             Some((inside, length)) => (Span::new(open + 1, open + 1 + inside), open + length),
-            None => (trimmed(text, within.end, end), end),
+            None => {
+                let end = value_end(text, open, between_pairs)?;
+                (trimmed(text, open, end), end)
+            }
         };
         if !key.is_empty() && !value.is_empty() {
             found.push(Pair {
@@ -124,6 +133,32 @@ pub(crate) fn quoted_pairs(
         }
     }
     Ok(())
+}
+
+/// Whether a backslash takes a place of a text for a part of what it stands in.
+fn is_escaped(text: &str, at: usize) -> bool {
+    text.as_bytes()[..at].last() == Some(&b'\\')
+}
+
+/// Whether a text begins with a word and with what parts it from its value.
+fn begins_with_key(text: &str, within_pair: &JavaPattern) -> Result<bool, TooManySteps> {
+    let Some(within) = within_pair.find_at(text, 0)? else {
+        return Ok(false);
+    };
+    let word = text[..within.start].trim_end();
+    Ok(!word.is_empty() && !word.contains(char::is_whitespace) && enclosed(text).is_none())
+}
+
+/// Where a value ends that begins at a place.
+fn value_end(text: &str, start: usize, between_pairs: &JavaPattern) -> Result<usize, TooManySteps> {
+    let mut from = start;
+    while let Some(separator) = between_pairs.find_at(text, from)? {
+        if separator.is_empty() || !is_escaped(text, separator.start) {
+            return Ok(separator.start);
+        }
+        from = separator.end;
+    }
+    Ok(text.len())
 }
 
 /// A part of a text without the blanks around it.
@@ -250,6 +285,13 @@ mod tests {
         check(" ", "=", r#"a="x \" y" b="open"#, r#"a:x \" y|b:"open"#);
         check(", ", ": ", "a: 1, b: x y", "a:1|b:x y");
         check(" ", "=", "a=b=c", "a:b=c");
+        check(
+            " ",
+            "=",
+            "a = 1 b =2 c= 3 d = \"x y\" e= (f=g) h= i=4 j =\n k=5",
+            "a:1|b:2|c:3|d:x y|e:f=g|i:4|k:5",
+        );
+        check(" ", ":", r"a:b\ c d\ e:f", r"a:b\ c|d\ e:f");
         for line in ["", "=", "a", "a=", "= =", "é=", "=é"] {
             check(" ", "=", line, "");
         }

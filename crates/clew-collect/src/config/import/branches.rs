@@ -118,7 +118,7 @@ fn may_change(step: &Value, field: &str) -> bool {
         "vrl" => parameters
             .get("source")
             .and_then(Value::as_str)
-            .is_none_or(|source| source.starts_with(". =")),
+            .is_none_or(|source| source.contains(". = ")),
         _ => false,
     };
     let is_in_place = ["json", "xml"].contains(&name.as_str())

@@ -387,6 +387,14 @@ fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
     let separator = keys
         .take_text("separator")
         .unwrap_or_else(|| ",".to_owned());
+    if columns.is_empty() {
+        keys.take("autogenerate_column_names");
+        keys.take("skip_empty_columns");
+        let separator = separator.replace("\\t", "\t");
+        let step = programs::numbered_columns(&source, target.as_deref(), &separator);
+        steps.push(step);
+        return;
+    }
     let mut parts = json!({
         "field": source, "target_fields": fields, "separator": separator.replace("\\t", "\t"), "ignore_missing": true,
     });

@@ -79,6 +79,20 @@ pub(super) fn registered(keys: &mut Keys, out: &mut Vec<Value>) {
     out.push(step);
 }
 
+/// Cells as fields `column1`, `column2`, ..., as a Logstash calls those that have no name.
+pub(super) fn numbered_columns(from: &str, target: Option<&str>, separator: &str) -> Value {
+    let around = target.into_iter().flat_map(|target| target.split('.'));
+    let around: String = around.map(|name| format!("{}, ", quoted(name))).collect();
+    let mut step = json!({"vrl": {"source": format!(
+        "for_each(parse_csv!(string!({}), delimiter: {})) -> |index, cell| {{ \
+         . = set!(., path: [{around}\"column\" + to_string(index + 1)], data: cell) }}",
+        named(from),
+        quoted(separator)
+    )}});
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
 /// Filebeat's `decode_csv_fields`: texts with separators as lists.
 pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
     let separator = keys

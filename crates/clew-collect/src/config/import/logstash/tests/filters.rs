@@ -219,6 +219,14 @@ fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
             }},
         ]),
     );
+    check_filter(
+        r#"csv { separator => ";" target => "[t][u]" }"#,
+        &json!([{"vrl": {
+            "source": "for_each(parse_csv!(string!(.\"message\"), delimiter: \";\")) -> |index, cell| { . = set!(., path: [\"t\", \"u\", \"column\" + to_string(index + 1)], data: cell) }",
+            "on_failure": tagged("_csvparsefailure"),
+            "if": {"and": [branch, {"has_fields": ["message"]}]},
+        }}]),
+    );
     let head = json!({"and": [{"equals": {"c": "c"}}, {"equals": {"d": "d"}}]});
     check_filter(
         r#"csv { columns => ["c", "d"] skip_header => true autogenerate_column_names => false }"#,
