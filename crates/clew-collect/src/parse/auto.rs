@@ -435,6 +435,44 @@ mod tests {
             ),
             (
                 "/srv/log",
+                "[2026-01-02 03:04:05,678] INFO x (kafka.log.Log)",
+                ParserName::Kafka,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02 03:04:05,678 [myid:] - INFO  [main:a.B@1] - x",
+                ParserName::Zookeeper,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02 03:04:05,678 INFO [main] a.B: x",
+                ParserName::Log4j,
+            ),
+            (
+                "/srv/log",
+                "2026-01-02T03:04:05.678901Z 0 [Note] x",
+                ParserName::MysqlError,
+            ),
+            (
+                "/var/log/mail.log",
+                "Jun 14 09:08:07 mx1 postfix/qmgr[1]: 4AB12C: removed",
+                ParserName::Postfix,
+            ),
+            (
+                "/var/log/mail.log",
+                "Jun 14 09:08:07 mx1 dovecot: x",
+                ParserName::Syslog,
+            ),
+        ] {
+            check(path, &format!("{sample}\n"), Some(parser));
+        }
+    }
+
+    #[test]
+    fn formats_of_more_servers_are_told_apart() {
+        for (path, sample, parser) in [
+            (
+                "/srv/log",
                 "[2026-01-02T03:04:05,678][INFO ][logstash.agent           ] x",
                 ParserName::Logstash,
             ),
@@ -464,31 +502,6 @@ mod tests {
                 ParserName::NginxError,
             ),
             (
-                "/srv/log",
-                "[2026-01-02 03:04:05,678] INFO x (kafka.log.Log)",
-                ParserName::Kafka,
-            ),
-            (
-                "/srv/log",
-                "2026-01-02 03:04:05,678 [myid:] - INFO  [main:a.B@1] - x",
-                ParserName::Zookeeper,
-            ),
-            (
-                "/srv/log",
-                "2026-01-02 03:04:05,678 INFO [main] a.B: x",
-                ParserName::Log4j,
-            ),
-            (
-                "/srv/log",
-                "2026-01-02T03:04:05.678901Z 0 [Note] x",
-                ParserName::MysqlError,
-            ),
-            (
-                "/var/log/mail.log",
-                "Jun 14 09:08:07 mx1 postfix/qmgr[1]: 4AB12C: removed",
-                ParserName::Postfix,
-            ),
-            (
                 "/srv/fw.log",
                 "Jun 14 09:08:07 fw1 kernel: IN=a OUT= SRC=10.0.0.7 DST=10.0.0.1 PROTO=TCP",
                 ParserName::Iptables,
@@ -497,11 +510,6 @@ mod tests {
                 "/var/log/ufw.log",
                 "Jun 14 09:08:07 fw1 kernel: x",
                 ParserName::Iptables,
-            ),
-            (
-                "/var/log/mail.log",
-                "Jun 14 09:08:07 mx1 dovecot: x",
-                ParserName::Syslog,
             ),
         ] {
             check(path, &format!("{sample}\n"), Some(parser));

@@ -115,12 +115,7 @@ impl<'a> Traffic<'a> {
         let (frontend, rest) = word(rest.strip_prefix("] ")?)?;
         let (place, rest) = word(rest)?;
         let (backend, server) = place.split_once('/')?;
-        let (mut times, mut rest) = word(rest)?;
-        let mut asked = "";
-        if !times.contains('/') {
-            asked = times;
-            (times, rest) = word(rest)?;
-        }
+        let (asked, times, rest) = place_and_times(rest)?;
         let times: Vec<&str> = times.split('/').collect();
         let is_time = |text: &&str| *text == "-1" || number(text).is_some();
         times.iter().all(is_time).then_some(())?;
@@ -253,6 +248,16 @@ fn captured(o: &mut Members, cookie: &str, headers: &str) {
     if headers.peek().is_some() {
         o.texts("captured_headers", headers);
     }
+}
+
+/// The place that was asked for, if a format has it, times with `/` between them, and what is behind them.
+fn place_and_times(text: &str) -> Option<(&str, &str, &str)> {
+    let (first, rest) = word(text)?;
+    if first.contains('/') {
+        return Some(("", first, rest));
+    }
+    let (times, rest) = word(rest)?;
+    Some((first, times, rest))
 }
 
 /// A number; with a `+` in front where more was to come when the line was written.

@@ -165,6 +165,19 @@ fn columns_of_the_extended_format() {
             &answered(referrer),
         );
     }
+    for line in [
+        "#Fields: date time s-ip",
+        "#Software: Microsoft Internet Information Services 10.0",
+    ] {
+        for parser in [ParserName::IisAccess, ParserName::AwsCloudfront] {
+            assert!(testing::parsed(parser, line).is_some(), "{line}");
+        }
+        assert!(testing::parsed(ParserName::Squid, line).is_none(), "{line}");
+    }
+}
+
+#[test]
+fn sites_of_iis_and_what_its_driver_refuses() {
     check(
         ParserName::IisAccess,
         "2026-10-10 12:34:56 W3SVC1 GET /a b=c 80 - 10.0.0.7 curl/8+x - - a.example 404 0 2 123 456 789",
@@ -205,15 +218,6 @@ fn columns_of_the_extended_format() {
     ] {
         let time = "2026-10-10T12:34:56.000Z";
         check(ParserName::IisError, line, time, &expected);
-    }
-    for line in [
-        "#Fields: date time s-ip",
-        "#Software: Microsoft Internet Information Services 10.0",
-    ] {
-        for parser in [ParserName::IisAccess, ParserName::AwsCloudfront] {
-            assert!(testing::parsed(parser, line).is_some(), "{line}");
-        }
-        assert!(testing::parsed(ParserName::Squid, line).is_none(), "{line}");
     }
 }
 

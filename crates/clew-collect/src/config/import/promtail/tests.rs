@@ -162,6 +162,21 @@ fn stages_do_what_they_do_there() {
             json!({"rate_limit": {"limit": "10/s"}}),
         ),
         (
+            "  - sampling: {rate: 0.25}",
+            0,
+            json!({"sample": {"percentage": 25.0}}),
+        ),
+    ] {
+        let (steps, told) = stages(written);
+        assert_eq!(told, Vec::<String>::new(), "{written}");
+        assert_eq!(steps[number], expected, "{written}");
+    }
+}
+
+#[test]
+fn ages_sizes_and_names_of_labels_are_asked_by_programs() {
+    for (written, number, expected) in [
+        (
             "  - drop: {older_than: 24h, longer_than: 8kb, source: level, value: debug}",
             0,
             json!({"vrl": {
@@ -176,11 +191,6 @@ fn stages_do_what_they_do_there() {
                 "source": ".\"labels\" = filter(object!(.\"labels\")) -> |key, _value| { includes([\"a\",\"b\"], key) }",
                 "ignore_failure": true, "if": {"has_fields": ["labels"]},
             }}),
-        ),
-        (
-            "  - sampling: {rate: 0.25}",
-            0,
-            json!({"sample": {"percentage": 25.0}}),
         ),
     ] {
         let (steps, told) = stages(written);

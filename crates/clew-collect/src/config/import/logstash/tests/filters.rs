@@ -70,14 +70,6 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             }},
         ]),
     );
-    check_filter(
-        "drop { percentage => 40 }",
-        &json!([{"sample": {"percentage": 60.0, "if": branch}}]),
-    );
-    check_filter(
-        "drop { percentage => 100 }",
-        &json!([{"drop": {"if": branch}}]),
-    );
 }
 
 #[test]
@@ -219,25 +211,6 @@ fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
             }},
         ]),
     );
-    check_filter(
-        r#"csv { separator => ";" target => "[t][u]" }"#,
-        &json!([{"vrl": {
-            "source": "for_each(parse_csv!(string!(.\"message\"), delimiter: \";\")) -> |index, cell| { . = set!(., path: [\"t\", \"u\", \"column\" + to_string(index + 1)], data: cell) }",
-            "on_failure": tagged("_csvparsefailure"),
-            "if": {"and": [branch, {"has_fields": ["message"]}]},
-        }}]),
-    );
-    let head = json!({"and": [{"equals": {"c": "c"}}, {"equals": {"d": "d"}}]});
-    check_filter(
-        r#"csv { columns => ["c", "d"] skip_header => true autogenerate_column_names => false }"#,
-        &json!([
-            {"csv": {
-                "field": "message", "target_fields": ["c", "d"], "separator": ",", "ignore_missing": true,
-                "on_failure": tagged("_csvparsefailure"), "if": branch,
-            }},
-            {"drop": {"on_failure": tagged("_csvparsefailure"), "if": {"and": [branch, head]}}},
-        ]),
-    );
     let found = json!({"and": [branch, {"not": {"has_fields": ["t"]}}]});
     check_filter(
         r#"translate { field => "s" destination => "t" dictionary => ["200", "OK", "404", "say \"no\""] fallback => "?" }"#,
@@ -294,6 +267,46 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
     let error = import_pipeline("p.conf", &text).unwrap_err().to_string();
     assert_eq!(error, "p.conf, line 1: there are too many [xor] and [nand]");
+}
+
+#[test]
+fn a_drop_of_some_of_a_hundred_lets_the_others_through() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    check_filter(
+        "drop { percentage => 40 }",
+        &json!([{"sample": {"percentage": 60.0, "if": branch}}]),
+    );
+    check_filter(
+        "drop { percentage => 100 }",
+        &json!([{"drop": {"if": branch}}]),
+    );
+}
+
+#[test]
+fn cells_without_names_are_numbered_and_heads_are_dropped() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let tagged = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+    check_filter(
+        r#"csv { separator => ";" target => "[t][u]" }"#,
+        &json!([{"vrl": {
+            "source": "for_each(parse_csv!(string!(.\"message\"), delimiter: \";\")) -> |index, cell| { . = set!(., path: [\"t\", \"u\", \"column\" + to_string(index + 1)], data: cell) }",
+            "on_failure": tagged("_csvparsefailure"),
+            "if": {"and": [branch, {"has_fields": ["message"]}]},
+        }}]),
+    );
+    let head = json!({"and": [{"equals": {"c": "c"}}, {"equals": {"d": "d"}}]});
+    check_filter(
+        r#"csv { columns => ["c", "d"] skip_header => true autogenerate_column_names => false }"#,
+        &json!([
+            {"csv": {
+                "field": "message", "target_fields": ["c", "d"], "separator": ",", "ignore_missing": true,
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+            {"drop": {"on_failure": tagged("_csvparsefailure"), "if": {"and": [branch, head]}}},
+        ]),
+    );
 }
 
 #[test]
