@@ -137,9 +137,10 @@ pub(crate) struct NumberPlan {
 
 fn plan_histogram(spec: &HistogramSpec, subs: &[&dyn Ordered]) -> Result<NumberPlan, AggError> {
     if !(spec.interval > 0.0 && spec.interval.is_finite()) {
-        return Err(AggError::invalid(
-            "[interval] must be >0 for histogram aggregation",
-        ));
+        return Err(AggError::invalid(format!(
+            "interval must be positive, got: {:?}",
+            spec.interval
+        )));
     }
     let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<f64>>, AggError> {
         let Some(bounds) = bounds else {

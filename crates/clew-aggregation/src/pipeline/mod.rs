@@ -107,7 +107,7 @@ fn check_paths(spec: &PipelineSpec, siblings: &[NamedAgg]) -> Result<(), AggErro
     for path in paths_of(spec) {
         let first = path.split('>').next().unwrap_or_default();
         if !first.starts_with('_') && !siblings.iter().any(|other| begins_with(first, other)) {
-            return Err(AggError::invalid(format!(
+            return Err(AggError::validation(format!(
                 "No aggregation found for path [{path}]"
             )));
         }
@@ -119,6 +119,21 @@ fn check_paths(spec: &PipelineSpec, siblings: &[NamedAgg]) -> Result<(), AggErro
 fn begins_with(first: &str, agg: &NamedAgg) -> bool {
     let rest = first.strip_prefix(agg.name.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Refuses what would leave the buckets as they are.
+fn check_sort(spec: &PipelineSpec, name: &str) -> Result<(), AggError> {
+    match &spec.kind {
+        PipelineKind::Sort {
+            by,
+            from: 0,
+            size: None,
+        } if by.is_empty() => Err(AggError::validation(format!(
+            "[{name}] is configured to perform nothing. Please set either of [sort, size, from] \
+             to use bucket_sort"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn check_place(
@@ -138,12 +153,27 @@ fn check_place(
             "No aggregation found for path [{path}]"
         )));
     }
+    let is_sort = matches!(spec.kind, PipelineKind::Sort { .. });
+    // OpenSearch follows the paths to what they need before it looks where a pipeline stands, but for what sorts.
+    if !is_sort {
+        check_paths(spec, siblings)?;
+    }
     let Some(parent) = parent else {
+        let wanted = match spec.kind {
+            PipelineKind::Sequence(_) => {
+                "must have a histogram, date_histogram or auto_date_histogram as parent but \
+                 doesn't have a parent"
+            }
+            _ => "must be declared inside of another aggregation",
+        };
         return Err(AggError::validation(format!(
-            "{kind} aggregation [{name}] must be declared inside of another aggregation"
+            "{kind} aggregation [{name}] {wanted}"
         )));
     };
-    check_paths(spec, siblings)?;
+    if is_sort {
+        check_sort(spec, name)?;
+        check_paths(spec, siblings)?;
+    }
     if !matches!(spec.kind, PipelineKind::Sequence(_)) {
         return Ok(());
     }

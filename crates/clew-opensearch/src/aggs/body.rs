@@ -4,13 +4,21 @@ use clew_query::ScriptPurpose;
 use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
 use serde_json::{Map, Value};
 
-use super::AggDslError;
+use super::{AggDslError, AggDslErrorKind};
 use crate::dsl::{WrittenScript, flag_in};
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
 
 /// Aggregations whose values are a field's, never a script's.
 const FIELD_ONLY: &[&str] = &["ip_range", "geohash_grid", "geotile_grid", "geo_bounds"];
+
+/// Settings that OpenSearch reads as numbers of 64 bits: it refuses texts that are none as other illegal arguments.
+const LONG_NUMBERS: &[&str] = &[
+    "min_doc_count",
+    "shard_min_doc_count",
+    "max_doc_count",
+    "precision_threshold",
+];
 
 /// What values may be taken for.
 const VALUE_TYPES: &[&str] = &[
@@ -29,6 +37,12 @@ const VALUE_TYPES: &[&str] = &[
     "boolean",
 ];
 
+/// The least that a count may be.
+enum Least {
+    Zero,
+    One,
+}
+
 /// The settings of one aggregation.
 pub(super) struct Body<'a> {
     pub(super) kind: &'a str,
@@ -42,6 +56,8 @@ pub(super) struct Body<'a> {
     pub(super) documents: Option<Map<String, Value>>,
     /// Settings that were asked for: what may be meant by unknown ones.
     known: Vec<String>,
+    /// What is wrong with the settings together.
+    late: Option<AggDslError>,
 }
 
 impl<'a> Body<'a> {
@@ -56,6 +72,7 @@ impl<'a> Body<'a> {
             last: None,
             documents: None,
             known: Vec::new(),
+            late: None,
         }
     }
 
@@ -70,6 +87,7 @@ impl<'a> Body<'a> {
             last: None,
             documents: None,
             known: Vec::new(),
+            late: None,
         }
     }
 
@@ -81,19 +99,67 @@ impl<'a> Body<'a> {
         (!value.is_null()).then_some(value)
     }
 
-    /// Refuses what nobody took.
+    /// Refuses what nobody took, and then what is wrong with the settings together.
     pub(super) fn end(self) -> Result<(), AggDslError> {
-        match self.settings.first() {
-            None => Ok(()),
-            Some((key, value)) => Err(self.unknown(key, value)),
+        if let Some((key, value)) = self.settings.first() {
+            return Err(self.unknown(key, value));
+        }
+        self.late.map_or(Ok(()), Err)
+    }
+
+    /// Keeps what is wrong with the settings together, as that one is missing: OpenSearch looks at it when it has read them
+    /// all, so that one which is unknown is told before. Whoever reads goes on with a value that stands in.
+    pub(super) fn late(&mut self, error: AggDslError) {
+        self.late.get_or_insert(error);
+    }
+
+    /// Settings that must be there.
+    pub(super) fn require(&mut self, keys: &[&str]) {
+        let missing = keys.iter().copied().filter(|key| {
+            let mut given = self.settings.iter();
+            !given.any(|(name, _)| name == key)
+        });
+        let missing: Vec<&str> = missing.collect();
+        if !missing.is_empty() {
+            let reason = format!("Required [{}]", missing.join(", "));
+            self.late(AggDslError::illegal(reason));
         }
     }
 
+    /// Reads the object that a setting is, or one of those in its list, which OpenSearch calls by a name of its own. What is
+    /// wrong inside it is told of the setting, too.
+    pub(super) fn part<T>(
+        &self,
+        (key, called): (&str, &str),
+        value: &Value,
+        read: impl FnOnce(&mut Body<'_>) -> Result<T, AggDslError>,
+    ) -> Result<T, AggDslError> {
+        let settings = value.as_object().ok_or_else(|| self.wrong(key, value))?;
+        let mut part = Body::new(called, self.name, settings);
+        let read = read(&mut part).and_then(|read| part.end().map(|()| read));
+        read.map_err(|error| {
+            let error = error.or_at(Spot::end_of(value));
+            self.told_of(key, error)
+        })
+    }
+
     /// The refusal of a setting that there is not, as OpenSearch's reader of the aggregation has it: most of them read by a
-    /// table of fields, the older ones each in words of its own.
+    /// table of fields.
     fn unknown(&self, key: &str, value: &Value) -> AggDslError {
+        if let Some(reason) = self.in_own_words(key, value) {
+            return AggDslError::parsing(reason).at(Spot::start_of(value));
+        }
+        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+        let meant = did_you_mean(key, &known);
+        let reason = format!("[{}] unknown field [{key}]{meant}", self.kind);
+        AggDslError::content(reason).at(Spot::name_of(value))
+    }
+
+    /// What the older readers, which go through the settings by hand, say each in words of its own: of a setting that there
+    /// is not, and of a value of another sort than one takes.
+    fn in_own_words(&self, key: &str, value: &Value) -> Option<String> {
         let (name, found) = (self.name, token(value));
-        let reason = match self.kind {
+        Some(match self.kind {
             "sampler" => format!("Unsupported property \"{key}\" for aggregation \"{name}"),
             "nested" | "reverse_nested" | "children" | "parent" | "derivative"
             | "bucket_selector" => {
@@ -110,14 +176,13 @@ impl<'a> Body<'a> {
             kind if kind.ends_with("_bucket") => {
                 format!("Unexpected token {found} [{key}] in [{name}]")
             }
-            kind => {
-                let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
-                let meant = did_you_mean(key, &known);
-                let reason = format!("[{kind}] unknown field [{key}]{meant}");
-                return AggDslError::content(reason).at(Spot::name_of(value));
-            }
-        };
-        AggDslError::parsing(reason).at(Spot::start_of(value))
+            _ => return None,
+        })
+    }
+
+    /// Whether OpenSearch reads the aggregation by a table of its fields, and so tells of which one something is wrong.
+    fn has_fields(&self) -> bool {
+        self.in_own_words("", &Value::Null).is_none()
     }
 
     /// Where the settings of a whole aggregation begin.
@@ -137,19 +202,32 @@ impl<'a> Body<'a> {
             Some(value) => error.or_at(Spot::start_of(value)),
             None => error,
         };
-        error.in_field(self.kind, key)
+        self.told_of(key, error)
+    }
+
+    /// The error as it is told of a setting.
+    fn told_of(&self, key: &str, error: AggDslError) -> AggDslError {
+        if self.has_fields() {
+            error.in_field(self.kind, key)
+        } else {
+            error
+        }
     }
 
     /// A list of numbers, which must not be empty where it is given.
     pub(super) fn numbers(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
         let found = self.settings.iter().find(|(name, _)| *name == key);
         match found.map(|(_, value)| *value) {
+            Some(Value::Array(list)) if list.is_empty() => Err(AggDslError::illegal(format!(
+                "[{key}] must not be empty: [{}]",
+                self.name
+            ))),
             Some(Value::Array(_)) | None => self.numbers_or_one(key),
             Some(other) => Err(self.wrong(key, other)),
         }
     }
 
-    /// The same, or a number that stands alone.
+    /// A list of numbers, or a number that stands alone.
     pub(super) fn numbers_or_one(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
         let found = self.settings.iter().position(|(name, _)| *name == key);
         let Some(found) = found else {
@@ -165,14 +243,7 @@ impl<'a> Body<'a> {
             let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
             number.ok_or_else(|| self.no_number(key, value))
         };
-        let numbers: Vec<f64> = list.iter().map(number).collect::<Result<_, _>>()?;
-        if numbers.is_empty() {
-            return Err(AggDslError::illegal(format!(
-                "[{key}] must not be empty: [{}]",
-                self.name
-            )));
-        }
-        Ok(Some(numbers))
+        list.iter().map(number).collect::<Result<_, _>>().map(Some)
     }
 
     /// A flag that is on unless the request says otherwise.
@@ -197,7 +268,7 @@ impl<'a> Body<'a> {
             } else {
                 "[field, script]"
             };
-            return Err(AggDslError::illegal(format!(
+            self.late(AggDslError::illegal(format!(
                 "Required one of fields {either}, but none were specified. "
             )));
         }
@@ -246,6 +317,9 @@ impl<'a> Body<'a> {
         let Some(value) = self.take(key) else {
             return Ok(false);
         };
+        if !self.has_fields() && value.is_string() {
+            return Err(self.wrong(key, value));
+        }
         let flag = flag_in(value).map_err(|error| self.in_field(key, error))?;
         flag.ok_or_else(|| self.wrong(key, value))
     }
@@ -272,6 +346,24 @@ impl<'a> Body<'a> {
         key: &str,
         called: &str,
     ) -> Result<Option<u64>, AggDslError> {
+        self.count_from(Least::Zero, key, called)
+    }
+
+    /// A count of at least one, which OpenSearch calls so where it is refused.
+    pub(super) fn some_count(
+        &mut self,
+        key: &str,
+        called: &str,
+    ) -> Result<Option<u64>, AggDslError> {
+        self.count_from(Least::One, key, called)
+    }
+
+    fn count_from(
+        &mut self,
+        least: Least,
+        key: &str,
+        called: &str,
+    ) -> Result<Option<u64>, AggDslError> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
@@ -279,11 +371,14 @@ impl<'a> Body<'a> {
             .as_i64()
             .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
             .ok_or_else(|| self.no_number(key, value))?;
-        u64::try_from(number).map(Some).map_err(|_| {
-            let reason = format!(
-                "[{called}] must be greater than or equal to 0. Found [{number}] in [{}]",
-                self.name
-            );
+        let (bound, words) = match least {
+            Least::Zero => (0, "greater than or equal to 0"),
+            Least::One => (1, "greater than 0"),
+        };
+        let count = u64::try_from(number).ok().filter(|count| *count >= bound);
+        count.map(Some).ok_or_else(|| {
+            let name = self.name;
+            let reason = format!("[{called}] must be {words}. Found [{number}] in [{name}]");
             self.in_field(key, AggDslError::illegal(reason))
         })
     }
@@ -298,14 +393,17 @@ impl<'a> Body<'a> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
-        let settings = value.as_object().ok_or_else(|| self.wrong(key, value))?;
-        let mut body = Body::new(key, self.name, settings);
-        let bounds = Bounds {
-            min: body.scalar("min")?,
-            max: body.scalar("max")?,
+        let called = match self.kind {
+            "date_histogram" => "long_bounds",
+            _ => "double_bounds",
         };
-        body.end()?;
-        Ok(Some(bounds))
+        let bounds = self.part((key, called), value, |part| {
+            Ok(Bounds {
+                min: part.scalar("min")?,
+                max: part.scalar("max")?,
+            })
+        });
+        bounds.map(Some)
     }
 
     pub(super) fn order(&mut self) -> Result<Vec<OrderBy>, AggDslError> {
@@ -323,13 +421,25 @@ impl<'a> Body<'a> {
         match value {
             Value::String(text) => {
                 let error = AggDslError::no_number(text).at(Spot::start_of(value));
-                error.in_field(self.kind, key)
+                let error = if LONG_NUMBERS.contains(&key) {
+                    AggDslError {
+                        kind: AggDslErrorKind::IllegalArgument,
+                        ..error
+                    }
+                } else {
+                    error
+                };
+                self.told_of(key, error)
             }
             other => self.wrong(key, other),
         }
     }
 
+    /// The refusal of a value of another sort than the setting takes.
     pub(super) fn wrong(&self, key: &str, value: &Value) -> AggDslError {
+        if let Some(reason) = self.in_own_words(key, value) {
+            return AggDslError::parsing(reason).at(Spot::start_of(value));
+        }
         let found = token(value);
         AggDslError::content(format!(
             "[{}] {key} doesn't support values of type: {found}",

@@ -100,8 +100,8 @@ pub(super) fn offset_ms(text: &str) -> Result<i64, AggDslError> {
 
 /// The interval of a histogram of time, under whichever of its names.
 pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslError> {
-    let calendar = body.text("calendar_interval")?;
-    let fixed = body.text("fixed_interval")?;
+    let calendar = body.only_text("calendar_interval")?;
+    let fixed = body.only_text("fixed_interval")?;
     let legacy = body.text("interval")?;
     match (calendar, fixed, legacy) {
         (Some(text), None, None) => {
@@ -114,9 +114,12 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
             Ok(number) => fixed_interval(&format!("{number}ms")),
             Err(_) => legacy_interval(&text),
         },
-        (None, None, None) => Err(AggDslError::illegal(
-            "Invalid interval specified, must be non-null and non-empty",
-        )),
+        (None, None, None) => {
+            body.late(AggDslError::illegal(
+                "Invalid interval specified, must be non-null and non-empty",
+            ));
+            Ok(DateInterval::Calendar(CalendarUnit::Second))
+        }
         (Some(_), Some(_), None) => {
             let reason =
                 "Cannot use [fixed_interval] with [calendar_interval] configuration option.";

@@ -138,6 +138,7 @@ fn parse_spec(
     if let Some(documents) = body.documents.take() {
         shown.top_hits.insert(path.to_string(), documents);
     }
-    body.end()?;
+    let left = body.end();
+    left.map_err(|error| error.or_at(Spot::end_of(value)))?;
     Ok(spec)
 }

@@ -13,19 +13,13 @@ pub(super) fn small(count: u64) -> u32 {
 
 /// How many buckets are wanted, which must be some.
 pub(super) fn size(body: &mut Body<'_>, usual: u64) -> Result<u32, AggDslError> {
-    let size = body.count("size")?.unwrap_or(usual);
-    if size == 0 {
-        return Err(body.in_field("size", none_of("size", body)));
-    }
-    Ok(small(size))
+    positive(body, "size", "size", usual)
 }
 
 /// How many buckets each shard tells of, which must be some.
 pub(super) fn shard_size(body: &mut Body<'_>) -> Result<Option<u32>, AggDslError> {
-    match body.count("shard_size")? {
-        Some(0) => Err(body.in_field("shard_size", none_of("shardSize", body))),
-        count => Ok(count.map(small)),
-    }
+    let count = body.some_count("shard_size", "shardSize")?;
+    Ok(count.map(small))
 }
 
 /// Looks whether there is the way to collect that is asked for; how it is done is for us to know.
@@ -40,6 +34,12 @@ pub(super) fn check_collect_mode(body: &mut Body<'_>) -> Result<(), AggDslError>
     }
 }
 
+/// How many documents a bucket must have at least to be shown.
+pub(super) fn min_doc_count(body: &mut Body<'_>, usual: u64) -> Result<u64, AggDslError> {
+    let count = body.count_called("min_doc_count", "minDocCount")?;
+    Ok(count.unwrap_or(usual))
+}
+
 /// A count of at least one, under the name that messages give it.
 pub(super) fn positive(
     body: &mut Body<'_>,
@@ -47,18 +47,8 @@ pub(super) fn positive(
     told: &str,
     usual: u64,
 ) -> Result<u32, AggDslError> {
-    let count = body.count(key)?.unwrap_or(usual);
-    if count == 0 {
-        return Err(none_of(told, body));
-    }
-    Ok(small(count))
-}
-
-fn none_of(told: &str, body: &Body<'_>) -> AggDslError {
-    let name = body.name;
-    AggDslError::illegal(format!(
-        "[{told}] must be greater than 0. Found [0] in [{name}]"
-    ))
+    let count = body.some_count(key, told)?;
+    Ok(small(count.unwrap_or(usual)))
 }
 
 pub(super) fn term_filter(body: &mut Body<'_>) -> Result<TermFilter, AggDslError> {
@@ -77,27 +67,31 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
             .map(|value| scalar(value).ok_or_else(|| body.wrong(key, value)))
             .collect::<Result<Vec<_>, _>>()
             .map(|values| Some(IncludeExclude::Values(values))),
-        Some(Value::Object(settings)) if key == "include" => {
-            let mut part = Body::new(key, body.name, settings);
-            let count = part.count("num_partitions")?;
-            let number = part.count("partition")?;
-            part.end()?;
-            let (Some(count), Some(number)) = (count, number) else {
-                return Err(AggDslError::illegal(
-                    "Missing [partition] or [num_partitions] parameter for partition-based include",
-                ));
-            };
-            if count < 2 || number >= count {
-                return Err(AggDslError::illegal(format!(
-                    "partition must be >= 0 and less than num_partitions, which must be >= 2: \
-                     found [{number}] of [{count}]"
-                )));
-            }
-            Ok(Some(IncludeExclude::Partition {
-                part: small(number),
-                count: small(count),
-            }))
+        Some(value @ Value::Object(_)) if key == "include" => {
+            body.part((key, "include"), value, partition).map(Some)
         }
         Some(other) => Err(body.wrong(key, other)),
     }
+}
+
+/// Which part of the terms is asked for, of how many.
+fn partition(part: &mut Body<'_>) -> Result<IncludeExclude, AggDslError> {
+    let count = part.count("num_partitions")?;
+    let number = part.count("partition")?;
+    let (Some(count), Some(number)) = (count, number) else {
+        part.late(AggDslError::illegal(
+            "Missing [partition] or [num_partitions] parameter for partition-based include",
+        ));
+        return Ok(IncludeExclude::Partition { part: 0, count: 0 });
+    };
+    if count < 2 || number >= count {
+        return Err(AggDslError::illegal(format!(
+            "partition must be >= 0 and less than num_partitions, which must be >= 2: found \
+             [{number}] of [{count}]"
+        )));
+    }
+    Ok(IncludeExclude::Partition {
+        part: small(number),
+        count: small(count),
+    })
 }

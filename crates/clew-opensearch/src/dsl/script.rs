@@ -227,11 +227,6 @@ impl Written {
         Script::read(&self.source, language, &self.params, purpose)
     }
 
-    /// Its text.
-    pub(crate) fn source(&self) -> &str {
-        &self.source
-    }
-
     /// The same without parameters of these names, which stand for something else.
     #[must_use]
     pub(crate) fn without_params<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Self {

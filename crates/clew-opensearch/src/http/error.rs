@@ -308,6 +308,10 @@ impl ApiError {
         let Shape::Structured { cause: inner, .. } = &*self.shape else {
             return self;
         };
+        if inner.kind == "action_request_validation_exception" {
+            // What a request's validation finds is told before a shard has it.
+            return self;
+        }
         if inner.kind == TOO_MANY_BUCKETS {
             // OpenSearch counts buckets when it puts together what the shards have found.
             let cause = Cause::new("search_phase_execution_exception", "")

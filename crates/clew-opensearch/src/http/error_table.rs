@@ -247,6 +247,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
         QueryError::Aggregation(AggError::Validation { .. }) => {
             "action_request_validation_exception"
         }
+        QueryError::Aggregation(AggError::Invalid { reason }) => value_error_type(reason),
         QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
         QueryError::Aggregation(AggError::OutOfBounds { .. }) => {
             "array_index_out_of_bounds_exception"

@@ -23,9 +23,10 @@ pub(crate) const ROWS: &[Row] = &[Row::new("composite", NO_VALUES, |body| {
 })];
 
 fn read(body: &mut Body<'_>) -> Result<CompositeSpec, AggDslError> {
+    body.require(&["sources"]);
     let size = size(body, 10)?;
     let sources = match body.take("sources") {
-        None => return Err(AggDslError::illegal("Required [sources]")),
+        None => Vec::new(),
         Some(value) => sources(body, value)?,
     };
     let after = match body.take("after") {
@@ -155,11 +156,12 @@ fn composite_kind(
     Ok(match kind {
         "terms" => CompositeKind::Terms(source.source()?),
         "histogram" => {
-            let interval = source.number("interval")?;
-            let Some(interval) = interval.filter(|interval| *interval > 0.0) else {
+            let interval = source.number("interval")?.unwrap_or(0.0);
+            if interval <= 0.0 {
                 let reason = "[interval] must be greater than 0 for [histogram] source";
-                return Err(source.in_field("interval", AggDslError::illegal(reason)));
-            };
+                let error = source.in_field("interval", AggDslError::illegal(reason));
+                source.late(error);
+            }
             CompositeKind::Histogram {
                 source: source.source()?,
                 interval,

@@ -8,7 +8,7 @@ use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::interval::{calendar, date_interval, date_offset};
 use crate::aggs::render::{Rendering, TypeName};
-use crate::aggs::settings::small;
+use crate::aggs::settings::{min_doc_count, small};
 use crate::aggs::shown::histogram_body;
 use crate::aggs::table::{NUMBERS, Row};
 use crate::http::error::ApiError;
@@ -32,7 +32,7 @@ fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError>
         interval,
         time_zone: body.text("time_zone")?,
         offset_ms,
-        min_doc_count: body.count("min_doc_count")?.unwrap_or(0),
+        min_doc_count: min_doc_count(body, 0)?,
         extended_bounds: body.bounds("extended_bounds")?,
         hard_bounds: body.bounds("hard_bounds")?,
         order: body.order()?,
@@ -43,19 +43,17 @@ fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError>
 fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {
     let buckets = body.count("buckets")?.unwrap_or(10);
     if buckets == 0 {
-        return Err(AggDslError::illegal(format!(
-            "buckets must be greater than 0 for [{}]",
-            body.name
-        )));
+        let reason = format!("buckets must be greater than 0 for [{}]", body.name);
+        return Err(body.in_field("buckets", AggDslError::illegal(reason)));
     }
     let minimum = match body.text("minimum_interval")? {
         None => None,
         Some(text) => match calendar(&text) {
             Some(unit) if !text.starts_with('1') => Some(unit),
             _ => {
-                return Err(AggDslError::illegal(
-                    "minimumInterval must be one of [year, month, day, hour, minute, second]",
-                ));
+                let reason =
+                    "minimum_interval must be one of [[month, hour, second, minute, day, year]]";
+                return Err(body.in_field("minimum_interval", AggDslError::illegal(reason)));
             }
         },
     };

@@ -48,7 +48,6 @@ fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     let other_key = body.text("other_bucket_key")?;
     let other = body.flag_or("other_bucket", other_key.is_some())?;
     let keyed = body.flag_or("keyed", true)?;
-    let empty = || AggDslError::illegal("[filters] cannot be empty.");
     let (filters, named) = match given {
         Some(Value::Object(object)) => {
             let queries = named_queries(object).map_err(|(_, error)| error)?;
@@ -63,10 +62,10 @@ fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
             (queries.collect::<Result<Vec<_>, _>>()?, false)
         }
         Some(other) => return Err(body.wrong("filters", other)),
-        None => return Err(empty()),
+        None => (Vec::new(), false),
     };
     if filters.is_empty() {
-        return Err(empty());
+        body.late(AggDslError::illegal("[filters] cannot be empty."));
     }
     check_count(filters.len(), FILTERS_MAX, body)?;
     let other_key = other_key.unwrap_or_else(|| "_other_".to_string());
@@ -110,10 +109,8 @@ fn adjacency(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
         None => Vec::new(),
     };
     if filters.is_empty() {
-        return Err(AggDslError::illegal(format!(
-            "[filters] is missing : [{}]",
-            body.name
-        )));
+        let reason = format!("[filters] is missing : [{}]", body.name);
+        body.late(AggDslError::illegal(reason));
     }
     check_count(filters.len(), ADJACENCY_MAX, body)?;
     Ok(FiltersSpec {

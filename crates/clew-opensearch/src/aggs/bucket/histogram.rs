@@ -4,7 +4,7 @@ use clew_query::aggregation::{AggSpec, HistogramSpec, VariableWidthSpec};
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::settings::small;
+use crate::aggs::settings::{min_doc_count, small};
 use crate::aggs::table::{NUMBERS, Row};
 
 /// By name: the values it reads, and its reader.
@@ -19,10 +19,8 @@ pub(crate) const ROWS: &[Row] = &[
 
 fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
     let source = body.source()?;
-    let interval = body
-        .number("interval")?
-        .ok_or_else(|| AggDslError::illegal("[interval] must be >0 for histogram aggregation"))?;
-    if interval <= 0.0 {
+    let interval = body.number("interval")?;
+    if interval.is_some_and(|interval| interval <= 0.0) {
         let reason = format!(
             "[interval] must be >0 for histogram aggregation [{}]",
             body.name
@@ -31,9 +29,10 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
     }
     Ok(HistogramSpec {
         source,
-        interval,
+        // Where there is none, those who search refuse it.
+        interval: interval.unwrap_or(0.0),
         offset: body.number("offset")?.unwrap_or(0.0),
-        min_doc_count: body.count("min_doc_count")?.unwrap_or(0),
+        min_doc_count: min_doc_count(body, 0)?,
         extended_bounds: body.bounds("extended_bounds")?,
         hard_bounds: body.bounds("hard_bounds")?,
         order: body.order()?,
@@ -46,11 +45,14 @@ fn variable_width(body: &mut Body<'_>) -> Result<VariableWidthSpec, AggDslError>
     body.count("shard_size")?;
     body.count("initial_buffer")?;
     let buckets = body.count("buckets")?.unwrap_or(10);
-    if buckets == 0 || buckets > 50_000 {
-        return Err(AggDslError::illegal(format!(
-            "buckets must be between 1 and 50000 for [{}]",
-            body.name
-        )));
+    let bound = match buckets {
+        0 => Some("greater than [0]"),
+        1..=50_000 => None,
+        _ => Some("less than or equal to [50000]"),
+    };
+    if let Some(bound) = bound {
+        let reason = format!("buckets must be {bound} for [{}]", body.name);
+        return Err(body.in_field("buckets", AggDslError::illegal(reason)));
     }
     Ok(VariableWidthSpec {
         buckets: small(buckets),

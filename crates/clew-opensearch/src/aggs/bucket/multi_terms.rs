@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{check_collect_mode, shard_size, size};
+use crate::aggs::settings::{check_collect_mode, min_doc_count, shard_size, size};
 use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};
 use crate::http::error::ApiError;
@@ -27,30 +27,28 @@ fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
         Some(other) => return Err(body.wrong("terms", other)),
         None => &[],
     };
-    if list.len() < 2 {
-        return Err(AggDslError::illegal(format!(
-            "multi term aggregation must has at least 2 terms. Found [{}] in [{}] Use terms \
-             aggregation for single term aggregation",
-            list.len(),
+    let source = |value: &Value| body.part(("terms", "field_config"), value, |part| part.source());
+    let sources: Vec<Source> = list.iter().map(source).collect::<Result<_, _>>()?;
+    if sources.len() < 2 {
+        // OpenSearch gives the advice to those alone who ask for one.
+        let advice = match sources.len() {
+            0 => "",
+            _ => " Use terms aggregation for single term aggregation",
+        };
+        let reason = format!(
+            "multi term aggregation must has at least 2 terms. Found [{}] in [{}]{advice}",
+            sources.len(),
             body.name
-        )));
+        );
+        let error = body.in_field("terms", AggDslError::illegal(reason));
+        body.late(error);
     }
-    let source = |value: &Value| -> Result<Source, AggDslError> {
-        let settings = value
-            .as_object()
-            .ok_or_else(|| body.wrong("terms", value))?;
-        let mut part = Body::new(body.kind, body.name, settings);
-        let source = part.source()?;
-        part.end()?;
-        Ok(source)
-    };
-    let sources = list.iter().map(source).collect::<Result<_, _>>()?;
     let size = size(body, 10)?;
     Ok(MultiTermsSpec {
         sources,
         size,
         shard_size: shard_size(body)?,
-        min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
+        min_doc_count: min_doc_count(body, 1)?,
         order: body.order()?,
         show_error: body.flag("show_term_doc_count_error")?,
     })

@@ -35,29 +35,38 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn nested(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let path = body.text("path")?.ok_or_else(|| {
-        AggDslError::parsing(format!(
+    let path = body.only_text("path")?;
+    if path.is_none() {
+        let reason = format!(
             "Missing [path] field for nested aggregation [{}]",
             body.name
-        ))
-    })?;
-    Ok(AggSpec::Nested(NestedSpec { path }))
+        );
+        body.late(AggDslError::parsing(reason));
+    }
+    Ok(AggSpec::Nested(NestedSpec {
+        path: path.unwrap_or_default(),
+    }))
 }
 
 fn reverse_nested(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let path = body.text("path")?;
+    let path = body.only_text("path")?;
     Ok(AggSpec::ReverseNested(ReverseNestedSpec { path }))
 }
 
 /// Children or parents, by the kind of the children.
 fn relatives(body: &mut Body<'_>, way: Generation) -> Result<AggSpec, AggDslError> {
-    let kind = body.text("type")?.ok_or_else(|| {
-        AggDslError::parsing(format!(
-            "Missing [child_type] field for children aggregation [{}]",
-            body.name
-        ))
-    })?;
-    Ok(AggSpec::Relatives(RelativesSpec { way, kind }))
+    let kind = body.only_text("type")?;
+    if kind.is_none() {
+        let reason = format!(
+            "Missing [child_type] field for {} aggregation [{}]",
+            body.kind, body.name
+        );
+        body.late(AggDslError::parsing(reason));
+    }
+    Ok(AggSpec::Relatives(RelativesSpec {
+        way,
+        kind: kind.unwrap_or_default(),
+    }))
 }
 
 fn sampler(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {

@@ -1,7 +1,11 @@
 //! `range`, `date_range`, `ip_range` and `geo_distance`: a bucket per given range.
 
+use std::net::IpAddr;
+
 use clew_aggregation::{RangeBucket, RangeEnd};
-use clew_query::aggregation::{AggSpec, DistanceOrigin, EndKind, RangeItem, RangeSpec, Source};
+use clew_query::aggregation::{
+    AggSpec, DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar, Source,
+};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 use serde_json::{Map, Value, json};
 
@@ -27,17 +31,12 @@ fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
     let ranges = match body.take("ranges") {
         Some(Value::Array(list)) => list
             .iter()
-            .map(|value| range_item(body, value))
+            .map(|value| range_item(body, kind, value))
             .collect::<Result<Vec<_>, _>>()?,
-        Some(alone) => vec![range_item(body, alone)?],
+        Some(alone) => vec![range_item(body, kind, alone)?],
         None => Vec::new(),
     };
-    if ranges.is_empty() {
-        return Err(AggDslError::illegal(format!(
-            "No [ranges] specified for the [{}] aggregation",
-            body.name
-        )));
-    }
+    // Where there are none, those who search refuse it.
     Ok(AggSpec::Range(RangeSpec {
         source,
         ranges,
@@ -54,19 +53,51 @@ fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
     }))
 }
 
-fn range_item(body: &Body<'_>, value: &Value) -> Result<RangeItem, AggDslError> {
-    let settings = value
-        .as_object()
-        .ok_or_else(|| body.wrong("ranges", value))?;
-    let mut item = Body::new("range", body.name, settings);
-    let range = RangeItem {
-        key: item.text("key")?,
-        from: item.scalar("from")?,
-        to: item.scalar("to")?,
-        mask: item.text("mask")?,
+fn range_item(body: &Body<'_>, kind: EndKind, value: &Value) -> Result<RangeItem, AggDslError> {
+    body.part(("ranges", "range"), value, |item| {
+        let range = RangeItem {
+            key: item.text("key")?,
+            from: item.scalar("from")?,
+            to: item.scalar("to")?,
+            mask: item.text("mask")?,
+        };
+        match kind {
+            EndKind::Addresses => check_addresses(&range)?,
+            EndKind::Numbers | EndKind::Dates | EndKind::Distances => {}
+        }
+        Ok(range)
+    })
+}
+
+/// Looks whether the ends of a range are addresses, and its mask one with the length of a prefix.
+fn check_addresses(range: &RangeItem) -> Result<(), AggDslError> {
+    for end in [&range.from, &range.to] {
+        if let Some(Scalar::Text(text)) = end
+            && text.parse::<IpAddr>().is_err()
+        {
+            let reason = format!("'{text}' is not an IP string literal.");
+            return Err(AggDslError::illegal(reason));
+        }
+    }
+    match &range.mask {
+        Some(mask) if !is_network(mask) => Err(AggDslError::illegal(format!(
+            "Expected [ip/prefix] but was [{mask}]"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a text is an address and the length of a prefix of it.
+fn is_network(mask: &str) -> bool {
+    let Some((address, length)) = mask.split_once('/') else {
+        return false;
     };
-    item.end()?;
-    Ok(range)
+    let bits = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return false,
+    };
+    length.parse::<u8>().is_ok_and(|length| length <= bits)
 }
 
 /// Where distances are measured from, and how long one of their units is in metres. Planes and arcs
@@ -75,7 +106,8 @@ fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
     body.take("distance_type");
     let unit = match body.text("unit")? {
         None => DistanceUnit::metres(),
-        Some(name) => DistanceUnit::parse(&name).map_err(AggDslError::illegal)?,
+        Some(name) => DistanceUnit::parse(&name)
+            .map_err(|reason| body.in_field("unit", AggDslError::illegal(reason)))?,
     };
     let given = ["origin", "center", "point", "por"];
     let value = given.iter().find_map(|name| body.take(name));

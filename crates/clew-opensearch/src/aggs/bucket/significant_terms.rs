@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{shard_size, size, term_filter};
+use crate::aggs::settings::{min_doc_count, shard_size, size, term_filter};
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::dsl;
@@ -39,7 +39,7 @@ fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
     Ok(SignificantSpec {
         size,
         shard_size: shard_size(body)?,
-        min_doc_count: body.count("min_doc_count")?.unwrap_or(3),
+        min_doc_count: min_doc_count(body, 3)?,
         filter: term_filter(body)?,
         heuristic,
         background,

@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{check_collect_mode, positive, shard_size, size, term_filter};
+use crate::aggs::settings::{
+    check_collect_mode, min_doc_count, positive, shard_size, size, term_filter,
+};
 use crate::aggs::shown::{insert_buckets, term_count, term_key, terms_counts, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::http::error::ApiError;
@@ -31,7 +33,7 @@ fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
         source: body.source()?,
         size,
         shard_size: shard_size(body)?,
-        min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
+        min_doc_count: min_doc_count(body, 1)?,
         order: body.order()?,
         filter: term_filter(body)?,
         show_error: body.flag("show_term_doc_count_error")?,
@@ -44,17 +46,13 @@ fn rare_terms(body: &mut Body<'_>) -> Result<RareTermsSpec, AggDslError> {
         .number("precision")?
         .is_some_and(|wanted| wanted < 0.000_01)
     {
-        return Err(AggDslError::illegal(
-            "[precision] must be greater than 0.00001",
-        ));
+        let reason = "[precision] must be greater than 0.00001";
+        return Err(body.in_field("precision", AggDslError::illegal(reason)));
     }
-    let max_doc_count = positive(body, "max_doc_count", "max_doc_count", 1)
-        .map_err(|error| body.in_field("max_doc_count", error))?;
+    let max_doc_count = positive(body, "max_doc_count", "max_doc_count", 1)?;
     if max_doc_count > 100 {
-        return Err(AggDslError::illegal(format!(
-            "[max_doc_count] must be smallerthan 100in [{}]",
-            body.name
-        )));
+        let reason = format!("[max_doc_count] must be smallerthan 100in [{}]", body.name);
+        return Err(body.in_field("max_doc_count", AggDslError::illegal(reason)));
     }
     Ok(RareTermsSpec {
         max_doc_count: u64::from(max_doc_count),

@@ -21,10 +21,11 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         None => Vec::new(),
     };
     if names.is_empty() {
-        return Err(AggDslError::illegal(format!(
+        let reason = format!(
             "Required [fields] for aggregation [{}] of type [matrix_stats]",
             body.name
-        )));
+        );
+        body.late(AggDslError::illegal(reason));
     }
     let missing = match body.take("missing") {
         Some(Value::Object(members)) => Some(members),
@@ -50,9 +51,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         Some("sum") => SortMode::Sum,
         Some("median") => SortMode::Median,
         Some(other) => {
-            return Err(AggDslError::illegal(format!(
-                "Unknown MultiValueMode: {other}"
-            )));
+            return Err(AggDslError::illegal(format!("Illegal sort mode: {other}")));
         }
     };
     Ok(AggSpec::Matrix(MatrixSpec { fields, mode }))

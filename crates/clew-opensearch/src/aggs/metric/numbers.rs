@@ -45,10 +45,11 @@ fn cardinality(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 fn median_deviation(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let compression = body.number("compression")?.unwrap_or(MEDIAN_COMPRESSION);
     if compression <= 0.0 {
-        return Err(AggDslError::illegal(format!(
+        let reason = format!(
             "[compression] must be greater than 0. Found [{compression:?}] in [{}]",
             body.name
-        )));
+        );
+        return Err(body.in_field("compression", AggDslError::illegal(reason)));
     }
     Ok(AggSpec::MedianDeviation(MedianDeviationSpec {
         source: body.source()?,
@@ -68,11 +69,9 @@ fn weighted_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 
 fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {
     let Some(value) = body.take(key) else {
-        return Err(AggDslError::illegal(format!("[{key}] must not be null")));
+        let reason = format!("Could not find field name [{key}] in multiValuesSource");
+        body.late(AggDslError::illegal(reason));
+        return Ok(Source::field(""));
     };
-    let settings = value.as_object().ok_or_else(|| body.wrong(key, value))?;
-    let mut part = Body::new(body.kind, body.name, settings);
-    let source = part.source()?;
-    part.end()?;
-    Ok(source)
+    body.part((key, "field_config"), value, |part| part.source())
 }

@@ -28,7 +28,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
-    let points = body.numbers_or_one("percents")?;
+    let points = some_points(body, "percents", "empty")?;
     let points = points.unwrap_or_else(|| PERCENTS.to_vec());
     let beyond = points.iter().find(|point| !(0.0..=100.0).contains(*point));
     if let Some(point) = beyond {
@@ -36,7 +36,7 @@ fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
             "percent must be in [0,100], got [{point:?}]: [{}]",
             body.name
         );
-        return Err(AggDslError::illegal(reason).not_built(body.kind));
+        body.late(AggDslError::illegal(reason).not_built(body.kind));
     }
     Ok(PercentilesSpec {
         points,
@@ -47,13 +47,29 @@ fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
     })
 }
 
+/// The numbers to tell of, of which there must be some where they are given; OpenSearch says of none in these words.
+fn some_points(
+    body: &mut Body<'_>,
+    key: &str,
+    none: &str,
+) -> Result<Option<Vec<f64>>, AggDslError> {
+    let points = body.numbers_or_one(key)?;
+    if points.as_ref().is_some_and(Vec::is_empty) {
+        let reason = format!("[{key}] must not be {none}: [{}]", body.name);
+        body.late(AggDslError::illegal(reason).not_built(body.kind));
+    }
+    Ok(points)
+}
+
 fn ranks(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
     let source = body.source()?;
-    let points = body.numbers_or_one("values")?.ok_or_else(|| {
-        AggDslError::illegal(format!("[values] must not be null: [{}]", body.name))
-    })?;
+    let points = some_points(body, "values", "an empty array")?;
+    if points.is_none() {
+        let reason = format!("[values] must not be null: [{}]", body.name);
+        body.late(AggDslError::illegal(reason));
+    }
     Ok(PercentilesSpec {
-        points,
+        points: points.unwrap_or_default(),
         ranks: true,
         keyed: body.flag_or("keyed", true)?,
         method: method(body)?,
@@ -69,50 +85,49 @@ fn method(body: &mut Body<'_>) -> Result<Method, AggDslError> {
             "Only one percentiles method should be declared.",
         ));
     }
-    let object = |key: &str, value: &Value| match value.as_object() {
-        Some(settings) => Ok(settings.clone()),
-        None => Err(body.wrong(key, value)),
-    };
     if let Some(hdr) = hdr {
-        let settings = object("hdr", hdr)?;
-        if let Some((key, null)) = settings.iter().find(|(_, value)| value.is_null()) {
+        let mut members = hdr.as_object().into_iter().flatten();
+        if let Some((key, null)) = members.find(|(_, value)| value.is_null()) {
             return Err(body.wrong(key, null));
         }
-        let mut part = Body::new("hdr", body.name, &settings);
-        let digits = part.number("number_of_significant_value_digits")?;
-        part.end()?;
-        let digits = digits.unwrap_or(3.0);
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the number is between 0 and 5"
-        )]
-        let whole = digits.clamp(0.0, 5.0) as u8;
-        if f64::from(whole).total_cmp(&digits).is_ne() {
-            return Err(AggDslError::illegal(format!(
-                "[numberOfSignificantValueDigits] must be between 0 and 5: [{}]",
-                body.name
-            )));
-        }
-        return Ok(Method::Hdr { digits: whole });
+        let digits = body.part(("hdr", "hdr"), hdr, hdr_digits)?;
+        return Ok(Method::Hdr { digits });
     }
-    let mut compression = None;
-    if let Some(digest) = digest {
-        let settings = object("tdigest", digest)?;
-        let mut part = Body::new("tdigest", body.name, &settings);
-        compression = part.number("compression")?;
-        part.end()?;
-    }
-    let compression = compression.unwrap_or(COMPRESSION);
-    if compression < 0.0 {
-        return Err(AggDslError::illegal(format!(
-            "[compression] must be greater than or equal to 0. Found [{compression:?}] in [{}]",
-            body.name
-        )));
-    }
+    let compression = match digest {
+        Some(digest) => body.part(("tdigest", "tdigest"), digest, compression)?,
+        None => COMPRESSION,
+    };
     Ok(Method::TDigest {
         compression: compression.min(COMPRESSION_MAX),
     })
+}
+
+/// How many digits of a value count.
+fn hdr_digits(part: &mut Body<'_>) -> Result<u8, AggDslError> {
+    let key = "number_of_significant_value_digits";
+    let digits = part.number(key)?.unwrap_or(3.0);
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number is between 0 and 5"
+    )]
+    let whole = digits.clamp(0.0, 5.0) as u8;
+    if f64::from(whole).total_cmp(&digits).is_ne() {
+        let reason = "[numberOfSignificantValueDigits] must be between 0 and 5";
+        return Err(part.in_field(key, AggDslError::illegal(reason)));
+    }
+    Ok(whole)
+}
+
+/// How exact a digest is.
+fn compression(part: &mut Body<'_>) -> Result<f64, AggDslError> {
+    let compression = part.number("compression")?.unwrap_or(COMPRESSION);
+    if compression < 0.0 {
+        let reason =
+            format!("[compression] must be greater than or equal to 0. Found [{compression:?}]");
+        return Err(part.in_field("compression", AggDslError::illegal(reason)));
+    }
+    Ok(compression)
 }
 
 /// Writes its result, and says the type.

@@ -19,6 +19,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         Some(Value::Object(params)) => params.clone(),
         Some(other) => return Err(body.wrong("params", other)),
     };
+    body.require(&["map_script"]);
     let none = Map::new();
     let init = script(body, ("init_script", ScriptPurpose::State), &params)?;
     let map = script(
@@ -28,17 +29,27 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     )?;
     let combine = script(body, ("combine_script", ScriptPurpose::State), &params)?;
     let reduce = script(body, ("reduce_script", ScriptPurpose::States), &none)?;
-    let name = body.name;
-    let wanted = |script: Option<Box<Script>>, called: &str| {
-        let missing = || AggDslError::illegal(format!("[{called}] must not be null: [{name}]"));
-        script.ok_or_else(missing)
-    };
     Ok(AggSpec::Scripted(ScriptedMetricSpec {
         init,
-        map: wanted(map, "mapScript")?,
-        combine: wanted(combine, "combineScript")?,
-        reduce: wanted(reduce, "reduceScript")?,
+        map: wanted(body, map, "mapScript")?,
+        combine: wanted(body, combine, "combineScript")?,
+        reduce: wanted(body, reduce, "reduceScript")?,
     }))
+}
+
+/// A script that must be there; one stands in for it until that is told.
+fn wanted(
+    body: &mut Body<'_>,
+    script: Option<Box<Script>>,
+    called: &'static str,
+) -> Result<Box<Script>, AggDslError> {
+    if let Some(script) = script {
+        return Ok(script);
+    }
+    let reason = format!("[{called}] must not be null: [{}]", body.name);
+    body.late(AggDslError::illegal(reason));
+    let stand_in = WrittenScript::of(called, &Value::from("0"))?;
+    stand_in.read(ScriptPurpose::State).map(Box::new)
 }
 
 /// One of the scripts, with the parameters that several of them share.

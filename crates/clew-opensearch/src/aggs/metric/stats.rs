@@ -18,10 +18,11 @@ pub(crate) const ROWS: &[Row] = &[
 fn extended(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let sigma = body.number("sigma")?.unwrap_or(2.0);
     if sigma < 0.0 {
-        return Err(AggDslError::illegal(format!(
+        let reason = format!(
             "[sigma] must be greater than or equal to 0. Found [{sigma:?}] in [{}]",
             body.name
-        )));
+        );
+        return Err(body.in_field("sigma", AggDslError::illegal(reason)));
     }
     Ok(AggSpec::ExtendedStats(ExtendedStatsSpec {
         source: body.source()?,

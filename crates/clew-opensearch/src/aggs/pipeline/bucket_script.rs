@@ -23,17 +23,13 @@ fn read(
     name: &'static str,
     kind: fn(Box<Script>) -> PipelineKind,
 ) -> Result<AggSpec, AggDslError> {
-    let written = script(body, name)?;
+    if name == "bucket_script" {
+        body.require(&["buckets_path", "script"]);
+    }
     let paths = named_paths(body)?;
+    let written = script(body, name)?;
     // What a path leads to wins over a parameter of the same name.
     let written = written.without_params(paths.iter().map(|(name, _)| name.as_str()));
-    let script = written.read(ScriptPurpose::Bucket).map_err(|error| {
-        let reason = error.within.map_or(error.reason, |within| within.reason);
-        AggDslError::illegal(format!(
-            "the script [{}] of [{}] cannot be used: {reason}",
-            written.source(),
-            body.name
-        ))
-    })?;
+    let script = written.read(ScriptPurpose::Bucket)?;
     made(body, kind(Box::new(script)), paths)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::pipeline::{pipeline, positive};
+use crate::aggs::pipeline::{made, positive};
 use crate::aggs::table::{NOT_LISTED, Row};
 
 /// By name: the values it reads, and its reader.
@@ -35,19 +35,12 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     }
     let from = body.count("from")?.unwrap_or(0);
     let size = positive(body, "size")?;
-    if by.is_empty() && size.is_none() && from == 0 {
-        return Err(AggDslError::illegal(format!(
-            "[{}] is configured to perform nothing. Please set either of [sort, size, from] to \
-             use bucket_sort",
-            body.name
-        )));
-    }
     let kind = PipelineKind::Sort {
         by,
         from: usize::try_from(from).unwrap_or(usize::MAX),
         size,
     };
-    pipeline(body, kind)
+    made(body, kind, Vec::new())
 }
 
 fn direction(path: &str, settings: &Value) -> Result<Direction, AggDslError> {

@@ -6,7 +6,7 @@ pub(super) mod bucket_sort;
 pub(super) mod sequence;
 pub(super) mod summary;
 
-use clew_query::aggregation::{AggSpec, GapPolicy, PipelineKind, PipelineSpec};
+use clew_query::aggregation::{AggSpec, GapPolicy, PipelineKind, PipelineSpec, Sequence};
 use serde_json::Value;
 
 use super::AggDslError;
@@ -22,11 +22,16 @@ pub(super) const ROWS: &[&[Row]] = &[
     summary::ROWS,
 ];
 
-/// A pipeline of a kind, whose own settings were read; it has one path, or none where it only sorts.
+/// A pipeline of a kind, whose own settings were read; it has one path.
 fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslError> {
     let paths = match body.take("buckets_path") {
-        None if matches!(kind, PipelineKind::Sort { .. }) => Vec::new(),
-        None => return Err(missing(body, "buckets_path")),
+        None => {
+            missing(body, "buckets_path");
+            Vec::new()
+        }
+        Some(list @ Value::Array(_)) if body.kind == "moving_fn" => {
+            return Err(body.wrong("buckets_path", list));
+        }
         Some(Value::Array(list)) => match &list[..] {
             [only] => vec![("_value".to_string(), path(body, only)?)],
             _ => {
@@ -47,10 +52,15 @@ fn made(
     kind: PipelineKind,
     paths: Vec<(String, String)>,
 ) -> Result<AggSpec, AggDslError> {
+    let gaps = match kind {
+        // There are none in a sum of all so far.
+        PipelineKind::Sequence(Sequence::CumulativeSum) => GapPolicy::Skip,
+        _ => gap_policy(body)?,
+    };
     Ok(AggSpec::Pipeline(PipelineSpec {
         kind,
         paths,
-        gaps: gap_policy(body)?,
+        gaps,
         format: body.text("format")?,
     }))
 }
@@ -58,7 +68,10 @@ fn made(
 /// Paths by the names that a script has for what they lead to.
 fn named_paths(body: &mut Body<'_>) -> Result<Vec<(String, String)>, AggDslError> {
     match body.take("buckets_path") {
-        None => Err(missing(body, "buckets_path")),
+        None => {
+            missing(body, "buckets_path");
+            Ok(Vec::new())
+        }
         Some(Value::Object(object)) => object
             .iter()
             .map(|(name, value)| Ok((name.clone(), path(body, value)?)))
@@ -76,7 +89,8 @@ fn path(body: &Body<'_>, value: &Value) -> Result<String, AggDslError> {
     text.ok_or_else(|| body.wrong("buckets_path", value))
 }
 
-fn missing(body: &Body<'_>, setting: &str) -> AggDslError {
+/// Tells the older readers' requests of what they lack; what must be there of the others was asked for before.
+fn missing(body: &mut Body<'_>, setting: &str) {
     let of_kind = match body.kind {
         // The older readers have names of their own for what they read.
         "derivative" | "serial_diff" => "derivative ",
@@ -84,10 +98,11 @@ fn missing(body: &Body<'_>, setting: &str) -> AggDslError {
         "bucket_selector" => "bucket_selector ",
         _ => "",
     };
-    AggDslError::parsing(format!(
+    let reason = format!(
         "Missing required field [{setting}] for {of_kind}aggregation [{}]",
         body.name
-    ))
+    );
+    body.late(AggDslError::parsing(reason));
 }
 
 fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
@@ -96,9 +111,10 @@ fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
         Some("insert_zeros") => GapPolicy::InsertZeros,
         Some("keep_values") => GapPolicy::KeepValues,
         Some(other) => {
-            return Err(AggDslError::parsing(format!(
-                "Invalid gap policy: [{other}], accepted values: [insert_zeros, skip, keep_values]"
-            )));
+            let reason =
+                format!("Invalid gap policy: [{other}], accepted values: [insert_zeros, skip]");
+            let error = body.in_field("gap_policy", AggDslError::parsing(reason));
+            return Err(error);
         }
     })
 }
@@ -114,14 +130,19 @@ fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError
     )]
     let whole = (number >= 1.0).then_some(number as usize);
     whole.map(Some).ok_or_else(|| {
-        AggDslError::illegal(format!("[{key}] must be a positive, non-zero integer."))
+        let reason = format!("[{key}] must be a positive, non-zero integer.");
+        body.in_field(key, AggDslError::illegal(reason))
     })
 }
 
 /// The script of a pipeline of a kind, as it is written.
 fn script(body: &mut Body<'_>, kind: &'static str) -> Result<WrittenScript, AggDslError> {
-    let Some(script) = body.take("script") else {
-        return Err(missing(body, "script"));
-    };
-    WrittenScript::of(kind, script)
+    match body.take("script") {
+        Some(script) => WrittenScript::of(kind, script),
+        None => {
+            missing(body, "script");
+            // It stands in until that is told.
+            WrittenScript::of(kind, &Value::from("0"))
+        }
+    }
 }

@@ -20,6 +20,7 @@ use crate::dsl::WrittenScript;
 pub(crate) const ROWS: &[Row] = &[
     Row::new("derivative", NOT_LISTED, derivative),
     Row::new("cumulative_sum", NOT_LISTED, |body| {
+        body.require(&["buckets_path"]);
         read(body, Sequence::CumulativeSum)
     }),
     Row::new("serial_diff", NOT_LISTED, serial_diff),
@@ -42,8 +43,8 @@ fn serial_diff(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 }
 
 fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let window =
-        positive(body, "window")?.ok_or_else(|| AggDslError::illegal("Required [window]"))?;
+    body.require(&["buckets_path", "script", "window"]);
+    let window = positive(body, "window")?.unwrap_or(1);
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
@@ -118,26 +119,24 @@ impl ModelSettings {
         let Some(value) = body.take("settings") else {
             return Ok(read);
         };
-        let settings = value
-            .as_object()
-            .ok_or_else(|| body.wrong("settings", value))?;
-        let mut part = Body::new("settings", body.name, settings);
-        read.alpha = part.number("alpha")?.unwrap_or(read.alpha);
-        read.beta = part.number("beta")?.unwrap_or(read.beta);
-        read.gamma = part.number("gamma")?.unwrap_or(read.gamma);
-        read.period = positive(&mut part, "period")?.unwrap_or(read.period);
-        read.multiplies = match part.text("type")?.as_deref() {
-            None | Some("add") => false,
-            Some("mult") => true,
-            Some(other) => {
-                return Err(AggDslError::parsing(format!(
-                    "failed to parse seasonality type [{other}]. accepted values are [[add, mult]]"
-                )));
-            }
-        };
-        // Numbers are kept off zero wherever seasons multiply.
-        part.flag("pad")?;
-        part.end()?;
+        body.part(("settings", "settings"), value, |part| {
+            read.alpha = part.number("alpha")?.unwrap_or(read.alpha);
+            read.beta = part.number("beta")?.unwrap_or(read.beta);
+            read.gamma = part.number("gamma")?.unwrap_or(read.gamma);
+            read.period = positive(part, "period")?.unwrap_or(read.period);
+            read.multiplies = match part.text("type")?.as_deref() {
+                None | Some("add") => false,
+                Some("mult") => true,
+                Some(other) => {
+                    return Err(AggDslError::parsing(format!(
+                        "failed to parse seasonality type [{other}]. accepted values are [[add, mult]]"
+                    )));
+                }
+            };
+            // Numbers are kept off zero wherever seasons multiply.
+            part.flag("pad")?;
+            Ok(())
+        })?;
         Ok(read)
     }
 
