@@ -149,6 +149,8 @@ class Errors(ClewTest):
             ('{"query": {"match": {"t": {"query": "a"}, "n": {"query": "a"}}}}', 48,
              (parser, "[match] query doesn't support multiple fields, found [t] and [n]")),
             ('{"query": {"terms": {"k": [null]}}}', 28, (parser, "No value specified for terms query")),
+            ('{"query": {"match_all": {"boost": "x"}}}', 35, (parser, "[1:35] [match_all] failed to parse field [boost]"),
+             (content, "[match_all] failed to parse field [boost]"), number),
             ('{"query": {"exists": {}}}', 23, (parser, "[exists] must be provided with a [field]")),
             ('{"query": {"match_all": {}, "term": {"k": "a"}}}', 29,
              (parser, "[match_all] malformed query, expected [END_OBJECT] but found [FIELD_NAME]")),
@@ -183,7 +185,7 @@ class Errors(ClewTest):
                 place = (1, column) if kind == parser else (None, None)
                 self.assertEqual((error["type"], error["reason"]), (kind, reason), text)
                 self.assertEqual((error.get("line"), error.get("col")), place, text)
-                if kind in (parser, content):
+                if kind == parser or (kind == content and (root is None or root[0] == content)):
                     root = (kind, reason)
                 error = error.get("caused_by")
             self.assertIsNone(error)
@@ -233,6 +235,13 @@ class Errors(ClewTest):
                 self.client.search(index="i", body=body)
         for size in (1.5, "1.5", "1"):
             self.assertEqual(self.client.search(index="i", body={"size": size})["timed_out"], False)
+
+    def test_what_the_reader_of_json_says_is_told_with_the_place_behind_it(self):
+        for text, column in (('{"size": true}', 14), ('{"query": {"term": {"k": {"value": "a", "boost": [1]}}}}', 51)):
+            with self.subTest(text), self.refused(400, "json_parse_exception") as caught:
+                self.raw("POST", "/i/_search", body=text, headers={"content-type": "application/json"})
+            place = f"(`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: {column}]"
+            self.assertTrue(caught.exception.info["error"]["reason"].endswith(place), caught.exception.info)
 
     def test_names_that_nobody_knows(self):
         with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):

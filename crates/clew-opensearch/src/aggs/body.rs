@@ -1,11 +1,12 @@
 //! One aggregation's settings, taken out one by one; what is left over at the end is unknown.
 
 use clew_query::ScriptPurpose;
-use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
+use clew_query::aggregation::{Bounds, OrderBy, Scalar, Source};
 use serde_json::{Map, Value};
 
+use super::order::one_order;
 use super::{AggDslError, AggDslErrorKind};
-use crate::dsl::{WrittenScript, flag_in};
+use crate::dsl::{WrittenScript, check_zone, flag_in};
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
 
@@ -295,6 +296,14 @@ impl<'a> Body<'a> {
         Ok(named)
     }
 
+    /// The name of a time zone that there is.
+    pub(super) fn time_zone(&mut self) -> Result<Option<String>, AggDslError> {
+        let key = "time_zone";
+        let name = self.text(key)?;
+        check_zone(name.as_deref()).map_err(|error| self.in_field(key, error))?;
+        Ok(name)
+    }
+
     /// A text where a number is none.
     pub(super) fn only_text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
         match self.take(key) {
@@ -463,33 +472,4 @@ pub(super) fn scalar(value: &Value) -> Option<Scalar> {
         },
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     })
-}
-
-fn one_order(value: &Value) -> Result<OrderBy, AggDslError> {
-    let only = value
-        .as_object()
-        .filter(|object| object.len() == 1)
-        .and_then(|object| object.iter().next());
-    let Some((key, direction)) = only else {
-        return Err(AggDslError::parsing(
-            "Must specify at least one field for [order]",
-        ));
-    };
-    let direction = match direction.as_str().map(str::to_ascii_lowercase).as_deref() {
-        Some("asc") => Direction::Ascending,
-        Some("desc") => Direction::Descending,
-        _ => {
-            let reason = format!(
-                "Unknown order direction [{}]",
-                direction.as_str().unwrap_or("?")
-            );
-            return Err(AggDslError::parsing(reason).at(Spot::start_of(direction)));
-        }
-    };
-    let key = match key.as_str() {
-        "_count" => OrderKey::Count,
-        "_key" | "_term" | "_time" => OrderKey::Key,
-        path => OrderKey::Metric(path.to_string()),
-    };
-    Ok(OrderBy { key, direction })
 }

@@ -6,6 +6,7 @@ mod body;
 mod bucket;
 mod interval;
 mod metric;
+mod order;
 mod parse;
 mod path;
 mod pipeline;

@@ -65,7 +65,9 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
             .boost()
             .map_err(|error| error.in_field("bool", "boost"))?,
     };
-    parameters.ignore(&["adjust_pure_negative"]);
+    // It changes nothing here.
+    let pure_negative = parameters.flag("adjust_pure_negative");
+    pure_negative.map_err(|error| error.in_field("bool", "adjust_pure_negative"))?;
     if let Some((name, value)) = parameters.first() {
         let meant = did_you_mean(name, BOOL_FIELDS);
         let reason = format!("[bool] unknown field [{name}]{meant}");
@@ -75,14 +77,38 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
     Ok(Query::Bool(query))
 }
 
+/// A query that must be there; one that matches all stands in until its absence is told.
 fn one(parameters: &mut Parameters<'_>, name: &str, depth: usize) -> Result<Box<Query>, DslError> {
+    let query = parameters.query();
     match parameters.take(name) {
+        Some(value) if is_plain(value) => Err(unsupported(query, name, value)),
+        Some(value @ Value::Array(_)) if query == "constant_score" => {
+            let reason = "unexpected token [START_ARRAY]";
+            Err(DslError::parsing(reason).at(Spot::start_of(value)))
+        }
         Some(value) => Ok(Box::new(super::query(value, depth + 1)?)),
-        None => Err(DslError::parsing(format!(
-            "[{}] requires a '{name}' element",
-            parameters.query()
-        ))),
+        None => {
+            parameters.late(DslError::parsing(match query {
+                "boosting" => format!("[boosting] query requires '{name}' query to be set'"),
+                _ => format!("[{query}] requires a '{name}' element"),
+            }));
+            Ok(Box::new(Query::match_all()))
+        }
     }
+}
+
+/// Whether a value is neither an object nor a list.
+fn is_plain(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Number(_) | Value::String(_) | Value::Bool(_) | Value::Null
+    )
+}
+
+/// The refusal of a plain value in the place of a query.
+fn unsupported(query: &str, name: &str, value: &Value) -> DslError {
+    let reason = format!("[{query}] query does not support [{name}]");
+    DslError::parsing(reason).at(Spot::start_of(value))
 }
 
 pub(super) fn constant_score(body: &Value, depth: usize) -> Result<Query, DslError> {
@@ -97,7 +123,10 @@ pub(super) fn dis_max(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("dis_max", body)?;
     let boost = parameters.boost()?;
     let tie_breaker = parameters.float("tie_breaker")?.unwrap_or(0.0);
-    let queries = list(parameters.take("queries"), depth)?;
+    let queries = match parameters.take("queries") {
+        Some(value) if is_plain(value) => return Err(unsupported("dis_max", "queries", value)),
+        queries => list(queries, depth)?,
+    };
     parameters.finish()?;
     if queries.is_empty() {
         return Err(DslError::parsing(

@@ -5,27 +5,30 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::Parameters;
+use crate::http::place::Spot;
 
 /// Most that a token of a query may weigh.
 const WEIGHT_MAX: f64 = 64.0;
 
 pub(super) fn rank_feature(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("rank_feature", body)?;
+    let mut parameters = Parameters::new("rank_feature", body)?.by_fields("feature");
     let boost = parameters.boost()?;
-    let field = parameters
-        .text("field")?
-        .ok_or_else(|| DslError::illegal("Required [field]"))?;
+    let field = parameters.text("field")?;
     let mut curves = Vec::new();
     for name in ["log", "saturation", "sigmoid", "linear"] {
         if let Some(written) = parameters.take(name) {
-            curves.push(curve(name, written)?);
+            let curve = curve(name, written).map_err(|error| {
+                let error = error.or_at(Spot::end_of(written));
+                parameters.in_field(name, error)
+            })?;
+            curves.push(curve);
         }
     }
     parameters.finish()?;
+    let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
     if curves.len() > 1 {
-        return Err(DslError::illegal(
-            "Can only specify one of [log], [saturation], [sigmoid] and [linear]",
-        ));
+        let reason = "Can only specify one of [log], [saturation], [sigmoid] and [linear]";
+        return Err(DslError::illegal(reason).not_built("feature"));
     }
     Ok(Query::RankFeature(RankFeature {
         field,
@@ -37,7 +40,7 @@ pub(super) fn rank_feature(body: &Value) -> Result<Query, DslError> {
 }
 
 fn curve(name: &'static str, written: &Value) -> Result<FeatureCurve, DslError> {
-    let mut parameters = Parameters::new("rank_feature", written)?;
+    let mut parameters = Parameters::new("rank_feature", written)?.by_fields(name);
     let positive = |shown: &str, number: f32| {
         if number > 0.0 && number.is_finite() {
             return Ok(number);

@@ -10,7 +10,15 @@ use super::object::{Parameters, long_form, one_field, plain};
 /// The text of a query, as the scalar it was given as.
 fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
     match parameters.take("query") {
-        None | Some(Value::Null) => Err(DslError::parsing("No text specified for text query")),
+        None | Some(Value::Null) => {
+            let error = match parameters.query() {
+                "match" => DslError::parsing("No text specified for text query"),
+                "multi_match" => DslError::parsing("No text specified for multi_match query"),
+                query => DslError::illegal(format!("[{query}] requires query value")),
+            };
+            parameters.late(error);
+            Ok(Value::Null)
+        }
         Some(Value::Array(_) | Value::Object(_)) => {
             let reason = format!(
                 "[{}] unknown token [START_OBJECT] after [query]",
@@ -138,7 +146,8 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
     phrase.boost = parameters.boost()?;
     phrase.analyzer = parameters.text("analyzer")?;
     phrase.slop = slop(&mut parameters, "slop")?;
-    if let Some(most) = parameters.whole("max_expansions")? {
+    let negative = "No negative maxExpansions allowed.";
+    if let Some(most) = parameters.at_least("max_expansions", 0, negative)? {
         phrase.max_expansions = most;
     }
     phrase.zero_terms_all = zero_terms_all(&mut parameters)?;
@@ -151,6 +160,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
 }
 
 pub(super) fn slop(parameters: &mut Parameters<'_>, name: &str) -> Result<u32, DslError> {
-    let slop = parameters.whole(name)?.unwrap_or(0);
+    let slop = parameters.at_least(name, 0, "No negative slop allowed.")?;
+    let slop = slop.unwrap_or(0);
     u32::try_from(slop).map_err(|_| DslError::illegal(format!("slop [{slop}] is too large")))
 }

@@ -7,7 +7,7 @@ use clew_query::{
 use serde_json::Value;
 
 use super::DslError;
-use super::object::{Parameters, plain};
+use super::object::{Parameters, lacking, plain};
 use crate::http::place::Spot;
 
 /// Names of functions, and of what is said beside them.
@@ -40,9 +40,12 @@ pub(super) fn function_score(body: &Value, depth: usize) -> Result<Query, DslErr
     let mut functions = Vec::new();
     if let Some(listed) = parameters.take("functions") {
         let Value::Array(listed) = listed else {
-            return Err(DslError::parsing(
-                "failed to parse [function_score] query. [functions] must be an array",
-            ));
+            let reason = match listed {
+                Value::Object(_) => "[functions] must be an array",
+                _ => "field [functions] is not supported",
+            };
+            let reason = format!("failed to parse [function_score] query. {reason}");
+            return Err(DslError::parsing(reason).at(Spot::start_of(listed)));
         };
         for value in listed {
             let mut inner = Parameters::new("function_score", value)?;
@@ -259,9 +262,9 @@ fn decay(shape: DecayShape, name: &'static str, value: &Value) -> Result<Functio
         },
     };
     let Some((field, inner)) = parameters.take_any() else {
-        return Err(DslError::parsing(format!(
-            "malformed score function [{name}]"
-        )));
+        return Err(DslError::parsing(
+            "malformed score function score parameters.",
+        ));
     };
     parameters.finish()?;
     let mut inner = Parameters::new(name, inner)?;
@@ -291,23 +294,22 @@ fn decay(shape: DecayShape, name: &'static str, value: &Value) -> Result<Functio
 }
 
 pub(super) fn distance_feature(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("distance_feature", body)?;
+    let mut parameters = Parameters::new("distance_feature", body)?.by_fields("distance_feature");
     let boost = parameters.boost()?;
-    let required = |name: &str| DslError::illegal(format!("Required [{name}]"));
-    let field = parameters.text("field")?.ok_or_else(|| required("field"))?;
-    let origin = parameters
-        .take("origin")
-        .cloned()
-        .ok_or_else(|| required("origin"))?;
-    let pivot = parameters
-        .take("pivot")
-        .cloned()
-        .ok_or_else(|| required("pivot"))?;
+    let field = parameters.text("field")?.map(Value::from);
+    let (origin, pivot) = (parameters.take("origin"), parameters.take("pivot"));
     parameters.finish()?;
+    let (Some(Value::String(field)), Some(origin), Some(pivot)) = (&field, origin, pivot) else {
+        return Err(lacking(&[
+            ("field", field.as_ref()),
+            ("origin", origin),
+            ("pivot", pivot),
+        ]));
+    };
     Ok(Query::DistanceFeature(DistanceFeature {
-        field,
-        origin,
-        pivot,
+        field: field.clone(),
+        origin: origin.clone(),
+        pivot: pivot.clone(),
         boost,
     }))
 }

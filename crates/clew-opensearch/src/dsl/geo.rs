@@ -5,7 +5,8 @@ use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, ShapeRules,
 use serde_json::Value;
 
 use super::object::{Parameters, plain};
-use super::{DslError, named};
+use super::{DslError, DslErrorKind, named};
+use crate::http::place::{Spot, token};
 
 /// What is said of a field beside where its points must be.
 struct Common {
@@ -29,7 +30,7 @@ fn common(parameters: &mut Parameters<'_>) -> Result<Common, DslError> {
         }
         Some(other) => {
             return Err(DslError::illegal(format!(
-                "operator needs to be either STRICT, IGNORE_MALFORMED or COERCE, but not [{other}]"
+                "operator needs to be either [COERCE, IGNORE_MALFORMED, STRICT], but not [{other}]"
             )));
         }
     };
@@ -44,17 +45,26 @@ fn common(parameters: &mut Parameters<'_>) -> Result<Common, DslError> {
 fn field<'a>(parameters: &mut Parameters<'a>) -> Result<(&'a str, &'a Value), DslError> {
     let query = parameters.query();
     let Some(found) = parameters.take_any() else {
-        return Err(DslError::illegal(format!(
-            "[{query}] requires a field name"
-        )));
+        return Err(match query {
+            "geo_bounding_box" => DslError::of(
+                DslErrorKind::Malformed,
+                "failed to parse [geo_bounding_box] query. bounding box not provided",
+            ),
+            "geo_polygon" => DslError::illegal("fieldName must not be null"),
+            "geo_shape" => DslError::illegal("fieldName is required"),
+            _ => DslError::illegal("fieldName must not be null or empty"),
+        });
     };
-    if let Some((second, _)) = parameters.take_any() {
-        return Err(DslError::parsing(format!(
-            "[{query}] query doesn't support multiple fields, found [{}] and [{second}]",
-            found.0
-        )));
+    match parameters.take_any() {
+        Some((second, value)) => Err(unexpected(query, second, value)),
+        None => Ok(found),
     }
-    Ok(found)
+}
+
+/// The refusal of a name that is neither a parameter's nor the field's.
+fn unexpected(query: &str, name: &str, value: &Value) -> DslError {
+    let reason = format!("failed to parse [{query}] query. unexpected field [{name}]");
+    DslError::parsing(reason).at(Spot::start_of(value))
 }
 
 /// A point whose degrees are in range.
@@ -100,12 +110,18 @@ fn related(field: &str, area: GeoArea, common: &Common) -> GeoQuery {
 pub(super) fn geo_distance(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("geo_distance", body)?;
     let common = common(&mut parameters)?;
-    parameters.ignore(&["distance_type"]);
+    match parameters.text("distance_type")?.as_deref() {
+        None | Some("arc" | "ARC" | "plane" | "PLANE") => {}
+        Some(other) => {
+            let reason = format!("No geo distance for [{other}]");
+            return Err(DslError::illegal(reason));
+        }
+    }
     let unit = unit(&mut parameters)?;
     let distance = parameters
         .text("distance")?
         .ok_or_else(|| DslError::parsing("geo_distance requires 'distance' to be specified"))?;
-    let metres = parse_distance(&distance, unit).map_err(DslError::illegal)?;
+    let metres = parse_distance(&distance, unit).map_err(DslError::of_length)?;
     if metres <= 0.0 {
         return Err(DslError::illegal(
             "distance must be greater than zero".to_string(),
@@ -129,6 +145,9 @@ pub(super) fn geo_bounding_box(body: &Value) -> Result<Query, DslError> {
     let common = common(&mut parameters)?;
     parameters.ignore(&["type"]);
     let (name, value) = field(&mut parameters)?;
+    if !value.is_object() {
+        return Err(unexpected("geo_bounding_box", name, value));
+    }
     let mut sides = Parameters::new("geo_bounding_box", value)?;
     if let Some(text) = sides.text("wkt")? {
         sides.finish()?;
@@ -139,10 +158,8 @@ pub(super) fn geo_bounding_box(body: &Value) -> Result<Query, DslError> {
             ))),
         };
     }
-    let found = rectangle(&mut sides, &common)?;
-    sides.finish()?;
-    let area = GeoArea::rectangle(found)
-        .map_err(|reason| DslError::illegal(format!("failed to parse bounding box: {reason}")))?;
+    let found = rectangle(sides, &common)?;
+    let area = GeoArea::rectangle(found).map_err(DslError::illegal)?;
     Ok(query(name, area, &common))
 }
 
@@ -153,14 +170,11 @@ pub(crate) fn bounding_box(value: &Value) -> Result<[f64; 4], DslError> {
         ignore_unmapped: false,
         lenient: false,
     };
-    let mut sides = Parameters::new("bounds", value)?;
-    let found = rectangle(&mut sides, &common)?;
-    sides.finish()?;
-    Ok(found)
+    rectangle(Parameters::new("bounds", value)?, &common)
 }
 
 /// `[top, left, bottom, right]`, from two corners or from four sides.
-fn rectangle(sides: &mut Parameters<'_>, common: &Common) -> Result<[f64; 4], DslError> {
+fn rectangle(mut sides: Parameters<'_>, common: &Common) -> Result<[f64; 4], DslError> {
     let mut found: [Option<f64>; 4] = [None; 4];
     for (names, [lat, lon]) in [
         (["top_left", "topLeft"], [0, 1]),
@@ -188,12 +202,25 @@ fn rectangle(sides: &mut Parameters<'_>, common: &Common) -> Result<[f64; 4], Ds
             })?);
         }
     }
-    let [Some(top), Some(left), Some(bottom), Some(right)] = found else {
-        return Err(DslError::parsing(
-            "failed to parse bounding box: conflicting or missing definition of its sides",
-        ));
-    };
-    Ok([top, left, bottom, right])
+    if let Some((name, _)) = sides.first() {
+        let reason = format!(
+            "failed to parse [geo_bounding_box] query. [failed to parse bounding box. unexpected \
+             field [{name}]]"
+        );
+        return Err(DslError::of(DslErrorKind::Malformed, reason));
+    }
+    // A side that is missing is no number.
+    let names = [
+        "top latitude",
+        "left longitude",
+        "bottom latitude",
+        "right longitude",
+    ];
+    let mut sides = [0.0; 4];
+    for ((side, found), name) in sides.iter_mut().zip(found).zip(names) {
+        *side = found.ok_or_else(|| DslError::illegal(format!("{name} is invalid: NaN")))?;
+    }
+    Ok(sides)
 }
 
 pub(super) fn geo_polygon(body: &Value) -> Result<Query, DslError> {
@@ -201,10 +228,19 @@ pub(super) fn geo_polygon(body: &Value) -> Result<Query, DslError> {
     let common = common(&mut parameters)?;
     let (name, value) = field(&mut parameters)?;
     let mut inner = Parameters::new("geo_polygon", value)?;
-    let Some(Value::Array(points)) = inner.take("points") else {
+    let points = inner.take("points");
+    if let Some((name, value)) = inner.first() {
+        let found = token(value);
+        let reason =
+            format!("[geo_polygon] query does not support token type [{found}] under [{name}]");
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+    }
+    let Some(Value::Array(points)) = points else {
         return Err(DslError::parsing("no points defined for geo_polygon query"));
     };
-    inner.finish()?;
+    if points.is_empty() {
+        return Err(DslError::illegal("polygon must not be null or empty"));
+    }
     let points = points
         .iter()
         .map(|value| point("geo_polygon", value, &common))
@@ -236,7 +272,10 @@ pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
         },
     };
     inner.ignore(&["strategy"]);
-    inner.finish()?;
+    if let Some((name, value)) = inner.first() {
+        let reason = format!("query does not support [{name}]");
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+    }
     let (area, indexed) = match (shape, indexed) {
         (Some(shape), _) => (shape_area(shape)?, None),
         (None, Some(indexed)) => (GeoArea::Union(Vec::new()), Some(indexed_shape(indexed)?)),

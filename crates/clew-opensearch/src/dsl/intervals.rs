@@ -6,13 +6,14 @@ use clew_query::{
 };
 use serde_json::Value;
 
-use super::DslError;
 use super::leaf::fuzziness;
-use super::object::{Parameters, one_field, plain};
+use super::object::{Parameters, one_field};
 use super::script::Written;
+use super::{DslError, integer_in};
 use crate::http::place::Spot;
 
-const RULES: &str = "[match, any_of, all_of, prefix, wildcard, regexp, fuzzy]";
+/// Rules as OpenSearch lists them, which forgets `fuzzy`.
+const RULES: &str = "[match, any_of, all_of, prefix, wildcard, regexp]";
 /// How deep rules may be nested.
 const DEPTH_MAX: usize = 30;
 
@@ -32,9 +33,9 @@ pub(super) fn intervals(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("intervals", value)?;
     let boost = parameters.boost()?;
     let Some((name, inner)) = parameters.take_any() else {
-        return Err(DslError::parsing(format!(
-            "Missing intervals from interval query definition, expecting one of {RULES}"
-        )));
+        return Err(DslError::parsing(
+            "Missing intervals from interval query definition",
+        ));
     };
     let rule = named_rule(name, inner, 0)?;
     if let Some((second, value)) = parameters.take_any() {
@@ -83,14 +84,15 @@ fn named_rule(name: &str, value: &Value, depth: usize) -> Result<IntervalRule, D
         "fuzzy" => fuzzy(value),
         "any_of" => any_of(value, depth),
         "all_of" => all_of(value, depth),
-        _ => Err(DslError::parsing(format!(
-            "Unknown interval type [{name}], expecting one of {RULES}"
-        ))),
+        _ => {
+            let reason = format!("Unknown interval type [{name}], expecting one of {RULES}");
+            Err(DslError::parsing(reason).at(Spot::name_of(value)))
+        }
     }
 }
 
 fn matches(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("match", value)?;
+    let mut parameters = Parameters::new("match", value)?.by_fields("match");
     let text = required(&mut parameters, "query")?;
     let (mode, max_gaps) = joining(&mut parameters)?;
     let rule = IntervalRule::Match {
@@ -106,7 +108,7 @@ fn matches(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
 }
 
 fn prefix(value: &Value) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("prefix", value)?;
+    let mut parameters = Parameters::new("prefix", value)?.by_fields("prefix");
     let text = required(&mut parameters, "prefix")?;
     let rule = IntervalRule::Prefix(text, false);
     let rule = normalized(rule, &mut parameters)?;
@@ -115,7 +117,7 @@ fn prefix(value: &Value) -> Result<IntervalRule, DslError> {
 }
 
 fn wildcard(value: &Value) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("wildcard", value)?;
+    let mut parameters = Parameters::new("wildcard", value)?.by_fields("wildcard");
     let text = required(&mut parameters, "pattern")?;
     parameters.ignore(&["max_expansions"]);
     let rule = normalized(IntervalRule::Wildcard(text, false), &mut parameters)?;
@@ -124,7 +126,7 @@ fn wildcard(value: &Value) -> Result<IntervalRule, DslError> {
 }
 
 fn regexp(value: &Value) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("regexp", value)?;
+    let mut parameters = Parameters::new("regexp", value)?.by_fields("regexp");
     let text = required(&mut parameters, "pattern")?;
     let ignore_case = parameters.flag("case_insensitive")?.unwrap_or(false);
     parameters.ignore(&["flags", "flags_value", "max_expansions"]);
@@ -134,7 +136,7 @@ fn regexp(value: &Value) -> Result<IntervalRule, DslError> {
 }
 
 fn fuzzy(value: &Value) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("fuzzy", value)?;
+    let mut parameters = Parameters::new("fuzzy", value)?.by_fields("fuzzy");
     let term = required(&mut parameters, "term")?;
     let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
     let rule = normalized(IntervalRule::Fuzzy(term, fuzziness), &mut parameters)?;
@@ -143,7 +145,7 @@ fn fuzzy(value: &Value) -> Result<IntervalRule, DslError> {
 }
 
 fn any_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("any_of", value)?;
+    let mut parameters = Parameters::new("any_of", value)?.by_fields("any_of");
     let rules = rules(&mut parameters, depth)?;
     let rule = filtered(IntervalRule::AnyOf(rules), &mut parameters, depth)?;
     parameters.finish()?;
@@ -151,7 +153,7 @@ fn any_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
 }
 
 fn all_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
-    let mut parameters = Parameters::new("all_of", value)?;
+    let mut parameters = Parameters::new("all_of", value)?.by_fields("all_of");
     let rules = rules(&mut parameters, depth)?;
     let (mode, max_gaps) = joining(&mut parameters)?;
     let rule = IntervalRule::AllOf {
@@ -166,16 +168,25 @@ fn all_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
 
 fn rules(parameters: &mut Parameters<'_>, depth: usize) -> Result<Vec<IntervalRule>, DslError> {
     match parameters.take("intervals") {
-        Some(Value::Array(values)) => values.iter().map(|value| rule(value, depth + 1)).collect(),
+        Some(Value::Array(values)) => {
+            let rules: Result<Vec<IntervalRule>, DslError> =
+                values.iter().map(|value| rule(value, depth + 1)).collect();
+            rules.map_err(|error| parameters.in_field("intervals", error))
+        }
         Some(alone) => Ok(vec![rule(alone, depth + 1)?]),
-        None => Err(DslError::illegal("Required [intervals]")),
+        None => {
+            parameters.late(DslError::illegal("Required [intervals]"));
+            Ok(Vec::new())
+        }
     }
 }
 
 fn required(parameters: &mut Parameters<'_>, name: &str) -> Result<String, DslError> {
-    parameters
-        .text(name)?
-        .ok_or_else(|| DslError::illegal(format!("Required [{name}]")))
+    let text = parameters.text(name)?;
+    if text.is_none() {
+        parameters.late(DslError::illegal(format!("Required [{name}]")));
+    }
+    Ok(text.unwrap_or_default())
 }
 
 /// `mode` (or the older `ordered`) and `max_gaps`, where -1 means any.
@@ -196,24 +207,12 @@ fn joining(parameters: &mut Parameters<'_>) -> Result<(IntervalMode, Option<u32>
             }
         },
     };
-    let wrong = |value: &Value| {
-        DslError::illegal(format!(
-            "[max_gaps] must be a whole number, found [{}]",
-            plain(value)
-        ))
+    let Some(value) = parameters.take("max_gaps") else {
+        return Ok((mode, None));
     };
-    let max_gaps = match parameters.take("max_gaps") {
-        None => None,
-        Some(value) => {
-            let text = plain(value);
-            let gaps: i64 = text.parse().map_err(|_| wrong(value))?;
-            if gaps < 0 {
-                None
-            } else {
-                Some(u32::try_from(gaps).map_err(|_| wrong(value))?)
-            }
-        }
-    };
+    let gaps = integer_in(value).map_err(|error| parameters.in_field("max_gaps", error))?;
+    let gaps = gaps.ok_or_else(|| parameters.other_sort("max_gaps", value))?;
+    let max_gaps = (gaps >= 0).then(|| u32::try_from(gaps).unwrap_or(u32::MAX));
     Ok((mode, max_gaps))
 }
 

@@ -1,17 +1,18 @@
 //! Queries on exact values and on terms.
 
 use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Term, TermsOf};
-use clew_schema::RangeRelation;
+use clew_schema::{RangeRelation, parse_zone};
 use serde_json::Value;
 
-use super::DslError;
 use super::object::{Parameters, long_form, one_field, plain};
-use crate::http::place::Spot;
+use super::{DslError, DslErrorKind};
+use crate::http::error::NO_TEXT;
+use crate::http::place::{Spot, token};
 
 pub(super) fn match_all(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("match_all", body)?;
-    let boost = parameters.boost()?;
-    parameters.finish()?;
+    let mut parameters = Parameters::new("match_all", body)?.by_fields("match_all");
+    let boost = parameters.boost().map_err(DslError::handed_on)?;
+    parameters.finish().map_err(DslError::handed_on)?;
     Ok(Query::MatchAll { boost })
 }
 
@@ -67,13 +68,13 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         if matches!(name.as_str(), "boost" | "_name" | "value_type") {
             continue;
         }
-        let values = match (value, super::named::terms(name, value, boost)) {
-            (Value::Array(values), _) => values.as_slice(),
-            (_, Some(of)) => {
-                lookup = Some(of);
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            Value::Object(_) => {
+                lookup = Some(super::named::terms(name, value, boost)?);
                 &[]
             }
-            (_, None) => {
+            _ => {
                 let reason = format!("[terms] query does not support [{name}]");
                 return Err(DslError::parsing(reason).at(Spot::start_of(value)));
             }
@@ -123,6 +124,17 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     range.boost = parameters.boost()?;
     range.format = parameters.text("format")?;
     range.time_zone = parameters.text("time_zone")?;
+    check_zone(range.time_zone.as_deref()).map_err(|error| {
+        let class = match error.kind {
+            DslErrorKind::ZoneRules => "java.time.zone.ZoneRulesException",
+            _ => "java.time.DateTimeException",
+        };
+        let reason = format!("{class}: {}", error.reason);
+        DslError {
+            within: Some(Box::new(error)),
+            ..DslError::illegal(reason)
+        }
+    })?;
     let lower_inclusive = parameters.flag("include_lower")?.unwrap_or(true);
     let upper_inclusive = parameters.flag("include_upper")?.unwrap_or(true);
     if let Some(from) = parameters.take("from").cloned() {
@@ -156,37 +168,66 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Range(range))
 }
 
+/// Looks whether there is the time zone that a text names.
+pub(crate) fn check_zone(name: Option<&str>) -> Result<(), DslError> {
+    parse_zone(name)
+        .map(|_| ())
+        .map_err(|unknown| DslError::no_zone(&unknown.0))
+}
+
 pub(super) fn exists(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("exists", body)?;
     let boost = parameters.boost()?;
-    let field = parameters.text("field")?;
+    let field = match parameters.take("field") {
+        Some(none @ Value::Null) => {
+            let reason = "[exists] unknown token [VALUE_NULL] after [field]";
+            return Err(DslError::parsing(reason).at(Spot::start_of(none)));
+        }
+        Some(value) if value.is_object() || value.is_array() => {
+            return Err(parameters.unknown_token("field", value));
+        }
+        field => field.map(plain),
+    };
     parameters.finish()?;
-    let field = field
-        .filter(|field| !field.is_empty())
-        .ok_or_else(|| DslError::parsing("[exists] must be provided with a [field]"))?;
+    let field =
+        field.ok_or_else(|| DslError::parsing("[exists] must be provided with a [field]"))?;
+    if field.is_empty() {
+        return Err(DslError::illegal("field name is null or empty"));
+    }
     Ok(Query::Exists { field, boost })
 }
 
 pub(super) fn ids(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("ids", body)?;
+    ids_by_fields(body).map_err(DslError::handed_on)
+}
+
+fn ids_by_fields(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("ids", body)?.by_fields("ids");
     let boost = parameters.boost()?;
     parameters.ignore(&["type"]);
     let values = match parameters.take("values") {
-        Some(Value::Array(values)) if values.iter().any(|v| v.is_object() || v.is_array()) => {
-            return Err(DslError::parsing("[ids] failed to parse field [values]"));
+        Some(Value::Array(values)) => {
+            let values: Result<Vec<String>, DslError> = values.iter().map(id).collect();
+            values.map_err(|error| parameters.in_field("values", error))?
         }
-        Some(Value::Array(values)) => values.iter().map(plain).collect(),
         Some(value @ Value::String(_)) => vec![plain(value)],
-        Some(Value::Number(_)) => {
-            return Err(DslError::parsing(
-                "[ids] values doesn't support values of type: VALUE_NUMBER",
-            ));
-        }
-        Some(_) => return Err(DslError::parsing("[ids] failed to parse field [values]")),
+        Some(other) => return Err(parameters.other_sort("values", other)),
         None => Vec::new(),
     };
     parameters.finish()?;
     Ok(Query::Ids { values, boost })
+}
+
+/// The id that a value is.
+fn id(value: &Value) -> Result<String, DslError> {
+    let reason = match value {
+        Value::Null => format!("{NO_TEXT}{}", token(value)),
+        Value::Array(_) | Value::Object(_) => {
+            format!("expected value but got [{}]", token(value))
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => return Ok(plain(value)),
+    };
+    Err(DslError::of(DslErrorKind::State, reason).at(Spot::start_of(value)))
 }
 
 /// A field and the pattern that its terms must match.
@@ -259,10 +300,15 @@ pub(super) fn fuzziness(parameters: &mut Parameters<'_>) -> Result<Option<Fuzzin
         .map(|text| Fuzziness::parse(&text).map_err(DslError::illegal))
         .transpose()?;
     let mut fuzziness = given.unwrap_or_else(Fuzziness::auto);
-    if let Some(length) = parameters.whole("prefix_length")? {
+    let query = parameters.query();
+    let negative = format!("[{query}] requires prefix length to be non-negative.");
+    if let Some(length) = parameters.at_least("prefix_length", 0, &negative)? {
         fuzziness.prefix_length = length;
     }
-    if let Some(most) = parameters.whole("max_expansions")? {
+    // Those who ask for words that are like one may say 0, and find none.
+    let least = i64::from(query != "fuzzy");
+    let none = format!("[{query}] requires maxExpansions to be positive.");
+    if let Some(most) = parameters.at_least("max_expansions", least, &none)? {
         fuzziness.max_expansions = most;
     }
     for name in ["transpositions", "fuzzy_transpositions"] {

@@ -31,12 +31,13 @@ use clew_query::{Query, ScriptError};
 use serde_json::Value;
 
 use crate::http::error::{EMPTY_CLAUSE, NOT_BUILT};
-use crate::http::place::Spot;
+use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
 
 pub(crate) use bitmap::numbers as bitmap_numbers;
 pub(crate) use geo::{bounding_box, shape_area};
 pub use hybrid::{HybridQuery, parse_search_query};
+pub(crate) use leaf::check_zone;
 pub(crate) use object_parser::{Field, flag_in, integer_in, number_in};
 pub use percolate::query_reader;
 pub(crate) use script::Written as WrittenScript;
@@ -59,6 +60,14 @@ pub enum DslErrorKind {
     Script,
     /// `named_object_not_found_exception`.
     NamedObject,
+    /// `json_parse_exception`.
+    Json,
+    /// `illegal_state_exception`.
+    State,
+    /// `date_time_exception`.
+    DateTime,
+    /// `zone_rules_exception`.
+    ZoneRules,
 }
 
 impl DslErrorKind {
@@ -72,6 +81,10 @@ impl DslErrorKind {
             DslErrorKind::Malformed => "parse_exception",
             DslErrorKind::Script => "script_exception",
             DslErrorKind::NamedObject => "named_object_not_found_exception",
+            DslErrorKind::Json => "json_parse_exception",
+            DslErrorKind::State => "illegal_state_exception",
+            DslErrorKind::DateTime => "date_time_exception",
+            DslErrorKind::ZoneRules => "zone_rules_exception",
         }
     }
 }
@@ -147,6 +160,56 @@ impl DslError {
         ))
     }
 
+    /// A value that is neither a number nor a text, where the reader of JSON itself is asked for a number.
+    pub(crate) fn not_numeric(value: &Value) -> Self {
+        let found = json_token(value);
+        let reason =
+            format!("Current token ({found}) not numeric, can not use numeric value accessors");
+        Self::of(DslErrorKind::Json, reason).at(Spot::first_token_of(value))
+    }
+
+    /// A text that names no time zone, as Java says which it is not.
+    pub(crate) fn no_zone(text: &str) -> Self {
+        let is_name = text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && text
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "~/._+-".contains(letter));
+        if text.len() < 2 || text.starts_with(['+', '-']) {
+            let reason = format!("Invalid ID for ZoneOffset, invalid format: {text}");
+            Self::of(DslErrorKind::DateTime, reason)
+        } else if is_name {
+            Self::of(
+                DslErrorKind::ZoneRules,
+                format!("Unknown time-zone ID: {text}"),
+            )
+        } else {
+            let reason = format!("Invalid ID for region-based ZoneId, invalid format: {text}");
+            Self::of(DslErrorKind::DateTime, reason)
+        }
+    }
+
+    /// What is wrong with a length: with its number, or with all of it.
+    pub(crate) fn of_length(reason: String) -> Self {
+        if reason.starts_with("For input string: ") {
+            Self::of(DslErrorKind::NumberFormat, reason)
+        } else {
+            Self::illegal(reason)
+        }
+    }
+
+    /// The error as those queries hand it on that are read by a table of their fields inside a reader by hand.
+    pub(crate) fn handed_on(self) -> Self {
+        match self.kind {
+            DslErrorKind::XContentParse => DslError {
+                spot: self.spot.map(Spot::past_name),
+                reason: self.reason.clone(),
+                within: Some(Box::new(self)),
+                ..Self::parsing("")
+            },
+            _ => self,
+        }
+    }
+
     /// The error as it is told of a member whose value has it. A member that is unknown is told at its name, and what it is
     /// in where the reader has come to: at its value.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
@@ -172,6 +235,17 @@ impl DslError {
 
     pub(crate) fn illegal(reason: impl Into<String>) -> Self {
         Self::of(DslErrorKind::IllegalArgument, reason)
+    }
+}
+
+/// A value's first token as the reader of JSON itself calls it.
+pub(crate) fn json_token(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(true) => "VALUE_TRUE",
+        Value::Bool(false) => "VALUE_FALSE",
+        Value::Number(number) if number.is_f64() => "VALUE_NUMBER_FLOAT",
+        Value::Number(_) => "VALUE_NUMBER_INT",
+        other => token(other),
     }
 }
 
@@ -239,6 +313,12 @@ fn name_of(body: &Value) -> Option<&str> {
 /// A query inside a text, in base 64.
 fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = object::Parameters::new("wrapper", body)?;
+    if let Some((name, value)) = parameters.first()
+        && !parameters.has("query")
+    {
+        let reason = format!("[wrapper] query malformed, expected `query` but was {name}");
+        return Err(DslError::parsing(reason).at(Spot::name_of(value)));
+    }
     let text = parameters
         .text("query")?
         .ok_or_else(|| DslError::parsing("[wrapper] query malformed"))?;

@@ -5,20 +5,26 @@ use clew_query::{
 };
 use serde_json::Value;
 
-use super::DslError;
 use super::fields::{SYNONYM_PHRASES, clause, slop};
+use super::leaf::check_zone;
 use super::object::{Parameters, check_boost, plain};
+use super::{DslError, DslErrorKind};
 
 fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
     let query = parameters.query();
     let boosted = |text: &str| {
+        if let Some((_, boost)) = text.rsplit_once('^')
+            && boost.parse::<f32>().is_err()
+        {
+            return Err(DslError::no_number(boost));
+        }
         let field = FieldBoost::parse(text);
         check_boost(field.boost, query).map(|()| field)
     };
     match parameters.take("fields") {
         None => Ok(Vec::new()),
         Some(Value::Array(fields)) => fields.iter().map(|field| boosted(&plain(field))).collect(),
-        Some(Value::String(field)) => Ok(vec![boosted(field)?]),
+        Some(Value::String(field)) if query == "multi_match" => Ok(vec![boosted(field)?]),
         Some(_) => {
             let reason = format!("[{query}] query does not support [fields]");
             Err(parameters.of_last(DslError::parsing(reason)))
@@ -64,9 +70,9 @@ fn kind(parameters: &mut Parameters<'_>) -> Result<MultiMatchKind, DslError> {
         Some("phrase_prefix") => MultiMatchKind::PhrasePrefix,
         Some("bool_prefix") => MultiMatchKind::BoolPrefix,
         Some(other) => {
-            return Err(DslError::parsing(format!(
-                "failed to parse [multi_match] query type [{other}]. unknown type."
-            )));
+            let reason =
+                format!("failed to parse [multi_match] query type [{other}]. unknown type.");
+            return Err(DslError::of(DslErrorKind::Malformed, reason));
         }
     })
 }
@@ -97,6 +103,7 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     let usual = if are_added { 1.0 } else { 0.0 };
     query.tie_breaker = parameters.float("tie_breaker")?.unwrap_or(usual);
     query.time_zone = parameters.text("time_zone")?;
+    check_zone(query.time_zone.as_deref()).map_err(|error| parameters.of_last(error))?;
     if let Some(states_max) = parameters.whole("max_determinized_states")? {
         query.regexp_states_max = states_max;
     }

@@ -3,6 +3,10 @@
 use clew_query::{DocumentName, TermsOf};
 use serde_json::{Map, Value};
 
+use super::DslError;
+use super::object::lacking;
+use crate::http::place::Spot;
+
 /// The members that name a document.
 pub(super) struct Keys {
     pub(super) index: &'static str,
@@ -38,14 +42,31 @@ pub(super) fn document(object: &Map<String, Value>, keys: &Keys) -> Option<Docum
     })
 }
 
-/// The values of a `terms` query that a document has, if that is what stands in the place of a
-/// list.
-pub(super) fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
-    let object = value.as_object()?;
-    let path = object.get("path")?;
-    Some(TermsOf {
+/// What says where the values of a `terms` query are.
+const LOOKUP: [&str; 5] = ["index", "id", "path", "routing", "store"];
+
+/// The values of a `terms` query that a document has, which stands in the place of a list.
+pub(super) fn terms(field: &str, value: &Value, boost: f32) -> Result<TermsOf, DslError> {
+    let object = value.as_object().into_iter().flatten();
+    for (name, value) in object {
+        if !LOOKUP.contains(&name.as_str()) {
+            let reason = format!("[terms_lookup] unknown field [{name}]");
+            return Err(DslError::content(reason).at(Spot::name_of(value)));
+        }
+    }
+    let (index, path) = (value.get("index"), value.get("path"));
+    let id = value
+        .get("id")
+        .filter(|id| id.is_string() || id.is_number());
+    let document = value
+        .as_object()
+        .and_then(|object| document(object, &PLAIN));
+    let (Some(document), Some(path)) = (document, path) else {
+        return Err(lacking(&[("index", index), ("id", id), ("path", path)]));
+    };
+    Ok(TermsOf {
         field: field.to_string(),
-        document: document(object, &PLAIN)?,
+        document,
         path: path.as_str().unwrap_or_default().to_string(),
         is_packed: false,
         boost,

@@ -6,15 +6,34 @@ use clew_query::{MinimumShouldMatch, Operator};
 pub(super) use clew_schema::text_of as plain;
 use serde_json::{Map, Value};
 
-use super::{DslError, flag_in};
+use super::{DslError, flag_in, integer_in};
 use crate::http::place::{Spot, token};
 
 /// The parameters of one query, and the query's name for errors.
 pub(super) struct Parameters<'a> {
     query: &'static str,
+    reader: Reader,
     entries: Vec<(&'a str, &'a Value)>,
     /// The one that was taken last: what is wrong is wrong with it, unless something else is said.
     last: Option<&'a Value>,
+    /// What is wrong with the parameters together.
+    late: Option<DslError>,
+}
+
+/// How OpenSearch reads parameters, which shows in its words for what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// By hand, each query in its own way.
+    ByHand,
+    /// By a table of the fields that the object has.
+    ByFields,
+}
+
+/// The refusal of an object that lacks some of what must be in it, which are told together.
+pub(super) fn lacking(given: &[(&str, Option<&Value>)]) -> DslError {
+    let missing = given.iter().filter(|(_, value)| value.is_none());
+    let missing: Vec<&str> = missing.map(|(name, _)| *name).collect();
+    DslError::illegal(format!("Required [{}]", missing.join(", ")))
 }
 
 /// Scores are added and compared as numbers that are not negative.
@@ -41,9 +60,26 @@ impl<'a> Parameters<'a> {
         let entries = object.iter().map(|(name, value)| (name.as_str(), value));
         Parameters {
             query,
+            reader: Reader::ByHand,
             entries: entries.collect(),
             last: None,
+            late: None,
         }
+    }
+
+    /// The same as what OpenSearch reads by a table of the fields of an object that it calls so.
+    pub(super) fn by_fields(self, object: &'static str) -> Self {
+        Parameters {
+            query: object,
+            reader: Reader::ByFields,
+            ..self
+        }
+    }
+
+    /// Keeps what is wrong with the parameters together, as that one is missing, which is told when all are read and known.
+    /// Whoever reads goes on with a value that stands in.
+    pub(super) fn late(&mut self, error: DslError) {
+        self.late.get_or_insert(error);
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<&'a Value> {
@@ -94,27 +130,34 @@ impl<'a> Parameters<'a> {
 
     /// Fails when something is left.
     pub(super) fn finish(self) -> Result<(), DslError> {
-        match self.entries.first() {
-            None => Ok(()),
-            Some((name, value)) if value.is_object() || value.is_array() => {
-                Err(self.unknown_token(name, value))
-            }
-            Some((name, value)) => {
-                let reason = format!("[{}] query does not support [{name}]", self.query);
-                Err(DslError::parsing(reason).at(Spot::start_of(value)))
-            }
+        let Some((name, value)) = self.first() else {
+            return self.late.map_or(Ok(()), Err);
+        };
+        if self.reader == Reader::ByFields {
+            let reason = format!("[{}] unknown field [{name}]", self.query);
+            return Err(DslError::content(reason).at(Spot::name_of(value)));
         }
+        if value.is_object() || value.is_array() {
+            return Err(self.unknown_token(name, value));
+        }
+        let reason = match self.query {
+            "function_score" => {
+                format!("failed to parse [function_score] query. field [{name}] is not supported")
+            }
+            query @ ("field_value_factor" | "random_score") => {
+                format!("{query} query does not support [{name}]")
+            }
+            "simple_query_string" => format!("[simple_query_string] unsupported field [{name}]"),
+            "_geo_distance" => format!("[_geo_distance] does not support [{name}]"),
+            query => format!("[{query}] query does not support [{name}]"),
+        };
+        Err(DslError::parsing(reason).at(Spot::start_of(value)))
     }
 
     /// The same, in the words of those readers that know their members by name.
     pub(super) fn finish_by_name(self) -> Result<(), DslError> {
-        match self.entries.first() {
-            None => Ok(()),
-            Some((name, value)) => {
-                let reason = format!("[{}] unknown field [{name}]", self.query);
-                Err(DslError::content(reason).at(Spot::name_of(value)))
-            }
-        }
+        let object = self.query;
+        self.by_fields(object).finish()
     }
 
     pub(super) fn boost(&mut self) -> Result<f32, DslError> {
@@ -153,20 +196,44 @@ impl<'a> Parameters<'a> {
             .ok_or_else(|| self.wrong(name, value))
     }
 
+    /// A whole number that is not below the least, and what is told of one that is.
+    pub(super) fn at_least(
+        &mut self,
+        name: &str,
+        least: i64,
+        reason: &str,
+    ) -> Result<Option<usize>, DslError> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let number = integer_in(value).map_err(|error| self.of_last(error))?;
+        let number = number.ok_or_else(|| self.wrong(name, value))?;
+        if number < least {
+            return Err(DslError::illegal(reason));
+        }
+        Ok(usize::try_from(number).ok())
+    }
+
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, DslError> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
         let flag = flag_in(value).ok().flatten();
-        flag.map(Some)
-            .ok_or_else(|| DslError::no_flag(&plain(value)).at(Spot::start_of(value)))
+        flag.map(Some).ok_or_else(|| match (self.reader, value) {
+            (Reader::ByFields, Value::String(text)) => self.in_field(name, DslError::no_flag(text)),
+            (Reader::ByFields, _) => self.other_sort(name, value),
+            (Reader::ByHand, _) => DslError::no_flag(&plain(value)).at(Spot::start_of(value)),
+        })
     }
 
     /// A scalar as text.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, DslError> {
         match self.take(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value @ (Value::Object(_) | Value::Array(_))) => Err(self.wrong(name, value)),
+            Some(value @ (Value::Object(_) | Value::Array(_))) => Err(match self.reader {
+                Reader::ByFields => self.other_sort(name, value),
+                Reader::ByHand => self.unknown_token(name, value),
+            }),
             Some(value) => Ok(Some(plain(value))),
         }
     }
@@ -190,17 +257,13 @@ impl<'a> Parameters<'a> {
     }
 
     /// The refusal of an object or an array where none can stand.
-    fn unknown_token(&self, name: &str, value: &Value) -> DslError {
+    pub(super) fn unknown_token(&self, name: &str, value: &Value) -> DslError {
         let found = token(value);
         if matches!(self.query, "bool" | "field_sort" | "_score" | "_script") {
-            let reason = format!(
-                "[{}] {name} doesn't support values of type: {found}",
-                self.query
-            );
-            return DslError::content(reason).at(Spot::start_of(value));
+            return self.other_sort(name, value);
         }
         let reason = match self.query {
-            "term" | "prefix" | "wildcard" | "regexp" | "range" => {
+            "term" | "prefix" | "wildcard" | "regexp" | "range" | "query_string" => {
                 format!("[{}] query does not support [{name}]", self.query)
             }
             "fuzzy" => format!("[fuzzy] unexpected token [{found}] after [{name}]"),
@@ -209,13 +272,33 @@ impl<'a> Parameters<'a> {
         DslError::parsing(reason).at(Spot::start_of(value))
     }
 
-    /// The refusal of a value that is not what a parameter takes.
+    /// The refusal of a value of another sort than the field of a table takes.
+    pub(super) fn other_sort(&self, name: &str, value: &Value) -> DslError {
+        let (query, found) = (self.query, token(value));
+        let reason = format!("[{query}] {name} doesn't support values of type: {found}");
+        DslError::content(reason).at(Spot::start_of(value))
+    }
+
+    /// The refusal of a value that is not the number which a parameter takes.
     fn wrong(&self, name: &str, value: &Value) -> DslError {
+        let by_fields = self.reader == Reader::ByFields;
         if let Value::String(text) = value {
-            return DslError::no_number(text).at(Spot::start_of(value));
+            let error = DslError::no_number(text).at(Spot::start_of(value));
+            return if by_fields {
+                self.in_field(name, error)
+            } else {
+                error
+            };
+        }
+        if by_fields {
+            return self.other_sort(name, value);
         }
         if value.is_object() || value.is_array() {
-            return self.unknown_token(name, value);
+            return match self.query {
+                // These do not look at what stands there before they read it.
+                "term" | "prefix" | "wildcard" | "regexp" | "range" => DslError::not_numeric(value),
+                _ => self.unknown_token(name, value),
+            };
         }
         DslError::illegal(format!(
             "[{}] failed to parse value [{}]",
@@ -260,6 +343,8 @@ pub(super) fn one_field<'a>(
                 DslError::illegal("field name is null or empty")
             }
             "fuzzy" => DslError::illegal("field name cannot be null or empty"),
+            "intervals" => DslError::parsing("Expected [FIELD_NAME] but got [END_OBJECT]"),
+            "terms_set" => DslError::parsing("[terms_set] unknown token [END_OBJECT]"),
             _ => DslError::illegal(format!("[{query}] requires fieldName")),
         });
     };
@@ -268,6 +353,9 @@ pub(super) fn one_field<'a>(
             "[{query}] query doesn't support multiple fields, found [{field}] and [{second}]"
         );
         return Err(DslError::parsing(reason).at(Spot::start_of(second_value)));
+    }
+    if value.is_null() && matches!(query, "term" | "range") {
+        return Err(DslError::illegal("field name is null or empty"));
     }
     if value.is_array() {
         let reason = match query {

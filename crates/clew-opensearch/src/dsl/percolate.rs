@@ -13,7 +13,7 @@ use super::{DslError, DslErrorKind, named, parse_query};
 const DOCUMENTS_MAX: usize = 10_000;
 
 pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("percolate", body)?;
+    let mut parameters = Parameters::new("percolate", body)?.by_fields("percolate");
     // As in OpenSearch the factor is read, and changes nothing.
     parameters.boost()?;
     let field = parameters.text("field")?;
@@ -22,6 +22,9 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     // Where no document is named, these are read all the same, and change nothing.
     parameters.ignore(&["index", "type", "id", "routing", "preference", "version"]);
     let documents = match (parameters.take("document"), parameters.take("documents")) {
+        (Some(other), _) if !other.is_object() => {
+            return Err(parameters.other_sort("document", other));
+        }
         (Some(document), _) => std::slice::from_ref(document),
         (None, Some(Value::Array(documents))) => documents.as_slice(),
         (None, Some(one)) => std::slice::from_ref(one),
@@ -29,7 +32,6 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     };
     parameters.ignore(&["document_type"]);
     parameters.finish()?;
-    let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
     // A document that is named counts, whatever stands beside it.
     let documents = if stored.is_some() { &[] } else { documents };
     if documents.is_empty() && stored.is_none() {
@@ -37,6 +39,7 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
             "Required one of fields [document, documents, id], but none were specified. ",
         ));
     }
+    let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
     if documents.len() > DOCUMENTS_MAX {
         return Err(DslError::illegal(format!(
             "[percolate] may ask about at most [{DOCUMENTS_MAX}] documents, got [{}]",
@@ -79,10 +82,13 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
     })?;
     parse_query(&value).map_err(|error| NoQuery {
         kind: match error.kind {
-            DslErrorKind::Parsing => UnfitKind::Syntax,
-            DslErrorKind::IllegalArgument | DslErrorKind::NumberFormat | DslErrorKind::Script => {
-                UnfitKind::Illegal
-            }
+            DslErrorKind::Parsing | DslErrorKind::Json => UnfitKind::Syntax,
+            DslErrorKind::IllegalArgument
+            | DslErrorKind::NumberFormat
+            | DslErrorKind::Script
+            | DslErrorKind::State
+            | DslErrorKind::DateTime
+            | DslErrorKind::ZoneRules => UnfitKind::Illegal,
             DslErrorKind::XContentParse | DslErrorKind::NamedObject => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,
         },
@@ -117,11 +123,11 @@ mod tests {
         );
         check(
             json!({"field": "q", "document": 1}),
-            Err("expected documents but found [1]"),
+            Err("[percolate] document doesn't support values of type: VALUE_NUMBER"),
         );
         check(
             json!({"field": "q", "document": {}, "x": 1}),
-            Err("does not support [x]"),
+            Err("[percolate] unknown field [x]"),
         );
     }
 

@@ -8,22 +8,21 @@ use clew_query::{
 };
 use serde_json::Value;
 
-use super::object::{Parameters, plain};
+use super::object::{Parameters, lacking, plain};
 use super::{DslError, DslErrorKind};
+use crate::http::place::Spot;
 use crate::state::stored_scripts;
 
 pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("script_score", body)?;
+    let mut parameters = Parameters::new("script_score", body)?.by_fields("script_score");
     let boost = parameters.boost()?;
     let min_score = parameters.float("min_score")?;
-    let query = parameters
-        .take("query")
-        .ok_or_else(|| DslError::illegal("Required [query]"))?;
-    let query = Box::new(super::query(query, depth + 1)?);
-    let script = parameters
-        .take("script")
-        .ok_or_else(|| DslError::illegal("Required [script]"))?;
+    let (query, script) = (parameters.take("query"), parameters.take("script"));
     parameters.finish()?;
+    let (Some(query), Some(script)) = (query, script) else {
+        return Err(lacking(&[("query", query), ("script", script)]));
+    };
+    let query = Box::new(super::query(query, depth + 1)?);
     let written = Written::of("script_score", script)?;
     let by_vector = |scored: Scored, query| {
         Query::VectorScore(Box::new(VectorScore {
@@ -87,10 +86,15 @@ pub(super) fn function(value: &Value) -> Result<FunctionKind, DslError> {
 pub(super) fn script(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("script", body)?;
     let boost = parameters.boost()?;
-    let script = parameters
-        .take("script")
-        .ok_or_else(|| DslError::parsing("script must be provided with a [script] query"))?;
+    let script = parameters.take("script");
+    if let Some(list @ Value::Array(_)) = script {
+        let reason = "[script] query does not support an array of scripts. Use a bool query with a \
+                      clause per script instead.";
+        return Err(DslError::parsing(reason).at(Spot::start_of(list)));
+    }
     parameters.finish()?;
+    let script = script
+        .ok_or_else(|| DslError::parsing("script must be provided with a [script] filter"))?;
     let script = Written::of("script", script)?.read(ScriptPurpose::Filter)?;
     let test = FunctionScore {
         query: Box::new(Query::match_all()),
@@ -184,7 +188,7 @@ impl Written {
                 params: Value::Null,
             });
         }
-        let mut script = Parameters::new(query, script)?;
+        let mut script = Parameters::new(query, script)?.by_fields("script");
         script.ignore(&["options"]);
         let id = script.text("id")?;
         let inline = script.text("inline")?;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::object::{Parameters, one_field, plain};
 use super::script::Written;
 use super::{DslError, DslErrorKind, named};
+use crate::http::place::Spot;
 
 /// What an item is told that is not one thing.
 const EITHER: &str = "failed to parse More Like This item. either [id] or [doc] can be specified, \
@@ -25,6 +26,10 @@ pub(super) fn more_like_this(body: &Value) -> Result<Query, DslError> {
     let boost = parameters.boost()?;
     let fields = match parameters.take("fields") {
         None => Vec::new(),
+        Some(value) if !value.is_array() => {
+            let reason = "[mlt] query does not support [fields]";
+            return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+        }
         Some(Value::Array(fields)) if !fields.is_empty() => fields.iter().map(plain).collect(),
         Some(_) => {
             return Err(DslError::parsing(
@@ -183,8 +188,13 @@ pub(super) fn terms_set(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("terms_set", body)?;
     let mut parameters = Parameters::new("terms_set", value)?;
     let boost = parameters.boost()?;
-    let Some(Value::Array(terms)) = parameters.take("terms") else {
-        return Err(DslError::parsing("[terms_set] requires [terms]"));
+    let terms = match parameters.take("terms") {
+        Some(Value::Array(terms)) => terms,
+        Some(value) => {
+            let reason = "[terms_set] query does not support [terms]";
+            return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+        }
+        None => return Err(DslError::parsing("[terms_set] requires [terms]")),
     };
     let script = parameters.take("minimum_should_match_script");
     let path = parameters.text("minimum_should_match_field")?;

@@ -25,7 +25,11 @@ fn root_of(error: &DslError) -> &DslError {
         DslErrorKind::XContentParse
         | DslErrorKind::NamedObject
         | DslErrorKind::IllegalArgument
-        | DslErrorKind::NumberFormat => false,
+        | DslErrorKind::NumberFormat
+        | DslErrorKind::Json
+        | DslErrorKind::State
+        | DslErrorKind::DateTime
+        | DslErrorKind::ZoneRules => false,
     };
     let is_parsers = |kind: DslErrorKind| {
         matches!(

@@ -32,6 +32,18 @@ pub(crate) const EMPTY_CLAUSE: &str = "query malformed, empty clause";
 /// How errors begin that are found when all of an object is read; they have no place.
 pub(crate) const NOT_BUILT: &str = "Failed to build [";
 
+/// How errors begin of values that have no text; the place of one is told behind the reason.
+pub(crate) const NO_TEXT: &str = "Can't get text on a ";
+
+/// Where the reader of JSON itself says that it is, when it has read up to a character: behind it.
+fn behind_token(line: usize, column: usize) -> String {
+    let column = column + 1;
+    format!(
+        "\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: \
+         {line}, column: {column}]"
+    )
+}
+
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
@@ -77,6 +89,12 @@ impl Cause {
                 "x_content_parse_exception" | "named_object_not_found_exception" => {
                     self.reason = format!("[{line}:{column}] {}", self.reason);
                 }
+                "json_parse_exception" => {
+                    self.reason.push_str(&behind_token(line, column));
+                }
+                "illegal_state_exception" if self.reason.starts_with(NO_TEXT) => {
+                    self.reason.push_str(&format!(" at {line}:{column}"));
+                }
                 _ if self.reason == EMPTY_CLAUSE => {
                     self.reason
                         .push_str(&format!(" found at [{line}:{column}]"));
@@ -84,8 +102,14 @@ impl Cause {
                 _ => {}
             }
         }
-        let within = self.caused_by.take();
-        self.caused_by = within.map(|within| Box::new(within.placed(places)));
+        if let Some(within) = self.caused_by.take() {
+            let is_handed_on = within.reason == self.reason;
+            let within = within.placed(places);
+            if is_handed_on {
+                self.reason.clone_from(&within.reason);
+            }
+            self.caused_by = Some(Box::new(within));
+        }
         self
     }
 

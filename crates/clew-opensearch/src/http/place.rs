@@ -37,6 +37,16 @@ impl Spot {
         Self::new(value, Edge::End)
     }
 
+    /// Where a reader has come to that has read the first token of a value: the last character of that.
+    pub(crate) fn first_token_of(value: &Value) -> Self {
+        let edge = if value.is_object() || value.is_array() {
+            Edge::Start
+        } else {
+            Edge::End
+        };
+        Self::new(value, edge)
+    }
+
     /// Where the value begins, if it is the name of a member.
     pub(crate) fn past_name(self) -> Self {
         match self.edge {

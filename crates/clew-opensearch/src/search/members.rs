@@ -3,9 +3,9 @@
 use clew_search::TrackTotal;
 use serde_json::Value;
 
-use crate::dsl::{flag_in, integer_in, number_in};
+use crate::dsl::{DslError, DslErrorKind, flag_in, integer_in, json_token, number_in};
 use crate::http::error::ApiError;
-use crate::http::place::{line_and_column, string_end, token};
+use crate::http::place::{Spot, line_and_column, string_end, token};
 
 /// Longest name of a group of searches, in bytes.
 const GROUP_BYTES_MAX: usize = 256;
@@ -43,28 +43,15 @@ fn number(value: &Value) -> Result<f64, ApiError> {
 
 /// The refusal of what is neither a number nor a text.
 fn no_number(value: &Value) -> ApiError {
-    let found = current_token(value);
-    let reason =
-        format!("Current token ({found}) not numeric, can not use numeric value accessors");
-    ApiError::bad_request("json_parse_exception", reason)
-}
-
-/// A value's first token as the reader of JSON itself calls it.
-fn current_token(value: &Value) -> &'static str {
-    match value {
-        Value::Bool(true) => "VALUE_TRUE",
-        Value::Bool(false) => "VALUE_FALSE",
-        Value::Number(number) if number.is_f64() => "VALUE_NUMBER_FLOAT",
-        Value::Number(_) => "VALUE_NUMBER_INT",
-        other => token(other),
-    }
+    DslError::not_numeric(value).into()
 }
 
 pub(super) fn flag(value: &Value) -> Result<bool, ApiError> {
     flag_in(value)?.ok_or_else(|| {
-        let found = current_token(value);
+        let found = json_token(value);
         let reason = format!("Current token ({found}) not of boolean type");
-        ApiError::bad_request("json_parse_exception", reason)
+        let error = DslError::of(DslErrorKind::Json, reason);
+        error.at(Spot::first_token_of(value)).into()
     })
 }
 

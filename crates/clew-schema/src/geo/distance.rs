@@ -86,7 +86,7 @@ pub fn parse_distance(text: &str, usual: DistanceUnit) -> Result<f64, String> {
     let length: f64 = number
         .trim()
         .parse()
-        .map_err(|_| format!("failed to parse distance [{text}]"))?;
+        .map_err(|_| format!("For input string: \"{}\"", number.trim()))?;
     if !length.is_finite() {
         return Err(format!("failed to parse distance [{text}]"));
     }

@@ -169,7 +169,7 @@ fn composite_kind(
         }
         "date_histogram" => CompositeKind::DateHistogram {
             interval: date_interval(source)?,
-            time_zone: source.text("time_zone")?,
+            time_zone: source.time_zone()?,
             offset_ms: date_offset(source)?,
             source: source.source()?,
         },

@@ -30,7 +30,7 @@ fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError>
     Ok(DateHistogramSpec {
         source,
         interval,
-        time_zone: body.text("time_zone")?,
+        time_zone: body.time_zone()?,
         offset_ms,
         min_doc_count: min_doc_count(body, 0)?,
         extended_bounds: body.bounds("extended_bounds")?,
@@ -59,7 +59,7 @@ fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {
     };
     Ok(AutoDateSpec {
         buckets: small(buckets),
-        time_zone: body.text("time_zone")?,
+        time_zone: body.time_zone()?,
         minimum,
         source: body.source()?,
     })

@@ -103,7 +103,7 @@ const POLE_TO_POLE: f64 = std::f64::consts::PI * 6_356_752.314_245;
 /// How many letters name cells that are no wider than a length. Two letters cut both sides into 32, the first of them
 /// the longer side into 8.
 fn letters_of(text: &str) -> Result<u64, AggDslError> {
-    let metres = parse_distance(text, DistanceUnit::metres()).map_err(AggDslError::illegal)?;
+    let metres = parse_distance(text, DistanceUnit::metres()).map_err(AggDslError::of_length)?;
     let cells = (EQUATOR * (1.0 + POLE_TO_POLE / EQUATOR) / metres.abs()).ceil();
     let mut bits = 0;
     while bits < 64 && 2_f64.powi(bits) < cells {

@@ -43,7 +43,7 @@ fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
         keyed: body.flag("keyed")?,
         kind,
         time_zone: match kind {
-            EndKind::Dates => body.text("time_zone")?,
+            EndKind::Dates => body.time_zone()?,
             _ => None,
         },
         origin: match kind {

@@ -167,6 +167,169 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
 }
 
 #[test]
+fn what_is_unknown_is_told_before_what_is_missing() {
+    for (body, reason) in [
+        (
+            json!({"match": {"a": {"nope": 1}}}),
+            "[match] query does not support [nope]",
+        ),
+        (
+            json!({"boosting": {"nope": 1}}),
+            "[boosting] query does not support [nope]",
+        ),
+        (
+            json!({"script": {"nope": 1}}),
+            "[script] query does not support [nope]",
+        ),
+        (
+            json!({"script_score": {"nope": 1}}),
+            "[script_score] unknown field [nope]",
+        ),
+        (
+            json!({"distance_feature": {"nope": 1}}),
+            "[distance_feature] unknown field [nope]",
+        ),
+        (
+            json!({"rank_feature": {"nope": 1}}),
+            "[feature] unknown field [nope]",
+        ),
+        (
+            json!({"percolate": {"nope": 1}}),
+            "[percolate] unknown field [nope]",
+        ),
+        (
+            json!({"intervals": {"a": {"match": {"nope": 1}}}}),
+            "[match] unknown field [nope]",
+        ),
+        (
+            json!({"terms": {"a": {"index": "x", "nope": 1}}}),
+            "[terms_lookup] unknown field [nope]",
+        ),
+        (
+            json!({"geo_polygon": {"a": {"nope": 1}}}),
+            "[geo_polygon] query does not support token type [VALUE_NUMBER] under [nope]",
+        ),
+    ] {
+        assert_eq!(parse_query(&body).unwrap_err().reason, reason, "{body}");
+    }
+}
+
+#[test]
+fn what_is_missing_or_out_of_range_is_told_in_the_words_of_each_query() {
+    use DslErrorKind::{
+        DateTime, IllegalArgument, Json, Malformed, NumberFormat, Parsing, ZoneRules,
+    };
+    for (body, kind, reason) in [
+        (
+            json!({"match_phrase": {"a": {}}}),
+            IllegalArgument,
+            "[match_phrase] requires query value",
+        ),
+        (
+            json!({"multi_match": {}}),
+            Parsing,
+            "No text specified for multi_match query",
+        ),
+        (
+            json!({"match": {"a": {"query": "x", "max_expansions": 0}}}),
+            IllegalArgument,
+            "[match] requires maxExpansions to be positive.",
+        ),
+        (
+            json!({"match_phrase": {"a": {"query": "x", "slop": -1}}}),
+            IllegalArgument,
+            "No negative slop allowed.",
+        ),
+        (
+            json!({"multi_match": {"query": "x", "fields": ["a^b"]}}),
+            NumberFormat,
+            "For input string: \"b\"",
+        ),
+        (
+            json!({"multi_match": {"query": "x", "type": "y"}}),
+            Malformed,
+            "failed to parse [multi_match] query type [y]. unknown type.",
+        ),
+        (
+            json!({"term": {"a": {"value": "x", "boost": [1]}}}),
+            Json,
+            "Current token (START_ARRAY) not numeric, can not use numeric value accessors",
+        ),
+        (
+            json!({"query_string": {"query": "x", "time_zone": "y"}}),
+            DateTime,
+            "Invalid ID for ZoneOffset, invalid format: y",
+        ),
+        (
+            json!({"query_string": {"query": "x", "time_zone": "Europe/Nowhere"}}),
+            ZoneRules,
+            "Unknown time-zone ID: Europe/Nowhere",
+        ),
+        (
+            json!({"range": {"a": {"gte": 1, "time_zone": "y"}}}),
+            IllegalArgument,
+            "java.time.DateTimeException: Invalid ID for ZoneOffset, invalid format: y",
+        ),
+        (
+            json!({"terms": {"a": {"index": "x"}}}),
+            IllegalArgument,
+            "Required [id, path]",
+        ),
+        (
+            json!({"script_score": {}}),
+            IllegalArgument,
+            "Required [query, script]",
+        ),
+        (
+            json!({"geo_distance": {"distance": "x", "a": "1,2"}}),
+            NumberFormat,
+            "For input string: \"x\"",
+        ),
+        (
+            json!({"geo_distance": {"distance": "1km", "distance_type": "x", "a": "1,2"}}),
+            IllegalArgument,
+            "No geo distance for [x]",
+        ),
+        (
+            json!({"geo_bounding_box": {"a": {"top_left": "1,2"}}}),
+            IllegalArgument,
+            "bottom latitude is invalid: NaN",
+        ),
+    ] {
+        let error = parse_query(&body).unwrap_err();
+        let told = (error.kind, error.reason.as_str());
+        assert_eq!(told, (kind, reason), "{body}");
+    }
+}
+
+#[test]
+fn what_is_read_by_fields_inside_a_reader_by_hand_is_handed_on() {
+    for (body, reason) in [
+        (
+            json!({"match_all": {"boost": "x"}}),
+            "[match_all] failed to parse field [boost]",
+        ),
+        (
+            json!({"ids": {"values": ["1"], "nope": 1}}),
+            "[ids] unknown field [nope]",
+        ),
+        (
+            json!({"ids": {"values": [null]}}),
+            "[ids] failed to parse field [values]",
+        ),
+    ] {
+        let error = parse_query(&body).unwrap_err();
+        let within = error.within.as_ref().expect("what it hands on");
+        let told = (error.kind, within.kind);
+        assert_eq!(told, (DslErrorKind::Parsing, DslErrorKind::XContentParse));
+        assert_eq!(
+            (error.reason.as_str(), within.reason.as_str()),
+            (reason, reason)
+        );
+    }
+}
+
+#[test]
 fn queries_nested_too_deeply_are_refused() {
     let mut query = json!({"match_all": {}});
     for _ in 0..60 {
