@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::documents::document::{GetSpec, freshness, write_document};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
+use crate::http::place::{Spot, token};
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::state::call::Call;
@@ -69,7 +70,17 @@ fn write_failure(json: &mut JsonWriter, spec: &GetSpec, error: &ApiError) {
 
 fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
     call.require_source()?;
-    let body = call.json_object()?;
+    let body = call.json()?.unwrap_or_default();
+    let specs = read_specs(call, &body);
+    specs.map_err(|error| error.placed(&body, &call.body))
+}
+
+fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
+    let Value::Object(members) = body else {
+        let found = token(body);
+        let reason = format!("unexpected token [{found}], expected [START_OBJECT]");
+        return Err(ApiError::parsing_at(Spot::start_of(body), reason));
+    };
     let base = GetSpec {
         index: call.path("index").unwrap_or_default().to_string(),
         id: String::new(),
@@ -78,11 +89,20 @@ fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
         ..GetSpec::shown(&call.params)?
     };
     let mut specs = Vec::new();
-    for (key, value) in body.as_object().into_iter().flatten() {
-        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    for (key, value) in members {
+        let Value::Array(items) = value else {
+            let found = token(value);
+            let reason =
+                format!("unexpected token [{found}], expected [FIELD_NAME] or [START_ARRAY]");
+            return Err(ApiError::parsing_at(Spot::start_of(value), reason));
+        };
         match key.as_str() {
             "ids" => {
                 for id in items {
+                    if id.is_object() || id.is_array() {
+                        let reason = "ids array element should only contain ids";
+                        return Err(ApiError::illegal_argument(reason));
+                    }
                     specs.push(GetSpec {
                         id: text(id)?,
                         ..base.clone()
@@ -95,20 +115,34 @@ fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
                 }
             }
             other => {
-                return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]"),
-                ));
+                let reason =
+                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]");
+                return Err(ApiError::parsing_at(Spot::start_of(value), reason));
             }
         }
     }
     if specs.is_empty() {
         return Err(ApiError::validation("no documents to get"));
     }
-    if specs.iter().any(|spec| spec.index.is_empty()) {
-        return Err(ApiError::validation("index is missing for doc 0"));
-    }
+    check_names(&specs)?;
     Ok(specs)
+}
+
+/// Looks whether each document is named by an index and an id.
+fn check_names(specs: &[GetSpec]) -> Result<(), ApiError> {
+    let mut failures = Vec::new();
+    for (at, spec) in specs.iter().enumerate() {
+        for (what, name) in [("index", &spec.index), ("id", &spec.id)] {
+            if name.is_empty() {
+                failures.push(format!("{what} is missing for doc {at}"));
+            }
+        }
+    }
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let failures: Vec<&str> = failures.iter().map(String::as_str).collect();
+    Err(ApiError::validations(&failures))
 }
 
 fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
@@ -133,9 +167,6 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
     }
     if forced {
         spec.version = None;
-    }
-    if spec.id.is_empty() {
-        return Err(ApiError::validation("id is missing for doc 0"));
     }
     Ok(spec)
 }

@@ -181,6 +181,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// What a reader that goes through a body by hand refuses of a value; [`Self::placed`] tells the place.
+    pub(crate) fn parsing_at(spot: Spot, reason: impl Into<String>) -> Self {
+        let cause = Cause::new("parsing_exception", reason).at(Some(spot));
+        Self::new(StatusCode::BAD_REQUEST, cause)
+    }
+
     /// A member that an object of a request does not have.
     pub(crate) fn unknown_field(object: &str, field: &str) -> Self {
         let reason = format!("[{object}] unknown field [{field}]");

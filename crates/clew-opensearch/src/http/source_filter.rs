@@ -2,12 +2,14 @@
 //! from the stored bytes, so numbers come back digit by digit as they were sent.
 
 use clew_schema::glob::matches as glob;
+use clew_schema::text_of;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::params::Params;
+use crate::http::place::{Spot, token};
 use crate::http::raw_json::{Items, Members};
 
 /// What a client wants to see of a source.
@@ -30,24 +32,27 @@ impl SourceFilter {
         match value {
             Value::Bool(true) => Ok(SourceFilter::All),
             Value::Bool(false) => Ok(SourceFilter::None),
-            Value::String(_) | Value::Array(_) => Ok(Self::paths(strings(value)?, Vec::new())),
+            Value::String(_) => Ok(Self::paths(vec![text_of(value)], Vec::new())),
+            // As in OpenSearch whatever stands in a list is taken for its text.
+            Value::Array(items) => Ok(Self::paths(items.iter().map(text_of).collect(), Vec::new())),
             Value::Object(members) => {
                 let (mut includes, mut excludes) = (Vec::new(), Vec::new());
                 for (name, value) in members {
                     match name.as_str() {
-                        "includes" | "include" => includes = strings(value)?,
-                        "excludes" | "exclude" => excludes = strings(value)?,
-                        other => {
-                            return Err(ApiError::bad_request(
-                                "parsing_exception",
-                                format!("Unknown key for a START_ARRAY in [{other}]."),
-                            ));
-                        }
+                        "includes" | "include" => includes = member(name, value)?,
+                        "excludes" | "exclude" => excludes = member(name, value)?,
+                        _ => return Err(unknown_key(name, value)),
                     }
                 }
                 Ok(Self::paths(includes, excludes))
             }
-            Value::Null | Value::Number(_) => Err(wrong_shape()),
+            Value::Null | Value::Number(_) => {
+                let reason = format!(
+                    "Expected one of [VALUE_BOOLEAN, START_OBJECT] but found [{}]",
+                    token(value)
+                );
+                Err(ApiError::parsing_at(Spot::start_of(value), reason))
+            }
         }
     }
 
@@ -203,22 +208,27 @@ impl Paths<'_> {
     }
 }
 
-fn strings(value: &Value) -> Result<Vec<String>, ApiError> {
+/// The paths that one of the lists of an object has.
+fn member(name: &str, value: &Value) -> Result<Vec<String>, ApiError> {
     match value {
         Value::String(text) => Ok(vec![text.clone()]),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| item.as_str().map(String::from).ok_or_else(wrong_shape))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Err(wrong_shape()),
+        Value::Array(items) => {
+            let path = |item: &Value| {
+                let text = item.as_str().map(String::from);
+                text.ok_or_else(|| unknown_key(name, item))
+            };
+            items.iter().map(path).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            Err(unknown_key(name, value))
+        }
     }
 }
 
-fn wrong_shape() -> ApiError {
-    ApiError::bad_request(
-        "parsing_exception",
-        "Expected one of [VALUE_BOOLEAN, VALUE_STRING, START_ARRAY, START_OBJECT] in [_source]",
-    )
+/// The refusal of a member that there is not, or not of values like this.
+fn unknown_key(name: &str, value: &Value) -> ApiError {
+    let reason = format!("Unknown key for a {} in [{name}].", token(value));
+    ApiError::parsing_at(Spot::start_of(value), reason)
 }
 
 #[cfg(test)]

@@ -12,13 +12,19 @@ const GROUP_BYTES_MAX: usize = 256;
 
 /// The names of the groups that a search is counted in.
 pub(super) fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
-    let names = list(key, value)?;
-    let name = |value: &Value| {
-        let text = value.as_str().filter(|text| text.len() <= GROUP_BYTES_MAX);
-        text.map(str::to_string)
-            .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] takes short names")))
+    list(key, value)?;
+    let name = |value: &Value| match value {
+        Value::String(text) if text.len() <= GROUP_BYTES_MAX => Ok(text.clone()),
+        Value::String(_) => Err(ApiError::illegal_argument(format!(
+            "[{key}] takes names of at most [{GROUP_BYTES_MAX}] bytes"
+        ))),
+        other => {
+            let found = token(other);
+            let reason = format!("Expected [VALUE_STRING] in [{key}] but found [{found}]");
+            Err(ApiError::parsing_at(Spot::start_of(other), reason))
+        }
     };
-    names.iter().map(name).collect()
+    value.as_array().into_iter().flatten().map(name).collect()
 }
 
 /// A whole number; what stands behind a point is left off.
@@ -83,8 +89,7 @@ pub(super) fn track_total(value: &Value) -> Result<TrackTotal, ApiError> {
         Value::Bool(false) => return Ok(TrackTotal::No),
         Value::String(text) if text == "true" || text.is_empty() => return Ok(TrackTotal::Exact),
         Value::String(text) if text == "false" => return Ok(TrackTotal::No),
-        Value::String(text) => text.parse::<i64>().ok(),
-        other => other.as_i64(),
+        other => integer_in(other)?,
     };
     match number {
         Some(-1) => Ok(TrackTotal::Exact),

@@ -31,6 +31,7 @@ use crate::aggs::{ParsedAggs, ShownAggs, parse_aggs};
 use crate::dsl::{self, HybridQuery};
 use crate::http::error::ApiError;
 use crate::http::params::Params;
+use crate::http::place::{Spot, token};
 use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 10;
@@ -77,10 +78,10 @@ impl Spec {
     /// The same, before it is looked at what goes together.
     pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
         let Value::Object(members) = body else {
-            return Err(ApiError::bad_request(
-                "parsing_exception",
-                "Expected [START_OBJECT]",
-            ));
+            let found = token(body);
+            let reason = format!("Expected [START_OBJECT] but found [{found}]");
+            let error = ApiError::parsing_at(Spot::start_of(body), reason);
+            return Err(error.placed(body, text));
         };
         let mut spec = Spec::empty();
         for (key, value) in members {
@@ -167,7 +168,10 @@ impl Spec {
             "sort" => self.sort = dsl::parse_sort(value)?,
             "from" => self.from = whole(key, value)?,
             "size" => self.size = whole(key, value)?,
-            "search_after" => self.search_after = sort_values::singles(list(key, value)?)?,
+            "search_after" => {
+                self.search_after = list(key, value)?;
+                sort_values::check_singles(value)?;
+            }
             "_source" => self.source = Some(SourceFilter::from_json(value)?),
             "fields" | "docvalue_fields" => self.output.fields.extend(key, value)?,
             "stored_fields" if value.is_object() => return Err(unknown_key(key, value, text)),
@@ -213,7 +217,15 @@ impl Spec {
         self.stored_fields = true;
         let names = match value {
             Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-            other => other.as_str().map(|text| vec![text]).unwrap_or_default(),
+            Value::String(text) => vec![text.as_str()],
+            other => {
+                let found = token(other);
+                let reason = format!(
+                    "Expected [VALUE_STRING] or [START_ARRAY] in [stored_fields] but found \
+                     [{found}]"
+                );
+                return Err(ApiError::parsing_at(Spot::start_of(other), reason));
+            }
         };
         self.output.bare = names.contains(&"_none_");
         if names.contains(&"_source") {
@@ -251,8 +263,11 @@ impl Spec {
             self.read_stored_fields(&json!(names))?;
         }
         if let Some(text) = params.get("track_total_hits") {
-            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-            self.track_total = Some(track_total(&value)?);
+            self.track_total = Some(match text {
+                "" | "true" => TrackTotal::Exact,
+                "false" => TrackTotal::No,
+                _ => track_total(&json!(params.integer("track_total_hits")?))?,
+            });
         }
         if let Some(field) = params.get("suggest_field") {
             let text = params.get("suggest_text").or(params.get("q"));

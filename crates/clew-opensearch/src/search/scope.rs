@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::lookup;
 use crate::dsl;
 use crate::http::error::ApiError;
+use crate::http::place::{Spot, token};
 use crate::state::call::Call;
 
 /// `indices_boost`, in the request's order: expressions and factors.
@@ -162,7 +163,9 @@ pub(super) fn read_boosts(value: &Value) -> Result<Boosts, ApiError> {
     let mut boosts = Boosts::new();
     for object in objects {
         let Some(members) = object.as_object() else {
-            return Err(not_boosts(object));
+            let found = token(object);
+            let reason = format!("Expected [START_OBJECT] in [null] but found [{found}]");
+            return Err(ApiError::parsing_at(Spot::start_of(object), reason));
         };
         for (name, factor) in members {
             let factor = factor.as_f64().filter(|factor| *factor >= 0.0);

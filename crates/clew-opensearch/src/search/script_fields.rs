@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::fields::FieldList;
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
+use crate::http::place::{Spot, token};
 use crate::http::script_errors::script_cause;
 
 /// Scripts that one search may have for values of hits, unless its index says otherwise.
@@ -34,6 +35,25 @@ struct ScriptField {
     ignore_failure: bool,
 }
 
+/// Looks whether what is said of a value is an object, and has no members but those that there are.
+fn check_members(name: &str, body: &Value) -> Result<(), ApiError> {
+    let Value::Object(members) = body else {
+        let found = token(body);
+        let reason = format!("Expected [START_OBJECT] in [{name}] but found [{found}]");
+        return Err(ApiError::parsing_at(Spot::start_of(body), reason));
+    };
+    let unknown = members
+        .iter()
+        .find(|(key, _)| !matches!(key.as_str(), "script" | "ignore_failure"));
+    match unknown {
+        None => Ok(()),
+        Some((key, value)) => {
+            let reason = format!("Unknown key for a {} in [{key}].", token(value));
+            Err(ApiError::parsing_at(Spot::start_of(value), reason))
+        }
+    }
+}
+
 impl ScriptFields {
     /// Reads `{"name": {"script": .., "ignore_failure": ..}, ..}`.
     pub(super) fn read(value: &Value) -> Result<Self, ApiError> {
@@ -45,6 +65,7 @@ impl ScriptFields {
         };
         let mut fields = Vec::with_capacity(members.len());
         for (name, body) in members {
+            check_members(name, body)?;
             let Some(written) = body.get("script") else {
                 return Err(ApiError::illegal_argument(
                     "Required [script] in [script_fields]",

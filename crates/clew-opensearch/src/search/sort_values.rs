@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
-use crate::http::place::token;
+use crate::http::place::{Spot, token};
 
 /// Refuses an order over a field whose numbers have a sign in one index and none in another.
 pub(crate) fn check(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
@@ -62,20 +62,18 @@ pub(super) fn shown(value: &SortValue) -> Value {
 }
 
 /// Values of `search_after`, each of which is a single one.
-pub(super) fn singles(values: Vec<Value>) -> Result<Vec<Value>, ApiError> {
-    match values
-        .iter()
-        .find(|value| value.is_object() || value.is_array())
-    {
-        None => Ok(values),
-        Some(value) => Err(ApiError::bad_request(
-            "parsing_exception",
-            format!(
+pub(super) fn check_singles(list: &Value) -> Result<(), ApiError> {
+    let mut values = list.as_array().into_iter().flatten();
+    match values.find(|value| value.is_object() || value.is_array()) {
+        None => Ok(()),
+        Some(value) => {
+            let reason = format!(
                 "Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [{}] \
                  inside search_after.",
                 token(value)
-            ),
-        )),
+            );
+            Err(ApiError::parsing_at(Spot::start_of(value), reason))
+        }
     }
 }
 

@@ -11,11 +11,13 @@ use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
 use clew_schema::{
     DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, fraction_text, geo::GeoPoint,
-    glob::matches as glob,
+    glob::matches as glob, text_of,
 };
 use serde_json::{Map, Value};
 
+use crate::dsl::{DslError, Field};
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 
 pub(super) use check::{COLUMNS_MAX, COLUMNS_SETTING};
 
@@ -36,6 +38,33 @@ struct Wanted {
     pattern: String,
     asked: FieldsForm,
     format: Option<Format>,
+}
+
+/// Reads a name, or an object with a name and how its values are to be written.
+fn field_and_format(item: &Value) -> Result<(String, Option<&str>), DslError> {
+    match item {
+        Value::Object(_) => {}
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => return Ok((text_of(item), None)),
+        Value::Array(_) | Value::Null => {
+            let reason = "expected field names or objects with [field]";
+            return Err(DslError::parsing(reason).at(Spot::start_of(item)));
+        }
+    }
+    let (mut name, mut format) = (None, None);
+    for member in Field::all("docvalues_field", item)? {
+        match member.name {
+            "field" => name = Some(member.text()?.to_string()),
+            "format" if member.value.is_null() => {}
+            "format" => format = Some(member.text()?),
+            // Fields without a mapping have no values here either way.
+            "include_unmapped" => {
+                member.flag()?;
+            }
+            _ => return Err(member.unknown(&["field", "format"])),
+        }
+    }
+    let name = name.ok_or_else(|| DslError::illegal("Required [field]"))?;
+    Ok((name, format))
 }
 
 /// How values are to be written, which says something else of dates, numbers and places.
@@ -67,12 +96,6 @@ impl FieldList {
             "stored_fields" => FieldsForm::Stored,
             _ => FieldsForm::Fields,
         };
-        let refused = || {
-            ApiError::bad_request(
-                "parsing_exception",
-                format!("expected field names or objects with [field] in [{key}]"),
-            )
-        };
         let items = match value {
             Value::Array(items) => items.as_slice(),
             other => std::slice::from_ref(other),
@@ -82,17 +105,14 @@ impl FieldList {
         let plain = self.wanted.iter().filter(is_plain);
         let mut seen: BTreeSet<String> = plain.map(|wanted| wanted.pattern.clone()).collect();
         for item in items {
-            let name = item
-                .as_str()
-                .or_else(|| item.get("field").and_then(Value::as_str))
-                .ok_or_else(refused)?;
-            let format = read_format(item.get("format").and_then(Value::as_str))?;
+            let (name, format) = field_and_format(item)?;
+            let format = read_format(format)?;
             let is_once = asked != FieldsForm::DocValues && format.is_none();
-            if is_once && !seen.insert(name.to_string()) {
+            if is_once && !seen.insert(name.clone()) {
                 continue;
             }
             self.wanted.push(Wanted {
-                pattern: name.to_string(),
+                pattern: name,
                 asked,
                 format,
             });
