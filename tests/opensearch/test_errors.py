@@ -236,6 +236,22 @@ class Errors(ClewTest):
         for size in (1.5, "1.5", "1"):
             self.assertEqual(self.client.search(index="i", body={"size": size})["timed_out"], False)
 
+    def test_bodies_that_are_no_json(self):
+        valid = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
+        place = "[Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: %d]"
+        unclosed = f"Unexpected end-of-input: expected close marker for Object (start marker at {place % 1})"
+        for path, text, kind, reason, column in (
+            ("/i/_search", "x", "json_parse_exception", f"Unrecognized token 'x': was expecting {valid}", 2),
+            ("/i/_search", '{"query":{"match_all":{}}', "json_e_o_f_exception", unclosed, 26),
+            ("/i/_search", '{"size":1,"size":2}', "json_parse_exception", "Duplicate field 'size'", 17),
+            ("/_msearch", "x\n{}\n", "json_parse_exception", f"Unrecognized token 'x': was expecting {valid}", 2),
+            ("/i/_bulk", '{"index":\n', "json_e_o_f_exception", "Unexpected end-of-input within/between Object entries", 10),
+        ):
+            media = "application/json" if path.endswith("_search") else "application/x-ndjson"
+            with self.subTest(text), self.refused(400, kind) as caught:
+                self.raw("POST", path, body=text, headers={"content-type": media})
+            self.assertEqual(caught.exception.info["error"]["reason"], f"{reason}\n at {place % column}")
+
     def test_what_the_reader_of_json_says_is_told_with_the_place_behind_it(self):
         for text, column in (('{"size": true}', 14), ('{"query": {"term": {"k": {"value": "a", "boost": [1]}}}}', 51)):
             with self.subTest(text), self.refused(400, "json_parse_exception") as caught:

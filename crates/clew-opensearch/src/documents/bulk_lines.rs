@@ -188,7 +188,7 @@ impl Header {
 
     fn parse(line: &[u8], number: usize) -> Result<Self, ApiError> {
         let raw: &RawValue =
-            serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))?;
+            serde_json::from_slice(line).map_err(|error| ApiError::malformed_text(line, &error))?;
         let outer = members(raw, number, "START_OBJECT")?;
         let Some((name, meta)) = outer.0.first() else {
             return Err(malformed(number, "FIELD_NAME", "END_OBJECT"));

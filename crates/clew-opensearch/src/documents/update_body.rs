@@ -42,7 +42,7 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         return Err(ApiError::validation("script or doc is missing"));
     }
     let members: Members =
-        serde_json::from_slice(body).map_err(|error| ApiError::malformed_json(&error))?;
+        serde_json::from_slice(body).map_err(|error| ApiError::malformed_text(body, &error))?;
     let mut spec = UpdateSpec {
         detect_noop: true,
         ..UpdateSpec::default()
@@ -192,7 +192,7 @@ mod tests {
             "doc doesn't support values of type: START_ARRAY",
         );
         check(r#"{"doc":{},"x":1}"#, "unknown field [x]");
-        check(r#"{"doc":{"#, "json_parse_exception");
+        check(r#"{"doc":{"#, "json_e_o_f_exception");
         let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
         assert!(scripted.unwrap().spec.change.is_some());
         let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;

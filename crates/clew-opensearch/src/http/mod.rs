@@ -4,6 +4,7 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod error;
 pub(crate) mod error_table;
+pub(crate) mod json_fault;
 pub(crate) mod json_writer;
 pub(crate) mod memory_stats;
 pub(crate) mod metrics;

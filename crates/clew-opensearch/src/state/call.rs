@@ -165,7 +165,7 @@ impl Call {
             self.memory.take_json(&self.body)?;
             unique_json::from_slice(&self.body)
                 .map(Some)
-                .map_err(|error| ApiError::malformed_json(&error))
+                .map_err(|error| ApiError::malformed_text(&self.body, &error))
         })
     }
 

@@ -113,7 +113,7 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
         "{\"update\":{\"_id\":\"1\",\"_source\":[\"a\"]}}\n{\"doc\":{}}\n",
         &format!("{line} [1], expected a simple value for field [_source] but found [START_ARRAY]"),
     );
-    check_refused("{\"index\n", "json_parse_exception");
+    check_refused("{\"index\n", "json_e_o_f_exception");
     check_refused("{\"delete\":{}}\n", "id is missing");
     check_refused("{\"index\":{}}\n", "no requests added");
     check_refused("{\"index\":{\"if_seq_no\":1}}\n{}\n", "ifSeqNo is set");
