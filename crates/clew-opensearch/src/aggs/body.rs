@@ -4,8 +4,8 @@ use clew_query::ScriptPurpose;
 use clew_query::aggregation::{Bounds, OrderBy, Scalar, Source};
 use serde_json::{Map, Value};
 
+use super::AggDslError;
 use super::order::one_order;
-use super::{AggDslError, AggDslErrorKind};
 use crate::dsl::{WrittenScript, check_zone, flag_in};
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
@@ -431,10 +431,7 @@ impl<'a> Body<'a> {
             Value::String(text) => {
                 let error = AggDslError::no_number(text).at(Spot::start_of(value));
                 let error = if LONG_NUMBERS.contains(&key) {
-                    AggDslError {
-                        kind: AggDslErrorKind::IllegalArgument,
-                        ..error
-                    }
+                    error.of_long()
                 } else {
                     error
                 };

@@ -26,8 +26,11 @@ struct Copy {
 
 /// `GET /_cluster/allocation/explain`: of the copy that the body names, or of any unassigned one.
 pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
-    let copy = match call.json()? {
-        Some(Value::Object(members)) if !members.is_empty() => named_copy(&call, &members)?,
+    let body = call.json()?.unwrap_or_default();
+    let copy = match &body {
+        Value::Object(members) if !members.is_empty() => {
+            call.read(&body, |_| named_copy(&call, members))?
+        }
         _ => any_unassigned(&call)?,
     };
     let failure = copy.index.shard_failure(copy.shard);
@@ -55,7 +58,8 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
             "primary" => primary = value.as_bool(),
             "current_node" => {}
             other => {
-                return Err(ApiError::unknown_field("cluster/allocation/explain", other));
+                let object = "cluster/allocation/explain";
+                return Err(ApiError::unknown_field(object, other, value));
             }
         }
     }

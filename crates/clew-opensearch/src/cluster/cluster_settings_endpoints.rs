@@ -31,7 +31,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
     let flat = call.params.flag("flat_settings", false)?;
-    let (persistent, transient) = read_changes(&body)?;
+    let (persistent, transient) = call.read(&body, read_changes)?;
     if persistent.is_empty() && transient.is_empty() {
         return Err(ApiError::validation("no settings to update"));
     }
@@ -55,6 +55,7 @@ fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
                 return Err(ApiError::unknown_field(
                     "cluster_update_settings_request",
                     other,
+                    value,
                 ));
             }
         };

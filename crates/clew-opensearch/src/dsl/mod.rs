@@ -188,6 +188,17 @@ impl DslError {
         }
     }
 
+    /// A text that is no number as OpenSearch tells of it where it reads 64 bits: as of other illegal arguments.
+    pub(crate) fn of_long(self) -> Self {
+        match self.kind {
+            DslErrorKind::NumberFormat => DslError {
+                kind: DslErrorKind::IllegalArgument,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// What is wrong with a length: with its number, or with all of it.
     pub(crate) fn of_length(reason: String) -> Self {
         if reason.starts_with("For input string: ") {

@@ -51,6 +51,11 @@ impl<'a> Field<'a> {
         self.some(integer_in(self.value))
     }
 
+    /// The same of those that OpenSearch reads with 64 bits: it refuses a text that is none as other illegal arguments.
+    pub(crate) fn long(self) -> Result<i64, DslError> {
+        self.some(integer_in(self.value).map_err(DslError::of_long))
+    }
+
     /// The same as a size, of which there are none below 0.
     pub(crate) fn size(self) -> Result<usize, DslError> {
         let number = self.integer()?.max(0);
@@ -173,6 +178,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::dsl::DslErrorKind;
 
     /// What a reader of the member of an object without others says.
     fn said<T: std::fmt::Debug>(
@@ -212,6 +218,11 @@ mod tests {
             assert_eq!(said(&value, |field| field.integer()), integer, "{value}");
         }
         assert_eq!(said(&json!(-3), |field| field.size()), "0");
+        assert_eq!(said(&json!("3"), |field| field.long()), "3");
+        let body = json!({"a": "y"});
+        let field = Field::all("x", &body).unwrap().next().unwrap();
+        let within = field.long().unwrap_err().within.unwrap();
+        assert_eq!(within.kind, DslErrorKind::IllegalArgument);
         assert_eq!(said(&json!("true"), |field| field.flag()), "true");
         assert_eq!(
             said(&json!(1), |field| field.flag()),

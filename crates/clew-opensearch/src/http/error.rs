@@ -185,9 +185,13 @@ impl ApiError {
     }
 
     /// A member that an object of a request does not have.
-    pub(crate) fn unknown_field(object: &str, field: &str) -> Self {
+    pub(crate) fn unknown_field(object: &str, field: &str, value: &Value) -> Self {
         let reason = format!("[{object}] unknown field [{field}]");
-        Self::bad_request("x_content_parse_exception", reason)
+        let cause = Cause::new("x_content_parse_exception", reason);
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            cause.at(Some(Spot::name_of(value))),
+        )
     }
 
     /// What went wrong, where it was the server's fault and not the request's.
@@ -280,6 +284,14 @@ impl ApiError {
             StatusCode::INTERNAL_SERVER_ERROR,
             Cause::new("exception", reason),
         )
+    }
+
+    /// Says where in the request's body it is, unless that is said already.
+    pub(crate) fn or_at(self, spot: Spot) -> Self {
+        self.map_cause(|cause| {
+            let spot = cause.spot.or(Some(spot));
+            cause.at(spot)
+        })
     }
 
     /// Says which index the error is about.

@@ -9,6 +9,7 @@ use clew_engine::Index;
 use clew_schema::FieldKind;
 use serde_json::{Map, Value, json};
 
+use crate::dsl::Field;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
@@ -32,6 +33,19 @@ struct Asked {
     attributes: Vec<String>,
 }
 
+/// What a request may say.
+const MEMBERS: [&str; 9] = [
+    "text",
+    "analyzer",
+    "field",
+    "explain",
+    "normalizer",
+    "attributes",
+    "tokenizer",
+    "filter",
+    "char_filter",
+];
+
 impl Asked {
     fn from_call(call: &Call) -> Result<Self, ApiError> {
         let body = call.json()?.unwrap_or_else(|| json!({}));
@@ -47,12 +61,16 @@ impl Asked {
             explain: call.params.flag("explain", false)?,
             ..Asked::default()
         };
-        let members = body
-            .as_object()
-            .ok_or_else(|| ApiError::bad_request("parsing_exception", "expected an object"))?;
-        for (key, value) in members {
-            asked.read(key, value)?;
+        if !body.is_object() {
+            return Err(ApiError::bad_request(
+                "parsing_exception",
+                "expected an object",
+            ));
         }
+        call.read(&body, |body| {
+            let mut members = Field::all("analyze_request", body)?;
+            members.try_for_each(|member| asked.read(member))
+        })?;
         if asked.texts.is_empty() {
             call.require_source()?;
             return Err(ApiError::validation("text is missing"));
@@ -60,14 +78,9 @@ impl Asked {
         Ok(asked)
     }
 
-    fn read(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
-        let wrong = || {
-            ApiError::bad_request(
-                "x_content_parse_exception",
-                format!("[analyze_request] failed to parse field [{key}]"),
-            )
-        };
-        match (key, value) {
+    fn read(&mut self, member: Field<'_>) -> Result<(), ApiError> {
+        let wrong = || member.other_sort();
+        match (member.name, member.value) {
             ("text", Value::Array(items)) => {
                 let texts = items.iter().map(|item| item.as_str().map(String::from));
                 self.texts = texts.collect::<Option<_>>().ok_or_else(wrong)?;
@@ -86,16 +99,15 @@ impl Asked {
             ("attributes", Value::String(name)) => self.attributes = vec![name.to_lowercase()],
             ("tokenizer", Value::String(_) | Value::Object(_))
             | ("filter" | "char_filter", Value::Array(_)) => {
-                self.parts.insert(key.to_string(), value.clone());
+                self.parts
+                    .insert(member.name.to_string(), member.value.clone());
             }
             (
                 "text" | "analyzer" | "field" | "explain" | "normalizer" | "attributes"
                 | "tokenizer" | "filter" | "char_filter",
                 _,
-            ) => return Err(wrong()),
-            _ => {
-                return Err(ApiError::unknown_field("analyze_request", key));
-            }
+            ) => return Err(wrong().into()),
+            _ => return Err(member.unknown(&MEMBERS).into()),
         }
         Ok(())
     }

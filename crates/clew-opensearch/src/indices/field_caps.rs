@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 use crate::http::reply::Reply;
 use crate::search::resolve_documents;
 use crate::state::call::Call;
@@ -51,7 +52,7 @@ type Gathered = BTreeMap<String, BTreeMap<String, Vec<Own>>>;
 /// `GET|POST /{index}/_field_caps`.
 pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
-    let patterns = patterns(&call, &body)?;
+    let patterns = call.read(&body, |body| patterns(&call, body))?;
     let include_unmapped = call.params.flag("include_unmapped", false)?;
     let indices = match body.get("index_filter").filter(|filter| !filter.is_null()) {
         None => call.indices(Purpose::Watch).await?,
@@ -96,13 +97,12 @@ fn told(indices: &[Arc<Index>], patterns: &[String], include_unmapped: bool) -> 
 }
 
 fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
-    if let Some(key) = body
-        .as_object()
-        .into_iter()
-        .flat_map(Map::keys)
-        .find(|key| !matches!(key.as_str(), "index_filter" | "fields"))
+    let mut members = body.as_object().into_iter().flatten();
+    if let Some((key, value)) =
+        members.find(|(key, _)| !matches!(key.as_str(), "index_filter" | "fields"))
     {
-        return Err(ApiError::unknown_field("field_caps_request", key));
+        let reason = format!("request does not support [{key}]");
+        return Err(ApiError::parsing_at(Spot::name_of(value), reason));
     }
     let mut patterns: Vec<String> = call
         .params

@@ -11,6 +11,7 @@ use clew_engine::{
 use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
+use crate::dsl::Field;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::{parse_bytes, parse_time};
@@ -43,6 +44,8 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let dry_run = call.params.flag("dry_run", false)?;
     let engine = &call.api.engine;
     let target = call.path_required("index")?.to_string();
+    let (mut body, conditions) = read_body(&call)?;
+    body.remove("conditions");
     let (old, stream) = find((engine, &call.access), &target)?;
     let (new, dated) = match call.path("new_index") {
         Some(_) if stream => {
@@ -54,17 +57,6 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
         None => next_of(engine, &old)?,
     };
     engine.check_new_name(&new)?;
-    let mut body = match call.json()? {
-        None => Map::new(),
-        Some(Value::Object(body)) => body,
-        Some(_) => {
-            return Err(ApiError::bad_request(
-                "parse_exception",
-                "expected a JSON object",
-            ));
-        }
-    };
-    let conditions = read_conditions(body.remove("conditions").as_ref())?;
     let rollover = Rollover {
         target,
         old,
@@ -184,24 +176,46 @@ pub fn next_name(name: &str) -> Result<String, ApiError> {
     Ok(format!("{front}-{next:06}"))
 }
 
-fn read_conditions(body: Option<&Value>) -> Result<Vec<(String, Condition)>, ApiError> {
-    let mut conditions = Vec::new();
-    for (name, value) in body.and_then(Value::as_object).into_iter().flatten() {
-        let text = text_of(value);
-        let condition = match name.as_str() {
-            "max_age" => parse_time(name, &text)?.map(Condition::Age),
-            "max_docs" => text.parse().ok().map(Condition::Docs),
-            "max_size" => Some(Condition::Bytes(parse_bytes(name, &text)?)),
-            other => {
-                return Err(ApiError::unknown_field("conditions", other));
+/// What an index has had enough of, each as it was written.
+type Conditions = Vec<(String, Condition)>;
+
+/// What the request's body says: all of it, and the conditions.
+fn read_body(call: &Call) -> Result<(Map<String, Value>, Conditions), ApiError> {
+    let body = call.json()?.unwrap_or_else(|| json!({}));
+    let conditions = call.read(&body, |body| {
+        let mut conditions = Vec::new();
+        for member in Field::all("rollover", body)? {
+            match member.name {
+                "conditions" => {
+                    let read = read_conditions(member.object()?);
+                    conditions = read.map_err(|error| error.in_field("rollover", "conditions"))?;
+                }
+                "settings" | "mappings" | "aliases" => {}
+                _ => {
+                    let known = ["conditions", "settings", "mappings", "aliases"];
+                    return Err(member.unknown(&known).into());
+                }
             }
+        }
+        Ok(conditions)
+    })?;
+    match body {
+        Value::Object(members) => Ok((members, conditions)),
+        _ => Ok((Map::new(), conditions)),
+    }
+}
+
+fn read_conditions(body: &Value) -> Result<Conditions, ApiError> {
+    let mut conditions = Vec::new();
+    for member in Field::all("conditions", body)? {
+        let (name, text) = (member.name, text_of(member.value));
+        let condition = match name {
+            "max_age" => parse_time(name, &text)?.map(Condition::Age),
+            "max_docs" => Some(Condition::Docs(u64::try_from(member.long()?).unwrap_or(0))),
+            "max_size" => Some(Condition::Bytes(parse_bytes(name, &text)?)),
+            _ => return Err(member.unknown(&["max_age", "max_docs", "max_size"]).into()),
         };
-        let condition = condition.ok_or_else(|| {
-            ApiError::bad_request(
-                "x_content_parse_exception",
-                format!("[conditions] failed to parse field [{name}]"),
-            )
-        })?;
+        let condition = condition.ok_or_else(|| ApiError::from(member.other_sort()))?;
         conditions.push((format!("[{name}: {text}]"), condition));
     }
     Ok(conditions)
@@ -356,15 +370,13 @@ mod tests {
 
     #[test]
     fn conditions_are_named_as_they_were_written() {
-        let read = read_conditions(Some(
-            &json!({"max_age": "7d", "max_docs": 5, "max_size": "1kb"}),
-        ))
-        .unwrap();
+        let body = json!({"max_age": "7d", "max_docs": 5, "max_size": "1kb"});
+        let read = read_conditions(&body).unwrap();
         assert!(read.contains(&("[max_docs: 5]".to_string(), Condition::Docs(5))));
         assert!(read.contains(&("[max_size: 1kb]".to_string(), Condition::Bytes(1024))));
         let week = Duration::from_secs(7 * 86_400);
         assert!(read.contains(&("[max_age: 7d]".to_string(), Condition::Age(week))));
-        assert!(read_conditions(Some(&json!({"max_docs": "many"}))).is_err());
-        assert!(read_conditions(Some(&json!({"min_docs": 1}))).is_err());
+        assert!(read_conditions(&json!({"max_docs": "many"})).is_err());
+        assert!(read_conditions(&json!({"min_docs": 1})).is_err());
     }
 }

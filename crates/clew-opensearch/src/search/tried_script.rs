@@ -17,8 +17,9 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
     let known = ["script", "context", "context_setup"];
     let mut members = body.as_object().into_iter().flatten();
-    if let Some((other, _)) = members.find(|(name, _)| !known.contains(&name.as_str())) {
-        return Err(ApiError::unknown_field("painless_execute_request", other));
+    if let Some((other, value)) = members.find(|(name, _)| !known.contains(&name.as_str())) {
+        let error = ApiError::unknown_field("painless_execute_request", other, value);
+        return Err(error.placed(&body, &call.body));
     }
     let script = body
         .get("script")

@@ -196,6 +196,18 @@ impl Call {
         }
     }
 
+    /// Reads this request's body, of which it was made, and tells the places of what is wrong in it.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub(crate) fn read<T>(
+        &self,
+        body: &Value,
+        read: impl FnOnce(&Value) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        read(body).map_err(|error| error.placed(body, &self.body))
+    }
+
     /// Refuses a request without a body, where that may stand in the address, too (`source`).
     ///
     /// # Errors

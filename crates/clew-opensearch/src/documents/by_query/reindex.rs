@@ -9,13 +9,14 @@ use serde_json::Value;
 use super::scripted;
 use super::spec::{
     DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, order, page, proceeds, slices_of,
-    text, whole,
+    whole,
 };
 use super::speed::Speed;
 use super::start;
 use crate::documents::write_reply::Refresh;
-use crate::dsl;
+use crate::dsl::{self, DslError, Field};
 use crate::http::error::ApiError;
+use crate::http::place::Spot;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{read_slice, resolve_documents, search_parts};
@@ -47,7 +48,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
         ));
     }
     let body = call.json_object()?;
-    let mut asked = stored_scripts::reading(&call.api.engine, || read(&body))?;
+    let mut asked = stored_scripts::reading(&call.api.engine, || call.read(&body, read))?;
     let docs_max = asked.docs_max.with_param(&call)?.limit(slices.asked())?;
     slices.check(asked.slice)?;
     check_alias(&call, &asked.target.index)?;
@@ -93,6 +94,9 @@ fn check_alias(call: &Call, target: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// What a body may have.
+const KNOWN: [&str; 6] = ["source", "dest", "max_docs", "size", "conflicts", "script"];
+
 fn read(body: &Value) -> Result<Asked, ApiError> {
     let mut asked = Asked {
         from: String::new(),
@@ -112,15 +116,22 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
         script: None,
         proceed: false,
     };
-    for (key, value) in body.as_object().into_iter().flatten() {
-        match key.as_str() {
-            "source" => read_source(&mut asked, value)?,
-            "dest" => read_target(&mut asked.target, value)?,
-            "max_docs" | "size" => asked.docs_max.set(whole(value)?)?,
-            "conflicts" => asked.proceed = proceeds(value.as_str())?,
-            "script" => asked.script = Some(scripted::read(value)?),
-            other => return Err(ApiError::unknown_field("reindex", other)),
-        }
+    for member in Field::all("reindex", body)? {
+        let (key, value) = (member.name, member.value);
+        let read = match key {
+            "source" => read_source(&mut asked, member.object()?),
+            "dest" => read_target(&mut asked.target, member.object()?),
+            "max_docs" | "size" => whole(value).and_then(|most| asked.docs_max.set(most)),
+            "conflicts" => proceeds(value.as_str()).map(|proceed| asked.proceed = proceed),
+            "script" => scripted::read(value).map(|script| asked.script = Some(script)),
+            _ => return Err(member.unknown(&KNOWN).into()),
+        };
+        read.map_err(|error| match key {
+            // Readers of scripts, and what is looked at when all is read, say all that there is to say.
+            "script" => error,
+            _ if error.is_kind("action_request_validation_exception") => error,
+            _ => error.or_at(Spot::start_of(value)).in_field("reindex", key),
+        })?;
     }
     let mut failures = Vec::new();
     if asked.from.is_empty() {
@@ -144,7 +155,12 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
                         names.join(",")
                     }
-                    other => other.as_str().unwrap_or_default().to_string(),
+                    Value::String(name) => name.clone(),
+                    other => {
+                        return Err(ApiError::illegal_argument(format!(
+                            "Expected [index] to be a list or a string but was [{other}]"
+                        )));
+                    }
                 }
             }
             "query" => asked.query = dsl::parse_query(value)?,
@@ -172,9 +188,8 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
 }
 
 fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
-    for (key, member) in value.as_object().into_iter().flatten() {
-        let text = text(value, key);
-        match (key.as_str(), text) {
+    for member in Field::all("dest", value)? {
+        match (member.name, member.value.as_str()) {
             ("index", Some(name)) => target.index = name.to_string(),
             ("op_type", Some("create")) => target.create = true,
             ("op_type", Some("index")) | ("version_type", Some("internal")) => {}
@@ -183,17 +198,27 @@ fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
             ("routing", Some("discard")) => target.routing = Routing::Discard,
             ("routing", Some(other)) => {
                 let set = other.strip_prefix('=').ok_or_else(|| {
-                    ApiError::illegal_argument(format!("Unsupported routing command [{other}]"))
+                    let reason = format!("Unsupported routing command [{other}]");
+                    member.wrong(DslError::illegal(reason))
                 })?;
                 target.routing = Routing::Set(set.to_string());
             }
             ("pipeline", Some(name)) => target.pipeline = Some(name.to_string()),
-            ("index" | "op_type" | "version_type" | "routing" | "pipeline", _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "[{key}] cannot be [{member}]"
-                )));
+            ("op_type", Some(other)) => {
+                let reason = format!("opType must be 'create' or 'index', found: [{other}]");
+                return Err(member.wrong(DslError::illegal(reason)).into());
             }
-            (other, _) => return Err(ApiError::unknown_field("dest", other)),
+            ("version_type", Some(other)) => {
+                let reason = format!("No version type match [{other}]");
+                return Err(member.wrong(DslError::illegal(reason)).into());
+            }
+            ("index" | "op_type" | "version_type" | "routing" | "pipeline", None) => {
+                return Err(member.other_sort().into());
+            }
+            _ => {
+                let known = ["index", "op_type", "version_type", "routing", "pipeline"];
+                return Err(member.unknown(&known).into());
+            }
         }
     }
     Ok(())

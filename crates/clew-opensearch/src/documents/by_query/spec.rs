@@ -405,11 +405,6 @@ pub(super) fn proceeds(text: Option<&str>) -> Result<bool, ApiError> {
     }
 }
 
-/// A string member of an object.
-pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key).and_then(Value::as_str)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

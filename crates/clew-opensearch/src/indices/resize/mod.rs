@@ -39,7 +39,8 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
     }
     let wait = call.params.flag("wait_for_completion", true)?;
     let target = call.path_required("target")?.to_string();
-    let asked = Resize::read(kind, &target, call.json()?)?;
+    let body = call.json()?.unwrap_or_default();
+    let asked = call.read(&body, |body| Resize::read(kind, &target, body))?;
     let source = call.path_required("index")?;
     let source = call
         .api
@@ -78,7 +79,7 @@ pub fn prepare_shrink(
     target: &str,
     body: Value,
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
-    let asked = Resize::read(ResizeKind::Shrink, target, Some(body))?;
+    let asked = Resize::read(ResizeKind::Shrink, target, &body)?;
     let filled = asked.plan(source)?;
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.engine.check_new_name(target)?;

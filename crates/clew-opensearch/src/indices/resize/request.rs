@@ -48,11 +48,7 @@ pub(super) struct Resize {
 }
 
 impl Resize {
-    pub(super) fn read(
-        kind: ResizeKind,
-        target: &str,
-        body: Option<Value>,
-    ) -> Result<Self, ApiError> {
+    pub(super) fn read(kind: ResizeKind, target: &str, body: &Value) -> Result<Self, ApiError> {
         let mut asked = Resize {
             kind,
             target: target.to_string(),
@@ -60,12 +56,7 @@ impl Resize {
             aliases: Aliases::new(),
             max_shard_bytes: None,
         };
-        for (key, value) in body
-            .as_ref()
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
+        for (key, value) in body.as_object().into_iter().flatten() {
             match (key.as_str(), value) {
                 ("settings", Value::Object(members)) => {
                     asked.settings = settings::flatten(members)?;
@@ -80,8 +71,8 @@ impl Resize {
                         "Unsupported parameter [max_shard_size]",
                     ));
                 }
-                (other, _) => {
-                    return Err(ApiError::unknown_field("resize_request", other));
+                (other, value) => {
+                    return Err(ApiError::unknown_field("resize_request", other, value));
                 }
             }
         }
@@ -291,7 +282,7 @@ mod tests {
 
     #[test]
     fn requests_that_cannot_be_met_are_refused() {
-        let refused = |kind: ResizeKind, body: Value| Resize::read(kind, "t", Some(body)).is_err();
+        let refused = |kind: ResizeKind, body: Value| Resize::read(kind, "t", &body).is_err();
         assert!(refused(ResizeKind::Split, json!({})));
         assert!(refused(ResizeKind::Clone, json!({"max_shard_size": "1gb"})));
         assert!(refused(ResizeKind::Clone, json!({"mappings": {}})));

@@ -8,6 +8,7 @@ use super::part;
 use super::patterns::{self, bracketed, listed, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
+use crate::dsl::Field;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::known_settings;
@@ -17,7 +18,7 @@ use crate::state::call::Call;
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let create = call.params.flag("create", false)?;
-    let component = read(&call.definition()?)?;
+    let component = call.read(&call.definition()?, read)?;
     patterns::check(&name, &[])?;
     known_settings::check_template(&name, component["template"].get("settings"))?;
     let changed = call
@@ -36,19 +37,15 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
 
 fn read(body: &Value) -> Result<Value, ApiError> {
     let mut component = Map::new();
-    for (key, value) in body.as_object().into_iter().flatten() {
-        let value = match (key.as_str(), value) {
-            (_, Value::Null) => continue,
-            ("template", value) => Value::Object(part::read(value)?),
-            ("version", Value::Number(_)) | ("_meta", Value::Object(_)) => value.clone(),
-            ("version" | "_meta", _) => {
-                return Err(part::parse_error(&format!(
-                    "[component_template] cannot read [{key}]"
-                )));
-            }
-            (other, _) => return Err(ApiError::unknown_field("component_template", other)),
+    for member in Field::all("component_template", body)? {
+        let value = match member.name {
+            _ if member.value.is_null() => continue,
+            "template" => Value::Object(part::read(member)?),
+            "version" => json!(member.long()?),
+            "_meta" => member.object()?.clone(),
+            _ => return Err(member.unknown(&["template", "version", "_meta"]).into()),
         };
-        component.insert(key.clone(), value);
+        component.insert(member.name.to_string(), value);
     }
     if !component.contains_key("template") {
         return Err(ApiError::illegal_argument("Required [template]"));

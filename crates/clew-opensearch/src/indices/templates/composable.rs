@@ -9,6 +9,7 @@ use super::part;
 use super::patterns::{self, any_overlap, bracketed, invalid, listed, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
+use crate::dsl::Field;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::{data_streams, known_settings};
@@ -18,7 +19,7 @@ use crate::state::call::Call;
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let create = call.params.flag("create", false)?;
-    let template = read(&call.definition()?)?;
+    let template = call.read(&call.definition()?, read)?;
     let changed = call
         .changing(move |definitions| {
             if create && definitions.get(COMPOSABLE, &name).is_some() {
@@ -33,27 +34,31 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::acknowledged().at(changed))
 }
 
+/// What a template has.
+const KNOWN: &[&str] = &[
+    "index_patterns",
+    "template",
+    "priority",
+    "composed_of",
+    "version",
+    "_meta",
+    "data_stream",
+];
+
 /// Reads the body of a template into the shape that is kept.
 pub(crate) fn read(body: &Value) -> Result<Value, ApiError> {
     let mut template = Map::new();
-    for (key, value) in body.as_object().into_iter().flatten() {
-        let wrong = || part::parse_error(&format!("[index_template] cannot read [{key}]"));
-        let value = match key.as_str() {
-            _ if value.is_null() => continue,
-            "index_patterns" | "composed_of" => json!(patterns::read(value).ok_or_else(wrong)?),
-            "template" => Value::Object(part::read(value)?),
-            "priority" | "version" => {
-                let number = value
-                    .as_i64()
-                    .or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-                json!(number.ok_or_else(wrong)?)
-            }
-            "_meta" if value.is_object() => value.clone(),
-            "data_stream" => read_data_stream(value)?,
-            "_meta" => return Err(wrong()),
-            other => return Err(ApiError::unknown_field("index_template", other)),
+    for member in Field::all("index_template", body)? {
+        let value = match member.name {
+            _ if member.value.is_null() => continue,
+            "index_patterns" | "composed_of" => json!(member.texts()?),
+            "template" => Value::Object(part::read(member)?),
+            "priority" | "version" => json!(member.long()?),
+            "_meta" => member.object()?.clone(),
+            "data_stream" => read_data_stream(member.value)?,
+            _ => return Err(member.unknown(KNOWN).into()),
         };
-        template.insert(key.clone(), value);
+        template.insert(member.name.to_string(), value);
     }
     if !template.contains_key("index_patterns") {
         return Err(ApiError::illegal_argument("Required [index_patterns]"));
@@ -76,7 +81,13 @@ fn read_data_stream(value: &Value) -> Result<Value, ApiError> {
                     .to_string();
             }
             ("hidden" | "allow_custom_routing", Value::Bool(_)) => {}
-            (other, _) => return Err(ApiError::unknown_field("data_stream_template", other)),
+            (other, value) => {
+                return Err(ApiError::unknown_field(
+                    "data_stream_template",
+                    other,
+                    value,
+                ));
+            }
         }
     }
     Ok(json!({"timestamp_field": {"name": field}}))

@@ -4,26 +4,27 @@
 use clew_engine::Aliases;
 use serde_json::{Map, Value, json};
 
+use crate::dsl::Field;
 use crate::http::error::ApiError;
 use crate::http::setting_values::{shown, unflatten};
 use crate::indices::aliases::{read_aliases, shown_aliases};
 use crate::indices::settings::flatten;
 
-/// Reads a `template` object.
-pub(crate) fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
-    let Some(members) = body.as_object() else {
-        return Err(parse_error("[template] must be an object"));
-    };
+/// Reads the `template` of a template.
+pub(crate) fn read(template: Field<'_>) -> Result<Map<String, Value>, ApiError> {
     let mut part = Map::new();
-    for (key, value) in members {
-        let value = match key.as_str() {
-            _ if value.is_null() => continue,
-            "settings" => settings(value)?,
-            "mappings" => mappings(value)?,
-            "aliases" => Value::Object(aliases(value)?),
-            other => return Err(ApiError::unknown_field("template", other)),
+    for member in Field::all("template", template.object()?)? {
+        let value = match member.name {
+            _ if member.value.is_null() => continue,
+            "settings" => settings(member.value)?,
+            "mappings" => mappings(member.value)?,
+            "aliases" => Value::Object(aliases(member.value)?),
+            _ => {
+                let unknown = member.unknown(&["settings", "mappings", "aliases"]);
+                return Err(template.wrong(unknown).into());
+            }
         };
-        part.insert(key.clone(), value);
+        part.insert(member.name.to_string(), value);
     }
     Ok(part)
 }
@@ -115,9 +116,16 @@ pub(crate) fn parse_error(reason: &str) -> ApiError {
 mod tests {
     use super::*;
 
+    /// Reads a part that a template has.
+    fn read_part(value: Value) -> Result<Map<String, Value>, ApiError> {
+        let body = json!({"template": value});
+        let mut members = Field::all("index_template", &body)?;
+        read(members.next().expect("the only member"))
+    }
+
     #[test]
     fn a_part_is_kept_in_one_shape_and_shown_in_another() {
-        let part = read(&json!({
+        let part = read_part(json!({
             "settings": {"number_of_shards": 1, "index": {"refresh_interval": "5s"}},
             "mappings": {"_doc": {"properties": {"a": {"type": "keyword"}}}},
             "aliases": {"x": {"routing": "r", "filter": {"term": {"a": 1}}}, "y": {}},
@@ -149,7 +157,8 @@ mod tests {
             json!({"other": {}}),
             json!([]),
         ] {
-            assert!(read(&body).is_err(), "{body}");
+            let told = body.to_string();
+            assert!(read_part(body).is_err(), "{told}");
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("name")?.to_string();
     let mut definitions = call.api.engine.with_definitions(Definitions::clone);
     if let Some(body) = call.json()? {
-        let template = read(&body)?;
+        let template = call.read(&body, read)?;
         check(&definitions, SIMULATED, &template)?;
         definitions.put(COMPOSABLE, SIMULATED, template);
     }
@@ -37,7 +37,7 @@ pub(crate) async fn template(call: Call) -> Result<Reply, ApiError> {
     let name = call.path("name").map(String::from);
     let template = match (&name, call.json()?) {
         (_, Some(body)) => {
-            let template = read(&body)?;
+            let template = call.read(&body, read)?;
             let simulated = name.as_deref().unwrap_or(SIMULATED);
             check(&definitions, simulated, &template)?;
             definitions.put(COMPOSABLE, simulated, template.clone());
