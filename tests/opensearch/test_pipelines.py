@@ -601,8 +601,8 @@ class ByQueryTest(ClewTest):
                     self.client.transport.perform_request("POST", f"{path}?{params}", body=body)
         for params, body, reason in [
             ("conflicts=proceed", copy, "unrecognized parameter"), ("pipeline=p", copy, "Specify it in the [dest] object"),
-            ("", {**copy, "size": 4, "max_docs": 5}, "two different values [4] and [5]"),
-            ("", {**copy, "source": {"index": "none", "size": "cat"}}, "For input string"),
+            ("", {**copy, "size": 4, "max_docs": 5}, "[reindex] failed to parse field [max_docs]"),
+            ("", {**copy, "source": {"index": "none", "size": "cat"}}, "[reindex] failed to parse field [source]"),
             ("", {**copy, "source": {"index": "none", "from": 1}}, "from is not supported in this context"),
         ]:
             with self.subTest(params=params, body=body), self.refused(400, reason=reason):
@@ -635,7 +635,7 @@ class ByQueryTest(ClewTest):
         self.client.delete_by_query(index="b", body={"query": {"match_all": {}}}, params={"sort": "n:desc", "max_docs": 1, "refresh": "true"})
         found = self.client.search(index="b", body={"sort": ["n"]})["hits"]["hits"]
         self.assertEqual([hit["_source"]["n"] for hit in found], [22, 23])
-        with self.refused(400, reason="malformed sort format"):
+        with self.refused(400, reason="[reindex] failed to parse field [source]"):
             self.client.reindex(body=copy([1]))
         with self.refused(400):
             self.client.reindex(body=copy([{"none": "desc"}]))
