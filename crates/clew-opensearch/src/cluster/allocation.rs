@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_state::{METRICS, created_at, read_metrics, shown_state};
 use crate::cluster::machine::DiskSpace;
+use crate::dsl::{DslError, DslErrorKind, Field};
 use crate::http::error::{ApiError, Cause};
+use crate::http::place::Spot;
 use crate::http::reply::Reply;
 use crate::indices::copies::replicas;
 use crate::state::call::Call;
@@ -196,18 +198,30 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
             Some(all.filter(|metric| *metric != "metadata").collect())
         }
     };
-    let body = call.json()?.unwrap_or(Value::Null);
+    let body = call.json()?.unwrap_or_else(|| json!({}));
     let none = Vec::new();
-    let commands = body.get("commands").and_then(Value::as_array);
-    let commands = commands.unwrap_or(&none);
+    let commands = call.read(&body, |_| {
+        let mut commands = &none;
+        for member in Field::all("cluster_reroute", &body)? {
+            match (member.name, member.value) {
+                ("commands", Value::Array(given)) => commands = given,
+                ("commands", _) => return Err(member.other_sort().into()),
+                ("dry_run", _) => {
+                    member.flag()?;
+                }
+                _ => return Err(member.unknown(&["commands", "dry_run"]).into()),
+            }
+        }
+        Ok(commands)
+    })?;
     if commands.len() > COMMANDS_MAX {
         let reason = format!("more than [{COMMANDS_MAX}] commands in one request");
         return Err(ApiError::illegal_argument(reason));
     }
-    let refused: Vec<Refused> = commands
-        .iter()
-        .map(|command| Refused::read(&call, command))
-        .collect::<Result<_, _>>()?;
+    let refused: Vec<Refused> = call.read(&body, |_| {
+        let read = commands.iter().map(|command| Refused::read(&call, command));
+        read.collect()
+    })?;
     if let (false, Some(first)) = (explain, refused.first()) {
         let reason = format!("[{}] {}", first.decider, first.reason);
         return Err(ApiError::illegal_argument(reason));
@@ -249,9 +263,10 @@ impl Refused {
                 "allocate_empty_primary_allocation_command",
             ),
             other => {
-                return Err(ApiError::illegal_argument(format!(
-                    "unknown allocation command [{other}]"
-                )));
+                let reason = format!("unknown field [{other}]");
+                let error = DslError::of(DslErrorKind::NamedObject, reason);
+                let error = error.at(Spot::start_of(parameters));
+                return Err(error.in_field("cluster_reroute", "commands").into());
             }
         };
         let mut parameters = parameters

@@ -62,6 +62,15 @@ pub(crate) async fn wait_until(
         .unwrap_or(Ok(false))
 }
 
+/// How urgent what is waited for may be; nothing is left to be done here when a request is answered.
+const PRIORITIES: [&str; 6] = ["immediate", "urgent", "high", "normal", "low", "languid"];
+
+/// The refusal of a name that an enumeration of OpenSearch does not have.
+fn no_constant(class: &str, name: &str) -> ApiError {
+    let name = name.to_ascii_uppercase();
+    ApiError::illegal_argument(format!("No enum constant org.opensearch.{class}.{name}"))
+}
+
 /// The health at one moment.
 struct Look {
     indices: Vec<Arc<Index>>,
@@ -123,16 +132,19 @@ impl Wanted {
     fn read(call: &Call) -> Result<Wanted, ApiError> {
         let status = call.params.get("wait_for_status");
         if let Some(other) = status.filter(|status| !["green", "yellow", "red"].contains(status)) {
-            return Err(ApiError::illegal_argument(format!(
-                "unknown cluster health status [{other}]"
-            )));
+            return Err(no_constant("cluster.health.ClusterHealthStatus", other));
+        }
+        if let Some(events) = call.params.get("wait_for_events")
+            && !PRIORITIES.contains(&events.to_ascii_lowercase().as_str())
+        {
+            return Err(no_constant("common.Priority", events));
         }
         let active = match call.params.get("wait_for_active_shards") {
             None => ActiveShards::AtLeast(0),
             Some("all") => ActiveShards::All,
-            Some(text) => ActiveShards::AtLeast(text.parse().map_err(|_| {
-                ApiError::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))
-            })?),
+            Some(text) => {
+                ActiveShards::AtLeast(text.parse().map_err(|_| ApiError::no_copies(text))?)
+            }
         };
         let nodes = call
             .params

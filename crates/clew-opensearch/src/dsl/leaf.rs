@@ -157,9 +157,14 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
         ("lt", &mut range.lt),
         ("lte", &mut range.lte),
     ] {
-        if let Some(value) = parameters.take(name) {
-            *end = Some(value.clone());
+        let Some(value) = parameters.take(name) else {
+            continue;
+        };
+        if let Some((inner, at)) = value.as_object().and_then(|members| members.iter().next()) {
+            let reason = format!("[range] query does not support [{inner}]");
+            return Err(DslError::parsing(reason).at(Spot::start_of(at)));
         }
+        *end = Some(value.clone());
     }
     if let Some(relation) = parameters.text("relation")? {
         range.relation = RangeRelation::parse(&relation).map_err(DslError::illegal)?;

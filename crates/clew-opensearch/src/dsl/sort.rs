@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::{Parameters, plain};
+use crate::http::place::Spot;
 
 /// Reads `sort`: a name, an object, or an array of these.
 ///
@@ -115,7 +116,7 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
     parameters.ignore(&["distance_type", "validation_method"]);
     let Some((path, value)) = parameters.take_any() else {
         return Err(DslError::illegal(
-            "Geo distance sorting needs a field and points",
+            "Geo distance sorting needs at least one point.",
         ));
     };
     parameters.finish()?;
@@ -204,6 +205,9 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
             None if number.is_u64() => SortValue::U64(number.as_u64().unwrap_or(u64::MAX)),
             None => SortValue::F64(number.as_f64().unwrap_or(f64::MAX)),
         }),
+        Some(other) if other.is_array() || other.is_object() => {
+            return Err(parameters.other_sort("missing", other));
+        }
         Some(other) => Missing::Value(SortValue::Str(plain(other))),
     };
     let mode = mode(&mut parameters).map_err(|error| parameters.in_field("mode", error))?;
@@ -286,9 +290,7 @@ fn nested(value: &Value, depth: usize) -> Result<NestedSort, DslError> {
         return Err(super::too_deep());
     }
     let mut parameters = Parameters::new("nested_sort", value)?;
-    let path = parameters
-        .text("path")?
-        .ok_or_else(|| DslError::illegal("Required [path]"))?;
+    let path = parameters.text("path")?;
     let filter = match parameters.take("filter") {
         None | Some(Value::Null) => None,
         Some(filter) => Some(super::query(filter, depth)?),
@@ -298,7 +300,11 @@ fn nested(value: &Value, depth: usize) -> Result<NestedSort, DslError> {
         None | Some(Value::Null) => None,
         Some(inner) => Some(Box::new(nested(inner, depth + 1)?)),
     };
-    parameters.finish()?;
+    if let Some((name, value)) = parameters.first() {
+        let reason = format!("malformed nested sort format, unknown field name [{name}]");
+        return Err(DslError::illegal(reason).at(Spot::start_of(value)));
+    }
+    let path = path.ok_or_else(|| DslError::illegal("Required [path]"))?;
     let mut sort = NestedSort::new(path);
     sort.filter = filter;
     sort.max_children = max_children;

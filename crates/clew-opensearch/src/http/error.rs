@@ -178,6 +178,19 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// An argument that is illegal as its text is no number.
+    pub(crate) fn no_number(reason: impl Into<String>, text: &str) -> Self {
+        let within = format!("For input string: \"{text}\"");
+        let cause = Cause::new("illegal_argument_exception", reason)
+            .caused_by(Cause::new("number_format_exception", within));
+        Self::new(StatusCode::BAD_REQUEST, cause)
+    }
+
+    /// A number of copies of a shard to wait for that is none.
+    pub(crate) fn no_copies(text: &str) -> Self {
+        Self::no_number(format!("cannot parse ActiveShardCount[{text}]"), text)
+    }
+
     /// What a reader that goes through a body by hand refuses of a value; [`Self::placed`] tells the place.
     pub(crate) fn parsing_at(spot: Spot, reason: impl Into<String>) -> Self {
         let cause = Cause::new("parsing_exception", reason).at(Some(spot));

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use clew_schema::percent::{Plus, decoded};
 
-use crate::http::error::{ApiError, Cause};
+use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
 
 /// Decoded `name=value` pairs. A name without value has the empty value.
@@ -82,10 +81,7 @@ impl Params {
         };
         let number = text.parse().map_err(|_| {
             let reason = format!("Failed to parse int parameter [{name}] with value [{text}]");
-            let within = format!("For input string: \"{text}\"");
-            let cause = Cause::new("illegal_argument_exception", reason)
-                .caused_by(Cause::new("number_format_exception", within));
-            ApiError::new(StatusCode::BAD_REQUEST, cause)
+            ApiError::no_number(reason, text)
         })?;
         Ok(Some(number))
     }
@@ -127,6 +123,7 @@ impl Params {
             .map(|(name, _)| name.as_str())
             .filter(|name| !known.iter().any(|list| list.contains(name)))
             .collect();
+        unknown.sort_unstable();
         unknown.dedup();
         if unknown.is_empty() {
             return Ok(());
@@ -182,5 +179,9 @@ mod tests {
         let error = params.refuse_unknown("/_search", &[&["from"]]).unwrap_err();
         let body = String::from_utf8(error.body()).unwrap();
         assert!(body.contains("request [/_search] contains unrecognized parameter: [frm]"));
+        let params = Params::parse("sze=1&frm=1").unwrap();
+        let error = params.refuse_unknown("/_search", &[]).unwrap_err();
+        let named = "request [/_search] contains unrecognized parameters: [frm], [sze]";
+        assert_eq!(error.reason(), named);
     }
 }

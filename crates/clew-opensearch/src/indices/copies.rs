@@ -86,8 +86,6 @@ pub(crate) fn enough_copies(call: &Call, replicas: u32) -> Result<bool, ApiError
              copies [{copies}]"
         ))),
         Ok(wanted) => Ok(wanted <= 1),
-        Err(_) => Err(ApiError::illegal_argument(format!(
-            "cannot parse ActiveShardCount[{text}]"
-        ))),
+        Err(_) => Err(ApiError::no_copies(text)),
     }
 }

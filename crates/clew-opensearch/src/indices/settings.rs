@@ -471,9 +471,8 @@ fn bounded(name: &str, text: &str, min: u64, max: u64) -> Result<u64, ApiError> 
 }
 
 fn not_a_number(name: &str, text: &str) -> ApiError {
-    ApiError::illegal_argument(format!(
-        "Failed to parse value [{text}] for setting [{name}]"
-    ))
+    let reason = format!("Failed to parse value [{text}] for setting [{name}]");
+    ApiError::no_number(reason, text)
 }
 
 #[cfg(test)]

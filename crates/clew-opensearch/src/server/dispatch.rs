@@ -261,9 +261,9 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
         params.time(name)?;
     }
     match params.get("wait_for_active_shards") {
-        Some(count) if count != "all" && count.parse::<u32>().is_err() => Err(
-            ApiError::illegal_argument(format!("cannot parse ActiveShardCount[{count}]")),
-        ),
+        Some(count) if count != "all" && count.parse::<u32>().is_err() => {
+            Err(ApiError::no_copies(count))
+        }
         _ => Ok(()),
     }
 }

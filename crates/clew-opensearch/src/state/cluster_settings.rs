@@ -186,7 +186,7 @@ fn check_backpressure(both: &Both) -> Result<(), ApiError> {
             };
             let number = text.parse::<f64>().map_err(|_| {
                 let reason = format!("Failed to parse value [{text}] for setting [{name}]");
-                ApiError::illegal_argument(reason)
+                ApiError::no_number(reason, &text)
             })?;
             if number <= 0.0 {
                 return Err(ApiError::illegal_argument(format!("{name} must be > 0")));

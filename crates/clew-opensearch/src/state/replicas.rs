@@ -54,10 +54,7 @@ impl WantedCopies {
             Some(text) => match text.parse() {
                 Ok(0 | 1) => return Ok(None),
                 Ok(copies) => Copies::AtLeast(copies),
-                Err(_) => {
-                    let reason = format!("cannot parse ActiveShardCount[{text}]");
-                    return Err(ApiError::illegal_argument(reason));
-                }
+                Err(_) => return Err(ApiError::no_copies(text)),
             },
         };
         let timeout = params.get("timeout").unwrap_or(WAIT_DEFAULT).to_string();

@@ -12,6 +12,7 @@ mod told;
 mod two_phase;
 
 use clew_engine::{Fusion, Index, Purpose};
+use clew_schema::text_of;
 use processors::{AFTER, BEFORE, Pipeline};
 use serde_json::{Map, Value, json};
 use told::Told;
@@ -106,7 +107,8 @@ fn chosen(call: &Call, expression: &str, body: &mut Value) -> Result<Option<Pipe
         return read("_ad_hoc_pipeline", inline).map(Some);
     }
     let named = call.params.get("search_pipeline").map(String::from);
-    let named = named.or(given.as_ref().and_then(Value::as_str).map(String::from));
+    let given = given.filter(|name| name.is_string() || name.is_number());
+    let named = named.or(given.as_ref().map(text_of));
     let Some(name) = named.or_else(|| default_of(call, expression)) else {
         return Ok(None);
     };
