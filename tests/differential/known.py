@@ -9,7 +9,8 @@ ROW = re.compile(r"^\| `([a-z0-9-]+)` \| (\S.*) \|$", re.MULTILINE)
 
 MALFORMED = {"parsing_exception", "illegal_argument_exception", "x_content_parse_exception", "number_format_exception",
              "query_shard_exception", "parse_exception", "search_phase_execution_exception", "action_request_validation_exception",
-             "validation_exception", "aggregation_execution_exception", "named_object_not_found_exception", "json_parse_exception"}
+             "validation_exception", "aggregation_execution_exception", "named_object_not_found_exception", "json_parse_exception",
+             "json_e_o_f_exception", "date_time_exception", "zone_rules_exception"}
 
 # Where OpenSearch's code failed, and not the request.
 FAILURES = {"array_index_out_of_bounds_exception", "index_out_of_bounds_exception", "illegal_state_exception",

@@ -4,7 +4,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::http::json_fault::{json_fault, source_place};
+use crate::http::json_fault::behind_token;
 use crate::http::json_writer::JsonWriter;
 use crate::http::place::{Places, Spot};
 
@@ -35,11 +35,6 @@ pub(crate) const NOT_BUILT: &str = "Failed to build [";
 
 /// How errors begin of values that have no text; the place of one is told behind the reason.
 pub(crate) const NO_TEXT: &str = "Can't get text on a ";
-
-/// Where the reader of JSON itself says that it is, when it has read up to a character: behind it.
-fn behind_token(line: usize, column: usize) -> String {
-    format!("\n at {}", source_place(line, column + 1))
-}
 
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,27 +233,6 @@ impl ApiError {
             reason.push_str(&format!("{number}: {failure};"));
         }
         Self::bad_request("action_request_validation_exception", reason)
-    }
-
-    /// JSON that cannot be read.
-    pub(crate) fn malformed_json(error: &serde_json::Error) -> Self {
-        let cause = Cause::new("json_parse_exception", error.to_string());
-        Self::new(StatusCode::BAD_REQUEST, cause)
-    }
-
-    /// The same of a text, in the words that OpenSearch has for what is wrong with it.
-    pub(crate) fn malformed_text(text: &[u8], error: &serde_json::Error) -> Self {
-        let told = error.to_string();
-        let cause = if told.starts_with("Duplicate field ") {
-            let field = told.rsplit_once(" at line ").map_or("", |(field, _)| field);
-            let behind = behind_token(error.line(), error.column());
-            Cause::new("json_parse_exception", format!("{field}{behind}"))
-        } else if let Some(fault) = json_fault(text) {
-            Cause::new(fault.kind, fault.reason)
-        } else {
-            return Self::malformed_json(error);
-        };
-        Self::new(StatusCode::BAD_REQUEST, cause)
     }
 
     pub(crate) fn no_handler(uri: &str, method: &str) -> Self {

@@ -2,6 +2,9 @@
 //! places. It is looked for only where reading has failed, and costs a walk through the text. What that reader takes and
 //! ours does not (comments, say) is not told here.
 
+use axum::http::StatusCode;
+
+use super::error::{ApiError, Cause};
 use super::place::line_and_column;
 
 /// How deep a text is followed, which is as far as Jackson goes.
@@ -13,13 +16,13 @@ const VALUES: &str = "(JSON String, Number, Array, Object or token 'null', 'true
 
 /// What is wrong, as the type and the reason of an error.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct JsonFault {
-    pub(crate) kind: &'static str,
-    pub(crate) reason: String,
+struct JsonFault {
+    kind: &'static str,
+    reason: String,
 }
 
 /// The first thing that is wrong with a text; `None` where nothing is that is known here.
-pub(crate) fn json_fault(text: &[u8]) -> Option<JsonFault> {
+fn json_fault(text: &[u8]) -> Option<JsonFault> {
     let mut scan = Scan {
         text,
         at: 0,
@@ -29,11 +32,39 @@ pub(crate) fn json_fault(text: &[u8]) -> Option<JsonFault> {
 }
 
 /// A place as Jackson writes it, which does not say in which text.
-pub(crate) fn source_place(line: usize, column: usize) -> String {
+fn source_place(line: usize, column: usize) -> String {
     format!(
         "[Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: {line}, \
          column: {column}]"
     )
+}
+
+/// Where the reader of JSON itself says that it is, when it has read up to a character: behind it.
+pub(crate) fn behind_token(line: usize, column: usize) -> String {
+    format!("\n at {}", source_place(line, column + 1))
+}
+
+impl ApiError {
+    /// JSON that cannot be read.
+    pub(crate) fn malformed_json(error: &serde_json::Error) -> Self {
+        let cause = Cause::new("json_parse_exception", error.to_string());
+        Self::new(StatusCode::BAD_REQUEST, cause)
+    }
+
+    /// The same of a text, in the words that OpenSearch has for what is wrong with it.
+    pub(crate) fn malformed_text(text: &[u8], error: &serde_json::Error) -> Self {
+        let told = error.to_string();
+        let cause = if told.starts_with("Duplicate field ") {
+            let field = told.rsplit_once(" at line ").map_or("", |(field, _)| field);
+            let behind = behind_token(error.line(), error.column());
+            Cause::new("json_parse_exception", format!("{field}{behind}"))
+        } else if let Some(fault) = json_fault(text) {
+            Cause::new(fault.kind, fault.reason)
+        } else {
+            return Self::malformed_json(error);
+        };
+        Self::new(StatusCode::BAD_REQUEST, cause)
+    }
 }
 
 /// What is open, and where that began.

@@ -61,9 +61,8 @@ fn range_item(body: &Body<'_>, kind: EndKind, value: &Value) -> Result<RangeItem
             to: item.scalar("to")?,
             mask: item.text("mask")?,
         };
-        match kind {
-            EndKind::Addresses => check_addresses(&range)?,
-            EndKind::Numbers | EndKind::Dates | EndKind::Distances => {}
+        if kind == EndKind::Addresses {
+            check_addresses(&range)?;
         }
         Ok(range)
     })
