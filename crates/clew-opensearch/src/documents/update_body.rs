@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::documents::bulk_lines::condition;
 use crate::documents::scripted::{Around, ScriptedUpdate};
 use crate::http::error::ApiError;
+use crate::http::place::line_and_column;
 use crate::http::raw_json::{Members, token_name};
 use crate::http::suggestion::did_you_mean;
 
@@ -53,25 +54,26 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         match name.as_ref() {
             "doc" => spec.doc = Some(object(body, name, value)?),
             "upsert" => spec.upsert = Some(object(body, name, value)?),
-            "doc_as_upsert" => spec.doc_as_upsert = typed(name, value)?,
-            "detect_noop" => spec.detect_noop = typed(name, value)?,
+            "doc_as_upsert" => spec.doc_as_upsert = typed(body, name, value)?,
+            "detect_noop" => spec.detect_noop = typed(body, name, value)?,
             "_source" => {
                 around.memory.take_json(value.get().as_bytes())?;
-                source = Some(typed(name, value)?);
+                source = Some(typed(body, name, value)?);
             }
-            "if_seq_no" => if_seq_no = Some(typed(name, value)?),
-            "if_primary_term" => if_primary_term = Some(typed(name, value)?),
+            "if_seq_no" => if_seq_no = Some(typed(body, name, value)?),
+            "if_primary_term" => if_primary_term = Some(typed(body, name, value)?),
+            "script" if !matches!(token_name(value), "START_OBJECT" | "VALUE_STRING") => {
+                return Err(wrong_type(body, name, value));
+            }
             "script" => {
                 around.memory.take_copied_json(value.get().as_bytes())?;
-                script = Some(typed::<Value>(name, value)?);
+                script = Some(typed::<Value>(body, name, value)?);
             }
-            "scripted_upsert" => scripted_upsert = typed(name, value)?,
+            "scripted_upsert" => scripted_upsert = typed(body, name, value)?,
             other => {
                 let meant = did_you_mean(other, FIELDS);
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[UpdateRequest] unknown field [{other}]{meant}"),
-                ));
+                let reason = format!("unknown field [{other}]{meant}");
+                return Err(refused(body, name_at(body, value), &reason));
             }
         }
     }
@@ -86,7 +88,11 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         }));
     }
     if let Some(script) = script {
-        let update = ScriptedUpdate::read(script, around, scripted_upsert)?;
+        let update = ScriptedUpdate::read(script, around, scripted_upsert);
+        let update = update.map_err(|error| match error.is_kind("x_content_parse_exception") {
+            true => error.in_field("UpdateRequest", "script"),
+            false => error,
+        })?;
         spec.change = Some(Arc::new(update));
     }
     let condition = condition(if_seq_no, if_primary_term)?;
@@ -99,23 +105,40 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
 
 fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError> {
     if token_name(value) != "START_OBJECT" {
-        return Err(wrong_type(name, value));
+        return Err(wrong_type(body, name, value));
     }
     Ok(body.slice_ref(value.get().as_bytes()))
 }
 
-fn typed<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, ApiError> {
-    serde_json::from_str(value.get()).map_err(|_| wrong_type(name, value))
+fn typed<T: DeserializeOwned>(body: &Bytes, name: &str, value: &RawValue) -> Result<T, ApiError> {
+    serde_json::from_str(value.get()).map_err(|_| wrong_type(body, name, value))
 }
 
-fn wrong_type(name: &str, value: &RawValue) -> ApiError {
-    ApiError::bad_request(
-        "x_content_parse_exception",
-        format!(
-            "[UpdateRequest] {name} doesn't support values of type: {}",
-            token_name(value)
-        ),
-    )
+fn wrong_type(body: &Bytes, name: &str, value: &RawValue) -> ApiError {
+    let found = token_name(value);
+    let reason = format!("{name} doesn't support values of type: {found}");
+    refused(body, value_at(body, value), &reason)
+}
+
+/// The refusal of what stands at a place of the body.
+fn refused(body: &Bytes, at: usize, reason: &str) -> ApiError {
+    let (line, column) = line_and_column(body, at);
+    let reason = format!("[{line}:{column}] [UpdateRequest] {reason}");
+    ApiError::bad_request("x_content_parse_exception", reason)
+}
+
+/// Where a value begins that is a slice of the body.
+fn value_at(body: &Bytes, value: &RawValue) -> usize {
+    let start = value.get().as_ptr().addr();
+    start.saturating_sub(body.as_ptr().addr()).min(body.len())
+}
+
+/// Where the name of a member begins that has this value: nothing but blanks and a colon is between both.
+fn name_at(body: &Bytes, value: &RawValue) -> usize {
+    let before = &body[..value_at(body, value)];
+    let end = before.iter().rposition(|byte| *byte == b'"').unwrap_or(0);
+    let begins = |at: &usize| before[*at] == b'"' && (*at == 0 || before[at - 1] != b'\\');
+    (0..end).rev().find(begins).unwrap_or(0)
 }
 
 /// Refuses a condition on a document that may have to be made.
@@ -191,7 +214,14 @@ mod tests {
             r#"{"doc":[1]}"#,
             "doc doesn't support values of type: START_ARRAY",
         );
-        check(r#"{"doc":{},"x":1}"#, "unknown field [x]");
+        check(
+            r#"{"doc":{}, "x" : 1}"#,
+            "[1:12] [UpdateRequest] unknown field [x]",
+        );
+        check(
+            r#"{"script":1}"#,
+            "[1:11] [UpdateRequest] script doesn't support values of type: VALUE_NUMBER",
+        );
         check(r#"{"doc":{"#, "json_e_o_f_exception");
         let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
         assert!(scripted.unwrap().spec.change.is_some());
