@@ -137,10 +137,62 @@ class Schemas(Session):
             late = lambda **more: client.add_collection_field("cut", "late", DataType.VARCHAR, max_length=100, nullable=True,
                                                               enable_analyzer=True, enable_match=True, **more)
             self.refused(3000, "analyzer_params of the field late", lambda: late(analyzer_params={"type": "english"}))
-            self.refused(3000, "multi_analyzer_params of the field late", lambda: late(multi_analyzer_params={"by_field": "text"}))
+            self.refused(1100, "multi analyzer now only support for bm25",
+                         lambda: late(multi_analyzer_params={"by_field": "text", "analyzers": {"default": {}}}))
             late(analyzer_params={})
             client.drop_collection("cut")
         self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
+
+    def analyzers_by_rows(self):
+        client = self.client
+
+        def schema(**params):
+            schema = client.create_schema()
+            schema.add_field("id", DataType.INT64, is_primary=True)
+            schema.add_field("lang", DataType.VARCHAR, max_length=20)
+            schema.add_field("age", DataType.INT64, nullable=True)
+            schema.add_field("text", DataType.VARCHAR, max_length=200, enable_analyzer=True, multi_analyzer_params={
+                "by_field": "lang", "alias": {"eng": "english"},
+                "analyzers": {"english": {"type": "english"}, "plain": {"tokenizer": "whitespace"}, "default": {}}, **params})
+            schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
+            schema.add_function(bm25("f", "text", "sparse"))
+            return schema
+
+        for said, wrong in [("only support by string field, but field age is not string", {"by_field": "age"}),
+                            ("not exist in collection", {"by_field": "other"}),
+                            ("must set default analyzer", {"analyzers": {"english": {}}}),
+                            ("unsupported tokenizer", {"analyzers": {"default": {}, "x": {"tokenizer": "x"}}})]:
+            self.refused(1100, said, lambda: client.create_collection("tongues", schema=schema(**wrong)))
+        params = self.index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+        client.create_collection("tongues", schema=schema(), index_params=params, consistency_level="Strong")
+        rows = [("english", "The Dogs"), ("eng", "Running dogs"), ("plain", "Dogs"), ("de", "dogs und Katzen"), ("", "dog")]
+        client.insert("tongues", [{"id": n, "lang": lang, "text": text} for n, (lang, text) in enumerate(rows)])
+
+        def found(text, **more):
+            (hits,) = client.search("tongues", [text], anns_field="sparse", limit=9, search_params={"metric_type": "BM25", **more})
+            return sorted(hit["id"] for hit in hits)
+
+        for name, want in [(None, [3]), ("default", [3]), ("unheard", [3]), ("english", [0, 1, 4]), ("eng", [0, 1, 4])]:
+            more = {} if name is None else {"analyzer_name": name}
+            self.same(found("dogs", **more), want, f"words looked for by the analyzer {name}")
+        self.same(found("Dogs", analyzer_name="plain"), [2], "each row has the words of its own analyzer")
+        client.upsert("tongues", [{"id": 3, "lang": "english"}], partial_update=True)
+        self.same(found("dogs", analyzer_name="english"), [0, 1, 3, 4], "which changes with what it goes by")
+        highlighter = LexicalHighlighter(pre_tags=["{"], post_tags=["}"], highlight_search_text=True)
+        (hits,) = client.search("tongues", ["dogs"], anns_field="sparse", limit=9, highlighter=highlighter,
+                                search_params={"metric_type": "BM25", "analyzer_name": "eng"})
+        self.same({hit["id"]: hit["highlight"]["text"]["fragments"] for hit in hits},
+                  {0: ["{Dogs}"], 1: ["{dogs}"], 3: ["{dogs} und Katzen"], 4: ["{dog}"]}, "words are marked in rows as they are cut")
+
+        def cut(texts, names):
+            told = client.run_analyzer(texts, collection_name="tongues", field_name="text", analyzer_names=names)
+            return [list(one.tokens) for one in told]
+
+        self.same(cut(["Big Dogs", "Big Dogs"], ["eng", "plain"]), [["big", "dog"], ["Big", "Dogs"]], "an analyzer for each text")
+        self.same(cut(["Big Dogs", "Dogs"], "english"), [["big", "dog"], ["dog"]], "one for all")
+        self.refused(1100, "analzer name num: 2, text num: 3", lambda: cut(["a", "b", "c"], ["eng", "plain"]))
+        self.refused(1100, "multi_analyzer_params of field text", lambda: client.drop_collection_field("tongues", "lang"))
+        client.drop_collection("tongues")
 
     def embeddings(self):
         schema = self.client.create_schema()
@@ -219,8 +271,8 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.embeddings, session.highlights, session.structs,
-                 session.kept]:
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.analyzers_by_rows, session.embeddings, session.highlights,
+                 session.structs, session.kept]:
         part()
     session.close()
 

@@ -61,14 +61,15 @@ pub use document::{
     restored, values_at, wanted_span,
 };
 pub use mapping::{
-    AliasProblem, CompressionLevel, DOC_COUNT, DerivedField, DerivedKind, DerivedScript, Dynamic,
-    FieldId, FieldKind, FieldLeaf, FieldParameter, FieldSettings, FieldSpec, FloatKind, IGNORED,
-    IntegerKind, JoinChange, JoinRelations, KeptMapping, KeywordStyle, MappedField, Mapping,
-    MappingError, MappingLimits, MappingNode, MappingPart, MappingReader, MappingSpec,
-    NamePatterns, NameProblem, NestedChange, NestedSettings, NestingSpec, NewField, NewFields,
-    NumberedSpec, ObjectNode, ObjectSettings, ObjectSpec, PATHS_AND_VALUES, ParameterChange,
-    RangeKind, SourceShown, TemplateField, TemplateSpec, TextStyle, VectorCompression,
-    VectorMapping, VectorMode, check_field_name, is_metadata, words_path,
+    AliasProblem, AnalyzerChoice, CompressionLevel, DOC_COUNT, DerivedField, DerivedKind,
+    DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf, FieldParameter, FieldSettings,
+    FieldSpec, FloatKind, IGNORED, IntegerKind, JoinChange, JoinRelations, KeptMapping,
+    KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, MappingNode, MappingPart,
+    MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange, NestedSettings,
+    NestingSpec, NewField, NewFields, NumberedSpec, ObjectNode, ObjectSettings, ObjectSpec,
+    PATHS_AND_VALUES, ParameterChange, RangeKind, SourceShown, TemplateField, TemplateSpec,
+    TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name, is_metadata,
+    words_path,
 };
 pub use parsed_json::{json_value_bytes, parsed_json_bytes};
 pub use pieces::{is_piece, joined_pieces, text_values};

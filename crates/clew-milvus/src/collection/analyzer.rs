@@ -1,20 +1,40 @@
 //! How texts are cut into words: Milvus' analyzers in the parts that ours are made of.
 
+mod by_row;
+
 use clew_analysis::{Analysis, java_pattern};
+use clew_schema::AnalyzerChoice;
 use serde_json::{Map, Value, json};
 
 use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 
+pub(crate) use by_row::RowAnalyzers;
+
 /// The analyzer of fields that say nothing else.
 const STANDARD: &str = "standard";
 
-/// The name of a field's analyzer in its index.
-pub(super) fn name_of(field: &Field) -> String {
-    match own_params(field) {
+/// The name of a field's analyzer in its index; of several, that of rows which choose none of the others.
+///
+/// # Errors
+/// When it has several that are not as Milvus takes them.
+pub(super) fn name_of(field: &Field) -> Result<String> {
+    if let Some(several) = RowAnalyzers::of(field)? {
+        return Ok(several.usual(field));
+    }
+    Ok(match own_params(field) {
         Some(_) => format!("milvus_{}", field.name),
         None => STANDARD.to_string(),
-    }
+    })
+}
+
+/// Which analyzer the texts of a row go through, where a field has several.
+///
+/// # Errors
+/// When they are not as Milvus takes them.
+pub(super) fn choice_of(field: &Field) -> Result<Option<AnalyzerChoice>> {
+    let several = RowAnalyzers::of(field)?;
+    Ok(several.map(|several| several.choice(field)))
 }
 
 /// What a field says of its analyzer, unless that is the usual one.
@@ -30,25 +50,15 @@ fn own_params(field: &Field) -> Option<&String> {
 /// # Errors
 /// Where it is not the usual one.
 pub(super) fn check_late_analyzer(field: &Field) -> Result<()> {
-    check_single(field)?;
-    match own_params(field) {
-        Some(_) if field.flag("enable_analyzer") => Err(MilvusError::Unsupported(format!(
-            "analyzer_params of the field {}, which is added later,",
-            field.name
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses analyzers that go by the row.
-fn check_single(field: &Field) -> Result<()> {
-    match field.params.contains_key("multi_analyzer_params") {
-        true => Err(MilvusError::Unsupported(format!(
-            "multi_analyzer_params of the field {}",
-            field.name
-        ))),
-        false => Ok(()),
-    }
+    let what = match RowAnalyzers::of(field)? {
+        Some(_) => "multi_analyzer_params",
+        None if field.flag("enable_analyzer") && own_params(field).is_some() => "analyzer_params",
+        None => return Ok(()),
+    };
+    Err(MilvusError::Unsupported(format!(
+        "{what} of the field {}, which is added later,",
+        field.name
+    )))
 }
 
 /// The analyzers of a collection's fields.
@@ -57,10 +67,16 @@ fn check_single(field: &Field) -> Result<()> {
 /// For parts that there is nothing like here.
 pub(crate) fn analysis(collection: &Collection) -> Result<Analysis> {
     let mut all = Settings::default();
-    for field in &collection.fields {
-        check_single(field)?;
-        if let Some(params) = own_params(field) {
-            all.add(&name_of(field), params)?;
+    // Without words nobody asks how they would be cut.
+    let fields = collection.fields.iter();
+    for field in fields.filter(|field| field.flag("enable_analyzer")) {
+        if let Some(several) = RowAnalyzers::of(field)? {
+            several.check(collection)?;
+            for (name, params) in several.named(field) {
+                all.add(&name, params)?;
+            }
+        } else if let Some(params) = own_params(field) {
+            all.add(&name_of(field)?, &parsed(params)?)?;
         }
     }
     all.read()
@@ -73,8 +89,16 @@ pub(crate) fn analysis(collection: &Collection) -> Result<Analysis> {
 pub(crate) fn analyzer_settings(params: &str) -> Result<(Analysis, String)> {
     const NAME: &str = "asked";
     let mut all = Settings::default();
-    all.add(NAME, if params.is_empty() { "{}" } else { params })?;
+    let params = if params.is_empty() { "{}" } else { params };
+    all.add(NAME, &parsed(params)?)?;
     Ok((all.read()?, NAME.to_string()))
+}
+
+/// Parameters that are written as JSON.
+fn parsed(params: &str) -> Result<Value> {
+    serde_json::from_str(params).map_err(|error| {
+        MilvusError::invalid(format!("analyzer_params are no JSON object: {error}"))
+    })
 }
 
 #[derive(Default)]
@@ -96,10 +120,10 @@ impl Settings {
         Analysis::read(&settings).map_err(MilvusError::invalid)
     }
 
-    fn add(&mut self, name: &str, params: &str) -> Result<()> {
-        let params: Map<String, Value> = serde_json::from_str(params).map_err(|error| {
-            MilvusError::invalid(format!("analyzer_params are no JSON object: {error}"))
-        })?;
+    fn add(&mut self, name: &str, params: &Value) -> Result<()> {
+        let params = params
+            .as_object()
+            .ok_or_else(|| MilvusError::invalid("analyzer_params are no JSON object"))?;
         let stop_words = params.get("stop_words");
         // Nothing said is the analyzer, not its tokenizer alone.
         let built_in = match params.is_empty() {

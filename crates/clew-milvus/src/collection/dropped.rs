@@ -2,7 +2,7 @@
 //! then stays in their documents and in the index, so that no field can be called as one that was dropped before that is
 //! taken out of them.
 
-use super::{Collection, Field};
+use super::{Collection, Field, RowAnalyzers};
 use crate::error::{MilvusError, Result};
 
 impl Collection {
@@ -96,12 +96,24 @@ impl Collection {
             format!("cannot drop ttl field: {name}")
         } else if let Some((function, part)) = self.part_in_function(name) {
             format!("field is referenced by function {function} as {part}, drop function first")
+        } else if let Some(text) = self.analyzed_by(name)? {
+            format!("field is referenced by multi_analyzer_params of field {text}: {name}")
         } else if field.data_type.is_vector() && self.vectors().count() == 1 {
             format!("cannot drop the last vector field: {name}")
         } else {
             return Ok(());
         };
         Err(MilvusError::invalid(refused))
+    }
+
+    /// The name of a field of texts whose analyzers are chosen by another field.
+    fn analyzed_by(&self, chooser: &str) -> Result<Option<&str>> {
+        for field in &self.fields {
+            if RowAnalyzers::of(field)?.is_some_and(|several| several.go_by(chooser)) {
+                return Ok(Some(&field.name));
+            }
+        }
+        Ok(None)
     }
 
     /// The function that a field belongs to, and what it is there.

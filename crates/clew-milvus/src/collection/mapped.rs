@@ -59,7 +59,7 @@ pub(crate) fn written_part() -> FieldSpec {
 /// The fields of a mapping that a field of a collection is.
 ///
 /// # Errors
-/// When a parameter is out of bounds.
+/// When a parameter is out of bounds, or no analyzer.
 pub(crate) fn field_parts(field: &Field) -> Result<Vec<FieldSpec>> {
     let Some(kind) = kind_of(field)? else {
         return Ok(Vec::new());
@@ -71,9 +71,10 @@ pub(crate) fn field_parts(field: &Field) -> Result<Vec<FieldSpec>> {
         ..FieldSpec::new(field.path(), kind)
     }];
     if field.flag("enable_analyzer") {
-        let words = FieldKind::text(analyzer::name_of(field));
+        let words = FieldKind::text(analyzer::name_of(field)?);
         parts.push(FieldSpec {
             multi_field: true,
+            choice: analyzer::choice_of(field)?,
             ..FieldSpec::new(format!("{}.{TEXT}", field.name), words)
         });
     }

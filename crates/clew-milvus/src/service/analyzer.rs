@@ -2,6 +2,7 @@
 
 use clew_engine::Purpose;
 use clew_platform::fnv1a_32;
+use clew_schema::FieldKind;
 
 use super::{Call, Service};
 use crate::collection::{TEXT, analyzer_settings};
@@ -14,30 +15,17 @@ impl Service {
         call: Call,
         request: RunAnalyzerRequest,
     ) -> Result<RunAnalyzerResponse> {
-        let name = if request.collection_name.is_empty() {
+        let names = if request.collection_name.is_empty() {
             let (analysis, name) = analyzer_settings(&request.analyzer_params)?;
-            analysis.analyzer(&name).unwrap_or(name)
+            vec![analysis.analyzer(&name).unwrap_or(name)]
         } else {
-            let place = (request.db_name.as_str(), request.collection_name.as_str());
-            let opened = self.open(&call, place, Purpose::Show)?;
-            let mapping = opened.handle.mapping();
-            let path = format!("{}.{TEXT}", request.field_name);
-            let field = mapping.field(&path).map(|field| &field.kind);
-            match field {
-                Some(clew_schema::FieldKind::Text { analyzer, .. }) => analyzer.clone(),
-                _ => {
-                    return Err(MilvusError::invalid(format!(
-                        "field {} has no analyzer",
-                        request.field_name
-                    )));
-                }
-            }
+            self.analyzers_of_field(&call, &request)?
         };
         let mut results = Vec::with_capacity(request.placeholder.len());
-        for text in &request.placeholder {
+        for (text, name) in request.placeholder.iter().zip(names.iter().cycle()) {
             let text = std::str::from_utf8(text)
                 .map_err(|_| MilvusError::invalid("a text to analyze is no UTF-8"))?;
-            let tokens = clew_analysis::tokens(&name, text);
+            let tokens = clew_analysis::tokens(name, text);
             let told = |token: clew_analysis::Token| told(token, &request);
             results.push(AnalyzerResult {
                 tokens: tokens.into_iter().map(told).collect(),
@@ -48,6 +36,52 @@ impl Service {
             ..RunAnalyzerResponse::default()
         })
     }
+
+    /// The analyzers of a field that texts go through: one for all of them, or one for each.
+    ///
+    /// # Errors
+    /// In Milvus' words, when the request does not name a field, or as many analyzers as neither one nor each text takes.
+    fn analyzers_of_field(&self, call: &Call, request: &RunAnalyzerRequest) -> Result<Vec<String>> {
+        check_names(request)?;
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(call, place, Purpose::Show)?;
+        let mapping = opened.handle.mapping();
+        let field = mapping.field(&format!("{}.{TEXT}", request.field_name));
+        let Some((field, FieldKind::Text { analyzer, .. })) =
+            field.map(|field| (field, &field.kind))
+        else {
+            return Err(MilvusError::invalid(format!(
+                "field {} has no analyzer",
+                request.field_name
+            )));
+        };
+        let Some(choice) = &field.settings.choice else {
+            return Ok(vec![analyzer.clone()]);
+        };
+        let chosen = |name: &String| choice.analyzers.get(name).unwrap_or(analyzer).clone();
+        Ok(match request.analyzer_names.as_slice() {
+            [] => vec![analyzer.clone()],
+            names => names.iter().map(chosen).collect(),
+        })
+    }
+}
+
+/// Refuses what goes together with no field.
+fn check_names(request: &RunAnalyzerRequest) -> Result<()> {
+    let (names, texts) = (request.analyzer_names.len(), request.placeholder.len());
+    Err(MilvusError::invalid(
+        if !request.analyzer_params.is_empty() {
+            "run analyzer can't use analyzer params and (collection,field) in same time".to_string()
+        } else if request.field_name.is_empty() {
+            "must set field name when collection name was set".to_string()
+        } else if names > 1 && names != texts {
+            format!(
+                "only support set one analyzer name for all text or set analyzer name for each text, but now analzer name num: {names}, text num: {texts}"
+            )
+        } else {
+            return Ok(());
+        },
+    ))
 }
 
 fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerToken {

@@ -149,6 +149,13 @@ impl Asked {
         self.field.is_part() && !self.metric.is_max_sim()
     }
 
+    /// The analyzer of the texts that are searched for, among those of a field that has several; empty where none is said.
+    pub(super) fn analyzer_name(&self) -> &str {
+        const NAME: &str = "analyzer_name";
+        let inner = || self.inner.get(NAME).and_then(Value::as_str);
+        self.param(NAME).or_else(inner).unwrap_or_default()
+    }
+
     /// A parameter as it was given.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name).map(String::as_str)

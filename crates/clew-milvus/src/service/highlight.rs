@@ -2,10 +2,12 @@
 //! text is told in fragments, each from a word that was found on.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::unless_stopped;
+use clew_schema::{AnalyzerChoice, FieldKind};
 use serde::Deserialize;
 
 use super::Service;
@@ -59,6 +61,28 @@ struct NamedText {
     kind: String,
     field: String,
     text: String,
+}
+
+/// How the texts of a field are cut into words.
+#[derive(Debug)]
+struct Cutting {
+    /// The field's own analyzer.
+    own: String,
+    /// The analyzer of the texts that are looked for.
+    asked: String,
+    /// Which one each row's text goes through, where the rows choose, and what they choose by.
+    choice: Option<(Arc<AnalyzerChoice>, Vec<Option<String>>)>,
+}
+
+impl Cutting {
+    /// The analyzer of a row.
+    fn of_row(&self, row: usize) -> &str {
+        let chosen = self.choice.as_ref().and_then(|(choice, values)| {
+            let value = values.get(row)?.as_ref()?;
+            choice.analyzers.get(value)
+        });
+        chosen.unwrap_or(&self.own)
+    }
 }
 
 impl Highlights {
@@ -166,24 +190,24 @@ impl Marks {
     /// When they do not fit into memory beside others, or nobody waits for them any more.
     fn all(
         &self,
-        analyzer: &str,
+        cutting: &Cutting,
         (texts, topks): (&[Option<String>], &[i64]),
         (named, searched): (&[String], &[String]),
         memory: &mut Reservation,
     ) -> Result<Vec<HighlightData>> {
         let mut datas = Vec::with_capacity(texts.len());
-        let mut texts = texts.iter();
+        let mut texts = texts.iter().enumerate();
         for (list, count) in topks.iter().enumerate() {
             let mut words = HashSet::new();
             for text in named.iter().chain(searched.get(list)) {
-                let tokens = clew_analysis::tokens(analyzer, text).into_iter();
+                let tokens = clew_analysis::tokens(&cutting.asked, text).into_iter();
                 words.extend(tokens.map(|token| token.text));
             }
             let count = usize::try_from(*count).unwrap_or_default();
-            for text in texts.by_ref().take(count) {
+            for (row, text) in texts.by_ref().take(count) {
                 unless_stopped().map_err(EngineError::from)?;
                 let told = text.as_ref();
-                let told = told.map(|text| self.fragments(analyzer, text, &words));
+                let told = told.map(|text| self.fragments(cutting.of_row(row), text, &words));
                 let fragments = told.unwrap_or_default();
                 let bytes = fragments.iter().map(|one| FRAGMENT_BYTES + one.len());
                 memory.grow(bytes.sum()).map_err(Refused::from)?;
@@ -261,31 +285,19 @@ impl Service {
     ) -> Result<Vec<HighlightResult>> {
         let mut results = Vec::with_capacity(highlights.fields.len());
         for (name, named) in &highlights.fields {
-            let wanted = [WantedField::Typed(name.clone())];
-            let read = self.engine().columns(pinned, places, &wanted).await?;
-            held::hold(read.memory);
-            let Some(FieldValues::Texts(texts)) = read.fields.into_iter().next() else {
-                return Err(MilvusError::Internal(format!("{name} has no texts")));
-            };
-            let path = format!("{name}.{TEXT}");
-            let mapping = opened.handle.mapping();
-            let Some(clew_schema::FieldKind::Text { analyzer, .. }) =
-                mapping.field(&path).map(|field| &field.kind)
-            else {
-                return Err(MilvusError::invalid(format!(
-                    "the field {name} to highlight has no analyzer"
-                )));
-            };
+            let (texts, cutting) = self
+                .texts_to_mark((opened, pinned), (places, name), asked)
+                .await?;
             let searched = match &asked.probes {
                 Probes::Texts(texts) if highlights.searched.as_ref() == Some(name) => texts.clone(),
                 _ => Vec::new(),
             };
-            let (analyzer, marks) = (analyzer.clone(), highlights.marks.clone());
+            let marks = highlights.marks.clone();
             let (named, topks) = (named.clone(), topks.to_vec());
             let mut memory = self.limits().memory.open(MemoryPurpose::Searches);
             let marked = self.beside(move |_| {
                 let (texts, words) = ((&texts[..], &topks[..]), (&named[..], &searched[..]));
-                let datas = marks.all(&analyzer, texts, words, &mut memory)?;
+                let datas = marks.all(&cutting, texts, words, &mut memory)?;
                 Ok((datas, memory))
             });
             let (datas, memory) = marked.await?;
@@ -296,6 +308,46 @@ impl Service {
             });
         }
         Ok(results)
+    }
+
+    /// The texts of a field in some places, and how they are cut.
+    async fn texts_to_mark(
+        &self,
+        (opened, pinned): (&Opened, &Pinned),
+        (places, name): (&[DocPlace], &str),
+        asked: &Asked,
+    ) -> Result<(Vec<Option<String>>, Cutting)> {
+        let mapping = opened.handle.mapping();
+        let field = mapping.field(&format!("{name}.{TEXT}"));
+        let Some((field, FieldKind::Text { analyzer, .. })) =
+            field.map(|field| (field, &field.kind))
+        else {
+            return Err(MilvusError::invalid(format!(
+                "the field {name} to highlight has no analyzer"
+            )));
+        };
+        let choice = field.settings.choice.clone();
+        let chooser = choice.iter().map(|choice| choice.by.clone());
+        let wanted = std::iter::once(name.to_string()).chain(chooser);
+        let wanted: Vec<WantedField> = wanted.map(WantedField::Typed).collect();
+        let read = self.engine().columns(pinned, places, &wanted).await?;
+        held::hold(read.memory);
+        let mut fields = read.fields.into_iter();
+        let Some(FieldValues::Texts(texts)) = fields.next() else {
+            return Err(MilvusError::Internal(format!("{name} has no texts")));
+        };
+        let said = choice.as_ref();
+        let said = said.and_then(|choice| choice.analyzers.get(asked.analyzer_name()));
+        let asked = said.unwrap_or(analyzer).clone();
+        let choice = choice.map(|choice| {
+            let values = match fields.next() {
+                Some(FieldValues::Texts(values)) => values,
+                _ => Vec::new(),
+            };
+            (choice, values)
+        });
+        let own = analyzer.clone();
+        Ok((texts, Cutting { own, asked, choice }))
     }
 }
 
@@ -352,8 +404,13 @@ mod tests {
     fn each_list_of_hits_has_the_words_of_its_own_search() {
         let texts = ["a b", "a b", "b c"].map(|text| Some(text.to_string()));
         let mut memory = MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches);
+        let cutting = Cutting {
+            own: "standard".into(),
+            asked: "standard".into(),
+            choice: None,
+        };
         let told = marks(0, 9, 5).all(
-            "standard",
+            &cutting,
             (&texts, &[1, 2]),
             (&["c".to_string()], &["a".to_string(), "b".to_string()]),
             &mut memory,
@@ -362,6 +419,26 @@ mod tests {
         assert_eq!(memory.bytes(), 3 * FRAGMENT_BYTES + 15);
         let told: Vec<Vec<String>> = told.into_iter().map(|one| one.fragments).collect();
         assert_eq!(told, [["{a} b"], ["{b}"], ["{b} <c>"]]);
+    }
+
+    #[test]
+    fn each_text_is_cut_as_its_row_chooses() {
+        let choice = AnalyzerChoice {
+            by: "lang".into(),
+            analyzers: BTreeMap::from([("en".to_string(), "english".to_string())]),
+        };
+        let values = [Some("en"), Some("fr"), None].map(|value| value.map(String::from));
+        let cutting = Cutting {
+            own: "standard".into(),
+            asked: "english".into(),
+            choice: Some((Arc::new(choice), values.to_vec())),
+        };
+        let texts = ["dogs", "dogs", "dog"].map(|text| Some(text.to_string()));
+        let mut memory = MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches);
+        let searched = ["dogs".to_string()];
+        let told = marks(0, 9, 5).all(&cutting, (&texts, &[3]), (&[], &searched), &mut memory);
+        let told: Vec<Vec<String>> = told.unwrap().into_iter().map(|one| one.fragments).collect();
+        assert_eq!(told, [vec!["{dogs}"], vec![], vec!["{dog}"]]);
     }
 
     #[test]

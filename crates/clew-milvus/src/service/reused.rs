@@ -120,6 +120,6 @@ fn fits(mapping: &Mapping, field: &Field) -> Result<bool> {
     let mut parts = parts.iter();
     Ok(parts.all(|part| {
         let known = mapping.field(&part.path);
-        known.is_none_or(|known| known.kind == part.kind)
+        known.is_none_or(|known| known.kind == part.kind && known.settings.choice.is_none())
     }))
 }

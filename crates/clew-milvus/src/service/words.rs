@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::Service;
 use super::asked::Asked;
 use super::search::{FOUND_BYTES, Found};
-use crate::collection::{Collection, DataType, Field, TEXT};
+use crate::collection::{Collection, DataType, Field, RowAnalyzers, TEXT};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::proto::PlaceholderValue;
@@ -53,10 +53,14 @@ impl Service {
             true => (0, WINDOW_MAX),
             false => (asked.offset, asked.limit),
         };
+        let field = collection.field(input)?;
+        let several = RowAnalyzers::of(field)?;
+        let analyzer = several.map(|several| several.chosen(field, asked.analyzer_name()));
         let mut all = Vec::with_capacity(texts.len());
         for text in texts {
             let words = Query::Match(Match {
                 weighed: asked.words,
+                analyzer: analyzer.clone(),
                 ..Match::new(format!("{input}.{TEXT}"), text.clone())
             });
             let request = EngineSearch {

@@ -18,6 +18,8 @@ pub(super) struct Values<'m> {
     seen: Vec<u64>,
     /// Whether a field that treats several values together has several.
     has_several: bool,
+    /// Whether another field says which analyzer the texts of one go through.
+    has_choice: bool,
     pub(super) vectors: Vec<(FieldId, VectorValue)>,
 }
 
@@ -29,6 +31,7 @@ impl<'m> Values<'m> {
             fields: Vec::with_capacity(mapping.fields.len().min(64) + 1),
             seen: vec![0; mapping.fields.len() / 64 + 1],
             has_several: false,
+            has_choice: false,
             vectors,
         }
     }
@@ -53,6 +56,7 @@ impl<'m> Values<'m> {
             self.has_several |= together && *word & bit != 0;
             *word |= bit;
         }
+        self.has_choice |= field.settings.choice.is_some();
         self.fields.push((tantivy_field, value));
     }
 
@@ -91,13 +95,49 @@ impl<'m> Values<'m> {
 
     /// What tantivy takes.
     pub(super) fn take_fields(&mut self) -> Vec<(Field, OwnedValue)> {
-        let fields = std::mem::take(&mut self.fields);
+        let mut fields = std::mem::take(&mut self.fields);
+        if std::mem::take(&mut self.has_choice) {
+            cut_by_choice(self.mapping, &mut fields);
+        }
         if self.has_several {
             put_together(self.mapping, fields)
         } else {
             fields
         }
     }
+}
+
+/// Texts become the words of the analyzer that the document chooses, all texts of a field together; those of the field's own
+/// analyzer stay as they are.
+fn cut_by_choice(mapping: &Mapping, values: &mut Vec<(Field, OwnedValue)>) {
+    for mapped in &mapping.fields {
+        let (Some(choice), Some(own)) = (&mapped.settings.choice, mapped.field) else {
+            continue;
+        };
+        let chooser = mapping.field(&choice.by);
+        let chosen = texts_of(values, chooser.and_then(|chooser| chooser.field));
+        let Some(analyzer) = chosen.first().and_then(|value| choice.analyzers.get(value)) else {
+            continue;
+        };
+        let texts = texts_of(values, Some(own));
+        if texts.is_empty() {
+            continue;
+        }
+        let gap = mapped.settings.position_gap;
+        let words = joined(analyzer, gap, texts.iter().map(String::as_str));
+        values.retain(|(field, _)| *field != own);
+        values.push((own, OwnedValue::PreTokStr(words)));
+    }
+}
+
+/// The texts that a field has among others.
+fn texts_of(values: &[(Field, OwnedValue)], own: Option<Field>) -> Vec<String> {
+    let of_field = values.iter().filter(|(field, _)| Some(*field) == own);
+    let texts = of_field.filter_map(|(_, value)| match value {
+        OwnedValue::Str(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Texts of one field become one value with gaps between them; keywords and addresses become sets,

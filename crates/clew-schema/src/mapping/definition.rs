@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 
+use super::choice::AnalyzerChoice;
 use super::error::MappingError;
 use super::field::{FieldKind, FieldSettings, MappedField, is_asked_for};
 use super::grow::NewField;
@@ -45,6 +46,7 @@ pub(super) fn spec_of(field: &MappedField) -> FieldSpec {
         copy_to: settings.copy_to,
         search_analyzer: shown(settings.search_analyzer),
         search_quote_analyzer: shown(settings.search_quote_analyzer),
+        choice: settings.choice.as_deref().cloned().map(shown_choice),
         count_analyzer: shown(settings.count_analyzer),
         count_gaps: settings.count_gaps,
         normalizer: shown(settings.normalizer),
@@ -59,6 +61,14 @@ pub(super) fn spec_of(field: &MappedField) -> FieldSpec {
         compression: settings.compression,
         shown: settings.shown,
     }
+}
+
+/// A choice of analyzers under the names that the index's settings give them.
+fn shown_choice(mut choice: AnalyzerChoice) -> AnalyzerChoice {
+    for name in choice.analyzers.values_mut() {
+        *name = shown_name(name).to_string();
+    }
+    choice
 }
 
 /// The field of which all this is said.
@@ -97,6 +107,10 @@ pub(super) fn definition_of(
         copy_to: spec.copy_to,
         search_analyzer: spec.search_analyzer.map(known).transpose()?,
         search_quote_analyzer: spec.search_quote_analyzer.map(known).transpose()?,
+        choice: spec
+            .choice
+            .map(|choice| choice.renamed(known).map(Arc::new))
+            .transpose()?,
         count_analyzer: spec.count_analyzer.map(known).transpose()?,
         count_gaps: spec.count_gaps,
         normalizer: spec.normalizer.map(normalizer).transpose()?,

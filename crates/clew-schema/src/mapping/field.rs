@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
+use super::choice::AnalyzerChoice;
 use super::compression::VectorCompression;
 use super::error::MappingError;
 use super::grow::NewField;
@@ -323,6 +324,8 @@ pub struct FieldSettings {
     pub search_analyzer: Option<String>,
     /// The analyzer of phrases in queries, where it is not the one of queries.
     pub search_quote_analyzer: Option<String>,
+    /// Which analyzer the texts of a document go through, where they do not all go through the field's own.
+    pub choice: Option<Arc<AnalyzerChoice>>,
     /// The analyzer whose tokens a field counts.
     pub count_analyzer: Option<String>,
     /// Whether a count of tokens takes the gaps between them along.
@@ -367,6 +370,7 @@ impl Default for FieldSettings {
             copy_to: Vec::new(),
             search_analyzer: None,
             search_quote_analyzer: None,
+            choice: None,
             count_analyzer: None,
             count_gaps: true,
             normalizer: None,

@@ -268,6 +268,10 @@ impl ChangesFound {
         self.flags(FieldParameter::DocValues, from.doc_values, to.doc_values);
         let [was, now] = [from, to].map(|settings| settings.normalizer.clone());
         self.compare(FieldParameter::Normalizer, was, now);
+        // Words of documents that are there already stay as they were cut.
+        let [was, now] =
+            [from, to].map(|settings| settings.choice.as_ref().map(|one| one.by.clone()));
+        self.compare(FieldParameter::Analyzer, was, now);
         let [was, now] = [from, to].map(|settings| settings.similarity.clone());
         self.compare(FieldParameter::Similarity, was, now);
         if field.kind != FieldKind::GeoPoint {

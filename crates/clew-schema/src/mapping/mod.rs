@@ -1,6 +1,7 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
 mod alias;
+mod choice;
 mod columns;
 mod compression;
 mod definition;
@@ -23,6 +24,7 @@ pub(crate) mod template;
 mod tree;
 mod typing;
 
+pub use choice::AnalyzerChoice;
 pub use compression::{CompressionLevel, VectorCompression, VectorMode};
 pub use derived::{DerivedField, DerivedKind, DerivedScript};
 pub use error::{

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::choice::AnalyzerChoice;
 use super::compression::VectorCompression;
 use super::derived::DerivedField;
 use super::field::{Dynamic, FieldKind, TextStyle, VectorMapping};
@@ -209,6 +210,9 @@ pub struct FieldSpec {
     /// The analyzer of phrases in queries, where it is not the one of queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_quote_analyzer: Option<String>,
+    /// Which analyzer the texts of a document go through, where they do not all go through the field's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<AnalyzerChoice>,
     /// The analyzer whose tokens it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count_analyzer: Option<String>,
@@ -266,6 +270,7 @@ impl FieldSpec {
             copy_to: Vec::new(),
             search_analyzer: None,
             search_quote_analyzer: None,
+            choice: None,
             count_analyzer: None,
             count_gaps: true,
             normalizer: None,

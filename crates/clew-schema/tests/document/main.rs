@@ -4,14 +4,16 @@
     reason = "in a test the panic is the failure, with its line"
 )]
 
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use clew_opensearch_mapping::{
     document_cause, document_error_type, document_reason, merge, shown, try_mapping,
 };
 use clew_schema::{
-    DocumentError, FieldId, Mapping, MappingError, NewFields, Parsed, ParsedDocument,
-    StoredNumbers, StoredVector, VectorValue, restore_vectors,
+    AnalyzerChoice, DocumentError, FieldId, FieldKind, FieldSpec, Mapping, MappingError,
+    MappingSpec, NewFields, Parsed, ParsedDocument, StoredNumbers, StoredVector, VectorValue,
+    restore_vectors,
 };
 use serde_json::{Value, json};
 use tantivy::schema::OwnedValue;
@@ -299,6 +301,55 @@ fn texts_of_one_field_lie_a_gap_apart() {
         .map(|t| (t.text.as_str(), t.position))
         .collect();
     assert_eq!(tokens, [("one", 0), ("two", 1), ("three", 202)]);
+}
+
+#[test]
+fn texts_go_through_the_analyzer_that_another_field_chooses() {
+    let choice = |by: &str, analyzer: &str| AnalyzerChoice {
+        by: by.into(),
+        analyzers: BTreeMap::from([("en".to_string(), analyzer.to_string())]),
+    };
+    let spec = |choice: AnalyzerChoice| {
+        let words = FieldSpec {
+            multi_field: true,
+            choice: Some(choice),
+            ..FieldSpec::new("t.words", FieldKind::text("standard"))
+        };
+        MappingSpec::default()
+            .with(FieldSpec::new("t", FieldKind::keyword(None)))
+            .with(words)
+            .with(FieldSpec::new("lang", FieldKind::keyword(None)))
+    };
+    let mut mapping = Mapping::new();
+    mapping.merge(spec(choice("lang", "english"))).unwrap();
+    let words = |source: &str| -> Vec<String> {
+        let found = values(&mapping, source).into_iter();
+        let found = found.filter(|(path, _)| path == "t.words");
+        let cut = found.flat_map(|(_, value)| match value {
+            OwnedValue::Str(text) => vec![text],
+            OwnedValue::PreTokStr(cut) => cut.tokens.into_iter().map(|one| one.text).collect(),
+            other => panic!("{other:?}"),
+        });
+        cut.collect()
+    };
+    // What the field's own analyzer is for is cut by the index.
+    for (source, want) in [
+        (r#"{"t": "The dogs", "lang": "en"}"#, &["dog"][..]),
+        (
+            r#"{"lang": ["en", "fr"], "t": ["The dogs", "Cats"]}"#,
+            &["dog", "cat"],
+        ),
+        (r#"{"t": "The dogs", "lang": "fr"}"#, &["The dogs"]),
+        (r#"{"t": "The dogs"}"#, &["The dogs"]),
+        (r#"{"lang": "en"}"#, &[]),
+    ] {
+        assert_eq!(words(source), want, "{source}");
+    }
+    let mut other = mapping.clone();
+    for refused in [choice("other", "english"), choice("lang", "unheard")] {
+        assert!(other.merge(spec(refused)).is_err());
+    }
+    assert!(other.merge(spec(choice("lang", "english"))).is_ok());
 }
 
 /// Parses, adding what is missing, and shows the mapping that came of it.

@@ -181,7 +181,10 @@ fn nothing_said_is_the_usual_analyzer() {
             params: [("analyzer_params".to_string(), params.to_string())].into(),
             ..Field::named("text", crate::collection::DataType::VarChar)
         };
-        assert_eq!(name_of(&field) == STANDARD, want == ["hello", "there"]);
+        assert_eq!(
+            name_of(&field).unwrap() == STANDARD,
+            want == ["hello", "there"]
+        );
     }
 }
 
