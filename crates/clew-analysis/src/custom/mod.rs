@@ -6,6 +6,7 @@
 
 mod addresses;
 mod beside;
+mod by_language;
 mod char_filter;
 mod chosen;
 mod cjk;
@@ -15,6 +16,7 @@ mod entities;
 mod filter;
 mod flat_graph;
 mod html;
+mod jieba;
 mod kept;
 mod language;
 mod letters;
@@ -25,6 +27,7 @@ mod part;
 mod replaced;
 mod required;
 mod room;
+mod segments;
 mod settings;
 mod shingle;
 mod snowball;

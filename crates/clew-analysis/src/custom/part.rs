@@ -1,6 +1,6 @@
 //! The parameters of a part of an analyzer, as settings write them: numbers and switches may be text.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::java_pattern::{JavaPattern, Replacement};
 
@@ -81,6 +81,11 @@ impl<'v> Part<'v> {
             Value::String(text) => Some(vec![text.clone()]),
             _ => self.list(key),
         }
+    }
+
+    /// The members of an object.
+    pub(super) fn members(&self, key: &str) -> Option<&'v Map<String, Value>> {
+        self.0.get(key).and_then(Value::as_object)
     }
 
     /// The parts that this one holds under a name.

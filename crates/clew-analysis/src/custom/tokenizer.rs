@@ -5,7 +5,9 @@ use std::ops::Range;
 use serde_json::Value;
 use tantivy::tokenizer::Token;
 
+use super::by_language::ByLanguage;
 use super::classes::CharacterClasses;
+use super::jieba::JiebaWords;
 use super::part::Part;
 use super::room::{Room, leave_out};
 use crate::TOKEN_LENGTH_MAX;
@@ -50,6 +52,14 @@ pub(super) enum Cutter {
     Between(CharacterClasses),
     /// Words of a dictionary where no space parts them.
     Thai,
+    /// All that lies between the places that Unicode's rules find, with the help of dictionaries and models.
+    Segments,
+    /// What of that has letters or digits, by rules and models alone.
+    SegmentWords,
+    /// Words of Chinese.
+    Jieba(JiebaWords),
+    /// What the analyzer of the text's language makes of it.
+    ByLanguage(ByLanguage),
     /// Words by Lucene's first grammar; those of more UTF-16 units are left out.
     Classic(usize),
     /// What another one cuts, in pieces of at most so many UTF-16 units.
@@ -64,7 +74,11 @@ impl Cutter {
             Cutter::Pattern { .. }
             | Cutter::Pieces { .. }
             | Cutter::Paths { .. }
-            | Cutter::Thai => true,
+            | Cutter::Thai
+            | Cutter::Segments
+            | Cutter::SegmentWords
+            | Cutter::Jieba(_) => true,
+            Cutter::ByLanguage(languages) => languages.makes_long_terms(),
             // Those that cut nothing by length stand within one that does.
             Cutter::Letters { .. }
             | Cutter::Addresses(_)
@@ -150,6 +164,10 @@ impl Cutter {
                 }
             }
             "thai" => Cutter::Thai,
+            "icu_segments" => Cutter::Segments,
+            "icu_words" => Cutter::SegmentWords,
+            "jieba" => Cutter::Jieba(JiebaWords::compile(part)?),
+            "by_language" => Cutter::ByLanguage(ByLanguage::compile(part)?),
             "char_group" => Cutter::Between(CharacterClasses::of_groups(
                 &part.list("tokenize_on_chars").unwrap_or_default(),
             )?),
@@ -192,6 +210,10 @@ impl Cutter {
                 tokens
             }
             Cutter::Thai => numbered(text, super::thai::words(text)),
+            Cutter::Segments => numbered(text, super::segments::segments(text)),
+            Cutter::SegmentWords => numbered(text, super::segments::words(text)),
+            Cutter::Jieba(words) => numbered(text, words.cut(text)),
+            Cutter::ByLanguage(languages) => languages.cut(text),
             Cutter::Classic(most) => classic(text, *most),
             Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
             Cutter::Pattern {

@@ -1,6 +1,7 @@
 //! How texts are cut into words: Milvus' analyzers in the parts that ours are made of.
 
 mod by_row;
+mod tokenizer;
 
 use clew_analysis::{Analysis, java_pattern};
 use clew_schema::AnalyzerChoice;
@@ -10,6 +11,7 @@ use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 
 pub(crate) use by_row::RowAnalyzers;
+use tokenizer::tokenizer_of;
 
 /// The analyzer of fields that say nothing else.
 const STANDARD: &str = "standard";
@@ -121,51 +123,12 @@ impl Settings {
     }
 
     fn add(&mut self, name: &str, params: &Value) -> Result<()> {
-        let params = params
-            .as_object()
-            .ok_or_else(|| MilvusError::invalid("analyzer_params are no JSON object"))?;
-        let stop_words = params.get("stop_words");
-        // Nothing said is the analyzer, not its tokenizer alone.
-        let built_in = match params.is_empty() {
-            true => Some("standard"),
-            false => params.get("type").and_then(Value::as_str),
-        };
-        let (tokenizer, mut filters) = match built_in {
-            None => {
-                let tokenizer = match params.get("tokenizer") {
-                    None => json!(STANDARD),
-                    Some(part) => tokenizer_of(part)?,
-                };
-                let filters = match params.get("filter") {
-                    None => Vec::new(),
-                    Some(Value::Array(filters)) => filters.clone(),
-                    Some(_) => return Err(MilvusError::invalid("filter params should be a list")),
-                };
-                (tokenizer, filters)
-            }
-            Some("standard") => (json!(STANDARD), vec![json!("lowercase")]),
-            Some("english") => (
-                json!(STANDARD),
-                vec![
-                    json!("lowercase"),
-                    json!({"type": "stemmer", "language": "english"}),
-                    json!({"type": "stop", "stop_words": ["_english_"]}),
-                ],
-            ),
-            Some(other) => return Err(MilvusError::Unsupported(format!("analyzer {other}"))),
-        };
-        if built_in.is_some()
-            && let Some(words) = stop_words
-        {
-            filters.push(json!({"type": "stop", "stop_words": words}));
-        }
-        let mut names = Vec::new();
-        for filter in &filters {
-            for own in filters_of(filter)? {
-                let own_name = format!("{name}_{}", names.len());
-                self.filters.insert(own_name.clone(), own);
-                names.push(own_name);
-            }
+        let Parts { tokenizer, filters } = parts_of(params)?;
+        let mut names = Vec::with_capacity(filters.len());
+        for (at, filter) in filters.into_iter().enumerate() {
+            let own_name = format!("{name}_{at}");
+            self.filters.insert(own_name.clone(), filter);
+            names.push(own_name);
         }
         let tokenizer = match tokenizer {
             own @ Value::Object(_) => {
@@ -180,94 +143,93 @@ impl Settings {
     }
 }
 
+/// What an analyzer is made of here.
+struct Parts {
+    /// A name, or a definition.
+    tokenizer: Value,
+    /// Definitions.
+    filters: Vec<Value>,
+}
+
+/// The parts of an analyzer.
+fn parts_of(params: &Value) -> Result<Parts> {
+    let params = params
+        .as_object()
+        .ok_or_else(|| MilvusError::invalid("analyzer_params are no JSON object"))?;
+    // Nothing said is the analyzer, not its tokenizer alone.
+    let built_in = match params.is_empty() {
+        true => Some(STANDARD),
+        false => params.get("type").and_then(Value::as_str),
+    };
+    let (tokenizer, mut filters) = match built_in {
+        None => {
+            let tokenizer = match params.get("tokenizer") {
+                None => json!(STANDARD),
+                Some(part) => tokenizer_of(part)?,
+            };
+            let filters = match params.get("filter") {
+                None => Vec::new(),
+                Some(Value::Array(filters)) => filters.clone(),
+                Some(_) => return Err(MilvusError::invalid("filter params should be a list")),
+            };
+            (tokenizer, filters)
+        }
+        Some(name) => built_in_parts(name)?,
+    };
+    if built_in.is_some()
+        && let Some(words) = params.get("stop_words")
+    {
+        filters.push(json!({"type": "stop", "stop_words": words}));
+    }
+    let filters = filters.iter().map(filters_of);
+    let filters: Vec<Vec<Value>> = filters.collect::<Result<_>>()?;
+    Ok(Parts {
+        tokenizer,
+        filters: filters.concat(),
+    })
+}
+
+/// The tokenizer of one of Milvus' own analyzers, and its filters as Milvus writes them.
+fn built_in_parts(name: &str) -> Result<(Value, Vec<Value>)> {
+    let stemmer = |language: &str| json!({"type": "stemmer", "language": language});
+    let stop = |list: &str| json!({"type": "stop", "stop_words": [list]});
+    let [lower, digits] = ["lowercase", "decimaldigit"].map(Value::from);
+    Ok(match name {
+        STANDARD => (json!(STANDARD), vec![lower]),
+        "english" => (
+            json!(STANDARD),
+            vec![lower, stemmer("english"), stop("_english_")],
+        ),
+        "chinese" => (
+            tokenizer_of(&json!("jieba"))?,
+            vec![json!("cnalphanumonly")],
+        ),
+        "arabic" => (
+            json!(STANDARD),
+            vec![
+                lower,
+                digits,
+                json!("arabic_normalization"),
+                stemmer("arabic"),
+                stop("_arabic_"),
+            ],
+        ),
+        "thai" => (
+            tokenizer_of(&json!("thai"))?,
+            vec![lower, digits, stop("_thai_")],
+        ),
+        other => {
+            return Err(MilvusError::invalid(format!(
+                "unknown build-in analyzer type: {other}"
+            )));
+        }
+    })
+}
+
 /// A part that is named alone, or with its options.
 fn part_name(part: Option<&Value>) -> Option<&str> {
     let part = part?;
     part.as_str().or_else(|| part.get("type")?.as_str())
-}
-
-/// Our tokenizer that is one of Milvus'.
-fn tokenizer_of(part: &Value) -> Result<Value> {
-    let name = part_name(Some(part)).ok_or_else(|| {
-        MilvusError::invalid("tokenizer should be a name, or an object with a type")
-    })?;
-    match name {
-        "standard" | "whitespace" => Ok(json!(name)),
-        "char_group" => Ok(match delimiters(part)?.as_slice() {
-            [] => json!({"type": "keyword"}),
-            any => json!({"type": "pattern", "pattern": format!("(?:{})+", any.join("|"))}),
-        }),
-        "ngram" => pieces(part),
-        "jieba" | "icu" | "lindera" | "language_identifier" | "thai" | "grpc" => {
-            Err(MilvusError::Unsupported(format!("tokenizer {name}")))
-        }
-        other => Err(MilvusError::invalid(format!(
-            "unsupported tokenizer: {other}"
-        ))),
-    }
-}
-
-/// Patterns of what parts words: characters, and groups of them by their names.
-fn delimiters(part: &Value) -> Result<Vec<String>> {
-    let given = part
-        .get("delimiters")
-        .ok_or_else(|| MilvusError::invalid("char group tokenizer delimiters can't be empty"))?;
-    let given = given
-        .as_array()
-        .ok_or_else(|| MilvusError::invalid("char group tokenizer delimiters must be a vector"))?;
-    let one = |delimiter: &Value| -> Result<String> {
-        let name = delimiter.as_str().ok_or_else(|| {
-            MilvusError::invalid("char group tokenizer delimiter in delimiters must be string")
-        })?;
-        let group = match name {
-            "whitespace" => r"\p{IsWhiteSpace}",
-            "letter" => r"\p{IsAlphabetic}",
-            "digit" | "ascii_digit" => "[0-9]",
-            "punctuation" => r"\p{P}",
-            "symbol" => r"\p{S}",
-            "ascii_whitespace" => r"[ \t\n\f\r]",
-            "ascii_letter" => "[A-Za-z]",
-            "ascii_punctuation" => r"\p{Punct}",
-            one if one.chars().count() == 1 => return Ok(literally(one)),
-            other => {
-                return Err(MilvusError::invalid(format!(
-                    "{other} not a char or name of build-in char group"
-                )));
-            }
-        };
-        Ok(group.to_string())
-    };
-    given.iter().map(one).collect()
-}
-
-/// Pieces of words, of so many characters, from everywhere in them or from their beginnings.
-fn pieces(part: &Value) -> Result<Value> {
-    let length = |name: &str| part.get(name).and_then(Value::as_u64);
-    let (Some(min), Some(max)) = (length("min_gram"), length("max_gram")) else {
-        return Err(MilvusError::invalid(
-            "ngram tokenizer requires min_gram and max_gram",
-        ));
-    };
-    if min == 0 {
-        return Err(MilvusError::invalid("min_gram must be greater than 0"));
-    }
-    if min > max {
-        return Err(MilvusError::invalid(
-            "min_gram must not be greater than max_gram",
-        ));
-    }
-    let is_prefix = part.get("prefix_only").and_then(Value::as_bool);
-    let kind = match is_prefix.unwrap_or_default() {
-        true => "edge_ngram",
-        false => "ngram",
-    };
-    let mut tokenizer = json!({"type": kind, "min_gram": min, "max_gram": max});
-    for name in ["token_chars", "custom_token_chars"] {
-        if let Some(given) = part.get(name) {
-            tokenizer[name] = given.clone();
-        }
-    }
-    Ok(tokenizer)
 }
 
 /// Leaves out words that match a pattern as wholes: they become empty, and empty ones go.
@@ -330,9 +292,12 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
     let option = |name: &str| filter.get(name).cloned();
     let one = match name {
         "alphanumonly" => return Ok(without(r"^.*[^A-Za-z0-9].*$")),
-        "cncharonly" => return Ok(without(r"^.*[^\u4E00-\u9FFF].*$")),
-        "cnalphanumonly" => return Ok(without(r"^.*[^A-Za-z0-9\u4E00-\u9FFF].*$")),
-        "removepunct" => return Ok(without(r"^\p{P}+$")),
+        // One such letter is enough, as in Milvus.
+        "cncharonly" => return Ok(with(r"\p{IsHan}")),
+        "cnalphanumonly" => return Ok(with(r"[A-Za-z0-9\p{IsHan}]")),
+        "removepunct" => return Ok(without(r"^(?s:.*)[\p{P}\p{IsWhiteSpace}](?s:.*)$")),
+        "decimaldigit" => json!({"type": "decimal_digit"}),
+        "arabic_normalization" => json!({"type": name}),
         "regex" => {
             let pattern = filter.get("expr").and_then(Value::as_str);
             let pattern =
