@@ -194,6 +194,48 @@ class Schemas(Session):
         self.refused(1100, "multi_analyzer_params of field text", lambda: client.drop_collection_field("tongues", "lang"))
         client.drop_collection("tongues")
 
+    def geometries(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("at", DataType.GEOMETRY, nullable=True)
+        schema.add_field("name", DataType.VARCHAR, max_length=20)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        params = self.index("v", index_type="FLAT", metric_type="L2")
+        params.add_index("at", index_type="RTREE")
+        client.create_collection("shapes", schema=schema, index_params=params, consistency_level="Strong")
+        self.same(client.describe_index("shapes", "at")["index_type"], "RTREE", "its index is told as it was asked for")
+        self.refused(1100, "RTREE index can only be built on geometry field",
+                     lambda: client.create_index("shapes", self.index("name", "other", index_type="RTREE")))
+        texts = ["POINT (1 1)", "POINT (1000.5 -2000)", "LINESTRING (-5 1, 5 1)", "POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))",
+                 "MULTIPOINT (1 1, 9 9)", None]
+        client.insert("shapes", [{"id": n, "at": text, "name": "", "v": [n, 0]} for n, text in enumerate(texts)])
+        self.same([row["at"] for row in client.query("shapes", filter="id >= 0", output_fields=["at"])], texts, "shapes are told again")
+
+        def found(filter, **more):
+            return sorted(row["id"] for row in client.query("shapes", filter=filter, output_fields=["id"], **more))
+
+        square = "POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))"
+        for filter, want in [(f"st_within(at, '{square}')", [0, 3]), ("ST_CONTAINS(at, 'POINT (1 1)')", [0, 2, 3, 4]),
+                             (f"st_intersects(at, '{square}')", [0, 2, 3, 4]), (f"st_equals(at, 'POLYGON ((4 4, 4 0, 0 0, 0 4, 4 4))')", [3]),
+                             (f"st_crosses(at, '{square}')", [2, 4]), ("st_touches(at, 'POINT (4 2)')", [3]),
+                             ("st_overlaps(at, 'POLYGON ((2 2, 6 2, 6 6, 2 6, 2 2))')", [3]), ("st_dwithin(at, 'POINT (1.001 1)', 200)", [0, 2, 3, 4]),
+                             ("st_dwithin(at, 'POINT (1.001 1)', 100)", [2, 3]), ("st_isvalid(at)", [0, 1, 2, 3, 4]),
+                             (f"not st_within(at, '{square}')", [1, 2, 4]), ("at is null", [5]),
+                             (f"id > 0 and st_within(at, '{square}')", [3])]:
+            self.same(found(filter), want, filter)
+        self.same(found("st_within(at, {area})", filter_params={"area": square}), [0, 3], "a shape that a template brings")
+        (hits,) = client.search("shapes", [[0, 0]], anns_field="v", limit=9, filter=f"st_within(at, '{square}')", output_fields=["at"])
+        self.same([hit["at"] for hit in hits], [texts[0], texts[3]], "and beside vectors")
+        client.upsert("shapes", [{"id": 1, "at": "point(2 2.50)"}], partial_update=True)
+        self.same(client.query("shapes", ids=[1], output_fields=["at"])[0]["at"], "POINT (2 2.5)", "written in one way")
+        self.refused(1100, "invalid Geometry data", lambda: client.insert("shapes", [{"id": 9, "at": "POINT (1)", "name": "", "v": [0, 0]}]))
+        for said, filter in [("only supported on geometry fields", "st_within(name, 'POINT (1 1)')"), ("invalid WKT string", "st_within(at, 'POINT')"),
+                             ("takes 2 arguments", "st_within(at)"), ("supports a point", f"st_dwithin(at, '{square}', 1)"),
+                             ("must be non-negative", "st_dwithin(at, 'POINT (1 1)', -1)"), ("WKT string should be", "st_within(at, 7)")]:
+            self.refused(1100, said, lambda: found(filter))
+        client.drop_collection("shapes")
+
     def embeddings(self):
         schema = self.client.create_schema()
         schema.add_field("id", DataType.INT64, is_primary=True)
@@ -271,7 +313,7 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.analyzers_by_rows, session.embeddings, session.highlights,
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.analyzers_by_rows, session.geometries, session.embeddings, session.highlights,
                  session.structs, session.kept]:
         part()
     session.close()

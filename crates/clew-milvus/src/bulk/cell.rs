@@ -36,7 +36,9 @@ pub(super) fn cell(
         ))
     };
     let value = match field.data_type {
-        DataType::VarChar | DataType::Timestamptz => Some(Value::String(text.clone())),
+        DataType::VarChar | DataType::Timestamptz | DataType::Geometry => {
+            Some(Value::String(text.clone()))
+        }
         DataType::Bool => match text.to_ascii_lowercase().as_str() {
             "true" | "t" | "1" => Some(Value::Bool(true)),
             "false" | "f" | "0" => Some(Value::Bool(false)),

@@ -17,6 +17,7 @@ pub(crate) enum DataType {
     VarChar,
     Array,
     Json,
+    Geometry,
     Timestamptz,
     BinaryVector,
     FloatVector,
@@ -27,7 +28,7 @@ pub(crate) enum DataType {
 }
 
 /// Every type that fields may have, by its number, and its name in clients' errors.
-const TYPES: [(DataType, i32, &str); 17] = [
+const TYPES: [(DataType, i32, &str); 18] = [
     (DataType::Bool, 1, "Bool"),
     (DataType::Int8, 2, "Int8"),
     (DataType::Int16, 3, "Int16"),
@@ -38,6 +39,7 @@ const TYPES: [(DataType, i32, &str); 17] = [
     (DataType::VarChar, 21, "VarChar"),
     (DataType::Array, 22, "Array"),
     (DataType::Json, 23, "JSON"),
+    (DataType::Geometry, 24, "Geometry"),
     (DataType::Timestamptz, 26, "Timestamptz"),
     (DataType::BinaryVector, 100, "BinaryVector"),
     (DataType::FloatVector, 101, "FloatVector"),
@@ -53,9 +55,8 @@ const NONE: i32 = 0;
 const STRING: i32 = 20;
 
 /// The names of types that Milvus has and fields here cannot be of.
-const UNSUPPORTED: [(i32, &str); 7] = [
+const UNSUPPORTED: [(i32, &str); 6] = [
     (STRING, "String"),
-    (24, "Geometry"),
     (25, "Text"),
     (27, "Mol"),
     (106, "ArrayOfVector"),
@@ -159,7 +160,7 @@ mod tests {
             assert_eq!((data_type.number(), data_type.name()), (number, name));
         }
         assert_eq!(DataType::of(200), None);
-        assert_eq!(DataType::name_of_unsupported(24), "Geometry");
+        assert_eq!(DataType::name_of_unsupported(25), "Text");
     }
 
     #[test]
@@ -167,7 +168,7 @@ mod tests {
         for (number, code, said) in [
             (NONE, 1100, "data type None is not valid"),
             (STRING, 1100, "please use VarChar type instead"),
-            (24, 3000, "Geometry is not supported"),
+            (25, 3000, "Text is not supported"),
         ] {
             let error = DataType::known(number, "data type").unwrap_err();
             assert_eq!(error.code(), code, "{error}");

@@ -187,7 +187,10 @@ impl Field {
         }
         if self.default.is_some()
             && (self.data_type.is_vector()
-                || matches!(self.data_type, DataType::Json | DataType::Array))
+                || matches!(
+                    self.data_type,
+                    DataType::Json | DataType::Array | DataType::Geometry
+                ))
         {
             return Err(MilvusError::invalid(format!(
                 "type not support default_value, type:{}, name:{name}",
@@ -231,7 +234,7 @@ impl Field {
             !element.is_vector()
                 && !matches!(
                     element,
-                    DataType::Array | DataType::Json | DataType::Timestamptz
+                    DataType::Array | DataType::Json | DataType::Geometry | DataType::Timestamptz
                 )
         };
         if !element.is_some_and(scalar) {
@@ -422,7 +425,11 @@ fn check_default_type((name, data_type): (&str, DataType), data: &value_field::D
         Data::BytesData(_) => return Ok(()),
     };
     // Of types that have no default it is said what is wrong with them.
-    let has_none = data_type.is_vector() || matches!(data_type, DataType::Json | DataType::Array);
+    let has_none = data_type.is_vector()
+        || matches!(
+            data_type,
+            DataType::Json | DataType::Array | DataType::Geometry
+        );
     match fits || has_none {
         true => Ok(()),
         false => Err(MilvusError::invalid(format!(

@@ -173,8 +173,11 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
     let is_json = data_type == DataType::Json;
     let said = match index_type {
         "TRIE" | "Trie" if !is_text => "TRIE are only supported on varchar field".to_string(),
-        "INVERTED" if data_type == DataType::Timestamptz => {
-            "INVERTED are not supported on Timestamptz field".to_string()
+        "INVERTED" if matches!(data_type, DataType::Timestamptz | DataType::Geometry) => {
+            format!("INVERTED are not supported on {} field", data_type.name())
+        }
+        "RTREE" if data_type != DataType::Geometry => {
+            "RTREE index can only be built on geometry field".to_string()
         }
         "STL_SORT" if !is_text && !is_number && !is_json && data_type != DataType::Timestamptz => {
             format!(
@@ -188,7 +191,7 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
         "BITMAP"
             if matches!(
                 data_type,
-                DataType::Float | DataType::Double | DataType::Timestamptz
+                DataType::Float | DataType::Double | DataType::Timestamptz | DataType::Geometry
             ) =>
         {
             "bitmap index are only supported on bool, int, string and array field".to_string()
@@ -554,6 +557,10 @@ mod tests {
             (DataType::Int8, "index_type=Trie", 1100),
             (DataType::Bool, "index_type=STL_SORT", 1100),
             (DataType::Timestamptz, "index_type=INVERTED", 1100),
+            (DataType::Geometry, "index_type=INVERTED", 1100),
+            (DataType::Geometry, "index_type=BITMAP", 1100),
+            (DataType::Geometry, "index_type=STL_SORT", 1100),
+            (DataType::VarChar, "index_type=RTREE", 1100),
             (DataType::Float, "index_type=BITMAP", 1100),
             (
                 DataType::Int8,

@@ -126,7 +126,7 @@ fn kind_of(field: &Field) -> Result<Option<FieldKind>> {
         DataType::Float => FieldKind::Float(FloatKind::Float),
         DataType::Double => FieldKind::Float(FloatKind::Double),
         DataType::VarChar => field.term_kind(),
-        DataType::Json | DataType::Array => return Ok(None),
+        DataType::Json | DataType::Array | DataType::Geometry => return Ok(None),
         DataType::SparseFloatVector => FieldKind::SparseVector,
         DataType::BinaryVector
         | DataType::FloatVector

@@ -194,6 +194,7 @@ fn read_part(around: &str, nullable: bool, part: proto::FieldSchema) -> Result<F
                 element,
                 DataType::Array
                     | DataType::Json
+                    | DataType::Geometry
                     | DataType::Timestamptz
                     | DataType::SparseFloatVector
             )

@@ -144,7 +144,7 @@ const TYPES: [(&str, Structure); 26] = [
 ];
 
 /// Index types of scalars; the columns and postings that every field has answer for all.
-const SCALAR_TYPES: [&str; 9] = [
+const SCALAR_TYPES: [&str; 10] = [
     "",
     "INVERTED",
     "STL_SORT",
@@ -154,6 +154,7 @@ const SCALAR_TYPES: [&str; 9] = [
     "Trie",
     "AUTOINDEX",
     "NGRAM",
+    "RTREE",
 ];
 
 /// An index of a vector field, understood.

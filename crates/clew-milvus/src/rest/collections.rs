@@ -318,14 +318,7 @@ fn full_schema(schema: &Body) -> Result<CollectionSchema> {
 
 fn type_named(name: &str) -> Result<i32> {
     /// Types of Milvus' that no field here has.
-    const OTHERS: [&str; 6] = [
-        "ArrayOfStruct",
-        "Geometry",
-        "Mol",
-        "String",
-        "Struct",
-        "Text",
-    ];
+    const OTHERS: [&str; 5] = ["ArrayOfStruct", "Mol", "String", "Struct", "Text"];
     let found = match name {
         "ArrayOfVector" => Some(ARRAY_OF_VECTOR),
         _ => DataType::named(name).map(DataType::number),

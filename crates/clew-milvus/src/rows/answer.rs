@@ -330,6 +330,11 @@ fn data_of(
                 .map(|value| value.map_or_else(String::new, text_of))
                 .collect(),
         }),
+        DataType::Geometry => Data::GeometryWktData(proto::StringArray {
+            data: values
+                .map(|value| value.map_or_else(String::new, text_of))
+                .collect(),
+        }),
         DataType::Json => Data::JsonData(proto::JsonArray {
             data: values
                 .map(|value| value.map_or_else(Bytes::new, |value| value.to_string().into()))

@@ -1,6 +1,7 @@
 //! One column that a client sent, checked against its field; rows are read from it one after the other.
 
 use bytes::Bytes;
+use clew_query::PlanarShape;
 use clew_schema::VectorValue;
 use half::{bf16, f16};
 use jiff::tz::TimeZone;
@@ -190,6 +191,10 @@ impl<'a> InColumn<'a> {
                 let instant = parse_instant(&values[at], &self.zone);
                 write(out, &instant.map_err(|_| no_instant(&values[at]))?)?;
             }
+            Values::Text(values) if field.data_type == DataType::Geometry => {
+                let shape = PlanarShape::read(&values[at]);
+                write(out, &shape.map_err(no_shape)?.text())?;
+            }
             Values::Text(values) => {
                 check_length(field, &values[at], row)?;
                 self.is_long = field.is_long(&values[at]);
@@ -283,6 +288,13 @@ fn no_instant(text: &str) -> MilvusError {
     ))
 }
 
+/// What is said of a text that is no shape.
+fn no_shape(why: String) -> MilvusError {
+    MilvusError::invalid(format!(
+        "invalid Geometry data, transform to wkb failed: {why}"
+    ))
+}
+
 /// What is said of float vectors that are not whole ones, by their bytes.
 fn of_part_of_floats(bytes: usize, dim: usize) -> String {
     format!(
@@ -361,6 +373,7 @@ fn scalars_of<'a>(field: &Field, scalars: &'a proto::ScalarField) -> Option<Valu
         (DataType::Float, Some(Scalar::FloatData(values))) => Values::Float(&values.data),
         (DataType::Double, Some(Scalar::DoubleData(values))) => Values::Double(&values.data),
         (DataType::VarChar, Some(Scalar::StringData(values))) => Values::Text(&values.data),
+        (DataType::Geometry, Some(Scalar::GeometryWktData(values))) => Values::Text(&values.data),
         (DataType::Json, Some(Scalar::JsonData(values))) => Values::Json(&values.data),
         (DataType::Array, Some(Scalar::ArrayData(values))) => Values::Array(&values.data),
         _ => return None,

@@ -175,6 +175,9 @@ pub(super) fn scalar_data(
         DataType::VarChar => Data::StringData(StringArray {
             data: all(given, text, each("a string"))?,
         }),
+        DataType::Geometry => Data::GeometryWktData(StringArray {
+            data: all(given, text, each("a shape as text"))?,
+        }),
         DataType::Json => Data::JsonData(JsonArray {
             data: given
                 .iter()
@@ -405,7 +408,7 @@ pub(super) fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
         Some(Data::LongData(values)) => all(&values.data),
         Some(Data::FloatData(values)) => values.data.iter().copied().map(single).collect(),
         Some(Data::DoubleData(values)) => all(&values.data),
-        Some(Data::StringData(values)) => all(&values.data),
+        Some(Data::StringData(values) | Data::GeometryWktData(values)) => all(&values.data),
         Some(Data::TimestamptzData(values)) => all(&values.data),
         Some(Data::JsonData(values)) => values
             .data

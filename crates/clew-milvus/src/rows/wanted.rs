@@ -180,7 +180,9 @@ impl Wanted {
     /// What has to be read of each row, in the order in which [`Wanted::columns`] takes it.
     pub(crate) fn fields(&self) -> Vec<WantedField> {
         let scalar = |field: &Field| match field.data_type {
-            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
+            DataType::Json | DataType::Array | DataType::Geometry => {
+                WantedField::Json(field.name.clone())
+            }
             _ => WantedField::Typed(field.name.clone()),
         };
         let scalars = self

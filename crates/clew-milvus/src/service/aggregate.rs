@@ -221,7 +221,9 @@ impl Grouping {
     fn wanted(&self) -> Vec<WantedField> {
         let fields = self.fields.iter().filter(|field| !field.is_primary);
         let wanted = fields.map(|field| match field.data_type {
-            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
+            DataType::Json | DataType::Array | DataType::Geometry => {
+                WantedField::Json(field.name.clone())
+            }
             _ => WantedField::Typed(field.path().to_string()),
         });
         wanted.collect()

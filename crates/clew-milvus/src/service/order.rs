@@ -120,7 +120,10 @@ pub(super) fn is_sortable(field: &Field) -> bool {
     let data_type = field.data_type;
     !field.is_part()
         && !data_type.is_vector()
-        && !matches!(data_type, DataType::Json | DataType::Array)
+        && !matches!(
+            data_type,
+            DataType::Json | DataType::Array | DataType::Geometry
+        )
 }
 
 /// Cuts a text at a mark, but for where that stands in brackets or quotes, as in a path into JSON.

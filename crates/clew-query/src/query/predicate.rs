@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
+use super::planar::ShapeTest;
 use super::tree::Query;
 
 /// Documents that pass a test; all of them score the same.
@@ -40,6 +41,8 @@ pub enum Test {
     },
     /// A text that a pattern describes.
     Text(Operand, TextPattern),
+    /// How a shape lies on a plane, which is well-known text.
+    Shape(Operand, ShapeTest),
     /// Whether there is a value; never unknown.
     Exists(Operand),
     /// A value that is true.

@@ -11,6 +11,7 @@ mod literal;
 mod membership;
 mod operand;
 mod sample;
+mod shapes;
 mod structs;
 mod text;
 
@@ -361,10 +362,9 @@ impl<'a> Lowering<'a> {
                 format!("{name} in an expression"),
             )),
             SAMPLE => self.sample(expr.at, (arguments, named)),
-            of_shapes if of_shapes.starts_with("st_") => Err(ExprError::unsupported(
-                expr.at,
-                format!("function {of_shapes}"),
-            )),
+            of_shapes if Self::is_of_shapes(of_shapes) => {
+                self.shapes((expr.at, of_shapes), arguments, negated)
+            }
             other => Err(self.no_function(expr.at, other, arguments)),
         }
     }

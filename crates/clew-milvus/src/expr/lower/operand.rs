@@ -70,6 +70,8 @@ impl<'a> Lowering<'a> {
             ));
         }
         let deep = matches!(field.data_type, DataType::Json | DataType::Array);
+        // Shapes stay in the document.
+        let indexed = !deep && field.data_type != DataType::Geometry;
         if !path.steps.is_empty() && !deep {
             return Err(ExprError::at(
                 at,
@@ -79,7 +81,7 @@ impl<'a> Lowering<'a> {
                 ),
             ));
         }
-        if !deep && !field.is_text_alone() && !self.by_document {
+        if indexed && !field.is_text_alone() && !self.by_document {
             return Ok(Place::Indexed(field));
         }
         let operand = Operand::Field {

@@ -18,7 +18,7 @@ const NEAR_WORDS_MAX: usize = 1_024;
 
 impl Lowering<'_> {
     /// A text that is no field's, which is called `what`.
-    fn text(&self, expr: &Expr, what: &str) -> Lowered<String> {
+    pub(super) fn text(&self, expr: &Expr, what: &str) -> Lowered<String> {
         match self.literal(expr)? {
             Some(Value::String(text)) => Ok(text),
             _ => Err(ExprError::at(
@@ -309,6 +309,7 @@ fn core_name(data_type: DataType) -> &'static str {
         DataType::VarChar => "varChar",
         DataType::Array => "array",
         DataType::Json => "json",
+        DataType::Geometry => "geometry",
         DataType::Timestamptz => "timestamptz",
         // No vector is an argument.
         other => other.name(),

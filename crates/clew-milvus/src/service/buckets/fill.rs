@@ -335,7 +335,9 @@ fn told_of(column: &FieldData, row: usize) -> Option<Told> {
         Data::LongData(values) => values.data.get(row).copied().map(Told::Int),
         Data::FloatData(values) => values.data.get(row).copied().map(Told::Float),
         Data::DoubleData(values) => values.data.get(row).copied().map(Told::Double),
-        Data::StringData(values) => values.data.get(row).cloned().map(Told::Text),
+        Data::StringData(values) | Data::GeometryWktData(values) => {
+            values.data.get(row).cloned().map(Told::Text)
+        }
         Data::JsonData(values) => values.data.get(row).cloned().map(Told::Bytes),
         _ => None,
     }

@@ -92,7 +92,10 @@ fn of_test<'t>(test: &'t Test, uses: &mut BTreeMap<&'t str, bool>) {
             of_operand(left, true, uses);
             of_operand(right, true, uses);
         }
-        Test::OneOf(operand, _) | Test::Text(operand, _) | Test::IsTrue(operand) => {
+        Test::OneOf(operand, _)
+        | Test::Text(operand, _)
+        | Test::Shape(operand, _)
+        | Test::IsTrue(operand) => {
             of_operand(operand, true, uses);
         }
         // A list without elements is a value, and no column tells it from none.

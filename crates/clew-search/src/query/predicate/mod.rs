@@ -4,7 +4,7 @@ mod inputs;
 
 use std::sync::Arc;
 
-use clew_query::{Operand, QueryError, Test, TextPattern, unless_stopped_in_set};
+use clew_query::{Operand, PlanarCheck, QueryError, Test, TextPattern, unless_stopped_in_set};
 use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::Value;
@@ -77,6 +77,7 @@ impl DocumentSet for Tested {
 enum Compiled {
     Plain(Arc<Test>),
     Text(Operand, Regex),
+    Shape(Operand, PlanarCheck),
     And(Vec<Compiled>),
     Or(Vec<Compiled>),
     Not(Box<Compiled>),
@@ -95,6 +96,10 @@ impl Compiled {
             Test::Or(tests) => Compiled::Or(all(tests)?),
             Test::Not(test) => Compiled::Not(Box::new(Compiled::of(test)?)),
             Test::Text(operand, pattern) => Compiled::Text(operand.clone(), regex_of(pattern)?),
+            Test::Shape(operand, shape) => {
+                let check = PlanarCheck::of(shape).map_err(QueryError::illegal)?;
+                Compiled::Shape(operand.clone(), check)
+            }
             plain => Compiled::Plain(Arc::new(plain.clone())),
         })
     }
@@ -106,6 +111,10 @@ impl Compiled {
             Compiled::Text(operand, regex) => {
                 let value = operand.value(document)?;
                 Some(regex.is_match(value.as_str()?))
+            }
+            Compiled::Shape(operand, check) => {
+                let value = operand.value(document)?;
+                check.holds(value.as_str()?)
             }
             Compiled::Not(test) => test.holds(document).map(|holds| !holds),
             Compiled::And(tests) => joined(tests, document, false),
@@ -149,7 +158,7 @@ fn plain(test: &Test, document: &Value) -> Option<bool> {
         }
         Test::Exists(operand) => Some(operand.value(document).is_some()),
         Test::IsTrue(operand) => operand.value(document)?.as_bool(),
-        Test::Text(..) | Test::And(_) | Test::Or(_) | Test::Not(_) => None,
+        Test::Text(..) | Test::Shape(..) | Test::And(_) | Test::Or(_) | Test::Not(_) => None,
     }
 }
 
@@ -238,6 +247,26 @@ mod tests {
         assert_eq!(holds(regex, &document), Some(true));
         let wrong = Test::Text(field("t"), TextPattern::Regex("(".to_string()));
         assert!(Compiled::of(&wrong).is_err());
+    }
+
+    #[test]
+    fn shapes_lie_as_they_should_or_it_is_unknown() {
+        let document = json!({"at": "POINT (1 1)", "other": "no shape"});
+        let within = |name: &str| {
+            let square = "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))".to_string();
+            let relation = clew_query::PlanarRelation::Within;
+            Test::Shape(
+                field(name),
+                clew_query::ShapeTest::Relates(relation, square),
+            )
+        };
+        assert_eq!(holds(within("at"), &document), Some(true));
+        assert_eq!(
+            holds(Test::Not(Box::new(within("at"))), &document),
+            Some(false)
+        );
+        assert_eq!(holds(within("other"), &document), None);
+        assert_eq!(holds(within("none"), &document), None);
     }
 
     #[test]
