@@ -109,6 +109,7 @@ class Schemas(Session):
         self.make("more")
         self.refused(1, "requires nullable=True", lambda: client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3))
         client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3, nullable=True)
+        self.refused(1100, "metric type not set for vector index", lambda: client.create_index("more", self.index("x", index_type="HNSW")))
         client.create_index("more", self.index("x", index_type="HNSW", metric_type="COSINE"))
         row = {"v": [0, 0], "w": [0, 0], "text": "", "tag": "", "age": 0}
         client.insert("more", [{**row, "id": 10, "x": [1, 0, 0]}, {**row, "id": 11}])
@@ -244,6 +245,11 @@ class Schemas(Session):
         schema.add_function(Function(name="made", function_type=FunctionType.TEXTEMBEDDING, input_field_names=["text"],
                                      output_field_names=["v"], params={"provider": "openai", "model_name": "small"}))
         self.refused(3000, "function made of type TextEmbedding", lambda: self.client.create_collection("made", schema=schema))
+        schema = self.client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("b", DataType.BINARY_VECTOR, dim=64)
+        params = self.index("b", index_type="MINHASH_LSH", metric_type="MHJACCARD")
+        self.refused(3000, "metric MHJACCARD", lambda: self.client.create_collection("made", schema=schema, index_params=params))
 
     def highlights(self):
         client = self.client

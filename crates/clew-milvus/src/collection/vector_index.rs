@@ -296,6 +296,9 @@ pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
         Some(name @ ("MAX_SIM_HAMMING" | "MAX_SIM_JACCARD")) if field.is_part() => {
             return Err(MilvusError::Unsupported(format!("metric {name}")));
         }
+        Some(name @ "MHJACCARD") if data_type == DataType::BinaryVector => {
+            return Err(MilvusError::Unsupported(format!("metric {name}")));
+        }
         Some(name)
             if field.is_function_output && !name.eq_ignore_ascii_case(Metric::Bm25.name()) =>
         {

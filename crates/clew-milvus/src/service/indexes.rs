@@ -294,6 +294,7 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
             let given = flattened(&index.params)?;
             check_vector(field, &given)?;
             let read = VectorIndex::of(field, &index)?;
+            check_metric_said(field, &given)?;
             changes.column = read.column.map(|column| (field.path().to_string(), column));
             // As they are told, so that who asks for the same again is told that it is there.
             for (key, usual) in [
@@ -332,6 +333,20 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
     }
     collection.indexes.push(index);
     Ok(changes)
+}
+
+/// Refuses an index of a type that is said without a metric: which one is usual is for those that choose their type.
+fn check_metric_said(field: &Field, given: &BTreeMap<String, String>) -> Result<()> {
+    let is_said = |name: &str| given.get(name).is_some_and(|said| !said.is_empty());
+    let chooses = given
+        .get("index_type")
+        .is_none_or(|kind| kind.is_empty() || kind == "AUTOINDEX");
+    match chooses || is_said("metric_type") || field.is_function_output {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(
+            "metric type not set for vector index: invalid parameter[expected=valid index params][actual=invalid index params]",
+        )),
+    }
 }
 
 fn json_path(index: &KeptIndex) -> Option<String> {
