@@ -250,6 +250,7 @@ class Schemas(Session):
         schema.add_field("b", DataType.BINARY_VECTOR, dim=64)
         params = self.index("b", index_type="MINHASH_LSH", metric_type="MHJACCARD")
         self.refused(3000, "metric MHJACCARD", lambda: self.client.create_collection("made", schema=schema, index_params=params))
+        self.client.drop_collection("made")
 
     def highlights(self):
         client = self.client
