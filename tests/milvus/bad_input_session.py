@@ -181,7 +181,7 @@ class Mistakes(Session):
             (1100, "cannot cast value to Int32: incompatible source type", lambda: query("not array_contains(list, 'x')")),
             (1100, "function empty(int64_t) not found", lambda: query("empty(id)")),
             (1100, "function upper(varChar) not found", lambda: query("upper(t)")),
-            (3000, "function st_within is not supported", lambda: query("ST_WITHIN(t, 'POINT (1 1)')")),
+            (1100, "spatial operation are only supported on geometry fields now", lambda: query("ST_WITHIN(t, 'POINT (1 1)')")),
             (1100, "the value of term expression template variable {x} is not array",
              lambda: client.query("right", filter="id in {x}", filter_params={"x": 1})),
             (1100, "can not comparisons array fields directly", lambda: query("list == 1")),
