@@ -334,14 +334,14 @@ fn texts_go_through_the_analyzer_that_another_field_chooses() {
     };
     // What the field's own analyzer is for is cut by the index.
     for (source, want) in [
-        (r#"{"t": "The dogs", "lang": "en"}"#, &["dog"][..]),
+        (r#"{"t": "The dogs", "lang": "en"}"#, vec!["dog"]),
         (
             r#"{"lang": ["en", "fr"], "t": ["The dogs", "Cats"]}"#,
-            &["dog", "cat"],
+            vec!["dog", "cat"],
         ),
-        (r#"{"t": "The dogs", "lang": "fr"}"#, &["The dogs"]),
-        (r#"{"t": "The dogs"}"#, &["The dogs"]),
-        (r#"{"lang": "en"}"#, &[]),
+        (r#"{"t": "The dogs", "lang": "fr"}"#, vec!["The dogs"]),
+        (r#"{"t": "The dogs"}"#, vec!["The dogs"]),
+        (r#"{"lang": "en"}"#, vec![]),
     ] {
         assert_eq!(words(source), want, "{source}");
     }
