@@ -10,7 +10,7 @@ pub(super) const GROUPS: &[Group] = &[
         endpoints: &[
             endpoint!("POST PUT", ["/_bulk", "/{index}/_bulk"], bulk::bulk)
                 .ends_itself("indices:data/write/bulk")
-                .takes("Lines"),
+                .takes_lines(),
         ],
     },
     Group {

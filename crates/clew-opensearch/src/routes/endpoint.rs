@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::http::error::ApiError;
+use crate::http::formats::Content;
 use crate::http::reply::Reply;
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -33,6 +34,8 @@ pub struct Endpoint {
     pub(crate) name: &'static str,
     /// The schema of its body in the description of the API, where it takes one.
     pub(crate) body: Option<&'static str>,
+    /// What the body is one of.
+    pub(crate) content: Content,
     /// What a request is called while it is answered, where that may take long.
     pub(crate) action: Option<Action>,
     /// Answers.
@@ -52,6 +55,7 @@ impl Endpoint {
             paths,
             name,
             body: None,
+            content: Content::Value,
             action: None,
             handler,
         }
@@ -61,6 +65,12 @@ impl Endpoint {
     pub const fn takes(mut self, schema: &'static str) -> Self {
         self.body = Some(schema);
         self
+    }
+
+    /// The same endpoint, with a body of lines.
+    pub(crate) const fn takes_lines(mut self) -> Self {
+        self.content = Content::Lines;
+        self.takes("Lines")
     }
 
     /// The same endpoint, whose answer may take long: it is a task of this name, and one that is cancelled is

@@ -78,7 +78,7 @@ pub(super) const GROUPS: &[Group] = &[
                 search::msearch_template
             )
             .takes_long("indices:data/read/msearch/template")
-            .takes("Lines"),
+            .takes_lines(),
         ],
     },
 ];

@@ -30,7 +30,7 @@ pub(super) const GROUPS: &[Group] = &[
                 search::msearch
             )
             .takes_long("indices:data/read/msearch")
-            .takes("Lines"),
+            .takes_lines(),
             endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count)
                 .takes_long("indices:data/read/search")
                 .takes("Count"),

@@ -3,6 +3,7 @@
 use axum::http::Method;
 
 use super::endpoint::{Answer, Endpoint, Group};
+use crate::http::formats::Content;
 use crate::state::call::Call;
 use crate::state::tasks::Action;
 
@@ -16,6 +17,8 @@ pub(crate) struct Route {
     pub(crate) params: &'static [&'static str],
     /// What a request is called while it is answered, where that may take long.
     pub(crate) action: Option<Action>,
+    /// What a body is one of.
+    pub(crate) content: Content,
     pub(crate) handler: fn(Call) -> Answer,
 }
 
@@ -125,6 +128,7 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
             class: group.class,
             params: group.params,
             action: endpoint.action,
+            content: endpoint.content,
             handler: endpoint.handler,
         })
     };

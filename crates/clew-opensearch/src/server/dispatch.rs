@@ -21,19 +21,18 @@ use tokio::sync::mpsc;
 use crate::http::body;
 use crate::http::client::Client;
 use crate::http::error::{ApiError, Cause};
+use crate::http::formats::{Format, json_of};
 use crate::http::params::{Params, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};
-use crate::server::shape::{is_reshaped, is_yaml, reshaped};
+use crate::server::shape::{answered_in, is_reshaped, reshaped};
 use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
 use crate::state::tasks::RequestDetails;
 
-const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
-const YAML_TYPE: &str = "application/yaml";
 
 /// Answers one request.
 pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -124,21 +123,27 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     (endpoint, response)
 }
 
-/// The parameters of the address. A type of answers that alone is accepted is a format: of tables, which else are for
-/// people, and YAML of everything but statements, whose formats have other names.
+/// The parameters of the address. Where they name no format of the answer, a type that alone is accepted does, and else the
+/// type of the request's own body; tables are for people unless they are asked for otherwise, and the formats of statements
+/// have other names.
 fn params_of(head: &Parts) -> Result<Params, ApiError> {
     let mut params = Params::parse(head.uri.query().unwrap_or_default())?;
-    let accepted = head.headers.get(header::ACCEPT);
-    let accepted = accepted.and_then(|value| value.to_str().ok());
-    let media = accepted.unwrap_or_default().split(';').next();
-    let media = media.unwrap_or_default().trim().to_ascii_lowercase();
+    let named = |name: header::HeaderName| {
+        let value = head.headers.get(name)?;
+        Format::of_media_type(value.to_str().ok()?)
+    };
     let path = head.uri.path().trim_start_matches('/');
-    match media.as_str() {
-        "application/json" if path.starts_with("_cat/") => params.fill("format", "json"),
-        YAML_TYPE if !path.starts_with("_plugins/") && !path.starts_with("_opendistro/") => {
-            params.fill("format", "yaml");
-        }
-        _ => {}
+    let is_table = path.starts_with("_cat/") || path.starts_with("_list/");
+    let is_statement = path.starts_with("_plugins/") || path.starts_with("_opendistro/");
+    let accepted = named(header::ACCEPT);
+    let wanted = match is_table {
+        true => accepted,
+        false => accepted
+            .or_else(|| named(header::CONTENT_TYPE))
+            .filter(|format| *format != Format::Json),
+    };
+    if let Some(format) = wanted.filter(|_| !is_statement) {
+        params.fill("format", format.name());
     }
     Ok(params)
 }
@@ -176,10 +181,12 @@ async fn run(
     params.refuse_unknown(head.uri.path(), &known)?;
     check_common(&params)?;
     let mut body = body?;
-    check_content_type(&head.headers, &body)?;
+    let mut format = format_of(&head.headers, &body)?;
     if in_uri && body.is_empty() {
-        body = body_of(&params)?;
+        (format, body) = body_of(&params)?;
     }
+    let written = (format, found.route.content);
+    let body = json_of(&api.engine, body, written, &api.body_limits).await?;
     let call = Call {
         api: api.clone(),
         method: head.method.clone(),
@@ -283,31 +290,33 @@ fn short_header(headers: &HeaderMap, name: &str) -> Option<String> {
 const BODY_PARAMS: &[&str] = &["source", "source_content_type"];
 
 /// The body that stands in the address; empty where none does.
-fn body_of(params: &Params) -> Result<Bytes, ApiError> {
-    match (params.get("source"), params.get("source_content_type")) {
-        (None, _) => Ok(Bytes::new()),
-        (Some(body), Some(media)) if is_json(media) => Ok(Bytes::from(body.to_string())),
-        (Some(_), Some(media)) => Err(ApiError::illegal_argument(format!(
-            "Unknown value for source_content_type [{media}]"
-        ))),
-        (Some(_), None) => Err(ApiError::illegal_argument(
+fn body_of(params: &Params) -> Result<(Format, Bytes), ApiError> {
+    let Some(body) = params.get("source") else {
+        return Ok((Format::Json, Bytes::new()));
+    };
+    let Some(media) = params.get("source_content_type") else {
+        return Err(ApiError::illegal_argument(
             "source and source_content_type parameters are required",
-        )),
-    }
+        ));
+    };
+    let format = Format::of_media_type(media).ok_or_else(|| {
+        ApiError::illegal_argument(format!("Unknown value for source_content_type [{media}]"))
+    })?;
+    Ok((format, Bytes::from(body.to_string())))
 }
 
-/// Only JSON is read. The check also keeps web pages of other origins from writing through a
+/// What a body is written in: JSON where nothing is said. The check also keeps web pages of other origins from writing through a
 /// user's browser, which may send forms and plain text anywhere unasked.
-fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError> {
+fn format_of(headers: &HeaderMap, body: &Bytes) -> Result<Format, ApiError> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
-        return Ok(());
+        return Ok(Format::Json);
     };
     if body.is_empty() {
-        return Ok(());
+        return Ok(Format::Json);
     }
     let text = value.to_str().unwrap_or_default();
-    if is_json(text) {
-        return Ok(());
+    if let Some(format) = Format::of_media_type(text) {
+        return Ok(format);
     }
     if !text.contains('/') {
         let reason = format!("invalid Content-Type header [{text}]");
@@ -320,13 +329,6 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
         StatusCode::NOT_ACCEPTABLE,
         format!("Content-Type header [{text}] is not supported"),
     ))
-}
-
-/// Whether a type of bodies is JSON, or lines of it.
-fn is_json(text: &str) -> bool {
-    let media = text.split(';').next().unwrap_or_default();
-    let media = media.trim().to_ascii_lowercase();
-    media.starts_with("application/") && (media.ends_with("json") || media.ends_with("json+nd"))
 }
 
 /// Answers above this are booked: one that is not fetched stays for as long as its connection.
@@ -376,10 +378,10 @@ async fn finish(
     }
     let client = Client::of(headers);
     let content_type = match reply.content_type {
-        ContentType::Json if is_yaml(params) => HeaderValue::from_static(YAML_TYPE),
-        ContentType::Json => client
-            .json_type()
-            .unwrap_or(HeaderValue::from_static(JSON_TYPE)),
+        ContentType::Json => match answered_in(params) {
+            Format::Json => client.json_type().unwrap_or(Format::Json.media_type()),
+            other => other.media_type(),
+        },
         ContentType::Text => HeaderValue::from_static(TEXT_TYPE),
     };
     if let Some(mut memory) = reply.memory {

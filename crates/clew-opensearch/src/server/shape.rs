@@ -1,4 +1,4 @@
-//! The parameters that change an answer after it was written: `filter_path`, `pretty`, `format=yaml`. A long answer is
+//! The parameters that change an answer after it was written: `filter_path`, `pretty`, `format`. A long answer is
 //! changed away from the async threads, as that takes as long as to find it.
 
 use std::sync::Arc;
@@ -8,22 +8,24 @@ use clew_engine::Engine;
 use clew_platform::stopped;
 use serde_json::Value;
 
+use crate::http::formats::Format;
 use crate::http::json_writer::{json_while, pretty_while};
 use crate::http::params::Params;
+use crate::http::reply_filter;
 use crate::http::while_waited::WhileWaited;
-use crate::http::{reply_filter, yaml};
 
 /// Answers up to this are changed where they are: in some tens of microseconds.
 const INLINE_BYTES_MAX: usize = 16 << 10;
 
 /// Whether an answer is to be changed.
 pub(super) fn is_reshaped(params: &Params) -> bool {
-    patterns(params).is_some() || is_pretty(params) || is_yaml(params)
+    patterns(params).is_some() || is_pretty(params) || answered_in(params) != Format::Json
 }
 
-/// Whether it is to be YAML.
-pub(super) fn is_yaml(params: &Params) -> bool {
-    params.get("format") == Some("yaml")
+/// What it is to be written in.
+pub(super) fn answered_in(params: &Params) -> Format {
+    let named = params.get("format").and_then(Format::named);
+    named.unwrap_or(Format::Json)
 }
 
 fn patterns(params: &Params) -> Option<Vec<&str>> {
@@ -60,8 +62,9 @@ fn reshape(body: &[u8], params: &Params) -> Option<Bytes> {
     if !goes_on() {
         return None;
     }
-    if is_yaml(params) {
-        return Some(yaml::document(&value).into());
+    let format = answered_in(params);
+    if format != Format::Json {
+        return Some(format.document(&value).into());
     }
     let text = if is_pretty(params) {
         let mut text = pretty_while(&value, &goes_on)?;
@@ -94,6 +97,7 @@ mod tests {
         check("filter_path=a.b", r#"{"a":{"b":[1,2]}}"#);
         check("pretty&filter_path=c", "{\n  \"c\": true\n}\n");
         check("format=yaml&filter_path=c", "---\nc: true\n");
+        check("format=application/yaml&filter_path=c", "---\nc: true\n");
         assert!(reshape(b"no JSON", &params("pretty")).is_none());
     }
 

@@ -7,6 +7,7 @@ use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
+use crate::http::formats::Format;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 
@@ -123,7 +124,7 @@ impl Table<'_> {
         self.sort(params.list("s").unwrap_or_default())?;
         let chosen = self.choose(params.list("h"));
         match params.get("format") {
-            Some("json" | "yaml") => Ok(Shown::Json(self.json(&chosen))),
+            Some(name) if Format::named(name).is_some() => Ok(Shown::Json(self.json(&chosen))),
             None | Some("text" | "txt" | "") => {
                 Ok(Shown::Text(self.text(&chosen, params.flag("v", false)?)))
             }

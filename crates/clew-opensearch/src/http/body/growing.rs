@@ -9,7 +9,7 @@ use crate::http::error::ApiError;
 /// Room of a body whose length nobody has said.
 const FIRST_BYTES: usize = 4 << 10;
 
-pub(super) struct GrowingBody {
+pub(in crate::http) struct GrowingBody {
     bytes: Vec<u8>,
     /// Covers the capacity of `bytes`, or what is to become it.
     memory: Reservation,
@@ -18,7 +18,7 @@ pub(super) struct GrowingBody {
 
 impl GrowingBody {
     /// An empty one, of a request that has so many bytes already.
-    pub(super) fn beside(bytes: usize, limits: &BodyLimits) -> Self {
+    pub(in crate::http) fn beside(bytes: usize, limits: &BodyLimits) -> Self {
         GrowingBody {
             bytes: Vec::new(),
             memory: limits.memory.open(MemoryPurpose::Bodies),
@@ -26,12 +26,12 @@ impl GrowingBody {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::http) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// Bytes that fit without more memory.
-    pub(super) fn capacity(&self) -> usize {
+    pub(in crate::http) fn capacity(&self) -> usize {
         self.memory.bytes()
     }
 
@@ -39,7 +39,7 @@ impl GrowingBody {
     ///
     /// # Errors
     /// 413 when that is too long, 429 when there is no room now.
-    pub(super) fn reserve(&mut self, length: usize) -> Result<(), ApiError> {
+    pub(in crate::http) fn reserve(&mut self, length: usize) -> Result<(), ApiError> {
         if length > self.bytes_max {
             return Err(too_long(self.bytes_max));
         }
@@ -50,7 +50,7 @@ impl GrowingBody {
     ///
     /// # Errors
     /// As [`GrowingBody::reserve`].
-    pub(super) fn push(&mut self, more: &[u8]) -> Result<(), ApiError> {
+    pub(in crate::http) fn push(&mut self, more: &[u8]) -> Result<(), ApiError> {
         let length = self.bytes.len() + more.len();
         if self.bytes.is_empty() {
             self.reserve(length)?;
@@ -76,11 +76,21 @@ impl GrowingBody {
         Ok(())
     }
 
-    pub(super) fn into_memory(self) -> Reservation {
+    /// Reserves memory for what is there beside the body only for a while: until the reservation is dropped.
+    ///
+    /// # Errors
+    /// 429 when there is no room now.
+    pub(in crate::http) fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
+        let mut held = self.memory.sibling();
+        held.grow(bytes)?;
+        Ok(held)
+    }
+
+    pub(in crate::http) fn into_memory(self) -> Reservation {
         self.memory
     }
 
-    pub(super) fn into_bytes(self) -> Bytes {
+    pub(in crate::http) fn into_bytes(self) -> Bytes {
         hold(self.bytes, self.memory)
     }
 }

@@ -1,7 +1,7 @@
 //! Bodies of requests and answers: bounded reading, gzip in both directions. A body's memory is reserved before
 //! it is there, and given back when the last slice of its bytes goes.
 
-mod growing;
+pub(in crate::http) mod growing;
 
 use std::io::{Read, Write};
 use std::sync::Arc;

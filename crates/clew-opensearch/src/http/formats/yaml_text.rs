@@ -5,8 +5,12 @@ use serde_json::Value;
 /// Words that YAML takes for something else than text.
 const SPECIAL: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
 
+/// Longer names have a line of their own: readers look no further than that for the colon behind one (libyaml for 1024
+/// characters).
+const SIMPLE_KEY_BYTES_MAX: usize = 128;
+
 /// A value as a document.
-pub(crate) fn document(value: &Value) -> String {
+pub(super) fn document(value: &Value) -> String {
     let mut text = "---\n".to_string();
     block(&mut text, value, 0);
     text
@@ -18,7 +22,15 @@ fn block(text: &mut String, value: &Value, depth: usize) {
         Value::Object(members) if !members.is_empty() => {
             for (name, member) in members {
                 indent(text, depth);
-                text.push_str(&key(name));
+                let key = key(name);
+                if key.len() > SIMPLE_KEY_BYTES_MAX {
+                    text.push_str("? ");
+                    text.push_str(&key);
+                    text.push('\n');
+                    indent(text, depth);
+                } else {
+                    text.push_str(&key);
+                }
                 text.push(':');
                 match member {
                     Value::Object(members) if !members.is_empty() => {
@@ -105,5 +117,10 @@ mod tests {
         ];
         assert_eq!(document(&value), lines.join("\n"));
         assert_eq!(document(&json!([])), "---\n[]\n");
+        let long = "a".repeat(200);
+        assert_eq!(
+            document(&json!({"in": {&long: [1], "b": 2}})),
+            format!("---\nin:\n  ? {long}\n  :\n  - 1\n  b: 2\n")
+        );
     }
 }
