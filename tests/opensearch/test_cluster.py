@@ -579,6 +579,32 @@ class Cluster(ClewTest):
         (node,) = self.raw("GET", "/_nodes/_all/_all")["nodes"].values()
         self.assertIn("jvm", node)
 
+    def test_endpoints_are_counted_by_what_opensearch_calls_them(self):
+        def asked(path="/_nodes/usage"):
+            (node,) = self.raw("GET", path)["nodes"].values()
+            return node
+        before = asked()["rest_actions"]
+        self.assertGreater(before["nodes_usage_action"], 0)
+        self.client.index(index="i", body={"n": 1})
+        self.client.index(index="i", id="1", body={"n": 1})
+        self.client.search(index="i")
+        self.client.count(index="i")
+        self.client.count(index="i")
+        with self.refused(400):
+            self.raw("GET", "/i/_search", params={"unknown": 1})
+        node = asked("/_nodes/_local/usage/rest_actions")
+        more = {name: count - before.get(name, 0) for name, count in node["rest_actions"].items()}
+        for name, count in (
+            ("document_create_action_auto_id", 1), ("document_index_action", 1), ("search_action", 1), ("count_action", 2),
+            ("nodes_usage_action", 1), ("main_action", 0),
+        ):
+            self.assertEqual(more.get(name, 0), count, name)
+        self.assertLessEqual(node["since"], node["timestamp"])
+        self.assertNotIn("rest_actions", asked("/_nodes/usage/aggregations"))
+        with self.refused(400, "illegal_argument_exception", "request [/_nodes/usage/_all,rest_actions] contains _all and individual metrics"):
+            asked("/_nodes/usage/_all,rest_actions")
+        self.assertEqual(self.raw("GET", "/_nodes/other/usage")["nodes"], {})
+
     def test_sections_of_figures_that_opensearch_has_are_known(self):
         for name in ("search_backpressure", "weighted_routing", "repositories", "remote_store", "admission_control"):
             (node,) = self.raw("GET", f"/_nodes/stats/{name},os")["nodes"].values()

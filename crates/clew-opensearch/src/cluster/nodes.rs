@@ -11,6 +11,7 @@ use crate::http::reply::Reply;
 use crate::ingest;
 use crate::state::api::{Api, BUILD_HASH, BUILD_TYPE, RestOptions};
 use crate::state::call::Call;
+use crate::state::usage::Usage;
 
 pub(crate) const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 
@@ -94,6 +95,31 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let in_place_of_node = call.path("node").filter(|names| are_sections(names));
     if let Some(names) = call.path("metric").or(in_place_of_node) {
         keep_sections(&mut node, names);
+    }
+    Ok(Reply::json(&nodes_body(&call, node)))
+}
+
+/// `GET /_nodes/{node}/usage/{metric}`: how often each endpoint was asked for. What aggregations were is not counted.
+pub(crate) async fn usage(call: Call) -> Result<Reply, ApiError> {
+    let api = &call.api;
+    let metrics = call.path("metric").unwrap_or("_all");
+    let wanted: Vec<&str> = metrics.split(',').collect();
+    let all = wanted.contains(&"_all");
+    if all && wanted.len() > 1 {
+        let mut path = "/_nodes".to_string();
+        if let Some(node) = call.path("node") {
+            path.push_str(&format!("/{node}"));
+        }
+        return Err(ApiError::illegal_argument(format!(
+            "request [{path}/usage/{metrics}] contains _all and individual metrics [{metrics}]"
+        )));
+    }
+    let mut node = json!({
+        "timestamp": api.engine.now_ms(),
+        "since": whole_ms(api.started_since_epoch()),
+    });
+    if all || wanted.contains(&"rest_actions") {
+        node["rest_actions"] = json!(api.parts.get::<Usage>().asked());
     }
     Ok(Reply::json(&nodes_body(&call, node)))
 }

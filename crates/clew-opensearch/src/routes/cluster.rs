@@ -105,6 +105,16 @@ pub(super) const GROUPS: &[Group] = &[
                 nodes::info
             ),
             endpoint!(
+                "GET",
+                [
+                    "/_nodes/usage",
+                    "/_nodes/usage/{metric}",
+                    "/_nodes/{node}/usage",
+                    "/_nodes/{node}/usage/{metric}"
+                ],
+                nodes::usage
+            ),
+            endpoint!(
                 "POST",
                 [
                     "/_nodes/reload_secure_settings",

@@ -2,6 +2,7 @@
 //! the URI parameters and the body it takes, the function that answers. Each area of the API has
 //! its file of plain data; the router and the description of the API are made from all of them.
 
+mod action_names;
 mod endpoint;
 pub(crate) mod openapi;
 mod params;

@@ -2,10 +2,12 @@
 
 use axum::http::Method;
 
+use super::action_names::action_name;
 use super::endpoint::{Answer, Endpoint, Group};
 use crate::http::formats::Content;
 use crate::state::call::Call;
 use crate::state::tasks::Action;
+use crate::state::usage::AskedCount;
 
 /// One path of an endpoint.
 pub(crate) struct Route {
@@ -19,6 +21,10 @@ pub(crate) struct Route {
     pub(crate) action: Option<Action>,
     /// What a body is one of.
     pub(crate) content: Content,
+    /// What OpenSearch calls it.
+    action_name: String,
+    /// How often it was asked for.
+    pub(crate) asked: AskedCount,
     pub(crate) handler: fn(Call) -> Answer,
 }
 
@@ -50,6 +56,14 @@ impl RouteTable {
         let mut routes: Vec<Route> = groups.flat_map(routes_of).collect();
         routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
         RouteTable(routes)
+    }
+
+    /// How often each route is asked for, by what OpenSearch calls it.
+    pub(crate) fn asked_counts(&self) -> Vec<(String, AskedCount)> {
+        let counts = self.0.iter();
+        counts
+            .map(|route| (route.action_name.clone(), route.asked.clone()))
+            .collect()
     }
 
     /// Finds the route of a request.
@@ -129,6 +143,8 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
             params: group.params,
             action: endpoint.action,
             content: endpoint.content,
+            action_name: action_name(endpoint.name, path),
+            asked: AskedCount::default(),
             handler: endpoint.handler,
         })
     };

@@ -179,6 +179,7 @@ async fn run(
     let body_params = if in_uri { BODY_PARAMS } else { &[] };
     let known = [COMMON_PARAMS, body_params, found.route.params];
     params.refuse_unknown(head.uri.path(), &known)?;
+    found.route.asked.add_one();
     check_common(&params)?;
     let mut body = body?;
     let mut format = format_of(&head.headers, &body)?;

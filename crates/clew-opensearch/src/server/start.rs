@@ -13,6 +13,7 @@ use crate::routes::openapi::Described;
 use crate::routes::{RouteTable, Wing, groups_of};
 use crate::server::dispatch::dispatch;
 use crate::state::api::{Api, RestOptions};
+use crate::state::usage::Usage;
 
 /// What requests are answered by and with.
 pub(crate) struct Server {
@@ -27,9 +28,11 @@ pub(crate) fn start(engine: Engine, options: RestOptions, wings: &'static [Wing]
     let api = Api::new(engine, options, checks.collect());
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.parts.get::<Described>().set_wings(wings);
+    let routes = RouteTable::new(groups_of(wings));
+    api.parts.get::<Usage>().set(routes.asked_counts());
     Server {
         api: Arc::new(api),
-        routes: RouteTable::new(groups_of(wings)),
+        routes,
     }
 }
 

@@ -12,3 +12,4 @@ pub(crate) mod replicas;
 pub(crate) mod slow_log;
 pub(crate) mod stored_scripts;
 pub(crate) mod tasks;
+pub(crate) mod usage;
