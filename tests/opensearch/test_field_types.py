@@ -68,6 +68,19 @@ class FieldTypes(ClewTest):
         self.assertEqual(scores, {"b": 1.0, "a": 0.5})
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"at": "1960-01-01"})
+        # Ends of ranges that 64 bits of nanoseconds lack are refused, too.
+        for end, why in (
+            ({"gte": "1969-01-01"}, "date[1969-01-01T00:00:00Z] is before the epoch in 1970"),
+            ({"lt": "now-200y"}, "is before the epoch in 1970 and cannot be stored in nanosecond resolution"),
+            ({"lt": "2263-01-01"}, "date[2263-01-01T00:00:00Z] is after 2262-04-11T23:47:16.854775807"),
+        ):
+            with self.subTest(end=end):
+                with self.refused(400) as caught:
+                    self.found(range={"at": end})
+                (root,) = caught.exception.info["error"]["root_cause"]
+                self.assertEqual(root["type"], "illegal_argument_exception")
+                self.assertIn(why, root["reason"])
+        self.assertEqual(self.found(range={"at": {"gte": "1970-01-01", "lte": "2262-04-11T23:47:16.854775807Z"}}), ["a", "b"])
 
     def test_an_alias_stands_for_its_field_in_queries_only(self):
         self.create(title={"type": "text"}, name={"type": "alias", "path": "title"})

@@ -24,12 +24,18 @@ impl Instant {
         }
     }
 
-    fn nanos(self) -> Option<i64> {
-        let nanos = self
-            .millis
-            .checked_mul(NANOS_PER_MILLI)?
-            .checked_add(self.sub_nanos)?;
-        (nanos >= 0).then_some(nanos)
+    /// Nanoseconds since the epoch.
+    fn nanos(self) -> Result<i64, DateError> {
+        let nanos = self.millis.checked_mul(NANOS_PER_MILLI);
+        let nanos = nanos.and_then(|nanos| nanos.checked_add(self.sub_nanos));
+        nanos.filter(|nanos| *nanos >= 0).ok_or_else(|| {
+            let text = iso::format(self, &TimeZone::UTC).replace(".000Z", "Z");
+            if self.millis < 0 {
+                DateError::BeforeNanos { text }
+            } else {
+                DateError::AfterNanos { text }
+            }
+        })
     }
 }
 
@@ -40,15 +46,7 @@ impl DateFormat {
     /// [`DateError::Value`] when no alternative fits; [`DateError::BeforeNanos`] before 1970, and
     /// [`DateError::AfterNanos`] after 2262.
     pub fn parse_nanos(&self, text: &str) -> Result<i64, DateError> {
-        let at = self.instant(text, Rounding::Down, &TimeZone::UTC)?;
-        at.nanos().ok_or_else(|| {
-            let text = iso::format(at, &TimeZone::UTC).replace(".000Z", "Z");
-            if at.millis < 0 {
-                DateError::BeforeNanos { text }
-            } else {
-                DateError::AfterNanos { text }
-            }
-        })
+        self.instant(text, Rounding::Down, &TimeZone::UTC)?.nanos()
     }
 
     /// Nanoseconds in text.
@@ -77,11 +75,11 @@ impl DateFormat {
         }
     }
 
-    /// Reads a date or an expression, as [`DateFormat::parse_with_math_in`] does, to nanoseconds;
-    /// what lies before 1970 or after 2262 becomes the nearest that does not.
+    /// Reads a date or an expression, as [`DateFormat::parse_with_math_in`] does, to nanoseconds.
     ///
     /// # Errors
-    /// [`DateError::Value`] or [`DateError::Math`].
+    /// [`DateError::Value`] or [`DateError::Math`]; [`DateError::BeforeNanos`] before 1970, and
+    /// [`DateError::AfterNanos`] after 2262.
     pub fn parse_nanos_with_math_in(
         &self,
         text: &str,
@@ -99,9 +97,7 @@ impl DateFormat {
                 sub_nanos: if rounds_up { NANOS_PER_MILLI - 1 } else { 0 },
             }
         };
-        Ok(at
-            .nanos()
-            .unwrap_or(if at.millis < 0 { 0 } else { i64::MAX }))
+        at.nanos()
     }
 }
 
@@ -161,6 +157,23 @@ mod tests {
         ] {
             let refused = DateFormat::default().parse_nanos(written).unwrap_err();
             assert!(refused.to_string().starts_with(reason), "{refused}");
+            let down = |text: &str| {
+                let format = DateFormat::default();
+                format.parse_nanos_with_math_in(text, 0, Rounding::Down, &TimeZone::UTC)
+            };
+            assert_eq!(down(written), Err(refused));
         }
+        let up = |text: &str| {
+            let format = DateFormat::default();
+            format.parse_nanos_with_math_in(text, 0, Rounding::Up, &TimeZone::UTC)
+        };
+        assert_eq!(up("2262-04-11T23:47:16.854775807Z"), Ok(i64::MAX));
+        assert_eq!(up("1970-01-01"), Ok(86_399_999_999_999));
+        let refused = up("1969-01-01").unwrap_err().to_string();
+        assert!(
+            refused.starts_with("date[1969-01-01T23:59:59.999999999Z] is before"),
+            "{refused}"
+        );
+        assert!(matches!(up("now-1d"), Err(DateError::BeforeNanos { .. })));
     }
 }

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use clew_query::{QueryError, Range};
 use clew_schema::{
-    DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, MappedField, Mapping,
-    Rounding, wanted_span,
+    DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, MappedField,
+    Mapping, Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -208,7 +208,14 @@ impl Compiler<'_> {
             } else {
                 format.parse_with_math_in(&text, now_ms, rounding, &zone)
             }
-            .map_err(QueryError::from)
+            .map_err(|error| match error {
+                DateError::BeforeNanos { .. } | DateError::AfterNanos { .. } => {
+                    QueryError::Illegal {
+                        reason: error.to_string(),
+                    }
+                }
+                other => other.into(),
+            })
         };
         let low = match ends.low {
             Some((value, true)) => Some(at(value, Rounding::Down)?),
