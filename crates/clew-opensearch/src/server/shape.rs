@@ -97,7 +97,7 @@ mod tests {
         check("filter_path=a.b", r#"{"a":{"b":[1,2]}}"#);
         check("pretty&filter_path=c", "{\n  \"c\": true\n}\n");
         check("format=yaml&filter_path=c", "---\nc: true\n");
-        check("format=application/yaml&filter_path=c", "---\nc: true\n");
+        check("format=YAML&filter_path=c", "---\nc: true\n");
         assert!(reshape(b"no JSON", &params("pretty")).is_none());
     }
 

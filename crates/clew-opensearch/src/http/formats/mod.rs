@@ -56,13 +56,11 @@ impl Format {
         }
     }
 
-    /// The format that the parameter `format` names, be it by a media type.
+    /// The format that the parameter `format` names.
     pub(crate) fn named(text: &str) -> Option<Self> {
         let all = [Format::Json, Format::Yaml, Format::Cbor, Format::Smile];
-        let by_name = all
-            .into_iter()
-            .find(|format| text.eq_ignore_ascii_case(format.name()));
-        by_name.or_else(|| Format::of_media_type(text))
+        all.into_iter()
+            .find(|format| text.eq_ignore_ascii_case(format.name()))
     }
 
     /// Its name in the parameter `format`.

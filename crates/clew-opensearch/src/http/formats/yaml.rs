@@ -1,4 +1,4 @@
-//! YAML on its way to JSON: the first document of a body, with the types of YAML 1.2. Tags of one's own say nothing.
+//! YAML on its way to JSON: the one document of a body, with the types of YAML 1.2. Tags of one's own say nothing.
 
 use std::fmt;
 
@@ -15,18 +15,15 @@ use crate::http::error::ApiError;
 /// bytes each, in a list that doubles.
 const MARKS_FACTOR: usize = 192;
 
-/// Reads the first document of a body.
+/// Reads the one document of a body.
 pub(super) fn read(body: &[u8], json: &mut JsonText) -> Result<(), ApiError> {
     let _marks = json.hold(body.len().saturating_mul(MARKS_FACTOR))?;
-    let Some(document) = serde_yaml_ng::Deserializer::from_slice(body).next() else {
-        return json.null();
-    };
     let mut refused = None;
     let node = Node {
         json,
         refused: &mut refused,
     };
-    let read = node.deserialize(document);
+    let read = node.deserialize(serde_yaml_ng::Deserializer::from_slice(body));
     match (refused, read) {
         (Some(refused), _) => Err(refused),
         (None, Ok(())) => Ok(()),
