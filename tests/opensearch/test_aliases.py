@@ -92,6 +92,22 @@ class AliasesTest(ClewTest):
         with self.refused(400, "illegal_argument_exception", "matches an alias"):
             self.client.indices.delete(index="live")
 
+    def test_the_only_name_of_a_list_may_stand_by_itself(self):
+        for name in ("a", "b"):
+            self.client.indices.create(index=name)
+        self.client.indices.update_aliases(body={"actions": [
+            {"add": {"index": "a", "aliases": "x"}}, {"add": {"indices": "b", "alias": "x"}},
+        ]})
+        self.assertEqual(set(self.client.indices.get_alias(name="x")), {"a", "b"})
+        for wrong, why in (
+            ({"index": ["a"], "alias": "x"}, "index doesn't support values of type: START_ARRAY"),
+            ({"index": "a", "aliases": 1}, "aliases doesn't support values of type: VALUE_NUMBER"),
+            ({"index": "a", "aliases": ""}, "[aliases] can't be empty string"),
+        ):
+            with self.subTest(wrong=wrong), self.refused(400) as caught:
+                self.client.indices.update_aliases(body={"actions": [{"add": wrong}]})
+            self.assertIn(why, str(caught.exception.info))
+
     def test_writes_may_require_an_alias(self):
         with self.refused(404, "index_not_found_exception", "[require_alias]"):
             self.client.index(index="none", body={}, require_alias=True)

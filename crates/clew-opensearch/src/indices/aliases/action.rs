@@ -140,7 +140,11 @@ fn only(field: Field<'_>) -> Result<Vec<String>, DslError> {
     }
 }
 
+/// The names of a list, or the only one, which may stand by itself.
 fn list(field: Field<'_>) -> Result<Vec<String>, DslError> {
+    if field.value.is_string() {
+        return only(field);
+    }
     if !field.value.is_array() {
         return Err(field.other_sort());
     }
