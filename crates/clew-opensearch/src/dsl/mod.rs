@@ -28,7 +28,7 @@ mod told;
 
 use base64::Engine as _;
 use clew_query::{Query, ScriptError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::http::error::{EMPTY_CLAUSE, NOT_BUILT};
 use crate::http::place::{Spot, token};
@@ -302,12 +302,14 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
             format!("[{name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]");
         return Err(DslError::parsing(reason).at(Spot::name_of(second)));
     }
+    // A query that only holds another one has its name for its own.
+    let is_called = |wanted: &str| matches!(&parsed, Query::Named { name, .. } if name == wanted);
     Ok(match name_of(body) {
-        Some(name) => Query::Named {
+        Some(name) if !is_called(name) => Query::Named {
             name: name.to_string(),
             query: Box::new(parsed),
         },
-        None => parsed,
+        _ => parsed,
     })
 }
 
@@ -341,6 +343,20 @@ fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
         .map_err(|error| wrong(error.to_string()))?;
     let inner = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     query(&inner, depth + 1)
+}
+
+/// A query with places that steps of a search pipeline fill before it is read. The only step that fills any runs models
+/// (`ml_inference`), of which there are none here, so that it is read as it stands.
+fn template(body: &Value, depth: usize) -> Result<Query, DslError> {
+    if body.as_object().is_some_and(Map::is_empty) {
+        return Err(DslError::illegal(
+            "Template string cannot be empty. A valid template must be provided.",
+        ));
+    }
+    query(body, depth + 1).map_err(|error| DslError {
+        within: Some(Box::new(error)),
+        ..DslError::illegal(format!("Failed to rewrite template query: {body}"))
+    })
 }
 
 /// Reads what stands under a query's name, at a depth.
@@ -400,6 +416,7 @@ const QUERIES: &[(&str, Reader)] = &[
     ("script_score", script::script_score),
     ("script", |body, _| script::script(body)),
     ("wrapper", wrapper),
+    ("template", template),
     ("hybrid", |_, _| Err(hybrid::inside_another())),
     ("intervals", |body, _| intervals::intervals(body)),
 ];

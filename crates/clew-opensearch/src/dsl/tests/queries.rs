@@ -298,3 +298,33 @@ fn vectors_and_bounds_of_a_knn_clause_are_read_as_there() {
     let error = parse_query(&json!({"neural": {"v": {"query_text": "x"}}})).unwrap_err();
     assert!(error.reason.starts_with("[neural] needs a model"));
 }
+
+#[test]
+fn a_template_is_the_query_that_stands_in_it() {
+    let inner = json!({"term": {"t": "fox"}});
+    let within = parse_query(&json!({"bool": {"must": [{"template": inner}]}})).unwrap();
+    assert_eq!(
+        within,
+        parse_query(&json!({"bool": {"must": [inner]}})).unwrap()
+    );
+    let named = json!({"match_all": {"_name": "all"}});
+    let in_template = parse_query(&json!({"template": named})).unwrap();
+    assert_eq!(in_template, parse_query(&named).unwrap());
+    for (body, reason, within) in [
+        (
+            json!({}),
+            "Template string cannot be empty. A valid template must be provided.",
+            None,
+        ),
+        (
+            json!({"nope": {"t": "x"}}),
+            "Failed to rewrite template query: {\"nope\":{\"t\":\"x\"}}",
+            Some("unknown query [nope]"),
+        ),
+    ] {
+        let error = parse_query(&json!({"template": body})).unwrap_err();
+        assert_eq!(error.kind, DslErrorKind::IllegalArgument);
+        assert_eq!(error.reason, reason);
+        assert_eq!(error.within.map(|within| within.reason).as_deref(), within);
+    }
+}
