@@ -499,6 +499,34 @@ class PipelineTest(ClewTest):
         with self.refused(404, "resource_not_found_exception"):
             self.client.search_template(index="s", body={"id": "t"})
 
+    def test_templates_are_read_as_mustache_java_reads_them(self):
+        params = {"n": 7, "l": ["a", "b"], "o": {"p": [1, {"q": "z"}]}, "s": "x\"y"}
+        for source, output in (
+            ('{"a":"<% n %>{{=<% %>=}}<% n %>"}', {"a": "<% n %>7"}),
+            ('{"a":"{{l.size}} {{l}} {{o}}"}', {"a": "2 {0=a, 1=b} {p=[1, {q=z}]}"}),
+            ('{"a":{{#toJson}}o{{/toJson}},"b":"{{#toJson}}n{{/toJson}}{{#toJson}}none{{/toJson}}"}', {"a": params["o"], "b": "7"}),
+            ('{"a":"{{#join}}l{{/join}}","b":"{{#join}}{{n}}{{/join}}"}', {"a": "a,b", "b": "7"}),
+            ('{"a":"{{$x}}d{{/x}}"}', {"a": "d"}),
+        ):
+            with self.subTest(source=source):
+                told = self.client.render_search_template(body={"source": source, "params": params})
+                self.assertEqual(told["template_output"], output)
+        for source, kind, why in (
+            ("{{#a}}x", "mustache_exception", "Failed to close 'a' tag @[query-template:1]"),
+            ("\n{{n", "mustache_exception", "Improperly closed variable @[query-template:2]"),
+            ("{{}}", "mustache_exception", "Empty mustache @[query-template:1]"),
+            ("{{#n}}{{/m}}", "mustache_exception", "Mismatched start/end tags: n != m in query-template:1 @[query-template:1]"),
+            ("{{=<%=}}", "mustache_exception", "Invalid delimiter string: <% @[query-template:1]"),
+            ("{{>p}}", "mustache_not_found_exception", "Template p not found"),
+        ):
+            with self.subTest(source=source), self.refused(400, "script_exception", why) as caught:
+                self.client.render_search_template(body={"source": source})
+            error = caught.exception.info["error"]
+            self.assertEqual((error["lang"], error["script"]), ("mustache", source))
+            self.assertEqual(error["caused_by"], {"type": kind, "reason": why})
+        with self.refused(400, "action_request_validation_exception", "template is missing"):
+            self.client.render_search_template(body={"source": ""})
+
 
 class ToldTest(ClewTest):
     def test_a_grok_tells_which_pattern_matched(self):

@@ -69,6 +69,11 @@ struct DatedTemplate {
     reads_document: bool,
 }
 
+/// Reads a template whose dates are values.
+fn template_of(text: &str) -> Result<Template, String> {
+    Template::parse(text).map_err(|error| error.to_string())
+}
+
 impl DatedTemplate {
     fn parse(text: &str) -> Result<Self, String> {
         let (mut named, mut undated, mut dates) = (String::new(), String::new(), Vec::new());
@@ -87,8 +92,8 @@ impl DatedTemplate {
             rest = behind;
         }
         Ok(DatedTemplate {
-            template: Template::parse(&(named + rest))?,
-            reads_document: !Template::parse(&(undated + rest))?.is_text(),
+            template: template_of(&(named + rest))?,
+            reads_document: !template_of(&(undated + rest))?.is_text(),
             dates,
         })
     }

@@ -165,5 +165,5 @@ pub fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<JavaPattern
 
 /// A text that may be a template.
 pub(crate) fn template(written: &str) -> Result<Template, DefinitionError> {
-    Template::parse(written).map_err(DefinitionError::malformed)
+    Template::parse(written).map_err(|error| DefinitionError::malformed(error.to_string()))
 }

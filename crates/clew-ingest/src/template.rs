@@ -1,5 +1,7 @@
-//! Mustache templates, as far as pipelines and searches use them: values, sections, inverted
-//! sections, comments, and the functions `toJson`, `join` and `url`.
+//! Mustache templates, as OpenSearch has them (mustache.java): values, sections, inverted sections, blocks, comments, other
+//! marks of tags, and the functions `toJson`, `join` and `url`. There are no templates to put into others.
+
+mod reading;
 
 use serde_json::Value;
 
@@ -12,6 +14,58 @@ const OUTPUT_BYTES_MAX: usize = 10 << 20;
 /// Parts of a template that are gone through: lists within lists are gone through once for each item of those around them,
 /// also where nothing is written.
 const STEPS_MAX: usize = 10_000_000;
+
+/// Why a text is no template. Lines are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// A tag holds nothing.
+    #[error("a tag is empty")]
+    EmptyTag {
+        /// Where it stands.
+        line: usize,
+    },
+    /// A tag does not end.
+    #[error("a tag is not closed")]
+    OpenTag {
+        /// Where it begins.
+        line: usize,
+    },
+    /// A section does not end.
+    #[error("section [{name}] is not closed")]
+    OpenSection {
+        /// What it is about.
+        name: String,
+        /// Where it begins.
+        line: usize,
+    },
+    /// What is closed is not what was opened last.
+    #[error("[{closed}] is closed but was not opened")]
+    Mismatched {
+        /// The section that was opened last.
+        opened: Option<String>,
+        /// The one that is closed.
+        closed: String,
+        /// Where.
+        line: usize,
+    },
+    /// What tags are to be known by is not two marks.
+    #[error("[{marks}] does not say how tags begin and end")]
+    Marks {
+        /// What stands in their place.
+        marks: String,
+        /// Where.
+        line: usize,
+    },
+    /// Another template is to be put in.
+    #[error("there is no template [{name}] to put in")]
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// Sections lie too deep in each other.
+    #[error("sections are nested more than [{}] deep", DEPTH_MAX)]
+    TooDeep,
+}
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,17 +101,17 @@ pub enum Escape {
 /// # Errors
 /// Says what is wrong with the template, or that the text becomes too long.
 pub fn filled(template: &str, values: &Value) -> Result<String, String> {
-    Template::parse(template)?.render(values, Escape::Plain)
+    let template = Template::parse(template).map_err(|error| error.to_string())?;
+    template.render(values, Escape::Plain)
 }
 
 impl Template {
     /// Reads a template.
     ///
     /// # Errors
-    /// Says what is wrong, in words.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut rest = text;
-        let nodes = section(&mut rest, None, 0)?;
+    /// Says what is wrong, and where.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let nodes = reading::nodes_of(text)?;
         Ok(Template { nodes })
     }
 
@@ -108,70 +162,6 @@ impl Template {
     }
 }
 
-/// Reads up to the end of a section, or of the text.
-fn section(rest: &mut &str, name: Option<&str>, depth: usize) -> Result<Vec<Node>, String> {
-    if depth > DEPTH_MAX {
-        return Err(format!("sections are nested more than [{DEPTH_MAX}] deep"));
-    }
-    let mut nodes = Vec::new();
-    loop {
-        let Some(start) = rest.find("{{") else {
-            if let Some(name) = name {
-                return Err(format!("section [{name}] is not closed"));
-            }
-            push_text(&mut nodes, rest);
-            *rest = "";
-            return Ok(nodes);
-        };
-        push_text(&mut nodes, &rest[..start]);
-        let triple = rest[start..].starts_with("{{{");
-        let (open, close) = if triple { (3, "}}}") } else { (2, "}}") };
-        let inner = &rest[start + open..];
-        let end = inner
-            .find(close)
-            .ok_or_else(|| "a tag is not closed".to_string())?;
-        let tag = inner[..end].trim();
-        *rest = &inner[end + close.len()..];
-        let mut letters = tag.chars();
-        match letters.next() {
-            _ if triple => nodes.push(value(tag, false)),
-            None => return Err("a tag is empty".to_string()),
-            Some('!') => {}
-            Some('&') => nodes.push(value(letters.as_str().trim(), false)),
-            Some(sign @ ('#' | '^')) => {
-                let path = letters.as_str().trim();
-                nodes.push(Node::Section {
-                    path: path.to_string(),
-                    inverted: sign == '^',
-                    nodes: section(rest, Some(path), depth + 1)?,
-                });
-            }
-            Some('/') => {
-                let closed = letters.as_str().trim();
-                if name == Some(closed) {
-                    return Ok(nodes);
-                }
-                return Err(format!("[{closed}] is closed but was not opened"));
-            }
-            Some('>' | '=') => return Err(format!("tag [{tag}] is not supported")),
-            Some(_) => nodes.push(value(tag, true)),
-        }
-    }
-}
-
-fn value(path: &str, escape: bool) -> Node {
-    Node::Value {
-        path: path.to_string(),
-        escape,
-    }
-}
-
-fn push_text(nodes: &mut Vec<Node>, text: &str) {
-    if !text.is_empty() {
-        nodes.push(Node::Text(text.to_string()));
-    }
-}
-
 struct Renderer<'a> {
     /// What paths are looked up in, the innermost last.
     stack: Vec<&'a Value>,
@@ -191,12 +181,7 @@ impl<'a> Renderer<'a> {
             match node {
                 Node::Text(text) => self.text.push_str(text),
                 Node::Value { path, escape } => {
-                    let found = self.find(path);
-                    let text = match self.escape {
-                        Escape::Json => found.map(plain),
-                        Escape::Plain => found.map(shown),
-                    };
-                    let text = text.unwrap_or_default();
+                    let text = self.text_at(path);
                     self.push(&text, *escape);
                 }
                 Node::Section {
@@ -258,14 +243,15 @@ impl<'a> Renderer<'a> {
             .strip_prefix("join")
             .and_then(|rest| rest.trim().strip_prefix("delimiter="))
             .map(|text| text.trim_matches('\''));
-        let inside = match nodes {
-            [Node::Text(text)] => text.trim(),
-            _ => "",
-        };
         match name {
             "toJson" => {
-                let value = self.find(inside).cloned().unwrap_or(Value::Null);
-                self.text.push_str(&value.to_string());
+                let inside = self.inside(nodes)?;
+                let text = match self.find(&inside) {
+                    Some(value @ (Value::Array(_) | Value::Object(_))) => value.to_string(),
+                    Some(other) => plain(other),
+                    None => String::new(),
+                };
+                self.text.push_str(&text);
             }
             "url" => {
                 let before = self.text.len();
@@ -274,20 +260,38 @@ impl<'a> Renderer<'a> {
                 self.text.push_str(&url(&text));
             }
             _ if name == "join" || separator.is_some() => {
-                let items = match self.find(inside) {
-                    Some(Value::Array(items)) => {
-                        self.step(items.len())?;
-                        items.iter().map(plain).collect()
-                    }
-                    Some(other) => vec![plain(other)],
-                    None => Vec::new(),
-                };
-                let text = items.join(separator.unwrap_or(","));
-                self.push(&text, true);
+                let inside = self.inside(nodes)?;
+                if let Some(Value::Array(items)) = self.find(&inside) {
+                    self.step(items.len())?;
+                    let items: Vec<String> = items.iter().map(java_text).collect();
+                    self.push(&items.join(separator.unwrap_or(",")), true);
+                } else {
+                    // What is no list is no name of one.
+                    self.text.push_str(&inside);
+                }
             }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The text that a function is given.
+    fn inside(&mut self, nodes: &[Node]) -> Result<String, String> {
+        let before = self.text.len();
+        self.nodes(nodes)?;
+        Ok(self.text.split_off(before).trim().to_string())
+    }
+
+    /// The value at a path as text; a list has a `size`.
+    fn text_at(&self, path: &str) -> String {
+        if let Some(found) = self.find(path) {
+            return shown(found);
+        }
+        let list = path.strip_suffix(".size").and_then(|list| self.find(list));
+        match list {
+            Some(Value::Array(items)) => items.len().to_string(),
+            _ => String::new(),
+        }
     }
 
     fn push(&mut self, text: &str, escape: bool) {
@@ -352,7 +356,7 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// A value as templates of pipelines show it: items of a list have their numbers as names.
+/// A value as templates show it: items of a list have their numbers as names.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -422,6 +426,28 @@ mod tests {
         check("{{#people}}{{name}},{{/people}}", &values, "Ann,Bo,");
         check("{{#list}}[{{.}}]{{/list}}", &values, "[p][q]");
         check("{{#toJson}}list{{/toJson}}", &values, "[\"p\",\"q\"]");
+        check(
+            "{{#toJson}}a.b{{/toJson}}|{{#toJson}}none{{/toJson}}",
+            &values,
+            "x\"y|",
+        );
+        check(
+            "{{list.size}} {{n.size}} {{list}} {{{a}}}",
+            &values,
+            "2  {0=p, 1=q} {b=x\"y}",
+        );
+        check(
+            "{{#join}}people{{/join}} {{#join}}n{{/join}} {{#join}}{{n}}{{/join}}",
+            &values,
+            "{name=Ann},{name=Bo} n 3",
+        );
+        check(
+            "<% n %>{{=<% %>=}}<% n %>{{n}}<%#list%><%.%><%/list%>",
+            &values,
+            "<% n %>3{{n}}pq",
+        );
+        check("{{=| |=}}|n||={{ }}=|{{n}}", &values, "33");
+        check("{{$block}}d{{n}}{{/block}}", &values, "d3");
         check("{{#join}}list{{/join}}", &values, "p,q");
         check(
             "{{#join delimiter=' or '}}list{{/join delimiter=' or '}}",
@@ -438,10 +464,45 @@ mod tests {
 
     #[test]
     fn what_is_no_template_is_refused() {
-        for text in ["{{a", "{{#a}}x", "{{/a}}", "{{#a}}{{/b}}", "{{}}", "{{>p}}"] {
-            assert!(Template::parse(text).is_err(), "{text}");
+        let name = || "a".to_string();
+        let mismatched = |opened, line| TemplateError::Mismatched {
+            opened,
+            closed: name(),
+            line,
+        };
+        for (text, error) in [
+            ("\n{{a", TemplateError::OpenTag { line: 2 }),
+            ("{{{a}}", TemplateError::OpenTag { line: 1 }),
+            (
+                "\n\n{{#a}}x\n",
+                TemplateError::OpenSection {
+                    name: name(),
+                    line: 3,
+                },
+            ),
+            ("{{/a}}", mismatched(None, 1)),
+            ("{{#b}}\n{{/a}}", mismatched(Some("b".to_string()), 2)),
+            ("{{}}", TemplateError::EmptyTag { line: 1 }),
+            ("{{>a}}", TemplateError::Missing { name: name() }),
+            ("{{<a}}{{/a}}", TemplateError::Missing { name: name() }),
+            (
+                "{{=a=}}",
+                TemplateError::Marks {
+                    marks: name(),
+                    line: 1,
+                },
+            ),
+            (
+                "{{=a}}",
+                TemplateError::Marks {
+                    marks: name(),
+                    line: 1,
+                },
+            ),
+        ] {
+            assert_eq!(Template::parse(text), Err(error), "{text}");
         }
         let deep = "{{#a}}".repeat(100);
-        assert!(Template::parse(&deep).is_err());
+        assert_eq!(Template::parse(&deep), Err(TemplateError::TooDeep));
     }
 }

@@ -84,8 +84,11 @@ impl KafkaSink {
     /// # Errors
     /// [`SinkError::Unusable`] for a template, a topic or a property that is none.
     pub fn new(options: KafkaOptions, stop: StopToken) -> Result<Self, SinkError> {
-        let template =
-            |text: &str| Template::parse(text).map_err(|reason| SinkError::Unusable { reason });
+        let template = |text: &str| {
+            Template::parse(text).map_err(|error| SinkError::Unusable {
+                reason: error.to_string(),
+            })
+        };
         let topic = template(&options.topic)?;
         if topic.is_text() && !is_topic(&options.topic) {
             let reason = format!("[{}] is no name of a topic", options.topic);

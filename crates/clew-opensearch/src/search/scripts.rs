@@ -69,7 +69,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         ));
     }
     if lang == LANG {
-        Template::parse(&source).map_err(|reason| not_a_template(&id, &reason))?;
+        Template::parse(&source).map_err(|error| not_a_template(&id, &error.to_string()))?;
     } else if let Some(purpose) = purpose_of(&call) {
         let written = json!({"lang": lang, "source": source});
         WrittenScript::of("script", &written)?.read(purpose)?;

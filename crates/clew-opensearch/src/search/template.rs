@@ -1,12 +1,13 @@
 //! Searches from templates: `_search/template`, `_render/template`.
 
-use clew_ingest::template::{Escape, Template};
+use axum::http::StatusCode;
+use clew_ingest::template::{Escape, Template, TemplateError};
 use clew_platform::Reservation;
 use serde_json::{Value, json};
 
 use super::msearch::add_status;
 use super::run;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::request_memory::{json_bytes, words_bytes};
 use crate::search::scripts;
@@ -35,6 +36,9 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
     call.require_source()?;
     let body = call.json_object()?;
+    if call.path("id").is_none() {
+        check(&body)?;
+    }
     let (search, _memory) = rendered(&call, &body, |_| 0).await?;
     Ok(Reply::json(&json!({"template_output": search})))
 }
@@ -100,7 +104,7 @@ pub(super) async fn rendered(
     let memory = call.memory.clone();
     // Lists inside lists become long.
     let rendering = call.off_thread(move || {
-        let template = Template::parse(&source).map_err(broken)?;
+        let template = Template::parse(&source).map_err(|error| not_read(&error, &source))?;
         let text = template.render(&params, Escape::Json).map_err(broken)?;
         let held = memory.hold(json_bytes(text.as_bytes()) + besides(text.len()))?;
         let search = serde_json::from_str::<Value>(&text);
@@ -108,4 +112,40 @@ pub(super) async fn rendered(
         Ok::<_, ApiError>((search, held))
     });
     rendering.await?
+}
+
+/// The error of a template that cannot be read, in the words of mustache.java, whose only template is called so.
+fn not_read(error: &TemplateError, source: &str) -> ApiError {
+    let at = |line: &usize| format!("@[query-template:{line}]");
+    let mut kind = "mustache_exception";
+    let reason = match error {
+        TemplateError::EmptyTag { line } => format!("Empty mustache {}", at(line)),
+        TemplateError::OpenTag { line } => format!("Improperly closed variable {}", at(line)),
+        TemplateError::OpenSection { name, line } => {
+            format!("Failed to close '{name}' tag {}", at(line))
+        }
+        TemplateError::Mismatched {
+            opened,
+            closed,
+            line,
+        } => {
+            let opened = opened.as_deref().unwrap_or("null");
+            let tags = format!("{opened} != {closed} in query-template:{line}");
+            format!("Mismatched start/end tags: {tags} {}", at(line))
+        }
+        TemplateError::Marks { marks, line } => {
+            format!("Invalid delimiter string: {marks} {}", at(line))
+        }
+        TemplateError::Missing { name } => {
+            kind = "mustache_not_found_exception";
+            format!("Template {name} not found")
+        }
+        TemplateError::TooDeep => error.to_string(),
+    };
+    let cause = Cause::new("script_exception", reason.clone())
+        .with("script_stack", Vec::<Value>::new())
+        .with("script", source)
+        .with("lang", "mustache")
+        .caused_by(Cause::new(kind, reason));
+    ApiError::new(StatusCode::BAD_REQUEST, cause)
 }
