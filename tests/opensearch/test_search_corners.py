@@ -105,6 +105,28 @@ class SearchCorners(ClewTest):
     def highlights(self, index, query, **highlight):
         return {hit["_id"]: hit.get("highlight") for hit in self.hits(index, query=query, highlight=highlight)}
 
+    def test_fast_highlights_lie_around_phrases(self):
+        text = ("The quick brown fox jumps over the lazy dog. A second sentence, which is about foxes and a fox, goes on for a while "
+                "until it ends! Does the quick fox like brown dogs?")
+        self.make("fast", {"t": {"type": "text", "term_vector": "with_positions_offsets"}}, {"1": {"t": text}})
+        phrase, word = {"match_phrase": {"t": "brown fox"}}, {"match": {"t": "quick"}}
+        def shown(query, field, **more):
+            (found,) = self.highlights("fast", query, type="fvh", fields={"t": field}, **more).values()
+            return found["t"]
+        both = {"bool": {"should": [phrase, word]}}
+        self.assertEqual(shown(both, {"fragment_size": 40}, tags_schema="styled"), [
+            "The <em class=\"hlt2\">quick</em> <em class=\"hlt1\">brown fox</em> jumps over the lazy dog",
+            "it ends! Does the <em class=\"hlt2\">quick</em> fox like brown dogs",
+        ])
+        fox = {"match": {"t": "fox"}}
+        self.assertEqual(shown(fox, {"fragment_size": 40, "boundary_max_scan": 0})[:2], [
+            "The quick brown <em>fox</em> jumps over the lazy ", "about foxes and a <em>fox</em>, goes on for a whi",
+        ])
+        self.assertEqual(shown(fox, {"fragment_size": 40, "phrase_limit": 1}), ["The quick brown <em>fox</em> jumps over the lazy dog"])
+        with self.refused(400) as caught:
+            shown(fox, {"fragment_size": 10})
+        self.assertIn("fragCharSize(10) is too small. It must be 18 or higher.", str(caught.exception.info))
+
     def test_aliases_are_highlighted_under_the_name_that_was_asked_for(self):
         self.make("aliased", {
             "title": {"type": "text"}, "other": {"type": "alias", "path": "title"}, "typed": {"type": "search_as_you_type"},

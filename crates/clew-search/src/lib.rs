@@ -40,7 +40,9 @@ mod highlight;
 mod suggest;
 
 pub use cache_room::size_caches;
-pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts};
+pub use highlight::{
+    Boundary, FastOptions, HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts,
+};
 pub use indexing::SegmentBuilder;
 pub use query::{
     Collecting, CompileContext, DerivedPath, DerivedValues, DocumentMatcher, GivenValue,

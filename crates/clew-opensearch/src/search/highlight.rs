@@ -8,7 +8,9 @@ use clew_engine::Hit;
 use clew_platform::CancellationToken;
 use clew_query::Query;
 use clew_schema::Mapping;
-use clew_search::{HighlightError, HighlightField, HighlightOptions, Highlighter};
+use clew_search::{
+    Boundary, FastOptions, HighlightError, HighlightField, HighlightOptions, Highlighter,
+};
 use serde_json::{Map, Value};
 
 use super::lookup::{Queries, Visit};
@@ -163,9 +165,13 @@ fn read_field(
             )));
         }
     }
+    let fast = (reading.kind == Some("fvh")).then(|| reading.fast());
     Ok(HighlightField {
         pattern: pattern.to_string(),
-        options: reading.options,
+        options: HighlightOptions {
+            fast,
+            ..reading.options
+        },
     })
 }
 
@@ -176,22 +182,40 @@ struct Reading<'a> {
     kind: Option<&'a str>,
     has_before: bool,
     has_after: bool,
+    /// All tags, of which `fvh` gives each part of a query its own.
+    before: Vec<String>,
+    after: Vec<String>,
+    ends: Option<Ends>,
+    /// Where pieces of `fvh` may end, and how far from where they would.
+    characters: Option<Vec<u16>>,
+    scanned: Option<usize>,
+    phrases_max: Option<usize>,
+    margin: Option<usize>,
 }
+
+/// What pieces end with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Characters,
+    Sentences,
+    Words,
+}
+
+/// Tags of the schema `styled`.
+const STYLES: usize = 10;
 
 impl<'a> Reading<'a> {
     /// The options of a field, with those of all fields where it has none of its own.
     fn of_field(shared: &Reading<'a>, value: &'a Value) -> Result<Self, DslError> {
         let mut own = Reading {
-            options: shared.options.clone(),
-            kind: shared.kind,
             has_before: false,
             has_after: false,
+            ..shared.clone()
         };
         for field in Field::all("highlight_field", value)? {
             match field.name {
-                "fragment_offset" => {
-                    field.integer()?;
-                }
+                // Below 0 it is none.
+                "fragment_offset" => own.margin = usize::try_from(field.integer()?).ok(),
                 "matched_fields" => {
                     field.texts()?;
                 }
@@ -207,11 +231,13 @@ impl<'a> Reading<'a> {
         match field.name {
             "pre_tags" => {
                 self.has_before = true;
-                set_first(&mut options.before, field.texts()?);
+                self.before = field.texts()?;
+                set_first(&mut options.before, &self.before);
             }
             "post_tags" => {
                 self.has_after = true;
-                set_first(&mut options.after, field.texts()?);
+                self.after = field.texts()?;
+                set_first(&mut options.after, &self.after);
             }
             "fragment_size" => options.fragment_size = field.size()?,
             "number_of_fragments" => options.fragments_max = field.size()?.min(FRAGMENTS_MAX),
@@ -230,14 +256,20 @@ impl<'a> Reading<'a> {
             "max_analyzer_offset" | "max_analyzed_offset" => {
                 options.analyzed_max = Some(analyzer_offset(field)?);
             }
-            "boundary_scanner" => options.by_word = is_by_word(field)?,
-            "fragmenter" => options.ends_short = ends_short(field)?,
-            // Pieces end where they do whatever these say, and the source is what is read.
-            "boundary_scanner_locale" | "boundary_chars" => {
-                field.text()?;
+            "boundary_scanner" => {
+                let ends = ends_of(field)?;
+                options.by_word = ends == Ends::Words;
+                self.ends = Some(ends);
             }
-            "boundary_max_scan" | "phrase_limit" => {
-                field.integer()?;
+            "fragmenter" => options.ends_short = ends_short(field)?,
+            "boundary_chars" => {
+                self.characters = Some(field.text()?.encode_utf16().collect());
+            }
+            "boundary_max_scan" => self.scanned = Some(count_of(field)?),
+            "phrase_limit" => self.phrases_max = Some(count_of(field)?),
+            // Sentences end where they do whatever this says, and the source is what is read.
+            "boundary_scanner_locale" => {
+                field.text()?;
             }
             "force_source" | "highlight_filter" => {
                 field.flag()?;
@@ -250,11 +282,47 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// What `fvh` is asked for.
+    fn fast(&self) -> FastOptions {
+        let usual = FastOptions::default();
+        let boundary = match (self.ends, usual.boundary) {
+            (Some(Ends::Sentences), _) => Boundary::Sentences,
+            (Some(Ends::Words), _) => Boundary::Words,
+            (
+                Some(Ends::Characters) | None,
+                Boundary::Characters {
+                    characters,
+                    scanned,
+                },
+            ) => Boundary::Characters {
+                characters: self.characters.clone().unwrap_or(characters),
+                scanned: self.scanned.unwrap_or(scanned),
+            },
+            (Some(Ends::Characters) | None, other) => other,
+        };
+        let one = |all: &[String], number: usize, first: &String| {
+            all.get(number).unwrap_or(first).clone()
+        };
+        let tags = (0..self.before.len().max(self.after.len()).max(1)).map(|number| {
+            let before = one(&self.before, number, &self.options.before);
+            (before, one(&self.after, number, &self.options.after))
+        });
+        FastOptions {
+            tags: tags.collect(),
+            boundary,
+            phrases_max: self.phrases_max.unwrap_or(usual.phrases_max),
+            margin: self.margin,
+        }
+    }
+
     fn tags_of_schema(&mut self, field: Field<'_>) -> Result<(), DslError> {
         match field.text()? {
             "styled" => {
-                self.options.before = "<em class=\"hlt1\">".to_string();
-                self.options.after = "</em>".to_string();
+                let style = |number: usize| format!("<em class=\"hlt{number}\">");
+                self.before = (1..=STYLES).map(style).collect();
+                self.after = vec!["</em>".to_string()];
+                set_first(&mut self.options.before, &self.before);
+                set_first(&mut self.options.after, &self.after);
                 Ok(())
             }
             "default" => Ok(()),
@@ -287,11 +355,16 @@ fn ends_short(field: Field<'_>) -> Result<bool, DslError> {
     }
 }
 
-/// The first of several tags, which all words get.
-fn set_first(tag: &mut String, given: Vec<String>) {
-    if let Some(first) = given.into_iter().next() {
-        *tag = first;
+/// The first of several tags, which all words get but those of `fvh`.
+fn set_first(tag: &mut String, given: &[String]) {
+    if let Some(first) = given.first() {
+        tag.clone_from(first);
     }
+}
+
+/// A number of things, of which less than none is none.
+fn count_of(field: Field<'_>) -> Result<usize, DslError> {
+    Ok(usize::try_from(field.integer()?).unwrap_or_default())
 }
 
 /// Characters that are looked through, of which there must be some.
@@ -304,13 +377,13 @@ fn analyzer_offset(field: Field<'_>) -> Result<usize, DslError> {
     field.size()
 }
 
-/// Whether pieces end with words: they end with sentences otherwise, which those that end with certain characters are
-/// taken for.
-fn is_by_word(field: Field<'_>) -> Result<bool, DslError> {
+/// What pieces end with: but for those of `fvh`, which know of certain characters, those are taken for sentences.
+fn ends_of(field: Field<'_>) -> Result<Ends, DslError> {
     let name = field.text()?.to_uppercase();
     match name.as_str() {
-        "WORD" => Ok(true),
-        "SENTENCE" | "CHARS" => Ok(false),
+        "WORD" => Ok(Ends::Words),
+        "SENTENCE" => Ok(Ends::Sentences),
+        "CHARS" => Ok(Ends::Characters),
         _ => {
             let reason = format!(
                 "No enum constant org.opensearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType.{name}"
@@ -410,6 +483,9 @@ pub(super) fn refusal(error: &HighlightError, hit: &Hit) -> ApiError {
             hit.id,
             hit.index.name()
         )),
+        HighlightError::TooSmall { size, least } => ApiError::illegal_argument(format!(
+            "fragCharSize({size}) is too small. It must be {least} or higher."
+        )),
         HighlightError::TooMuch { max } => ApiError::illegal_argument(format!(
             "max_analyzer_offset has exceeded [{max}] - {advice}"
         )),
@@ -436,6 +512,34 @@ mod tests {
         assert_eq!(fields[0].options.fragment_size, 10);
         assert_eq!(fields[1].options.fragment_size, 20);
         assert!(!fields[1].options.same_field);
+        assert_eq!(fields[0].options.fast, None);
+        let fast = Highlight::parse(&json!({
+            "type": "fvh", "tags_schema": "styled", "boundary_max_scan": 5, "phrase_limit": 7,
+            "fields": {
+                "a": {"boundary_chars": "x", "fragment_offset": 4},
+                "b": {"pre_tags": ["<1>", "<2>"], "post_tags": ["</>"], "boundary_scanner": "word"},
+                "c": {"type": "plain"},
+            },
+        }));
+        let fields = fast.unwrap().unwrap().fields;
+        let fast = |at: usize| fields[at].options.fast.clone();
+        let a = fast(0).unwrap();
+        let boundary = Boundary::Characters {
+            characters: vec![u16::from(b'x')],
+            scanned: 5,
+        };
+        assert_eq!(
+            (a.boundary, a.phrases_max, a.margin),
+            (boundary, 7, Some(4))
+        );
+        let second = "<em class=\"hlt2\">".to_string();
+        assert_eq!(a.tags.len(), STYLES);
+        assert_eq!(a.tags[1], (second, "</em>".to_string()));
+        let b = fast(1).unwrap();
+        assert_eq!(b.boundary, Boundary::Words);
+        let tag = |before: &str| (before.to_string(), "</>".to_string());
+        assert_eq!(b.tags, [tag("<1>"), tag("<2>")]);
+        assert_eq!(fast(2), None);
         assert!(Highlight::parse(&json!({})).unwrap().is_none());
         assert!(Highlight::parse(&json!({"fields": {"a": {"x": 1}}})).is_err());
         for refused in [

@@ -3,6 +3,8 @@
 //! The text comes from the source and is analyzed again: the index keeps no offsets. Whatever a
 //! query matches by (terms, prefixes, patterns, phrases) is looked for in those words.
 
+mod distance;
+mod fast;
 mod fragments;
 mod intervals;
 #[cfg(test)]
@@ -11,6 +13,7 @@ mod wanted;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use clew_analysis::{Token, tokens};
@@ -19,6 +22,7 @@ use clew_query::Query;
 use clew_schema::{FieldKind, MappedField, Mapping, text_of};
 use serde_json::Value;
 
+pub use fast::{Boundary, FastOptions};
 use fragments::PiecesFound;
 use wanted::{FieldWanted, marks, wanted};
 
@@ -53,6 +57,8 @@ pub struct HighlightOptions {
     pub ends_short: bool,
     /// What is looked for instead of the search's query.
     pub query: Option<Query>,
+    /// How pieces are made as the fast vector highlighter makes them, if they are.
+    pub fast: Option<FastOptions>,
 }
 
 impl Default for HighlightOptions {
@@ -71,6 +77,7 @@ impl Default for HighlightOptions {
             plain: false,
             ends_short: false,
             query: None,
+            fast: None,
         }
     }
 }
@@ -100,6 +107,14 @@ pub enum HighlightError {
     TooMuch {
         /// The limit, in characters of 16 bits.
         max: usize,
+    },
+    /// Pieces are to be smaller than what belongs around their first word.
+    #[error("pieces of [{size}] characters are too small, they need [{least}]")]
+    TooSmall {
+        /// The size that is asked for.
+        size: usize,
+        /// The least that there may be.
+        least: usize,
     },
     /// Nobody waits for the result any more.
     #[error("the search was stopped")]
@@ -220,6 +235,7 @@ impl Prepared<'_> {
             .map(|most| beginnings(texts, most));
         let texts = cut.as_deref().unwrap_or(texts);
         let mut found = PiecesFound::new(self.options);
+        let mut of_values = Vec::new();
         for text in texts {
             let analyzed = beginning(text, left);
             if analyzed.len() < text.len() && wanted.is_none() {
@@ -229,15 +245,25 @@ impl Prepared<'_> {
                 });
             }
             let words = words(field, analyzed);
-            let marks = marks(&words, &self.wanted);
-            found.add(text, &words, &marks);
+            if self.options.fast.is_some() {
+                of_values.push(words);
+            } else {
+                let marks = marks(&words, &self.wanted);
+                found.add(text, &words, &marks);
+            }
             if stopped() {
                 return Err(HighlightError::Stopped);
             }
             // One more character stands between two values.
             left = left.saturating_sub(length(analyzed) + 1);
         }
-        Ok(found.finish(texts))
+        match &self.options.fast {
+            Some(fast) => {
+                let how = (self.options, fast);
+                fast::pieces(how, (texts, &of_values), &self.wanted)
+            }
+            None => Ok(found.finish(texts)),
+        }
     }
 }
 
@@ -245,6 +271,46 @@ fn words(field: &MappedField, text: &str) -> Vec<Token> {
     match &field.kind {
         FieldKind::Text { analyzer, .. } => tokens(analyzer, text),
         _ => tokens("keyword", text),
+    }
+}
+
+/// A place in a text, in bytes and in characters of 16 bits.
+#[derive(Default)]
+struct Place {
+    byte: usize,
+    units: usize,
+}
+
+impl Place {
+    /// The characters before a byte: counted from the last one that was asked for.
+    fn units_before(&mut self, text: &str, byte: usize) -> usize {
+        let between = |range: Range<usize>| length(&text[range]);
+        self.units = if byte >= self.byte {
+            self.units + between(self.byte..byte)
+        } else {
+            self.units.saturating_sub(between(byte..self.byte))
+        };
+        self.byte = byte;
+        self.units
+    }
+}
+
+/// Writes a text, escaped for HTML if that is asked for.
+fn push_text(written: &mut String, text: &str, escape: bool) {
+    if !escape {
+        written.push_str(text);
+        return;
+    }
+    for character in text.chars() {
+        match character {
+            '"' => written.push_str("&quot;"),
+            '&' => written.push_str("&amp;"),
+            '<' => written.push_str("&lt;"),
+            '>' => written.push_str("&gt;"),
+            '\'' => written.push_str("&#x27;"),
+            '/' => written.push_str("&#x2F;"),
+            other => written.push(other),
+        }
     }
 }
 

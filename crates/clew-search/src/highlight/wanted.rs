@@ -11,6 +11,7 @@ use clew_query::{
 use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
 use serde_json::Value;
 
+use super::distance::distance;
 use crate::query::{Regexp, Wildcard};
 
 /// Queries are this deep at most; a deeper one is not looked into.
@@ -21,6 +22,8 @@ pub(super) const DEPTH_MAX: usize = 30;
 pub(super) struct FieldWanted {
     field: String,
     what: Wanted,
+    /// The factor on its score.
+    boost: f32,
 }
 
 /// What it looks for.
@@ -49,6 +52,16 @@ impl FieldWanted {
     pub(super) fn is_for(&self, path: &str) -> bool {
         self.field == path
     }
+
+    /// What is looked for.
+    pub(super) fn what(&self) -> &Wanted {
+        &self.what
+    }
+
+    /// The factor on its score.
+    pub(super) fn boost(&self) -> f32 {
+        self.boost
+    }
 }
 
 /// A word that is looked for.
@@ -64,6 +77,7 @@ pub(super) fn wanted(query: &Query, mapping: &Mapping) -> Vec<FieldWanted> {
     let mut reader = Reader {
         mapping,
         found: Vec::new(),
+        boost: 1.0,
     };
     reader.read(query, 0);
     reader.found
@@ -73,6 +87,8 @@ pub(super) fn wanted(query: &Query, mapping: &Mapping) -> Vec<FieldWanted> {
 pub(super) struct Reader<'a> {
     mapping: &'a Mapping,
     found: Vec<FieldWanted>,
+    /// The factor of all that is around.
+    boost: f32,
 }
 
 impl Reader<'_> {
@@ -80,6 +96,18 @@ impl Reader<'_> {
         if depth > DEPTH_MAX {
             return;
         }
+        let outer = self.boost;
+        self.boost *= match query {
+            Query::Bool(clauses) => clauses.boost,
+            Query::ConstantScore { boost, .. } | Query::DisMax { boost, .. } => *boost,
+            Query::Boosting(boosting) => boosting.boost,
+            _ => 1.0,
+        };
+        self.read_parts(query, depth);
+        self.boost = outer;
+    }
+
+    fn read_parts(&mut self, query: &Query, depth: usize) {
         match query {
             Query::Bool(clauses) => {
                 let parts = clauses.must.iter().chain(&clauses.should);
@@ -114,7 +142,10 @@ impl Reader<'_> {
             Query::Intervals(intervals) => self.intervals(intervals),
             leaf => {
                 if let Some(leaf) = leaf.on_field() {
+                    let outer = self.boost;
+                    self.boost *= leaf.boost();
                     self.leaf(leaf);
+                    self.boost = outer;
                 }
             }
         }
@@ -169,7 +200,9 @@ impl Reader<'_> {
     }
 
     fn multi_match(&mut self, multi: &MultiMatch) {
-        for FieldBoost { field, .. } in self.fields(&multi.fields) {
+        let outer = self.boost;
+        for FieldBoost { field, boost } in self.fields(&multi.fields) {
+            self.boost = outer * boost * multi.clause.boost;
             let clause = Match {
                 field: field.clone(),
                 ..multi.clause.clone()
@@ -187,6 +220,7 @@ impl Reader<'_> {
                 _ => self.words(&clause, false),
             }
         }
+        self.boost = outer;
     }
 
     fn words(&mut self, clause: &Match, open: bool) {
@@ -283,6 +317,7 @@ impl Reader<'_> {
         self.found.push(FieldWanted {
             field: field.to_string(),
             what,
+            boost: self.boost,
         });
     }
 }
@@ -398,7 +433,7 @@ fn near(words: &[Token], terms: &[String], slop: usize, pace: &mut Pace) -> Vec<
 }
 
 /// Whether a word is one of those that a pattern stands for.
-fn fits(what: &Wanted, word: &str) -> bool {
+pub(super) fn fits(what: &Wanted, word: &str) -> bool {
     match what {
         Wanted::Prefix(prefix) => word.starts_with(prefix.as_str()),
         Wanted::Wildcard(pattern) => pattern.matches(word),
@@ -449,29 +484,4 @@ fn phrase_at(
         places.push(next);
     }
     places
-}
-
-/// How many characters must be changed, added, taken away or swapped with their neighbour, where that may be at most
-/// `most`.
-fn distance(a: &str, b: &str, most: usize) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > most {
-        return most + 1;
-    }
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j - 1] + same)
-                .min(rows[i - 1][j] + 1)
-                .min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }

@@ -1,7 +1,7 @@
 //! Pieces of text around marked words: as many sentences as fit, and parts of those that do not.
 
 mod plain;
-mod scanner;
+pub(super) mod scanner;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use clew_analysis::Token;
 
-use super::HighlightOptions;
 use super::wanted::Mark;
+use super::{HighlightOptions, push_text};
 use plain::PieceSize;
 use scanner::{Cut, Scanner};
 
@@ -191,21 +191,7 @@ impl<'a> PiecesFound<'a> {
     }
 
     fn push(&self, written: &mut String, text: &str) {
-        if !self.options.escape {
-            written.push_str(text);
-            return;
-        }
-        for character in text.chars() {
-            match character {
-                '"' => written.push_str("&quot;"),
-                '&' => written.push_str("&amp;"),
-                '<' => written.push_str("&lt;"),
-                '>' => written.push_str("&gt;"),
-                '\'' => written.push_str("&#x27;"),
-                '/' => written.push_str("&#x2F;"),
-                other => written.push(other),
-            }
-        }
+        push_text(written, text, self.options.escape);
     }
 
     /// The pieces to show.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use clew_analysis::Token;
 
-use crate::highlight::length;
+use crate::highlight::{Place, length};
 
 /// How long pieces become.
 #[derive(Clone, Copy, Debug)]
@@ -36,27 +36,6 @@ pub(super) fn cuts(text: &str, words: &[Token], size: PieceSize) -> Vec<Range<us
     }
     cuts.push(begin..text.len());
     cuts
-}
-
-/// A place in a text, in bytes and in characters of 16 bits.
-#[derive(Default)]
-struct Place {
-    byte: usize,
-    units: usize,
-}
-
-impl Place {
-    /// The characters before a byte: counted from the last one that was asked for.
-    fn units_before(&mut self, text: &str, byte: usize) -> usize {
-        let between = |range: Range<usize>| length(&text[range]);
-        self.units = if byte >= self.byte {
-            self.units + between(self.byte..byte)
-        } else {
-            self.units.saturating_sub(between(byte..self.byte))
-        };
-        self.byte = byte;
-        self.units
-    }
 }
 
 #[cfg(test)]

@@ -35,19 +35,9 @@ impl Scanner {
             starts.push(bytes.len() - 1);
             starts
         };
-        // A new line is a space: what ends a sentence is a point.
-        let line = text.replace(['\n', '\r'], " ");
-        let sentences = line.split_sentence_bound_indices();
-        let words = text.split_word_bound_indices();
-        let words = words.filter(|(at, _)| !is_inside_word(text, *at));
-        // A point before a number ends nothing.
-        let begins = |(at, sentence): &(usize, &str)| {
-            let is_number = sentence.starts_with(char::is_numeric);
-            !(is_number && line[..*at].trim_end().ends_with('.'))
-        };
         Scanner {
-            sentences: with_end(sentences.filter(begins).map(|(at, _)| number(at)).collect()),
-            words: with_end(words.map(|(at, _)| number(at)).collect()),
+            sentences: with_end(sentence_starts(text).into_iter().map(number).collect()),
+            words: with_end(word_starts(text).into_iter().map(number).collect()),
             bytes,
             size,
             window: 0..0,
@@ -104,6 +94,25 @@ impl Scanner {
             self.inner.end = following(&self.words, right);
         }
     }
+}
+
+/// Where the sentences of a text begin, in bytes.
+pub(in crate::highlight) fn sentence_starts(text: &str) -> Vec<usize> {
+    // A new line is a space: what ends a sentence is a point.
+    let line = text.replace(['\n', '\r'], " ");
+    // A point before a number ends nothing.
+    let begins = |(at, sentence): &(usize, &str)| {
+        let is_number = sentence.starts_with(char::is_numeric);
+        !(is_number && line[..*at].trim_end().ends_with('.'))
+    };
+    let sentences = line.split_sentence_bound_indices();
+    sentences.filter(begins).map(|(at, _)| at).collect()
+}
+
+/// Where its words begin, and what is between them.
+pub(in crate::highlight) fn word_starts(text: &str) -> Vec<usize> {
+    let words = text.split_word_bound_indices().map(|(at, _)| at);
+    words.filter(|at| !is_inside_word(text, *at)).collect()
 }
 
 /// Whether a place lies inside what Java takes for one word: around a hyphen between letters, and
