@@ -613,6 +613,18 @@ class Cluster(ClewTest):
         with self.refused(400, "illegal_argument_exception"):
             self.raw("GET", "/_nodes/stats/nosuch")
 
+    def test_scripts_are_counted_as_they_are_read(self):
+        def read():
+            (node,) = self.raw("GET", "/_nodes/stats/script,script_cache")["nodes"].values()
+            self.assertEqual(node["script_cache"]["sum"], node["script"])
+            return node["script"]["compilations"]
+        before = read()
+        self.client.indices.create(index="i")
+        body = {"script_fields": {"x": {"script": {"source": "1 + 1"}}}}
+        for _ in range(2):
+            self.client.search(index="i", body=body)
+        self.assertGreaterEqual(read(), before + 2)
+
     def test_what_there_is_none_of_is_told_as_none(self):
         self.assertEqual(self.raw("GET", "/_dangling")["dangling_indices"], [])
         self.assertEqual(self.raw("GET", "/_cat/segment_replication", params={"format": "json"}), [])

@@ -52,6 +52,8 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use clew_analysis::in_one_definition;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -205,7 +207,15 @@ pub struct Script {
     body: Vec<Statement>,
 }
 
+/// Scripts that were read since the process began.
+static READ_TOTAL: AtomicU64 = AtomicU64::new(0);
+
 impl Script {
+    /// How many scripts this process has read, in whatever they stand. None is kept, so that one that comes again is read again.
+    pub fn read_total() -> u64 {
+        READ_TOTAL.load(Ordering::Relaxed)
+    }
+
     /// What scripts of [`ScriptPurpose::Values`] call the value that they are given, which stands among their fields
     /// under this name.
     pub const GIVEN: &'static str = "_value";
@@ -228,6 +238,7 @@ impl Script {
                 source.len()
             )));
         }
+        READ_TOTAL.fetch_add(1, Ordering::Relaxed);
         let _definition = in_one_definition();
         let read = Parser::new(source, language, params, purpose).and_then(Parser::read);
         let read = read.map_err(refused)?;
