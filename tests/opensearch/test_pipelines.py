@@ -499,6 +499,40 @@ class PipelineTest(ClewTest):
         with self.refused(404, "resource_not_found_exception"):
             self.client.search_template(index="s", body={"id": "t"})
 
+    def test_what_pipelines_of_searches_did_is_told(self):
+        def told():
+            (node,) = self.raw("GET", "/_nodes/stats/search_pipeline")["nodes"].values()
+            return node["search_pipeline"]
+        def count(stats):
+            return stats["count"], stats["current"], stats["failed"]
+        self.index_all("s", {"1": {"t": "fox"}, "2": {"t": "dog"}})
+        before = told()
+        steps = {
+            "request_processors": [{"filter_query": {"tag": "f", "query": {"term": {"t": "fox"}}}}],
+            "response_processors": [
+                {"rename_field": {"field": "t", "target_field": "u"}},
+                {"rename_field": {"field": "none", "target_field": "v", "ignore_failure": True}},
+            ],
+        }
+        self.raw("PUT", "/_search/pipeline/counted", body=steps)
+        self.assertEqual(count(told()["pipelines"]["counted"]["request"]), (0, 0, 0))
+        for _ in range(2):
+            self.client.search(index="s", params={"search_pipeline": "counted"})
+        # One that comes with its search is not counted.
+        self.client.search(index="s", body={"search_pipeline": steps})
+        now = told()
+        own = now["pipelines"]["counted"]
+        self.assertEqual([count(own[half]) for half in ("request", "response")], [(2, 0, 0), (2, 0, 0)])
+        (one,) = own["request_processors"]
+        self.assertEqual((list(one), one["filter_query:f"]["type"]), (["filter_query:f"], "filter_query"))
+        self.assertEqual(count(one["filter_query:f"]["stats"]), (2, 0, 0))
+        renamed, missing = (step["rename_field"]["stats"] for step in own["response_processors"])
+        self.assertEqual((count(renamed), count(missing)), ((2, 0, 0), (2, 0, 2)))
+        for half in ("total_request", "total_response"):
+            self.assertEqual(now[half]["count"], before[half]["count"] + 2)
+        self.raw("DELETE", "/_search/pipeline/counted")
+        self.assertNotIn("counted", told()["pipelines"])
+
     def test_templates_are_read_as_mustache_java_reads_them(self):
         params = {"n": 7, "l": ["a", "b"], "o": {"p": [1, {"q": "z"}]}, "s": "x\"y"}
         for source, output in (

@@ -14,6 +14,15 @@ pub(crate) fn find(engine: &Engine, kind: &str, name: &str) -> Option<Value> {
     engine.with_definitions(|all| all.get(kind, name).cloned())
 }
 
+/// All of a kind as they were put, by their names.
+pub(crate) fn all(engine: &Engine, kind: &str) -> Vec<(String, Value)> {
+    engine.with_definitions(|all| {
+        let kept = all.of(kind);
+        kept.map(|(name, value)| (name.to_string(), value.clone()))
+            .collect()
+    })
+}
+
 /// How many there are of a kind.
 pub(crate) fn count(engine: &Engine, kind: &str) -> usize {
     engine.with_definitions(|all| all.of(kind).count())

@@ -2,6 +2,7 @@
 
 mod after;
 mod before;
+mod figures;
 mod fusion;
 mod gathered;
 mod processors;
@@ -13,6 +14,7 @@ mod two_phase;
 
 use clew_engine::{Fusion, Index, Purpose};
 use clew_schema::text_of;
+use figures::{Counts, Figures, Halves};
 use processors::{AFTER, BEFORE, Pipeline};
 use serde_json::{Map, Value, json};
 use told::Told;
@@ -20,6 +22,7 @@ use told::Told;
 use crate::http::error::ApiError;
 use crate::http::params::Params;
 use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::state::api::Api;
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -36,6 +39,8 @@ type Context = Map<String, Value>;
 /// A pipeline under way: what its first half leaves for its second.
 pub(crate) struct Running {
     pipeline: Pipeline,
+    /// Where the whole of it is counted.
+    counted: Vec<Halves>,
     context: Context,
     /// Parameters of the URI that are left when the steps have seen those that say something of the search.
     params: Option<Params>,
@@ -52,6 +57,11 @@ pub(crate) fn supported() -> Value {
     json!({"request_processors": listed(BEFORE), "response_processors": listed(AFTER)})
 }
 
+/// What pipelines did, for `_nodes/stats`.
+pub(crate) fn stats(api: &Api) -> Value {
+    api.parts.get::<Figures>().shown(&api.engine)
+}
+
 /// The pipeline of a search, after its first half has changed the search's body. A pipeline that
 /// comes with the search wins over one that is named, and that over the index's own.
 pub(crate) fn begin(
@@ -60,7 +70,7 @@ pub(crate) fn begin(
     body: &mut Value,
 ) -> Result<Option<Running>, ApiError> {
     let verbose = call.params.flag(VERBOSE, takes_verbose(body))?;
-    let Some(pipeline) = chosen(call, expression, body)? else {
+    let Some((pipeline, counted)) = chosen(call, expression, body)? else {
         if verbose {
             return Err(ApiError::illegal_argument(
                 "The 'verbose pipeline' option requires a search pipeline to be defined.",
@@ -73,6 +83,7 @@ pub(crate) fn begin(
         context: Context::new(),
         told: verbose.then(Told::default),
         pipeline,
+        counted,
     };
     if running.pipeline.changes_requests() && body.is_object() {
         running.change_request(call, body)?;
@@ -95,8 +106,12 @@ fn takes_verbose(body: &mut Value) -> bool {
     }
 }
 
-/// The pipeline that a search goes through.
-fn chosen(call: &Call, expression: &str, body: &mut Value) -> Result<Option<Pipeline>, ApiError> {
+/// The pipeline that a search goes through, and where what it does is counted.
+fn chosen(
+    call: &Call,
+    expression: &str,
+    body: &mut Value,
+) -> Result<Option<(Pipeline, Vec<Halves>)>, ApiError> {
     let given = body
         .as_object_mut()
         .and_then(|members| members.remove("search_pipeline"));
@@ -104,7 +119,8 @@ fn chosen(call: &Call, expression: &str, body: &mut Value) -> Result<Option<Pipe
         stored_scripts::reading(&call.api.engine, || Pipeline::parse(name, body))
     };
     if let Some(inline @ Value::Object(_)) = &given {
-        return read("_ad_hoc_pipeline", inline).map(Some);
+        let pipeline = read("_ad_hoc_pipeline", inline)?;
+        return Ok(Some((pipeline, Vec::new())));
     }
     let named = call.params.get("search_pipeline").map(String::from);
     let given = given.filter(|name| name.is_string() || name.is_number());
@@ -117,7 +133,22 @@ fn chosen(call: &Call, expression: &str, body: &mut Value) -> Result<Option<Pipe
     }
     let found = store::find(call, &name)
         .ok_or_else(|| ApiError::illegal_argument(format!("Pipeline {name} is not defined")))?;
-    read(&name, &found).map(Some)
+    let mut pipeline = read(&name, &found)?;
+    let figures = call.api.parts.get::<Figures>();
+    let counted = figures.count(&name, &mut pipeline);
+    Ok(Some((pipeline, counted)))
+}
+
+/// Does one half of a pipeline, counted everywhere.
+fn counting<T>(
+    counted: &[Halves],
+    half: fn(&Halves) -> &Counts,
+    work: impl FnOnce() -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    match counted.split_first() {
+        Some((first, rest)) => half(first).during(|| counting(rest, half, work)),
+        None => work(),
+    }
 }
 
 /// The pipeline of the indexes that are searched, where all of them name the same.
@@ -159,7 +190,9 @@ impl Running {
         }
         let now_ms = call.api.engine.now_ms();
         let (context, told) = (&mut self.context, self.told.as_mut());
-        self.pipeline.change_request(body, (context, now_ms), told)
+        let pipeline = &self.pipeline;
+        let change = || pipeline.change_request(body, (context, now_ms), told);
+        counting(&self.counted, |halves| &halves.before, change)
     }
 
     /// The parameters of the URI that say something of the search still.
@@ -196,9 +229,12 @@ impl Running {
         let _read = memory.hold(read_bytes.saturating_mul(copies))?;
         let mut value: Value = serde_json::from_slice(&answer)
             .map_err(|error| ApiError::internal(error.to_string()))?;
-        let told = self.told.as_mut();
-        self.pipeline
-            .change_answer(&mut value, &self.context, told)?;
+        if steps > 0 {
+            let (pipeline, context) = (&self.pipeline, &self.context);
+            let told = self.told.as_mut();
+            let change = || pipeline.change_answer(&mut value, context, told);
+            counting(&self.counted, |halves| &halves.after, change)?;
+        }
         if let Some(told) = self.told {
             told.write(&mut value);
         }

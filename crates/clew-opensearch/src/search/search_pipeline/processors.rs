@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Context;
 use super::after::After;
 use super::before::Before;
+use super::figures::{Counts, StepName};
 use super::fusion;
 use super::step::{Step, malformed, read_list};
 use super::told::Told;
@@ -59,6 +60,22 @@ impl Pipeline {
             )));
         }
         Ok(pipeline)
+    }
+
+    /// What its steps are told of as: those that change a search, and those that change an answer.
+    pub(super) fn step_names(&self) -> (Vec<StepName>, Vec<StepName>) {
+        let before = self.before.iter().map(Step::told_as).collect();
+        (before, self.after.iter().map(Step::told_as).collect())
+    }
+
+    /// Has each step count what it does there.
+    pub(super) fn count_by(&mut self, before: Vec<Counts>, after: Vec<Counts>) {
+        for (step, counts) in self.before.iter_mut().zip(before) {
+            step.counts = counts;
+        }
+        for (step, counts) in self.after.iter_mut().zip(after) {
+            step.counts = counts;
+        }
     }
 
     /// How the rankings of a `hybrid` query become one. What comes first leaves nothing to do.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use clew_ingest::{DefinitionError, members};
 use serde_json::{Map, Value};
 
+use super::figures::{Counts, StepName};
 use super::told::Told;
 use crate::dsl::DslError;
 use crate::http::error::ApiError;
@@ -19,6 +20,8 @@ pub(super) struct Step<T> {
     pub(super) tag: Option<String>,
     ignore_failure: bool,
     pub(super) what: T,
+    /// What it did.
+    pub(super) counts: Counts,
 }
 
 /// Why a step cannot be read.
@@ -105,6 +108,7 @@ fn one<T>(
         tag,
         ignore_failure,
         what,
+        counts: Counts::default(),
     })
 }
 
@@ -117,6 +121,16 @@ pub(super) fn malformed(reason: String) -> ApiError {
 }
 
 impl<T> Step<T> {
+    /// What it is told of as.
+    pub(super) fn told_as(&self) -> StepName {
+        let kind = self.name.clone();
+        let key = match &self.tag {
+            Some(tag) => format!("{kind}:{tag}"),
+            None => kind.clone(),
+        };
+        StepName { key, kind }
+    }
+
     /// Does the step to a subject. Where it fails the search does, unless the step says otherwise, or is told of.
     pub(super) fn run<S>(
         &self,
@@ -126,14 +140,14 @@ impl<T> Step<T> {
         apply: impl FnOnce(&T, &mut S) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         let Some(told) = told else {
-            return match apply(&self.what, subject) {
+            return match self.counts.during(|| apply(&self.what, subject)) {
                 Err(error) if !self.ignore_failure => Err(error),
                 _ => Ok(()),
             };
         };
         let input = shown(subject);
         let began = Instant::now();
-        let done = apply(&self.what, subject);
+        let done = self.counts.during(|| apply(&self.what, subject));
         let took = began.elapsed();
         told.step(self, input, (took, done.map(|()| shown(subject))));
         Ok(())

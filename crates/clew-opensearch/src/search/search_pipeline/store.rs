@@ -1,5 +1,6 @@
 //! `/_search/pipeline`: pipelines kept by name.
 
+use clew_engine::Engine;
 use serde_json::Value;
 
 use super::processors::Pipeline;
@@ -13,6 +14,11 @@ const KIND: &str = "search_pipeline";
 /// A pipeline as it was put.
 pub(super) fn find(call: &Call, name: &str) -> Option<Value> {
     kept_pipelines::find(&call.api.engine, KIND, name)
+}
+
+/// All pipelines as they were put, by their names.
+pub(super) fn all(engine: &Engine) -> Vec<(String, Value)> {
+    kept_pipelines::all(engine, KIND)
 }
 
 /// `PUT /_search/pipeline/{id}`.
