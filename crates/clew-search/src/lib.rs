@@ -41,7 +41,8 @@ mod suggest;
 
 pub use cache_room::size_caches;
 pub use highlight::{
-    Boundary, FastOptions, HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts,
+    Boundary, FastOptions, HighlightError, HighlightField, HighlightOptions, Highlighter,
+    plain_texts,
 };
 pub use indexing::SegmentBuilder;
 pub use query::{

@@ -223,18 +223,7 @@ impl Cutter {
             Cutter::Pattern {
                 pattern,
                 group: Some(group),
-            } => {
-                let mut ranges = Vec::new();
-                // Behind what takes too many steps nothing is found.
-                let ended = each_match(text, pattern, usize::MAX, |_, places| {
-                    ranges.extend(places.get(*group));
-                    true
-                });
-                if ended.is_err() {
-                    leave_out();
-                }
-                numbered(text, ranges)
-            }
+            } => numbered(text, groups(text, pattern, *group)),
             Cutter::Pieces {
                 lengths,
                 only_first,
@@ -391,6 +380,20 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
         }
     }
     found
+}
+
+/// What a group of a pattern has in its matches.
+fn groups(text: &str, pattern: &JavaPattern, group: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let ended = each_match(text, pattern, usize::MAX, |_, places| {
+        ranges.extend(places.get(group));
+        true
+    });
+    // Behind what takes too many steps nothing is found.
+    if ended.is_err() {
+        leave_out();
+    }
+    ranges
 }
 
 /// What lies between the matches of a pattern.

@@ -186,10 +186,10 @@ impl<'a> Pairs<'a> {
 fn value_end(key: &str, text: &str) -> usize {
     let word_end = |text: &str| text.find([' ', '\u{1d}']).unwrap_or(text.len());
     let mut end = word_end(text);
-    while key == "op" {
-        let Some(behind) = text[end..].strip_prefix(' ') else {
-            break;
-        };
+    if key != "op" {
+        return end;
+    }
+    while let Some(behind) = text[end..].strip_prefix(' ') {
         let next = &behind[..word_end(behind)];
         if next.is_empty() || next.contains('=') {
             break;
