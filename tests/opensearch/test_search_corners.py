@@ -140,6 +140,30 @@ class SearchCorners(ClewTest):
         found = self.highlights("aliased", {"match": {"title": "quick"}}, fields={"typed*": {}}, require_field_match=False)
         self.assertNotIn("typed._index_prefix", found["1"])
 
+    def test_parts_of_words_that_overlap_are_highlighted_as_one(self):
+        analysis = {
+            "analyzer": {name: {"tokenizer": name, "filter": ["lowercase"]} for name in ("threes", "beginnings")},
+            "tokenizer": {
+                "threes": {"type": "ngram", "min_gram": 3, "max_gram": 3},
+                "beginnings": {"type": "edge_ngram", "min_gram": 2, "max_gram": 6, "token_chars": ["letter"]},
+            },
+        }
+        fields = {"title": {"type": "text", "analyzer": "threes"}, "typed": {"type": "text", "analyzer": "beginnings"}}
+        text = "Post number 38 alpha"
+        self.make("parts", fields, {"1": {"title": text, "typed": "A quick fox"}}, {"analysis": analysis})
+
+        def shown(field, words, kind):
+            found = self.highlights("parts", {"match": {field: words}}, fields={field: {"type": kind}})
+            return found["1"][field]
+
+        for kind in ("unified", "plain"):
+            self.assertEqual(shown("title", "alpha", kind), ["Post number 38 <em>alpha</em>"])
+            self.assertEqual(shown("title", "number 38", kind), ["Post <em>number 38</em> alpha"])
+            self.assertEqual(shown("typed", "quick", kind), ["A <em>quick</em> fox"])
+        # `plain` takes what overlaps for one word, wherever it was found.
+        self.assertEqual(shown("title", "post alpha", "unified"), ["<em>Post</em> number 38<em> alpha</em>"])
+        self.assertEqual(shown("title", "post alpha", "plain"), ["<em>Post number 38 alpha</em>"])
+
     def test_what_a_keyword_ignores_is_not_highlighted(self):
         self.make("ignoring", {"tag": {"type": "keyword"}, "short": {"type": "keyword", "ignore_above": 3}}, {
             "1": {"tag": "123", "short": "123"}, "2": {"tag": "1234", "short": "1234"}, "3": {"tag": "12", "short": ["1234", "12"]},

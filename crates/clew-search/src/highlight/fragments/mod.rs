@@ -167,11 +167,15 @@ impl<'a> PiecesFound<'a> {
     }
 
     fn write(&self, text: &str, range: Range<usize>, words: &[Token], marks: &[Mark]) -> String {
+        let spans = if self.options.plain {
+            plain::spans(words, marks, range.start)
+        } else {
+            spans(words, marks, range.end)
+        };
         let mut written = String::new();
         let mut at = range.start;
-        for mark in marks {
-            let Token { start, end, .. } = words[mark.word];
-            if start < at {
+        for Range { start, end } in spans {
+            if start < at || end <= start {
                 continue;
             }
             self.push(&mut written, &text[at..start]);
@@ -236,4 +240,25 @@ impl<'a> PiecesFound<'a> {
         self.push(&mut written, text[..end].trim());
         vec![written]
     }
+}
+
+/// Where the marked words lie in a piece that ends at a byte. Those that overlap, as parts of one word do, are shown as
+/// one, which ends where the last of them does.
+fn spans(words: &[Token], marks: &[Mark], end_max: usize) -> Vec<Range<usize>> {
+    let mut places: Vec<(usize, usize)> = marks
+        .iter()
+        .map(|mark| (words[mark.word].start, words[mark.word].end))
+        .collect();
+    places.sort_unstable();
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for (start, end) in places {
+        match spans.last_mut() {
+            Some(last) if start < last.end => last.end = end,
+            _ => spans.push(start..end),
+        }
+    }
+    for span in &mut spans {
+        span.end = span.end.min(end_max);
+    }
+    spans
 }
