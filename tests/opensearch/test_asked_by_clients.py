@@ -143,3 +143,52 @@ class Asked(ClewTest):
             "docs": [{"_source": {"a": {"b": [1]}, "a.b": [2, 3]}}, {"_source": {"a": {"b": 1}, "a.b": 2}}],
         })["docs"]
         self.assertEqual([one["doc"]["_source"] for one in found], [{"a": {"b": [1, 2, 3]}}, {"a": {"b": [1, 2]}}])
+
+    def test_lists_are_of_the_health_that_is_asked_for(self):
+        for name, copies in (("alone", 0), ("copied", 1)):
+            settings = {"number_of_shards": 1, "number_of_replicas": copies}
+            self.client.indices.create(index=name, body={"settings": settings})
+        listed = lambda **asked: [
+            row["index"] for row in self.client.list.indices(index="alone,copied", format="json", pri=True, **asked)["indices"]
+        ]
+        self.assertEqual(listed(master_timeout="1s"), ["alone", "copied"])
+        self.assertEqual((listed(health="green"), listed(health="yellow"), listed(health="red")), (["alone"], ["copied"], []))
+        with self.refused(400, "illegal_argument_exception", "unknown cluster health status [blue]"):
+            listed(health="blue")
+
+    def test_parameters_may_stand_beside_a_path(self):
+        self.client.indices.create(index="named", body={"settings": {"analysis": {"analyzer": {"own": {"tokenizer": "whitespace"}}}}})
+        asked = {"analyzer": "own", "text": "A-b C"}
+        for path, params in (("/named/_analyze", {}), ("/_analyze", {"index": "named"})):
+            tokens = self.raw("POST", path, body=asked, params=params)["tokens"]
+            self.assertEqual([token["token"] for token in tokens], ["A-b", "C"])
+        script = {"script": {"lang": "painless", "source": "doc['n'].value * 2"}}
+        self.raw("PUT", "/_scripts/doubled", body=script, params={"context": "score"})
+        self.assertEqual(self.client.get_script(id="doubled")["script"]["source"], script["script"]["source"])
+        with self.refused(400, "illegal_argument_exception"):
+            self.raw("PUT", "/_scripts/doubled", body=script, params={"context": "nothing"})
+        self.client.delete_script(id="doubled")
+        # What is shown of hits says nothing of those that are deleted.
+        self.index_all("named", {"1": {"n": 1}})
+        done = self.client.delete_by_query(index="named", body={"query": {"match_all": {}}}, _source="n", refresh=True)
+        self.assertEqual(done["deleted"], 1)
+        self.assertEqual(self.client.plugins.knn.search_models(body={"query": {"match_all": {}}}, size=3)["hits"]["hits"], [])
+
+    def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
+        for name in ("kept-1", "kept-2"):
+            self.index_all(name, {"1": {"n": 1}})
+        self.client.snapshot.create_repository(repository="kept", body={"type": "fs", "settings": {"location": "kept"}})
+        self.client.snapshot.create(repository="kept", snapshot="all", body={"indices": "kept-*"}, wait_for_completion=True)
+
+        def status(path, **params):
+            return self.raw("GET", f"/_snapshot/kept/{path}/_status", params=params)["snapshots"][0]
+
+        whole, one = status("all"), status("all/kept-2")
+        self.assertEqual((set(whole["indices"]), set(one["indices"])), ({"kept-1", "kept-2"}, {"kept-2"}))
+        self.assertEqual((whole["shards_stats"]["total"], one["shards_stats"]["total"]), (2, 1))
+        self.assertEqual(one["indices"]["kept-2"], whole["indices"]["kept-2"])
+        with self.refused(404, "index_not_found_exception", "no such index [nothing]"):
+            status("all/kept-1,nothing")
+        self.assertEqual(set(status("all/kept-1,nothing", ignore_unavailable="true")["indices"]), {"kept-1"})
+        with self.refused(400, "action_request_validation_exception"):
+            status("all,other/kept-1")

@@ -1,7 +1,7 @@
 //! The cluster, its nodes and its tasks, and the k-NN plugin's own paths.
 
 use super::endpoint::{Group, endpoint};
-use super::params::{ADMIN, READ};
+use super::params::{ADMIN, READ, SEARCH};
 use crate::cluster::{
     allocation, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads, knn_plugin,
     node_stats, nodes, root, task_endpoints, voting, whole,
@@ -161,11 +161,6 @@ pub(super) const GROUPS: &[Group] = &[
                 knn_plugin::clear_cache
             ),
             endpoint!(
-                "GET POST",
-                ["/_plugins/_knn/models/_search"],
-                knn_plugin::search_models
-            ),
-            endpoint!(
                 "POST",
                 [
                     "/_plugins/_knn/models/_train",
@@ -193,6 +188,15 @@ pub(super) const GROUPS: &[Group] = &[
                 knn_plugin::stats
             ),
         ],
+    },
+    Group {
+        class: "knn",
+        params: SEARCH,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_plugins/_knn/models/_search"],
+            knn_plugin::search_models
+        )],
     },
     Group {
         class: "cluster",

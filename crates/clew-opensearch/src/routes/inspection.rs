@@ -26,14 +26,18 @@ pub(super) const GROUPS: &[Group] = &[
             )
             .takes_long("indices:data/read/explain")
             .takes("Count"),
-            endpoint!(
-                "GET POST",
-                ["/_analyze", "/{index}/_analyze"],
-                analyze::analyze
-            )
-            .takes_long("indices:admin/analyze")
-            .takes("Analyze"),
         ],
+    },
+    Group {
+        class: "search",
+        params: ANALYZE,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_analyze", "/{index}/_analyze"],
+            analyze::analyze
+        )
+        .takes_long("indices:admin/analyze")
+        .takes("Analyze")],
     },
     Group {
         class: "search",
@@ -103,8 +107,18 @@ const EXPLAIN: &[&str] = &[
     "expand_wildcards",
     "ignore_unavailable",
     "allow_no_indices",
+];
+
+const ANALYZE: &[&str] = &[
+    "after_glsn",
+    "index",
+    "analyzer",
     "field",
     "text",
+    "explain",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 
 const TERM_VECTORS: &[&str] = &[

@@ -23,12 +23,6 @@ pub(super) const GROUPS: &[Group] = &[
                 search_pipeline::delete
             ),
             endpoint!(
-                "PUT POST",
-                ["/_scripts/{id}", "/_scripts/{id}/{context}"],
-                scripts::put
-            )
-            .takes("StoredScript"),
-            endpoint!(
                 "GET POST",
                 ["/_scripts/painless/_execute"],
                 tried_script::execute
@@ -45,6 +39,16 @@ pub(super) const GROUPS: &[Group] = &[
             ),
             endpoint!("DELETE", ["/_ingest/pipeline/{id}"], ingest::delete),
         ],
+    },
+    Group {
+        class: "cluster",
+        params: STORED_SCRIPT,
+        endpoints: &[endpoint!(
+            "PUT POST",
+            ["/_scripts/{id}", "/_scripts/{id}/{context}"],
+            scripts::put
+        )
+        .takes("StoredScript")],
     },
     Group {
         class: "cluster",
@@ -69,4 +73,11 @@ pub(super) const GROUPS: &[Group] = &[
         .takes_long("cluster:admin/ingest/pipeline/simulate")
         .takes("IngestSimulate")],
     },
+];
+
+const STORED_SCRIPT: &[&str] = &[
+    "context",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "timeout",
 ];

@@ -66,7 +66,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             [
                 "/_snapshot/_status",
                 "/_snapshot/{repository}/_status",
-                "/_snapshot/{repository}/{snapshot}/_status"
+                "/_snapshot/{repository}/{snapshot}/_status",
+                "/_snapshot/{repository}/{snapshot}/{index}/_status"
             ],
             snapshots::status
         ),

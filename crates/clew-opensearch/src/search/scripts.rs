@@ -51,7 +51,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             source.len()
         )));
     }
-    if let Some(context) = call.path("context")
+    if let Some(context) = context(&call)
         && !OF_PAINLESS.contains(&context)
         && !OF_OTHERS.contains(&context)
     {
@@ -84,10 +84,14 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::acknowledged().at(glsn))
 }
 
+/// What a request says that a script is for, in its path or beside it.
+fn context(call: &Call) -> Option<&str> {
+    call.path("context").or_else(|| call.params.get("context"))
+}
+
 /// What a script is for where the request says so; only then is it held to be understood.
 fn purpose_of(call: &Call) -> Option<ScriptPurpose> {
-    let context = call.path("context").or_else(|| call.params.get("context"));
-    Some(match context? {
+    Some(match context(call)? {
         "score" => ScriptPurpose::Score,
         "filter" => ScriptPurpose::Filter,
         "field" => ScriptPurpose::Field,

@@ -124,6 +124,19 @@ pub(super) fn index_columns() -> Vec<Column> {
 
 /// `GET /_cat/indices/{index}`.
 pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
+    let indices = call.indices_from(Wildcards::SHOWN, Purpose::Watch).await?;
+    Table {
+        columns: &index_columns(),
+        rows: index_rows(&call, &indices)?,
+    }
+    .reply(&call)
+}
+
+/// The lines of those indexes whose `health` is asked for; of all where none is.
+pub(super) fn index_rows(
+    call: &Call,
+    indices: &[Arc<Index>],
+) -> Result<Vec<Vec<String>>, ApiError> {
     let unit = call.params.get("bytes");
     let wanted = call.params.get("health").map(str::to_ascii_lowercase);
     if let Some(wanted) = &wanted
@@ -133,22 +146,15 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
             "unknown cluster health status [{wanted}]"
         )));
     }
-    let mut rows = Vec::new();
-    for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
-        let row = index_row(&index, unit);
-        if wanted.as_ref().is_none_or(|wanted| *wanted == row[0]) {
-            rows.push(row);
-        }
+    let mut rows: Vec<Vec<String>> = indices.iter().map(|index| index_row(index, unit)).collect();
+    if let Some(wanted) = wanted {
+        rows.retain(|row| row[0] == wanted);
     }
-    Table {
-        columns: &index_columns(),
-        rows,
-    }
-    .reply(&call)
+    Ok(rows)
 }
 
 /// The cells of an index; its health comes first.
-pub(super) fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
+fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
     let stats = index.stats();
     let size = size_in_words(stats.bytes, unit);
     let mut row = vec![

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as TOKEN;
 use clew_engine::{Index, Purpose, Wildcards};
 
-use super::indices::{index_columns, index_row};
+use super::indices::{index_columns, index_rows};
 use super::shards::{columns, rows_of_shard};
 use super::table::Table;
 use crate::http::error::ApiError;
@@ -34,11 +34,9 @@ pub(crate) async fn list_indices(call: Call) -> Result<Reply, ApiError> {
         (Some(last), Some(_)) => Some(Place::of(last, None).token()),
         _ => None,
     };
-    let unit = call.params.get("bytes");
-    let rows = shown.iter().map(|index| index_row(index, unit)).collect();
     let table = Table {
         columns: &index_columns(),
-        rows,
+        rows: index_rows(&call, &shown)?,
     };
     table.reply_page(&call, ("indices", next))
 }

@@ -1,9 +1,9 @@
 //! `_status`: how far snapshots are and what they hold, shard by shard.
 
-use clew_engine::SnapshotFile;
+use clew_engine::{EngineError, SnapshotFile};
 use serde_json::{Map, Value, json};
 
-use super::content::Stored;
+use super::content::{Content, IndexContent, Stored};
 use super::names::snapshot_missing;
 use super::repository::Repository;
 use super::running::RunningSnapshot;
@@ -13,7 +13,8 @@ use crate::http::reply::Reply;
 use crate::indices::snapshots::running::RunningSnapshots;
 use crate::state::call::Call;
 
-/// `GET /_snapshot/{repository}/{snapshot}/_status`; without a snapshot those that are running.
+/// `GET /_snapshot/{repository}/{snapshot}/{index}/_status`; without a snapshot those that are running, without indexes all of
+/// the snapshot's.
 pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
     let Some(name) = call.path("repository").map(String::from) else {
         let all = call.api.parts.get::<RunningSnapshots>().list();
@@ -27,6 +28,16 @@ pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&json!({"snapshots": shown})));
     };
     let ignore = call.params.flag("ignore_unavailable", false)?;
+    let wanted = call.path("index").map(|names| WantedIndices {
+        names: names.split(',').map(String::from).collect(),
+        ignore,
+    });
+    if wanted.is_some() && expression.contains(',') {
+        return Err(ApiError::validation(&format!(
+            "index list filter is supported only when a single 'snapshot' is passed, but found \
+             'snapshot' param = [{expression}]"
+        )));
+    }
     let mut known = read_all(repository).await?;
     let mut shown = Vec::new();
     for part in expression.split(',') {
@@ -36,7 +47,7 @@ pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
             .find(|snapshot| snapshot.content.name == part);
         let going = running.iter().find(|running| running.name == part);
         match (done, going) {
-            (Some(snapshot), _) => shown.push(show(&name, snapshot)),
+            (Some(snapshot), _) => shown.push(show(&name, snapshot, wanted.as_ref())?),
             (None, Some(running)) => shown.push(show_running(running)),
             (None, None) if ignore => {}
             (None, None) => {
@@ -48,11 +59,42 @@ pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"snapshots": shown})))
 }
 
-fn show(repository: &str, snapshot: &Stored) -> Value {
+/// Those of a snapshot's indexes that are asked for.
+struct WantedIndices {
+    names: Vec<String>,
+    /// Whether the snapshot may lack some.
+    ignore: bool,
+}
+
+impl WantedIndices {
+    /// Fails where the snapshot lacks one that it has to have.
+    fn check(&self, content: &Content) -> Result<(), EngineError> {
+        let is_there = |name: &String| content.indices.iter().any(|index| index.name == *name);
+        let missing = self.names.iter().filter(|name| !is_there(name));
+        let missing: Vec<&str> = missing.map(String::as_str).collect();
+        if self.ignore || missing.is_empty() {
+            return Ok(());
+        }
+        let index = missing.join(", ");
+        Err(EngineError::IndexNotFound { index })
+    }
+}
+
+fn show(
+    repository: &str,
+    snapshot: &Stored,
+    wanted: Option<&WantedIndices>,
+) -> Result<Value, EngineError> {
     let content = &snapshot.content;
+    if let Some(wanted) = wanted {
+        wanted.check(content)?;
+    }
+    let is_wanted =
+        |index: &&IndexContent| wanted.is_none_or(|wanted| wanted.names.contains(&index.name));
+    let chosen: Vec<&IndexContent> = content.indices.iter().filter(is_wanted).collect();
+    let files = || chosen.iter().flat_map(|index| &index.files);
     let times = (content.started_ms, content.ended_ms);
-    let indices: Map<String, Value> = content
-        .indices
+    let indices: Map<String, Value> = chosen
         .iter()
         .map(|index| {
             let shards: Map<String, Value> = index
@@ -72,17 +114,17 @@ fn show(repository: &str, snapshot: &Stored) -> Value {
             (index.name.clone(), shown)
         })
         .collect();
-    let shards = content.files().count();
-    json!({
+    let shards = files().count();
+    Ok(json!({
         "snapshot": content.name,
         "repository": repository,
         "uuid": snapshot.id,
         "state": "SUCCESS",
         "include_global_state": content.include_global_state,
         "shards_stats": shards_stats(shards, shards),
-        "stats": stats(content.files(), times),
+        "stats": stats(files(), times),
         "indices": indices,
-    })
+    }))
 }
 
 fn show_running(running: &RunningSnapshot) -> Value {
