@@ -174,6 +174,28 @@ class Asked(ClewTest):
         self.assertEqual(done["deleted"], 1)
         self.assertEqual(self.client.plugins.knn.search_models(body={"query": {"match_all": {}}}, size=3)["hits"]["hits"], [])
 
+    def test_indexes_may_be_named_beside_a_path(self):
+        for name in ("beside-1", "beside-2"):
+            self.client.indices.create(index=name, body={"settings": {"number_of_shards": 1}})
+        self.raw("POST", "/_bulk", body='{"index":{"_id":"1"}}\n{"n":1}\n', params={"index": "beside-1", "refresh": "true"})
+        of_two = {"index": "beside-2"}
+        for path, expected in (("/_count", 1), ("/beside-1/_count", 1), ("/beside-2/_count", 0)):
+            # A path that has a place for them says which.
+            params = {"index": "beside-1" if path == "/_count" else "nothing"}
+            self.assertEqual(self.raw("GET", path, params=params)["count"], expected, path)
+        self.assertEqual(self.raw("GET", "/_search", params=of_two)["hits"]["total"]["value"], 0)
+        self.assertEqual(list(self.raw("GET", "/_mapping", params=of_two)), ["beside-2"])
+        for path in ("/_refresh", "/_flush", "/_forcemerge", "/_cache/clear"):
+            self.assertEqual(self.raw("POST", path, params=of_two)["_shards"]["total"], 1, path)
+        table = self.raw("GET", "/_cat/indices", params={**of_two, "format": "json"})
+        self.assertEqual([row["index"] for row in table], ["beside-2"])
+        found = self.raw("POST", "/_msearch", body="{}\n{}\n", params={"index": "beside-1"})
+        self.assertEqual(found["responses"][0]["hits"]["total"]["value"], 1)
+        with self.refused(404, "index_not_found_exception"):
+            self.raw("GET", "/_search", params={"index": "nothing"})
+        with self.refused(400, "illegal_argument_exception", "unrecognized parameter: [index]"):
+            self.raw("GET", "/_cat/health", params=of_two)
+
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):
             self.index_all(name, {"1": {"n": 1}})

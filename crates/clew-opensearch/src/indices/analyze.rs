@@ -265,7 +265,7 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let read = call.memory.hold(words_bytes(call.body.len()))?;
     let asked = Asked::from_call(&call)?;
     drop(read);
-    let index = match call.path("index").or_else(|| call.params.get("index")) {
+    let index = match call.path("index") {
         Some(name) => Some(call.open_one(name, None)?.0),
         None => None,
     };

@@ -147,7 +147,6 @@ const CAT: &[&str] = &[
     "detailed",
     "active_only",
     "shards",
-    "index",
     "actions",
     "nodes",
     "parent_task_id",

@@ -61,6 +61,11 @@ impl Endpoint {
         }
     }
 
+    /// Whether one of its paths names indexes; beside the others they are named by a parameter.
+    pub(crate) fn takes_index(&self) -> bool {
+        self.paths.iter().any(|path| path.contains("{index}"))
+    }
+
     /// The same endpoint, with a body of this schema (`openapi/schemas.json`, or [`Wing::schemas`]).
     pub const fn takes(mut self, schema: &'static str) -> Self {
         self.body = Some(schema);

@@ -111,7 +111,6 @@ const EXPLAIN: &[&str] = &[
 
 const ANALYZE: &[&str] = &[
     "after_glsn",
-    "index",
     "analyzer",
     "field",
     "text",

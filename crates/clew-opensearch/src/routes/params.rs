@@ -68,7 +68,6 @@ pub(super) const MAINTENANCE: &[&str] = &[
     "query",
     "request",
     "file",
-    "index",
 ];
 
 /// What every search takes, and more.
@@ -136,7 +135,6 @@ pub(super) const SEARCH: &[&str] = of_searches![
 
 /// An asynchronous search takes.
 pub(super) const ASYNCHRONOUS_SEARCH: &[&str] = of_searches![
-    "index",
     "wait_for_completion_timeout",
     "keep_on_completion",
     "keep_alive"

@@ -17,6 +17,8 @@ pub(crate) struct Route {
     pub(crate) pattern: &'static str,
     pub(crate) class: &'static str,
     pub(crate) params: &'static [&'static str],
+    /// Whether it is for indexes: they stand in the path, or among the parameters.
+    pub(crate) takes_index: bool,
     /// What a request is called while it is answered, where that may take long.
     pub(crate) action: Option<Action>,
     /// What a body is one of.
@@ -141,6 +143,7 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
             pattern: path,
             class: group.class,
             params: group.params,
+            takes_index: endpoint.takes_index(),
             action: endpoint.action,
             content: endpoint.content,
             action_name: action_name(endpoint.name, path),

@@ -177,7 +177,12 @@ async fn run(
 ) -> Result<Reply, ApiError> {
     let in_uri = head.method == Method::GET;
     let body_params = if in_uri { BODY_PARAMS } else { &[] };
-    let known = [COMMON_PARAMS, body_params, found.route.params];
+    let index_param: &[&str] = if found.route.takes_index {
+        &[INDEX]
+    } else {
+        &[]
+    };
+    let known = [COMMON_PARAMS, body_params, index_param, found.route.params];
     params.refuse_unknown(head.uri.path(), &known)?;
     found.route.asked.add_one();
     check_common(&params)?;
@@ -191,7 +196,7 @@ async fn run(
     let call = Call {
         api: api.clone(),
         method: head.method.clone(),
-        path_values: found.path_values,
+        path_values: with_index(found.path_values, found.route, &params),
         params,
         body,
         opaque_id: short_header(&head.headers, OPAQUE_ID),
@@ -217,6 +222,25 @@ async fn run(
         .answer(answer_of(found.route.handler, call, is_long), cancel_after)
         .await
 }
+
+/// The values of a path, and the indexes that are named beside one that has none.
+fn with_index(
+    mut path_values: Vec<(&'static str, String)>,
+    route: &Route,
+    params: &Params,
+) -> Vec<(&'static str, String)> {
+    let is_in_path = path_values.iter().any(|(name, _)| *name == INDEX);
+    if route.takes_index
+        && !is_in_path
+        && let Some(index) = params.get(INDEX).filter(|index| !index.is_empty())
+    {
+        path_values.push((INDEX, index.to_string()));
+    }
+    path_values
+}
+
+/// The name under which indexes stand in paths and among parameters.
+const INDEX: &str = "index";
 
 /// Understanding a request with a longer body or address takes some hundred microseconds, and what is to be done much longer.
 const SHORT_REQUEST_BYTES: usize = 16 << 10;

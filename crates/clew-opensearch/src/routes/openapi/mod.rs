@@ -64,6 +64,12 @@ fn description(wings: &'static [Wing]) -> Value {
                     let id = format!("{} {method} {path}", endpoint.name);
                     place[method.to_ascii_lowercase()] = operation(group, endpoint, path, id);
                 }
+                if takes_index_beside(endpoint, path) {
+                    parameters.insert(
+                        "query.index".to_string(),
+                        parameter(&known, "query", "index"),
+                    );
+                }
                 for name in path_names(path) {
                     parameters.insert(format!("path.{name}"), parameter(&known, "path", name));
                 }
@@ -88,7 +94,8 @@ fn description(wings: &'static [Wing]) -> Value {
 fn operation(group: &Group, endpoint: &Endpoint, path: &str, id: String) -> Value {
     let reference = |place: &str, name: &str| json!({"$ref": format!("#/components/parameters/{place}.{name}")});
     let in_path = path_names(path).map(|name| reference("path", name));
-    let in_uri = uri_names(group).into_iter();
+    let index = takes_index_beside(endpoint, path).then_some("index");
+    let in_uri = uri_names(group).into_iter().chain(index);
     let in_uri = in_uri.map(|name| reference("query", name));
     let error = json!({"$ref": "#/components/schemas/Error"});
     let mut operation = json!({
@@ -113,6 +120,11 @@ fn operation(group: &Group, endpoint: &Endpoint, path: &str, id: String) -> Valu
         operation["requestBody"] = json!({"content": {media: {"schema": schema}}});
     }
     operation
+}
+
+/// Whether indexes are named among the parameters, where the path has no place for them.
+fn takes_index_beside(endpoint: &Endpoint, path: &str) -> bool {
+    endpoint.takes_index() && !path.contains("{index}")
 }
 
 fn path_names(path: &str) -> impl Iterator<Item = &str> {

@@ -46,8 +46,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let keep_alive = kept_for(&call)?.unwrap_or(KEEP_ALIVE);
     let keeps = call.params.flag("keep_on_completion", false)?;
     let body = call.json()?.unwrap_or_else(|| json!({}));
-    let of_path = call.path("index").or(call.params.get("index"));
-    let expression = of_path.unwrap_or_default().to_string();
+    let expression = call.index_expression().to_string();
     check(&call, &expression, &body)?;
     // Its texts are cut into words, its lists become those of a query.
     call.memory.take(words_bytes(call.body.len()))?;
