@@ -62,6 +62,14 @@ class Ism(ClewTest):
         self.assertEqual(page["total_policies"], 3)
         old = self.raw("GET", "/_opendistro/_ism/policies", params={"queryString": "c*"})
         self.assertEqual([kept["_id"] for kept in old["policies"]], ["c"])
+        for name, description in (("ab", "1"), ("ba", "0")):
+            self.put(name, policy(description=description))
+        listed = lambda query, **more: [
+            kept["_id"] for kept in self.raw("GET", POLICIES, params={"queryString": query, **more})["policies"]
+        ]
+        # Words as Dashboards sends them: all of them are wanted, but for those that are not.
+        self.assertEqual((listed("*a* *b*"), listed("* -*b*"), listed("c OR *a")), (["ab", "ba"], ["a", "c"], ["a", "ba", "c"]))
+        self.assertEqual(listed("*a* *b*", sortField="policy.description.keyword"), ["ba", "ab"])
 
     def test_what_cannot_be_followed_is_refused(self):
         for body, reason in [
@@ -77,6 +85,7 @@ class Ism(ClewTest):
     def test_indexes_follow_policies(self):
         self.put("logs")
         self.put("other")
+        self.put("earlier")
         self.client.indices.create(index="one")
         self.client.indices.create(index="two")
         none = self.explain("one")
@@ -93,6 +102,14 @@ class Ism(ClewTest):
         self.assertEqual(shown["total_managed_indices"], 2)
         self.assertEqual(shown["one"]["policy_id"], "logs")
         self.assertTrue(shown["one"]["enabled"])
+        self.raw("POST", "/_plugins/_ism/remove/two")
+        self.raw("POST", "/_plugins/_ism/add/two", body={"policy_id": "earlier"})
+        managed = lambda **asked: [name for name in self.raw("GET", "/_plugins/_ism/explain", params=asked) if name in ("one", "two")]
+        self.assertEqual(managed(sortField="managed_index.index", queryString="* -.ds*"), ["one", "two"])
+        self.assertEqual(managed(sortField="managed_index.policy_id"), ["two", "one"])
+        self.assertEqual(managed(sortField="managed_index.policy_id", sortOrder="desc"), ["one", "two"])
+        self.assertEqual(managed(queryString="* -o*"), ["two"])
+        self.raw("POST", "/_plugins/_ism/change_policy/two", body={"policy_id": "logs"})
         change = {"policy_id": "other", "state": "gone"}
         self.assertEqual(
             self.raw("POST", "/_plugins/_ism/change_policy/one", body=change)["updated_indices"], 1

@@ -69,13 +69,7 @@ impl Filter {
 pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     let filter = Filter::read(call.json()?.as_ref())?;
     let with_policy = call.params.flag("show_policy", false)?;
-    match call.params.get("sortField") {
-        None | Some("managed_index.index" | "index") => {}
-        Some(other) => {
-            let reason = format!("cannot sort managed indexes by [{other}]");
-            return Err(ApiError::illegal_argument(reason));
-        }
-    }
+    let sorts_by = sorted_by(call.params.get("sortField"))?;
     let api = call.api.clone();
     let all = blocking(move || {
         let work = api.part::<RunningActions>();
@@ -99,6 +93,9 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     };
     let query = call.params.get("queryString").unwrap_or_default();
     rows.retain(|(name, managed)| wanted(managed) && is_asked_for(query, name));
+    if let Some(sorts_by) = sorts_by {
+        rows.sort_by_cached_key(|(_, managed)| managed.as_ref().map(sorts_by).map(String::from));
+    }
     descending(&call)?.then(|| rows.reverse());
     let total = rows.iter().filter(|(_, managed)| managed.is_some()).count();
     let mut body = Map::new();
@@ -107,6 +104,19 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     }
     body.insert("total_managed_indices".to_string(), json!(total));
     Ok(Reply::json(&Value::Object(body)))
+}
+
+/// What `sortField` names of a managed index; none where that is the index's name, by which they come anyway.
+fn sorted_by(field: Option<&str>) -> Result<Option<fn(&ManagedIndex) -> &str>, ApiError> {
+    Ok(match field {
+        None | Some("managed_index.index" | "managed_index.name.keyword" | "index") => None,
+        Some("managed_index.policy_id") => Some(|managed| managed.policy_id.as_str()),
+        Some("managed_index.index_uuid") => Some(|managed| managed.index_uuid.as_str()),
+        Some(other) => {
+            let reason = format!("cannot sort managed indexes by [{other}]");
+            return Err(ApiError::illegal_argument(reason));
+        }
+    })
 }
 
 /// The indexes of an expression, managed or not.

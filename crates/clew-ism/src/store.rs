@@ -133,6 +133,11 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
         .unwrap_or("policy.policy_id.keyword")
     {
         "policy.policy_id.keyword" | "policy.policy_id" => {}
+        "policy.description.keyword" => {
+            let description =
+                |kept: &KeptPolicy| kept.policy["description"].as_str().map(String::from);
+            all.sort_by_cached_key(|(_, kept)| description(kept));
+        }
         "policy.last_updated_time" | "policy.policy.last_updated_time" => {
             all.sort_by_key(|(_, kept)| kept.policy["last_updated_time"].as_u64());
         }
@@ -283,10 +288,19 @@ pub(super) fn status_error(status: StatusCode, reason: impl Into<String>) -> Api
     ApiError::new(status, Cause::new("status_exception", reason))
 }
 
-/// Whether a name matches one of the words of `queryString`, which are patterns.
+/// Whether a name matches all the words of `queryString`, which are patterns, or those on one side of an `OR`. One behind a `-`
+/// must not match: Dashboards leaves data streams out so.
 pub(super) fn is_asked_for(query: &str, name: &str) -> bool {
-    let mut words = query.split_whitespace().peekable();
-    words.peek().is_none() || words.any(|word| glob(word, name))
+    let words: Vec<&str> = query
+        .split_whitespace()
+        .filter(|word| *word != "AND")
+        .collect();
+    let fits = |word: &&str| match word.strip_prefix('-') {
+        Some(unwanted) => !glob(unwanted, name),
+        None => glob(word, name),
+    };
+    let mut sides = words.split(|word| *word == "OR");
+    words.is_empty() || sides.any(|side| !side.is_empty() && side.iter().all(fits))
 }
 
 /// Whether `sortOrder` says so.
