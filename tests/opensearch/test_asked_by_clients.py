@@ -196,6 +196,18 @@ class Asked(ClewTest):
         with self.refused(400, "illegal_argument_exception", "unrecognized parameter: [index]"):
             self.raw("GET", "/_cat/health", params=of_two)
 
+    def test_typed_clients_find_the_types_that_they_know(self):
+        fields = {"v": {"type": "knn_vector", "dimension": 2}}
+        self.client.indices.create(index="typed", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": fields}})
+        self.index_all("typed", {"1": {"v": [1, 2]}})
+        (shard,) = self.client.indices.segments(index="typed")["indices"]["typed"]["shards"]["0"]
+        for segment in shard["segments"].values():
+            self.assertEqual({type(value) for value in segment["attributes"].values()}, {str})
+            self.assertEqual(segment["vectors"]["v"]["count"], 1)
+        asked = {"index": "typed", "shard": 0, "primary": True}
+        node = self.client.cluster.allocation_explain(body=asked)["current_node"]
+        self.assertEqual(node["attributes"], {})
+
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):
             self.index_all(name, {"1": {"n": 1}})

@@ -93,7 +93,7 @@ class Recall(ClewTest):
     def columns(self, index):
         shards = self.client.indices.segments(index=index)["indices"][index]["shards"]
         segments = [one for shard in shards.values() for copy in shard for one in copy["segments"].values()]
-        return [one["attributes"]["vectors"]["v"] for one in segments]
+        return [one["vectors"]["v"] for one in segments]
 
     def test_it_is_told_what_was_chosen_and_why(self):
         (column,) = self.columns("v")

@@ -116,6 +116,7 @@ fn explain_assigned(call: &Call) -> Value {
             "id": call.api.node_id,
             "name": call.api.options.node_name,
             "transport_address": call.api.options.publish_address,
+            "attributes": {},
             "weight_ranking": 1,
         },
         "can_remain_on_current_node": "yes",

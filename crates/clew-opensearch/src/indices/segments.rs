@@ -74,7 +74,8 @@ fn show_segment((place, segment): (usize, &SegmentStats)) -> (String, Value) {
     if !segment.vectors.is_empty() {
         let columns = segment.vectors.iter();
         let columns = columns.map(|column| (column.field.clone(), show_column(column)));
-        shown["attributes"]["vectors"] = columns.collect::<Map<_, _>>().into();
+        // Not among the attributes, which clients read as texts by name.
+        shown["vectors"] = columns.collect::<Map<_, _>>().into();
     }
     (name_of(place), shown)
 }
