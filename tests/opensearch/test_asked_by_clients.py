@@ -208,6 +208,34 @@ class Asked(ClewTest):
         node = self.client.cluster.allocation_explain(body=asked)["current_node"]
         self.assertEqual(node["attributes"], {})
 
+    def test_what_says_nothing_is_passed_over(self):
+        """The RestHighLevelClient writes down whatever its requests can have."""
+        self.raw("PUT", "/told/_create/1", body={"n": 1}, params={"version": -4, "timeout": "1m"})
+        with self.refused(409, "version_conflict_engine_exception"):
+            self.raw("PUT", "/told/_create/1", body={"n": 1}, params={"version": -4})
+        with self.refused(400, "illegal_argument_exception"):
+            self.raw("PUT", "/told/_doc/1", body={"n": 1}, params={"version": -4})
+        self.raw("PUT", "/told/_doc/1", body={"n": 2}, params={"version": -3})
+        lines = '{"create":{"_index":"told","_id":"2","version":-4}}\n{"n":3}\n{"index":{"_index":"told","_id":"1","version":-3}}\n{"n":4}\n'
+        self.assertFalse(self.raw("POST", "/_bulk", body=lines)["errors"])
+        options = {"ignore_throttled": "false", "ignore_unavailable": "false", "expand_wildcards": "open,closed"}
+        for method, path in (
+            ("POST", "/told/_refresh"), ("POST", "/told/_flush"), ("POST", "/told/_forcemerge"), ("GET", "/told/_stats"),
+            ("GET", "/_cluster/health/told"), ("POST", "/told/_close"), ("POST", "/told/_open"),
+            ("GET", "/told/_validate/query"), ("POST", "/told/_cache/clear"), ("GET", "/told/_segments"), ("GET", "/told/_recovery"),
+            ("GET", "/_cat/indices/told"), ("POST", "/told/_update_by_query"),
+        ):
+            self.raw(method, path, params=options)
+        self.raw("GET", "/told/_field_caps", params={**options, "fields": "*"})
+        nothing = {"routing": None, "stored_fields": None, "_source": None, "version": -3, "version_type": "internal"}
+        (got,) = self.raw("POST", "/_mget", body={"docs": [{"_index": "told", "_id": "1", **nothing}]})["docs"]
+        self.assertEqual(got["_source"], {"n": 4})
+        told = {"name": "named", "type": "fs", "settings": {"location": "named"}, "verify": True}
+        self.raw("PUT", "/_snapshot/named", body=told)
+        with self.refused(400, "illegal_argument_exception", "Malformed settings section"):
+            self.raw("PUT", "/_snapshot/named", body={**told, "settings": "none"})
+        self.raw("DELETE", "/told", params=options)
+
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):
             self.index_all(name, {"1": {"n": 1}})

@@ -129,6 +129,7 @@ const MANAGED: &[&str] = &[
     "cluster_manager_timeout",
     "expand_wildcards",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "from",
     "size",

@@ -259,7 +259,12 @@ impl Header {
             "_type" | "dynamic_templates" => {}
             "_source" => self.shown = Some(source_filter(value, number)?),
             "pipeline" => self.pipeline = Some(text?),
-            "version" => self.version = Some(position(&text?, number, name, value)?),
+            "version" => {
+                let text = text?;
+                if !is_no_version(&text, matches!(self.verb, Verb::Create)) {
+                    self.version = Some(position(&text, number, name, value)?);
+                }
+            }
             "version_type" => self.version_type = Some(text?),
             other => {
                 return Err(ApiError::illegal_argument(format!(
@@ -299,6 +304,12 @@ fn unexpected_value(number: usize, name: &str, value: &RawValue) -> ApiError {
         "Malformed action/metadata line [{number}], expected {expected} [{name}] but found [{}]",
         token_name(value)
     ))
+}
+
+/// Whether a number stands for no version: OpenSearch's client for Java writes `-3` for any one, and `-4` with documents that
+/// must be new.
+pub(crate) fn is_no_version(text: &str, must_be_new: bool) -> bool {
+    text == "-3" || (text == "-4" && must_be_new)
 }
 
 fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {

@@ -4,7 +4,9 @@ use clew_engine::{Action, Condition, OpType, WriteOperation, WriteResult, Writte
 use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
-use crate::documents::bulk_lines::{check_create, check_id, condition, external_version};
+use crate::documents::bulk_lines::{
+    check_create, check_id, condition, external_version, is_no_version,
+};
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::documents::write_reply::{self, Refresh};
@@ -45,7 +47,7 @@ async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
             "request body is required",
         ));
     }
-    let condition = condition_of(&call)?;
+    let condition = condition_of(&call, Some(op_type))?;
     if op_type == OpType::Create {
         check_create(condition)?;
     }
@@ -55,11 +57,15 @@ async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
 
 /// `DELETE /{index}/_doc/{id}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    one(&call, Action::Delete, condition_of(&call)?).await
+    one(&call, Action::Delete, condition_of(&call, None)?).await
 }
 
-fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
-    let version = call.params.unsigned("version")?;
+fn condition_of(call: &Call, op_type: Option<OpType>) -> Result<Option<Condition>, ApiError> {
+    let must_be_new = op_type == Some(OpType::Create);
+    let version = match call.params.get("version") {
+        Some(text) if is_no_version(text, must_be_new) => None,
+        _ => call.params.unsigned("version")?,
+    };
     if let Some(external) = external_version(version, call.params.get("version_type"))? {
         return Ok(Some(external));
     }
@@ -160,7 +166,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     };
     let update = update_body::parse(&call.body, &around)?;
     let mut tries_left = call.params.integer("retry_on_conflict")?.unwrap_or(0);
-    let condition = condition_of(&call)?.or(update.condition);
+    let condition = condition_of(&call, None)?.or(update.condition);
     update_body::check_condition(&update.spec, condition.as_ref())?;
     if let Some(Condition::External { .. }) = condition {
         return Err(ApiError::validation(

@@ -148,6 +148,10 @@ fn check_names(specs: &[GetSpec]) -> Result<(), ApiError> {
 fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
     let (mut spec, mut forced) = (base.clone(), false);
     for (key, value) in item.as_object().into_iter().flatten() {
+        // Clients that write down all they know write what they were not told as nothing.
+        if value.is_null() {
+            continue;
+        }
         match key.as_str() {
             "_index" => spec.index = text(value)?,
             "_id" => spec.id = text(value)?,

@@ -265,6 +265,7 @@ const HEALTH: &[&str] = &[
     "ensure_node_weighed_in",
     "after_glsn",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
 ];
 

@@ -142,6 +142,7 @@ macro_rules! of_writes_by_query {
             "version",
             "expand_wildcards",
             "ignore_unavailable",
+            "ignore_throttled",
             "allow_no_indices",
             $($more),*
         ]

@@ -120,6 +120,7 @@ const SHARDS: &[&str] = &[
     "allow_no_indices",
     "expand_wildcards",
     "ignore_unavailable",
+    "ignore_throttled",
     "local",
     "preference",
     "routing",

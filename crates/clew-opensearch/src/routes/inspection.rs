@@ -106,6 +106,7 @@ const EXPLAIN: &[&str] = &[
     "_source_excludes",
     "expand_wildcards",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
 ];
 
@@ -117,6 +118,7 @@ const ANALYZE: &[&str] = &[
     "explain",
     "expand_wildcards",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
 ];
 

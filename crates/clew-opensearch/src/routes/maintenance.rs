@@ -87,12 +87,14 @@ const STATS: &[&str] = &[
     "expand_wildcards",
     "after_glsn",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
 ];
 
 const SEGMENTS: &[&str] = &[
     "verbose",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "expand_wildcards",
     "after_glsn",
@@ -102,6 +104,7 @@ const RECOVERY: &[&str] = &[
     "detailed",
     "active_only",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "expand_wildcards",
 ];

@@ -152,6 +152,7 @@ const FIELD_CAPS: &[&str] = &[
     "fields",
     "include_unmapped",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "expand_wildcards",
     "after_glsn",
@@ -159,6 +160,7 @@ const FIELD_CAPS: &[&str] = &[
 
 const RANK_EVAL: &[&str] = &[
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "expand_wildcards",
     "search_type",
@@ -185,6 +187,7 @@ const PIT: &[&str] = &[
     "allow_partial_pit_creation",
     "expand_wildcards",
     "ignore_unavailable",
+    "ignore_throttled",
     "allow_no_indices",
     "preference",
     "routing",

@@ -114,12 +114,13 @@ fn read(name: &str, body: &Value) -> Result<Value, ApiError> {
                     settings.extend(text.map(|text| (setting, Value::String(text))));
                 }
             }
-            ("verify" | "cryptoSettings", _) => {}
-            (other, _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Malformed [{other}] section in the repository definition"
-                )));
+            ("settings", _) => {
+                return Err(ApiError::illegal_argument(
+                    "Malformed settings section, should include an inner object",
+                ));
             }
+            // Others are passed over: a client for Java repeats the name.
+            _ => {}
         }
     }
     match kind {
