@@ -66,6 +66,38 @@ class ScriptsTest(ClewTest):
         script = {"lang": "expression", "source": "doc['n'].value / 2 + f", "params": {"f": 1}}
         self.assertEqual(self.scores(script, everything), {"a": 4.5, "b": 3, "c": 1})
 
+    def test_scores_count_words(self):
+        everything = {"match_all": {}}
+        for source, expected in (
+            ("termFreq('text', params.word)", {"b": 2, "a": 1, "c": 0}),
+            ("termFreq('tag', 'y') + 1", {"a": 2, "b": 1, "c": 1}),
+            # Names may be worked out, document by document.
+            ("termFreq(params.fields[0], doc['n'].size() == 0 ? 'blue' : 'hen')", {"b": 1, "c": 1, "a": 0}),
+            ("totalTermFreq('text', 'red')", {"a": 3, "b": 3, "c": 3}),
+            ("totalTermFreq('tag', 'z')", {"a": 1, "b": 1, "c": 1}),
+            ("sumTotalTermFreq('text')", {"a": 6, "b": 6, "c": 6}),
+            ("sumTotalTermFreq('tag')", {"a": 3, "b": 3, "c": 3}),
+            # What has no words has none.
+            ("termFreq('n', '7') + totalTermFreq('none', 'red') + sumTotalTermFreq('n')", {"a": 0, "b": 0, "c": 0}),
+        ):
+            with self.subTest(source):
+                script = {"source": source, "params": {"word": "red", "fields": ["text"]}}
+                self.assertEqual(self.scores(script, everything), expected)
+        loop = (
+            "for (int x = 0; x < params.fields.length; x++) { String field = params.fields[x];"
+            " if (field != null) { return params.by * totalTermFreq(field, params.word); } } return 1;"
+        )
+        script = {"source": loop, "params": {"fields": ["text", "tag"], "word": "red", "by": 2}}
+        self.assertEqual(self.scores(script, everything), {"a": 6, "b": 6, "c": 6})
+        # Only what makes scores has them.
+        body = {"query": {"bool": {"filter": {"script": {"script": "termFreq('text', 'red') > 0"}}}}}
+        with self.refused(400, "script_exception"):
+            self.client.search(index="s", body=body)
+        many = "int n = 0; for (int i = 0; i < 1000; i++) { n += termFreq('text', 'w' + i); } return n;"
+        body = {"query": {"script_score": {"query": everything, "script": {"source": many}}}}
+        with self.refused(400):
+            self.client.search(index="s", body=body)
+
     def test_vectors_are_measured_among_other_things(self):
         params = {"q": [1, 0]}
         source = "(cosineSimilarity(params.q, doc['v']) + 1) * doc['n'].value"

@@ -11,9 +11,9 @@ use clew_schema::{
 };
 use parking_lot::{Mutex, RwLock};
 use tantivy::index::SegmentId;
-use tantivy::postings::Postings;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
+use tantivy::postings::{Postings, TermInfo};
+use tantivy::schema::{Field, IndexRecordOption, Schema};
+use tantivy::{DocId, DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED, Term};
 
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 use crate::segments::Blocks;
@@ -341,9 +341,7 @@ impl Snapshot {
 
     /// The field's tantivy field, when the segments were opened under a schema that has it.
     pub(crate) fn searchable(&self, field: &MappedField) -> Option<Field> {
-        field
-            .field
-            .filter(|field| (field.field_id() as usize) < self.stub.schema().num_fields())
+        searchable_in(self.stub.schema(), field)
     }
 
     /// Where the postings of a term lie.
@@ -372,13 +370,7 @@ impl Snapshot {
             let Some(info) = found.in_segment(segment) else {
                 continue;
             };
-            let inverted = reader.inverted_index(field)?;
-            let option = IndexRecordOption::WithFreqs;
-            let mut postings = inverted.read_postings_from_terminfo(info, option)?;
-            while postings.doc() != TERMINATED {
-                sum += u64::from(postings.term_freq());
-                postings.advance();
-            }
+            sum += occurrences_in(&reader.inverted_index(field)?, info)?;
         }
         Ok(sum)
     }
@@ -427,6 +419,30 @@ impl Snapshot {
         self.per_field.lock().insert(field, sum);
         Ok(sum)
     }
+}
+
+/// The field's tantivy field, when segments of this schema have it.
+pub(crate) fn searchable_in(schema: &Schema, field: &MappedField) -> Option<Field> {
+    field
+        .field
+        .filter(|field| (field.field_id() as usize) < schema.num_fields())
+}
+
+/// How often a term is in its field in a segment's documents together, deleted ones included. Reads its postings.
+///
+/// # Errors
+/// When postings cannot be read.
+pub(crate) fn occurrences_in(
+    inverted: &InvertedIndexReader,
+    info: &TermInfo,
+) -> tantivy::Result<u64> {
+    let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+    let mut sum = 0;
+    while postings.doc() != TERMINATED {
+        sum += u64::from(postings.term_freq());
+        postings.advance();
+    }
+    Ok(sum)
 }
 
 fn open_files(reader: &SegmentReader) -> Option<Arc<SegmentFiles>> {

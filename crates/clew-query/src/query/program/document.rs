@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::term_counts::TermCount;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
 
@@ -44,6 +45,14 @@ pub trait ScriptDocument<'a> {
     /// A number from 0 up to, but not, 1, which the document and a seed decide.
     fn chance(&mut self, _seed: i64) -> f64 {
         0.0
+    }
+
+    /// How often a word is there.
+    ///
+    /// # Errors
+    /// When that cannot be read, or more words are asked for than one script may.
+    fn term_count(&mut self, _count: TermCount<'_>) -> Result<i64, ScriptError> {
+        Ok(0)
     }
 
     /// When the request came, in milliseconds since the epoch.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::ScriptLanguage;
 use super::emitted::EMIT;
 use super::run::Machine;
+use super::term_counts;
 use super::tree::Node;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -71,6 +72,9 @@ impl<'a> Machine<'a, '_> {
         }
         if let ("randomScore", [seed, ..]) = (name, &values[..]) {
             return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
+        }
+        if let Some(count) = term_counts::of_call(name, &values)? {
+            return self.document.term_count(count).map(ScriptValue::Whole);
         }
         self.function_of(name, &values)
     }

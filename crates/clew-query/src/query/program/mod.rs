@@ -43,6 +43,7 @@ mod processed;
 mod run;
 mod statements;
 mod statics;
+mod term_counts;
 mod texts;
 mod tree;
 mod value;
@@ -68,6 +69,7 @@ use tree::{Node, Operator, Own, Statement};
 pub use document::ScriptDocument;
 pub use emitted::Emitted;
 pub use gathered::ScriptState;
+pub use term_counts::TermCount;
 pub use value::{ScriptValue, json_bytes};
 
 /// How long the text of a script may be.

@@ -7,7 +7,7 @@ use super::functions::{self, Known};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::{Node, Operator, Thrown, Type};
-use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose, objects, statics};
+use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose, objects, statics, term_counts};
 use crate::query::VectorMeasure;
 
 impl Parser<'_> {
@@ -202,6 +202,13 @@ impl Parser<'_> {
         let emits = self.purpose == ScriptPurpose::Derived && class.is_none() && name == EMIT;
         if emits && matches!(arguments.len(), 1 | 2) {
             return Ok(Node::Function(EMIT.to_string(), arguments));
+        }
+        let scores = self.purpose == ScriptPurpose::Score && class.is_none();
+        if scores
+            && self.language == ScriptLanguage::Painless
+            && term_counts::is_function(name, arguments.len())
+        {
+            return Ok(Node::Function(name.to_string(), arguments));
         }
         if let Some(class) = class
             && let Some(node) = of_class(class, name, &mut arguments, at)

@@ -117,6 +117,7 @@ impl Compiler<'_> {
         }
         let known = (measures, self.context.now_ms);
         let compiled = CompiledScript::new(script, purpose, mapping, known);
+        let compiled = compiled.with_terms(self.context.snapshot);
         Ok(Function::Script(Arc::new(compiled)))
     }
 

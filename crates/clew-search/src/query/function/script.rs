@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clew_platform::mixed_bits;
 use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
-    ScriptValue, refusal_of_text,
+    ScriptValue, TermCount, refusal_of_text,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
@@ -15,8 +15,10 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
+use super::terms::{SegmentTerms, ShardTerms};
 use super::value::{salt_of, unit};
 use crate::query::resolver::SegmentHits;
+use crate::snapshot::Snapshot;
 
 /// What the vectors of a script's measures are, by segment.
 pub(crate) type Measured = Arc<Vec<(SegmentId, SegmentHits)>>;
@@ -28,6 +30,8 @@ pub(crate) struct CompiledScript {
     purpose: ScriptPurpose,
     columns: Vec<ScriptColumn>,
     measures: Vec<Measured>,
+    /// The words that it may ask for; others have none.
+    terms: Option<ShardTerms>,
     now_ms: i64,
 }
 
@@ -72,8 +76,15 @@ impl CompiledScript {
             purpose,
             columns: columns.collect(),
             measures,
+            terms: None,
             now_ms,
         }
+    }
+
+    /// The same over the words of a shard.
+    pub(crate) fn with_terms(mut self, snapshot: &Snapshot) -> Self {
+        self.terms = Some(ShardTerms::of(snapshot));
+        self
     }
 }
 
@@ -159,6 +170,7 @@ enum OpenColumn {
 pub(crate) struct OpenScript {
     compiled: Arc<CompiledScript>,
     columns: Vec<OpenColumn>,
+    terms: SegmentTerms,
     segment: SegmentId,
     /// What tells this segment's documents from another's.
     salt: u64,
@@ -175,6 +187,7 @@ impl OpenScript {
         Ok(OpenScript {
             columns: columns.collect::<tantivy::Result<_>>()?,
             compiled,
+            terms: SegmentTerms::of(reader),
             segment: reader.segment_id(),
             salt,
         })
@@ -439,6 +452,11 @@ impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
 
     fn source(&self) -> Option<&'a Value> {
         self.source
+    }
+
+    fn term_count(&mut self, count: TermCount<'_>) -> Result<i64, ScriptError> {
+        let shard = self.open.compiled.terms.as_ref();
+        shard.map_or(Ok(0), |shard| self.open.terms.count(shard, count, self.doc))
     }
 
     #[allow(

@@ -2,7 +2,7 @@
 
 use clew_query::{
     BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, Query, QueryError,
-    ScoreFunction, ScoreMode, ValueMode,
+    ScoreFunction, ScoreMode, Script, ScriptLanguage, ScriptPurpose, ValueMode,
 };
 use serde_json::json;
 
@@ -145,6 +145,37 @@ fn chance_depends_on_the_seed_alone() {
     assert!(scores(1).iter().all(|score| (0.0..1.0).contains(score)));
     let mean = scores(1).iter().sum::<f32>() / scores(1).len() as f32;
     assert!((0.35..0.65).contains(&mean), "{mean}");
+}
+
+#[test]
+fn scripts_count_the_words_of_documents_and_of_the_shard() {
+    let scripted = |source: &str| {
+        let (language, score) = (ScriptLanguage::Painless, ScriptPurpose::Score);
+        let script = Script::read(source, language, &json!({}), score).unwrap();
+        scored(vec![function(FunctionKind::Script(Box::new(script)))])
+    };
+    let times = |doc: &Doc, word: &str| doc.body.iter().filter(|one| *one == word).count();
+    let (_, docs) = shard(5);
+    // The words of deleted documents count until they are merged away.
+    let all: usize = docs.iter().flatten().map(|doc| times(doc, "w1")).sum();
+    let tokens: usize = docs.iter().flatten().map(|doc| doc.body.len()).sum();
+    assert!(all > 10 && tokens > 1000);
+    check(scripted("termFreq('body', 'w1')"), |doc| {
+        times(doc, "w1") as f64
+    });
+    check(
+        scripted("termFreq('body', 'w1') + 10 * termFreq('body', 'w2')"),
+        |doc| (times(doc, "w1") + 10 * times(doc, "w2")) as f64,
+    );
+    check(scripted("termFreq('tags', 'Tag1')"), |doc| {
+        f64::from(u8::from(doc.tags.iter().any(|tag| tag == "Tag1")))
+    });
+    check(scripted("totalTermFreq('body', 'w1')"), |_| all as f64);
+    check(scripted("sumTotalTermFreq('body')"), |_| tokens as f64);
+    check(
+        scripted("termFreq('count', '1') + totalTermFreq('nothing', 'w1')"),
+        |_| 0.0,
+    );
 }
 
 #[test]

@@ -31,6 +31,30 @@ fn functions_are_handed_on_and_stand_behind_those_that_call_them() {
 }
 
 #[test]
+fn scores_count_words() {
+    check([
+        ("termFreq('text', params.name)", json!(3)),
+        ("termFreq(params.name, 'text')", json!(0)),
+        (
+            "def f = 'te' + 'xt'; totalTermFreq(f, 'a') * 2 + sumTotalTermFreq(f)",
+            json!(580),
+        ),
+        ("termFreq('text', 'abc') / 2", json!(1)),
+    ]);
+    check_fails([
+        ("termFreq('text', 1)", ScriptErrorKind::Cast),
+        ("termFreq('text')", ScriptErrorKind::Unreadable),
+    ]);
+    let filter = ScriptPurpose::Filter;
+    let source = "termFreq('text', 'a') > 0";
+    let refused = Script::read(source, ScriptLanguage::Painless, &Value::Null, filter).unwrap_err();
+    assert!(
+        refused.reason.contains("unknown call [termFreq]"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn what_lies_in_lambdas_makes_a_tree_deep() {
     let nested = |lambdas: usize| {
         (0..lambdas).fold("1".to_string(), |inner, at| {

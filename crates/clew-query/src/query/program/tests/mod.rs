@@ -41,6 +41,18 @@ impl<'a> ScriptDocument<'a> for Document<'a> {
         Some(0.5)
     }
 
+    fn term_count(&mut self, count: TermCount<'_>) -> Result<i64, ScriptError> {
+        Ok(match count {
+            TermCount::InDocument {
+                field: "text",
+                term,
+            } => i64::try_from(term.len()).unwrap(),
+            TermCount::InShard { field: "text", .. } => 40,
+            TermCount::OfField { field: "text" } => 500,
+            _ => 0,
+        })
+    }
+
     fn chance(&mut self, _seed: i64) -> f64 {
         0.25
     }
