@@ -189,6 +189,16 @@ class PipelineTest(ClewTest):
         self.assertRegex(found["fingerprint"], r"^SHA-1@2\.16\.0:\S{27}=$")
         self.assertFalse(self.client.indices.exists(index="any"))
 
+    def test_texts_are_cut_in_pieces(self):
+        way = {"fixed_token_length": {"token_limit": 3, "overlap_rate": 0.4}}
+        step = {"text_chunking": {"field_map": {"text": "pieces"}, "algorithm": way}}
+        self.client.ingest.put_pipeline(id="pieces", body={"processors": [step]})
+        self.client.index(index="books", id="1", body={"text": "It was the best of times."}, pipeline="pieces")
+        source = self.client.get(index="books", id="1")["_source"]
+        self.assertEqual(source["pieces"], ["It was the ", "the best of ", "of times."])
+        with self.refused(400, reason="neither string nor nested type"):
+            self.client.index(index="books", id="2", body={"text": 1}, pipeline="pieces")
+
     def test_lines_are_taken_apart_by_patterns(self):
         grok = {"field": "message", "patterns": ["%{IP:client.ip} %{WORD:verb} %{NUMBER:took:float}", "%{GREEDYDATA:rest}"]}
         self.client.ingest.put_pipeline(id="lines", body={"processors": [{"grok": grok}]})

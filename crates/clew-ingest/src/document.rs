@@ -192,7 +192,7 @@ impl Document {
     }
 
     /// Counts what a step sets.
-    fn count(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(crate) fn count(&mut self, value: &Value) -> Result<(), Failure> {
         let bytes = size_of::<Value>().saturating_add(json_value_bytes(value));
         self.set_bytes = self.set_bytes.saturating_add(bytes);
         if self.set_bytes <= SET_BYTES_MAX {

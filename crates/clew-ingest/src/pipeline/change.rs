@@ -34,6 +34,7 @@ impl Processor {
             Processor::Sort(sorted) => sorted.apply(document),
             Processor::Fingerprint(print) => print.apply(document),
             Processor::CommunityId(identity) => identity.apply(document),
+            Processor::Chunking(chunking) => chunking.apply(document),
             Processor::IndexName(name) => name.apply(document),
             Processor::Rename {
                 field,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::definition::Step;
 use crate::error::DefinitionError;
 use crate::members::{flag, optional, pattern, template, text};
+use crate::steps::chunking::Chunking;
 use crate::steps::community_id::CommunityId;
 use crate::steps::convert::ConvertType;
 use crate::steps::dates::DateStep;
@@ -24,7 +25,7 @@ use crate::steps::values::Change;
 use crate::template::Template;
 
 /// The kinds of steps, by name.
-pub const PROCESSOR_NAMES: [&str; 34] = [
+pub const PROCESSOR_NAMES: [&str; 35] = [
     "append",
     "bytes",
     "community_id",
@@ -55,6 +56,7 @@ pub const PROCESSOR_NAMES: [&str; 34] = [
     "set",
     "sort",
     "split",
+    "text_chunking",
     "trim",
     "uppercase",
     "urldecode",
@@ -90,6 +92,7 @@ pub(crate) enum Processor {
     Sort(Sorted),
     Fingerprint(Fingerprint),
     CommunityId(CommunityId),
+    Chunking(Chunking),
     IndexName(IndexName),
     Rename {
         field: Field,
@@ -240,6 +243,10 @@ fn fields(
         "community_id" => (
             "community_id",
             Processor::CommunityId(CommunityId::parse(config)?),
+        ),
+        "text_chunking" => (
+            "text_chunking",
+            Processor::Chunking(Chunking::parse(config)?),
         ),
         "date_index_name" => (
             "date_index_name",

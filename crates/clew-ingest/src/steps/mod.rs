@@ -1,6 +1,7 @@
 //! Steps: what each kind of processor makes of one document by itself. A file reads the members of its step's definition
 //! and applies it.
 
+pub(crate) mod chunking;
 pub(crate) mod community_id;
 pub(crate) mod convert;
 pub(crate) mod dates;

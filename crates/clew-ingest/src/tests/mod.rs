@@ -1,6 +1,7 @@
 //! What steps make of a document, and what they say of one that they cannot change; the hashes and the words are those
 //! of OpenSearch 2.19.
 
+mod chunking;
 mod fields;
 mod hashes;
 mod texts;
