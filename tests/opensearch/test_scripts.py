@@ -259,6 +259,25 @@ class ScriptsTest(ClewTest):
         hits = {hit["_id"]: hit for hit in self.search(script_fields=lenient)}
         self.assertNotIn("fields", hits["c"])
 
+    def test_scripts_know_the_index_of_a_document(self):
+        only = {"ids": {"values": ["a"]}}
+        named = "doc['_index'].value"
+        fields = {
+            "x": {"script": named + " + ' ' + doc['_id'].value + ' ' + doc['_seq_no'].value"},
+            "y": {"script": "doc.containsKey('_index') && !doc.containsKey('_none')"},
+        }
+        hits = self.search(query=only, script_fields=fields)
+        seq_no = self.client.get(index="s", id="a")["_seq_no"]
+        self.assertEqual(hits[0]["fields"], {"x": [f"s a {seq_no}"], "y": [True]})
+        self.assertEqual(self.scores(named + " == 's' ? 3 : 1", only), {"a": 3})
+        self.assertEqual(self.matching(named + ".startsWith('s')"), ["a", "b", "c"])
+        self.assertEqual(self.matching(named + " == 'none'"), [])
+        sort = {"_script": {"type": "string", "script": named}}
+        self.assertEqual(self.search(query=only, sort=sort)[0]["sort"], ["s"])
+        aggs = {"names": {"terms": {"script": named + " + '!'"}}}
+        found = self.client.search(index="s", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual([(one["key"], one["doc_count"]) for one in found["names"]["buckets"]], [("s!", 3)])
+
     def test_rows_that_are_no_hits_need_no_values(self):
         mappings = {"properties": {"n": {"type": "integer"}, "o": {"type": "nested"}}}
         self.client.indices.create(index="rows", body={"mappings": mappings})

@@ -103,7 +103,7 @@ pub(super) fn plan_made(
     if !supports(aggregation, kind) {
         return Err(unsupported(source, "keyword", aggregation));
     }
-    let script = ValueScript::new(script, context.mapping, context.now_ms);
+    let script = ValueScript::new(script, context.mapping, context.index, context.now_ms);
     plan_of(source, kind, (Maker::Script(script), of), context)
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn plan_scripted(
     let snapshot = snapshot.ok_or_else(|| AggError::invalid("[scripted_metric] needs a search"))?;
     let scripts = Scripts {
         spec: spec.clone(),
-        map: ValueScript::new(&spec.map, context.mapping, context.now_ms),
+        map: ValueScript::new(&spec.map, context.mapping, context.index, context.now_ms),
         readers: snapshot.readers.clone(),
         segments: Segments::of(context),
         now_ms: context.now_ms,

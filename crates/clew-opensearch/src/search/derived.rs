@@ -246,6 +246,7 @@ fn emitted(
     let mut document = SourceDocument {
         mapping,
         source,
+        hit: None,
         paths: script.fields(),
         now_ms,
     };

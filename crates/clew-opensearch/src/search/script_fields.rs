@@ -124,6 +124,7 @@ impl ScriptFields {
             let mut document = SourceDocument {
                 mapping: &mapping,
                 source: &source,
+                hit: Some(hit),
                 paths: field.script.fields(),
                 now_ms,
             };
@@ -149,6 +150,8 @@ impl ScriptFields {
 pub(super) struct SourceDocument<'a> {
     pub(super) mapping: &'a Mapping,
     pub(super) source: &'a Value,
+    /// What is told of it beside its fields, where that can be asked for.
+    pub(super) hit: Option<&'a Hit>,
     /// The fields that the script reads.
     pub(super) paths: &'a [String],
     pub(super) now_ms: i64,
@@ -157,13 +160,16 @@ pub(super) struct SourceDocument<'a> {
 impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
     fn is_mapped(&self, field: usize) -> bool {
         let path = self.paths.get(field);
-        path.is_some_and(|path| self.mapping.field(path).is_some())
+        path.is_some_and(|path| self.mapping.field(path).is_some() || self.beside(path).is_some())
     }
 
     fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         let path = self.paths.get(field).map_or("", String::as_str);
         let refused = |reason: String| ScriptError::new(ScriptErrorKind::Argument, reason);
         let Some(mapped) = self.mapping.field(path) else {
+            if let Some(value) = self.beside(path) {
+                return Ok(vec![value]);
+            }
             return Err(refused(format!("No field found for [{path}] in mapping")));
         };
         if !mapped.is_aggregatable()
@@ -199,6 +205,19 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
 
     fn now_ms(&self) -> i64 {
         self.now_ms
+    }
+}
+
+impl<'a> SourceDocument<'a> {
+    /// What a hit has beside its fields.
+    fn beside(&self, path: &str) -> Option<ScriptValue<'a>> {
+        let hit = self.hit?;
+        Some(match path {
+            "_index" => ScriptValue::Text(hit.index.name().to_string().into()),
+            "_id" => ScriptValue::Text(hit.id.as_str().into()),
+            "_seq_no" => ScriptValue::Whole(i64::try_from(hit.seq_no).unwrap_or(i64::MAX)),
+            _ => return None,
+        })
     }
 }
 

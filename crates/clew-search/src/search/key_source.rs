@@ -74,6 +74,7 @@ pub(super) fn scripted(
 ) -> Result<KeySource, QueryError> {
     let mapping = &snapshot.mapping;
     let compiled = CompiledScript::new(&key.script, ScriptPurpose::Order, mapping, (Vec::new(), 0));
+    let compiled = compiled.in_index(snapshot.index_name());
     let open = OpenScript::new(Arc::new(compiled), reader, salt_of(reader))?;
     Ok(match key.kind {
         ScriptSort::Number => KeySource::Script(open),

@@ -117,7 +117,10 @@ impl Compiler<'_> {
         }
         let known = (measures, self.context.now_ms);
         let compiled = CompiledScript::new(script, purpose, mapping, known);
-        let compiled = compiled.with_terms(self.context.snapshot);
+        let snapshot = self.context.snapshot;
+        let compiled = compiled
+            .with_terms(snapshot)
+            .in_index(snapshot.index_name());
         Ok(Function::Script(Arc::new(compiled)))
     }
 

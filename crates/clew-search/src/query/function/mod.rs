@@ -1,6 +1,7 @@
 //! Scores changed by functions of a document: [`value`] reads what the functions are of, [`script`] runs those that users
 //! write, which may ask for [`terms`], and [`query`] makes the scores.
 
+mod columns;
 pub(crate) mod query;
 pub(crate) mod script;
 mod terms;

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use clew_platform::mixed_bits;
 use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
-    ScriptValue, TermCount, refusal_of_text,
+    ScriptValue, TermCount,
 };
+use clew_schema::Mapping;
 use clew_schema::geo::GeoPoint;
-use clew_schema::{FieldKind, MappedField, Mapping};
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
+use super::columns::{OpenColumn, ScriptColumn};
 use super::terms::{SegmentTerms, ShardTerms};
 use super::value::{salt_of, unit};
 use crate::query::resolver::SegmentHits;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{INDEX_FIELD, Snapshot};
 
 /// What the vectors of a script's measures are, by segment.
 pub(crate) type Measured = Arc<Vec<(SegmentId, SegmentHits)>>;
@@ -33,29 +34,6 @@ pub(crate) struct CompiledScript {
     /// The words that it may ask for; others have none.
     terms: Option<ShardTerms>,
     now_ms: i64,
-}
-
-/// Where the values of a field are.
-#[derive(Clone, Debug)]
-enum ScriptColumn {
-    Whole(String),
-    Truth(String),
-    Millis(String),
-    Nanos(String),
-    Unsigned(String),
-    Float(String),
-    Text(String),
-    Address(String),
-    Points(String),
-    Same(Option<String>),
-    /// Vectors, which a measure tells whether they are there.
-    Vector(usize),
-    /// The value that the script is given.
-    Given,
-    /// The mapping has no such field.
-    Unmapped,
-    /// No values can be had of it.
-    Refused(String),
 }
 
 impl CompiledScript {
@@ -86,84 +64,16 @@ impl CompiledScript {
         self.terms = Some(ShardTerms::of(snapshot));
         self
     }
-}
 
-impl ScriptColumn {
-    fn of(field: &MappedField, script: &Script) -> Self {
-        let name = field.column();
-        match &field.kind {
-            FieldKind::Integer(_) => ScriptColumn::Whole(name),
-            FieldKind::Boolean => ScriptColumn::Truth(name),
-            FieldKind::Date { .. } => ScriptColumn::Millis(name),
-            FieldKind::DateNanos { .. } => ScriptColumn::Nanos(name),
-            FieldKind::Unsigned => ScriptColumn::Unsigned(name),
-            FieldKind::Float(_) => ScriptColumn::Float(name),
-            FieldKind::Keyword { .. } | FieldKind::Flat => ScriptColumn::Text(name),
-            FieldKind::Text { .. } if field.has_fielddata() => ScriptColumn::Text(name),
-            FieldKind::Ip => ScriptColumn::Address(name),
-            FieldKind::GeoPoint => ScriptColumn::Points(name),
-            FieldKind::Constant { value } => ScriptColumn::Same(value.clone()),
-            FieldKind::Text { .. } => ScriptColumn::Refused(refusal_of_text(&field.path)),
-            FieldKind::Vector(_) => {
-                let mut measures = script.measures().iter();
-                match measures.position(|measure| measure.field == field.path) {
-                    Some(measure) => ScriptColumn::Vector(measure),
-                    None => ScriptColumn::refused(field),
-                }
+    /// The same over documents of an index, whose name each has as `_index`.
+    pub(crate) fn in_index(mut self, name: Option<&str>) -> Self {
+        for (path, column) in self.script.fields().iter().zip(&mut self.columns) {
+            if let Some(name) = name.filter(|_| path == INDEX_FIELD && !column.is_mapped()) {
+                *column = ScriptColumn::Same(Some(name.to_string()));
             }
-            FieldKind::Binary { .. }
-            | FieldKind::Range { .. }
-            | FieldKind::RankFeatures
-            | FieldKind::Completion(_)
-            | FieldKind::Percolator
-            | FieldKind::GeoShape
-            | FieldKind::SparseVector => ScriptColumn::refused(field),
         }
+        self
     }
-
-    fn refused(field: &MappedField) -> Self {
-        ScriptColumn::Refused(format!(
-            "Fielddata is not supported on field [{}] of type [{}]",
-            field.path,
-            field.kind.type_name()
-        ))
-    }
-
-    fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenColumn> {
-        let columns = reader.fast_fields();
-        Ok(match self {
-            ScriptColumn::Whole(name) => OpenColumn::Whole(columns.column_opt(name)?),
-            ScriptColumn::Truth(name) => OpenColumn::Truth(columns.column_opt(name)?),
-            ScriptColumn::Millis(name) => OpenColumn::Millis(columns.column_opt(name)?),
-            ScriptColumn::Nanos(name) => OpenColumn::Nanos(columns.column_opt(name)?),
-            ScriptColumn::Unsigned(name) => OpenColumn::Unsigned(columns.column_opt(name)?),
-            ScriptColumn::Float(name) => OpenColumn::Float(columns.column_opt(name)?),
-            ScriptColumn::Text(name) => OpenColumn::Text(columns.str(name)?),
-            ScriptColumn::Address(name) => OpenColumn::Address(columns.column_opt(name)?),
-            ScriptColumn::Points(name) => OpenColumn::Points(columns.column_opt(name)?),
-            ScriptColumn::Same(value) => OpenColumn::Same(value.clone()),
-            ScriptColumn::Vector(measure) => OpenColumn::Vector(*measure),
-            ScriptColumn::Given => OpenColumn::Given,
-            ScriptColumn::Unmapped | ScriptColumn::Refused(_) => OpenColumn::None,
-        })
-    }
-}
-
-/// The values of a field in one segment.
-enum OpenColumn {
-    Whole(Option<Column<i64>>),
-    Truth(Option<Column<i64>>),
-    Millis(Option<Column<i64>>),
-    Nanos(Option<Column<i64>>),
-    Unsigned(Option<Column<u64>>),
-    Float(Option<Column<f64>>),
-    Text(Option<StrColumn>),
-    Address(Option<Column<Ipv6Addr>>),
-    Points(Option<Column<u64>>),
-    Same(Option<String>),
-    Vector(usize),
-    Given,
-    None,
 }
 
 /// A script over one segment.
@@ -285,11 +195,12 @@ impl GivenValue {
 pub struct ValueScript(Arc<CompiledScript>);
 
 impl ValueScript {
-    /// Of a script for [`ScriptPurpose::Values`]; `now_ms` is when the request came, in milliseconds since the epoch.
-    pub fn new(script: &Script, mapping: &Mapping, now_ms: i64) -> Self {
+    /// Of a script for [`ScriptPurpose::Values`] over the documents of an index with this name; `now_ms` is when the request
+    /// came, in milliseconds since the epoch.
+    pub fn new(script: &Script, mapping: &Mapping, index: &str, now_ms: i64) -> Self {
         let known = (Vec::new(), now_ms);
         let compiled = CompiledScript::new(script, ScriptPurpose::Values, mapping, known);
-        ValueScript(Arc::new(compiled))
+        ValueScript(Arc::new(compiled.in_index(Some(index))))
     }
 
     /// The same over a segment, whose columns it opens.
@@ -388,7 +299,7 @@ fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, Scr
 impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
     fn is_mapped(&self, field: usize) -> bool {
         let column = self.open.compiled.columns.get(field);
-        !matches!(column, None | Some(ScriptColumn::Unmapped))
+        column.is_some_and(ScriptColumn::is_mapped)
     }
 
     fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
