@@ -88,6 +88,46 @@ class Cluster(ClewTest):
                 self.raw("GET", path)
         self.assertIn("docs", next(iter(self.raw("GET", "/_nodes/stats/indices/docs")["nodes"].values()))["indices"])
 
+    def test_figures_of_the_cluster_are_asked_for_by_name(self):
+        self.client.index(index="i", id="1", body={"a": "x"}, refresh=True)
+        shown = self.raw("GET", "/_cluster/stats/indices/docs,analysis/nodes/_all")
+        self.assertEqual(sorted(shown["indices"]), ["analysis", "count", "docs"])
+        self.assertEqual(shown["indices"]["docs"]["count"], 1)
+        self.assertNotIn("nodes", shown)
+        shown = self.raw("GET", "/_cluster/stats/os,jvm/nodes/_local")
+        self.assertEqual(sorted(shown["nodes"]), ["count", "jvm", "os", "versions"])
+        self.assertNotIn("indices", shown)
+        whole = self.client.cluster.stats()
+        every = self.raw("GET", "/_cluster/stats/_all/_all/nodes/_all")
+        for part in ("indices", "nodes"):
+            self.assertEqual(sorted(every[part]), sorted(whole[part]))
+        for path, why in [
+            ("indces/nodes/_all", "[/_cluster/stats/indces/nodes/_all] contains unrecognized metric: [indces] -> did you mean [indices]?"),
+            ("docs/nodes/_all", "contains unrecognized metric: [docs]"),
+            ("indices/nosuch/nodes/_all", "contains unrecognized index metric: [nosuch]"),
+            ("os/docs/nodes/_all", "contains index metrics [docs] but indices stats not requested"),
+            ("_all,os/nodes/_all", "contains _all and individual metrics [_all,os]"),
+            ("indices/_all,docs/nodes/_all", "contains _all and individual index metrics [_all,docs]"),
+        ]:
+            with self.subTest(path=path), self.refused(400, "illegal_argument_exception", why):
+                self.raw("GET", f"/_cluster/stats/{path}")
+
+    def test_health_is_told_by_what_nodes_are_told_apart_by(self):
+        health = self.raw("GET", "/_cluster/health?level=awareness_attributes")
+        self.assertEqual(health["awareness_attributes"], {})
+        health = self.raw("GET", "/_cluster/health?level=awareness_attributes&awareness_attribute=zone")
+        self.assertEqual(health["awareness_attributes"], {"zone": {}})
+        # What is no level says nothing.
+        health = self.raw("GET", "/_cluster/health?level=x")
+        self.assertNotIn("indices", health)
+        self.client.index(index="i", id="1", body={})
+        for path, why in [
+            ("?awareness_attribute=zone", "level=awareness_attributes is required with awareness_attribute parameter"),
+            ("/i?level=awareness_attributes", "awareness_attribute is not a supported parameter with index health"),
+        ]:
+            with self.subTest(path=path), self.refused(400, "action_request_validation_exception", why):
+                self.raw("GET", f"/_cluster/health{path}")
+
     def test_the_table_of_indexes_tells_what_they_did_and_sorts_by_it(self):
         for name, documents in (("few", 1), ("most", 300), ("more", 20)):
             self.index_all(name, {str(n): {"text": "word " * (n + 1)} for n in range(documents)})

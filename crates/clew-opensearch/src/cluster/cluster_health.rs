@@ -18,12 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// `GET /_cluster/health/{index}`.
 pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
-    let level = call.params.get("level").unwrap_or("cluster");
-    if !["cluster", "indices", "shards"].contains(&level) {
-        return Err(ApiError::illegal_argument(format!(
-            "unknown level [{level}], must be one of [cluster, indices, shards]"
-        )));
-    }
+    let level = Level::read(&call)?;
     let wanted = Wanted::read(&call)?;
     let timeout = call.params.time("timeout")?.unwrap_or(TIMEOUT_DEFAULT);
     let met = wait_until(timeout, || {
@@ -39,6 +34,40 @@ pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
         StatusCode::REQUEST_TIMEOUT
     };
     Ok(Reply::json(&body).with_status(status))
+}
+
+/// How much is told beside the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level<'c> {
+    /// Nothing, also by words that are no level.
+    Cluster,
+    Indices,
+    Shards,
+    /// What nodes are told apart by: one of that, or all.
+    Awareness(Option<&'c str>),
+}
+
+impl<'c> Level<'c> {
+    fn read(call: &'c Call) -> Result<Self, ApiError> {
+        let attribute = call.params.get("awareness_attribute");
+        let level = match call.params.get("level") {
+            Some("indices") => Level::Indices,
+            Some("shards") => Level::Shards,
+            Some("awareness_attributes") => Level::Awareness(attribute),
+            _ => Level::Cluster,
+        };
+        match level {
+            Level::Awareness(_) if call.path("index").is_some() => Err(ApiError::validation(
+                "awareness_attribute is not a supported parameter with index health",
+            )),
+            Level::Cluster | Level::Indices | Level::Shards if attribute.is_some() => {
+                Err(ApiError::validation(
+                    "level=awareness_attributes is required with awareness_attribute parameter",
+                ))
+            }
+            level => Ok(level),
+        }
+    }
 }
 
 /// Looks until something is so; whether it was in time.
@@ -199,7 +228,7 @@ fn one_node(text: &str) -> Result<bool, ApiError> {
     }
 }
 
-fn shown_health(call: &Call, look: &Look, level: &str, timed_out: bool) -> Value {
+fn shown_health(call: &Call, look: &Look, level: Level<'_>, timed_out: bool) -> Value {
     let health = look.health;
     let mut body = json!({
         "cluster_name": call.api.options.cluster_name,
@@ -220,12 +249,20 @@ fn shown_health(call: &Call, look: &Look, level: &str, timed_out: bool) -> Value
         "task_max_waiting_in_queue_millis": 0,
         "active_shards_percent_as_number": health.active_percent(),
     });
-    if level != "cluster" {
-        let each = look.indices.iter().map(|index| {
-            let shown = index_health(index, level == "shards");
-            (index.name().to_string(), shown)
-        });
-        body["indices"] = Value::Object(each.collect());
+    match level {
+        Level::Cluster => {}
+        Level::Indices | Level::Shards => {
+            let each = look.indices.iter().map(|index| {
+                let shown = index_health(index, level == Level::Shards);
+                (index.name().to_string(), shown)
+            });
+            body["indices"] = Value::Object(each.collect());
+        }
+        // A single node is told apart from none.
+        Level::Awareness(attribute) => {
+            let each = attribute.map(|name| (name.to_string(), json!({})));
+            body["awareness_attributes"] = Value::Object(each.into_iter().collect());
+        }
     }
     body
 }

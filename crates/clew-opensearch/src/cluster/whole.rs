@@ -14,13 +14,118 @@ use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
 use crate::indices::index_mapping::shown_mapping;
 use crate::indices::settings::analysis_of;
-use crate::indices::stats::{Sums, pick};
+use crate::indices::stats::{Sums, pick, sections_of, unknown_metric};
 use crate::ingest;
 use crate::state::api::{Api, stable_id};
 use crate::state::call::Call;
 
-/// `GET /_cluster/stats`, `/_cluster/stats/nodes/{node}`.
+/// Figures of the node, as a path names them.
+const NODE_METRICS: [&str; 9] = [
+    "os",
+    "process",
+    "jvm",
+    "fs",
+    "plugins",
+    "ingest",
+    "network_types",
+    "discovery_types",
+    "packaging_types",
+];
+
+/// Those of indexes.
+const INDEX_METRICS: [&str; 9] = [
+    "shards",
+    "docs",
+    "store",
+    "fielddata",
+    "query_cache",
+    "completion",
+    "segments",
+    "mappings",
+    "analysis",
+];
+
+/// The figures that a path names; `None` stands for all of them.
+struct Figures<'c> {
+    metrics: Option<Vec<&'c str>>,
+    of_indices: Option<Vec<&'c str>>,
+}
+
+impl<'c> Figures<'c> {
+    fn read(call: &'c Call) -> Result<Self, ApiError> {
+        let mut path = "/_cluster/stats".to_string();
+        for part in ["metric", "index_metric"] {
+            if let Some(given) = call.path(part) {
+                path.push_str(&format!("/{given}"));
+            }
+        }
+        if let Some(node) = call.path("node") {
+            path.push_str(&format!("/nodes/{node}"));
+        }
+        let known: Vec<&str> = NODE_METRICS.into_iter().chain(["indices"]).collect();
+        let figures = Figures {
+            metrics: listed(&path, call.path("metric"), ("metric", known.as_slice()))?,
+            of_indices: listed(
+                &path,
+                call.path("index_metric"),
+                ("index metric", INDEX_METRICS.as_slice()),
+            )?,
+        };
+        if let Some(given) = call.path("index_metric")
+            && !figures.has_indices()
+        {
+            return Err(ApiError::illegal_argument(format!(
+                "request [{path}] contains index metrics [{given}] but indices stats not requested"
+            )));
+        }
+        Ok(figures)
+    }
+
+    fn has_indices(&self) -> bool {
+        let metrics = self.metrics.as_ref();
+        metrics.is_none_or(|metrics| metrics.contains(&"indices"))
+    }
+
+    fn has_node(&self) -> bool {
+        let metrics = self.metrics.as_ref();
+        metrics.is_none_or(|metrics| metrics.iter().any(|name| *name != "indices"))
+    }
+}
+
+/// The figures that one part of a path names; `None` for all of them.
+fn listed<'c>(
+    path: &str,
+    given: Option<&'c str>,
+    (what, known): (&str, &[&str]),
+) -> Result<Option<Vec<&'c str>>, ApiError> {
+    let Some(wanted) = sections_of(given) else {
+        return match given.filter(|given| given.contains(',')) {
+            Some(given) => Err(ApiError::illegal_argument(format!(
+                "request [{path}] contains _all and individual {what}s [{given}]"
+            ))),
+            None => Ok(None),
+        };
+    };
+    match wanted.iter().find(|name| !known.contains(name)) {
+        Some(unknown) => Err(unknown_metric(path, (what, *unknown), known)),
+        None => Ok(Some(wanted)),
+    }
+}
+
+/// What is wanted of figures, and those that are there in any case.
+fn kept(mut shown: Value, always: &[&str], wanted: Option<&[&str]>) -> Value {
+    if let (Some(wanted), Value::Object(figures)) = (wanted, &mut shown) {
+        figures.retain(|name, _| {
+            let name = name.as_str();
+            always.contains(&name) || wanted.contains(&name)
+        });
+    }
+    shown
+}
+
+/// `GET /_cluster/stats`, `/_cluster/stats/{metric}/{index_metric}/nodes/{node}`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    let figures = Figures::read(&call)?;
     let options = &call.api.options;
     let named = call
         .path("node")
@@ -35,8 +140,14 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     if named {
         let indices = call.shown_indices();
         body["status"] = ShardHealth::of(&indices).status().into();
-        body["indices"] = call.off_thread(move || of_indices(&indices)).await?;
-        body["nodes"] = of_node(&call.api);
+        if figures.has_indices() {
+            let shown = call.off_thread(move || of_indices(&indices)).await?;
+            body["indices"] = kept(shown, &["count"], figures.of_indices.as_deref());
+        }
+        if figures.has_node() {
+            let shown = of_node(&call.api);
+            body["nodes"] = kept(shown, &["count", "versions"], figures.metrics.as_deref());
+        }
     }
     Ok(Reply::json(&body))
 }

@@ -19,7 +19,12 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("GET", ["/_xpack"], root::xpack),
             endpoint!(
                 "GET",
-                ["/_cluster/stats", "/_cluster/stats/nodes/{node}"],
+                [
+                    "/_cluster/stats",
+                    "/_cluster/stats/nodes/{node}",
+                    "/_cluster/stats/{metric}/nodes/{node}",
+                    "/_cluster/stats/{metric}/{index_metric}/nodes/{node}"
+                ],
                 whole::stats
             ),
             endpoint!(
