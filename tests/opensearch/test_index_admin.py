@@ -360,15 +360,26 @@ class IndexAdmin(ClewTest):
         names = ("action__auto_create_index", "action__destructive_requires_name", "cluster__indices__close__enable")
         self.addCleanup(settings, **dict.fromkeys(names))
         settings(action__auto_create_index="false")
-        with self.refused(404, "index_not_found_exception"):
+        why = "no such index [made] and [action.auto_create_index] is [false]"
+        with self.refused(404, "index_not_found_exception", why):
             self.client.index(index="made", body={"n": 1})
         reply = self.client.bulk(body=[{"index": {"_index": "made"}}, {"n": 1}])
-        self.assertEqual(reply["items"][0]["index"]["error"]["type"], "index_not_found_exception")
-        settings(action__auto_create_index="-made-old*,+made*")
-        self.client.index(index="made-new", body={"n": 1})
-        for name in ("made-old", "other"):
-            with self.refused(404, "index_not_found_exception"):
+        self.assertEqual(
+            reply["items"][0]["index"]["error"],
+            {"type": "index_not_found_exception", "reason": why, "index": "made", "index_uuid": "_na_"},
+        )
+        settings(action__auto_create_index="-made-old*,made*")
+        self.client.index(index="made-new", body={"n": 1}, refresh=True)
+        for name, why in (
+            ("made-old", "contains [-made-old*] which forbids automatic creation of the index"),
+            ("other", "([-made-old*,made*]) doesn't match"),
+        ):
+            why = f"no such index [{name}] and [action.auto_create_index] {why}"
+            with self.refused(404, "index_not_found_exception", why):
                 self.client.index(index=name, body={"n": 1})
+            # Nothing is read before it is known where it goes.
+            with self.refused(404, "index_not_found_exception", why):
+                self.client.reindex(body={"source": {"index": "made-new"}, "dest": {"index": name}})
         self.client.indices.create(index="other")
         with self.refused(400, "illegal_argument_exception", "Can't parse [a,,b] for setting [action.auto_create_index]"):
             settings(action__auto_create_index="a,,b")

@@ -63,7 +63,7 @@ mod changes;
 
 pub use base::access::{Access, Grant, Purpose};
 pub use base::activity::{Counted, SearchActivity};
-pub use base::auto_creation::{AutoCreation, CreationRule};
+pub use base::auto_creation::{AutoCreation, CreationRule, NotMade};
 pub use base::blocks::{Block, BlockLevel};
 pub use base::disk::{DiskLimits, DiskStage, DiskState, Watermark};
 pub use base::error::{EngineError, ErrorKind};

@@ -296,7 +296,9 @@ impl From<MilvusError> for Status {
 impl From<EngineError> for MilvusError {
     fn from(error: EngineError) -> Self {
         let reason = error.to_string();
-        if let EngineError::IndexNotFound { index } = &error {
+        if let EngineError::IndexNotFound { index } | EngineError::IndexNotMade { index, .. } =
+            &error
+        {
             let (database, collection) = index.split_once('.').unwrap_or((DEFAULT_DATABASE, index));
             return MilvusError::CollectionNotFound {
                 database: database.to_string(),

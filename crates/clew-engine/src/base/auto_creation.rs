@@ -23,16 +23,34 @@ pub struct CreationRule {
     pub made: bool,
 }
 
+/// Why a write makes no index of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMade {
+    /// Writes make none.
+    Nothing,
+    /// Names of this pattern are not made.
+    Pattern(String),
+    /// None of these rules fits the name.
+    NoRule(Vec<CreationRule>),
+}
+
 impl AutoCreation {
     /// Whether a write makes an index of this name.
     pub(crate) fn makes(&self, name: &str) -> bool {
-        match self {
-            AutoCreation::Everything => true,
-            AutoCreation::Nothing => false,
-            AutoCreation::Rules(rules) => rules
-                .iter()
-                .find(|rule| matches(&rule.pattern, name))
-                .is_some_and(|rule| rule.made),
+        self.refusal(name).is_none()
+    }
+
+    /// Why it makes none, if it does not.
+    pub(crate) fn refusal(&self, name: &str) -> Option<NotMade> {
+        let rules = match self {
+            AutoCreation::Everything => return None,
+            AutoCreation::Nothing => return Some(NotMade::Nothing),
+            AutoCreation::Rules(rules) => rules,
+        };
+        match rules.iter().find(|rule| matches(&rule.pattern, name)) {
+            Some(rule) if rule.made => None,
+            Some(rule) => Some(NotMade::Pattern(rule.pattern.clone())),
+            None => Some(NotMade::NoRule(rules.clone())),
         }
     }
 }
@@ -55,6 +73,11 @@ mod tests {
         assert!(rules.makes("logs-new"));
         assert!(!rules.makes("logs-old-1"));
         assert!(!rules.makes("other"));
+        let refused = Some(NotMade::Pattern("logs-old*".to_string()));
+        assert_eq!(rules.refusal("logs-old-1"), refused);
+        let only = vec![rule("a", true)];
+        let refused = Some(NotMade::NoRule(only.clone()));
+        assert_eq!(AutoCreation::Rules(only).refusal("b"), refused);
         assert!(!AutoCreation::Rules(Vec::new()).makes("any"));
         assert!(AutoCreation::default().makes("any"));
         assert!(!AutoCreation::Nothing.makes("any"));

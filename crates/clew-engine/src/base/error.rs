@@ -8,6 +8,7 @@ use clew_query::{AggErrorKind, QueryError};
 use clew_schema::{DocumentError, MappingError};
 
 use crate::base::access::Purpose;
+use crate::base::auto_creation::NotMade;
 use crate::base::blocks::{Block, describe};
 
 /// An engine failure.
@@ -18,6 +19,14 @@ pub enum EngineError {
     IndexNotFound {
         /// The name asked for.
         index: String,
+    },
+    /// No index has this name, and writes are not to make it.
+    #[error("no such index [{index}], and writes make none of this name")]
+    IndexNotMade {
+        /// The name asked for.
+        index: String,
+        /// Why it is not made.
+        why: NotMade,
     },
     /// The name is taken.
     #[error("index [{index}/{uuid}] already exists")]
@@ -301,6 +310,7 @@ impl EngineError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             EngineError::IndexNotFound { .. }
+            | EngineError::IndexNotMade { .. }
             | EngineError::NotAnAlias { .. }
             | EngineError::Trimmed { .. }
             | EngineError::DocumentMissing { .. } => ErrorKind::NotFound,

@@ -94,7 +94,12 @@ impl Inner {
         }
         match self.write_index((&name, routing()), access) {
             Err(EngineError::IndexNotFound { .. })
-                if self.makes_index(&name) && access.makes_indexes() && is_making(operation) => {}
+                if self.options.auto_create_index
+                    && access.makes_indexes()
+                    && is_making(operation) =>
+            {
+                self.check_made(&name)?;
+            }
             found => return found,
         }
         check_access(&name, access, Purpose::Write)?;

@@ -78,6 +78,19 @@ impl Engine {
         }
     }
 
+    /// Refuses a name that no index has and that writes are not to make; whatever else is wrong with it the write says.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotMade`], and when a date in the name cannot be read.
+    pub fn check_made(&self, name: &str) -> Result<(), EngineError> {
+        let inner = &self.inner;
+        let name = resolve_date(name, inner.now_ms())?;
+        match inner.written_index(&name) {
+            Err(EngineError::IndexNotFound { .. }) => inner.check_made(&name),
+            _ => Ok(()),
+        }
+    }
+
     /// A name with its dates put in.
     ///
     /// # Errors
@@ -102,6 +115,17 @@ impl Inner {
     /// Whether a write makes an index of this name that is not there.
     pub(crate) fn makes_index(&self, name: &str) -> bool {
         self.options.auto_create_index && self.auto_creation.load().makes(name)
+    }
+
+    /// Refuses a name that writes are not to make.
+    pub(crate) fn check_made(&self, name: &str) -> Result<(), EngineError> {
+        match self.auto_creation.load().refusal(name) {
+            None => Ok(()),
+            Some(why) => Err(EngineError::IndexNotMade {
+                index: name.to_string(),
+                why,
+            }),
+        }
     }
 
     pub(crate) fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ErrorKind, Purpose};
+use clew_engine::{CreationRule, EngineError, ErrorKind, NotMade, Purpose};
 use clew_opensearch_mapping::{
     self as document_words, document_error_type, document_reason, error_type,
     reason as mapping_reason,
@@ -36,6 +36,9 @@ impl From<&EngineError> for ApiError {
         let named = |kind| Cause::new(kind, reason.clone());
         let cause = match error {
             EngineError::IndexNotFound { index } => return index_not_found(index, &reason),
+            EngineError::IndexNotMade { index, why } => {
+                return no_index_to_write(index, &not_made(index, why));
+            }
             EngineError::IndexExists { index, uuid } => named("resource_already_exists_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
@@ -50,7 +53,7 @@ impl From<&EngineError> for ApiError {
                 .with("index_uuid", uuid.as_str()),
             EngineError::InvalidDateName { .. } => named("parse_exception"),
             EngineError::AliasConflict { .. } => named("illegal_state_exception"),
-            EngineError::NotAnAlias { index } => return not_an_alias(index, &reason),
+            EngineError::NotAnAlias { index } => return no_index_to_write(index, &reason),
             EngineError::IndexClosed { index, uuid } => named("index_closed_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
@@ -282,12 +285,32 @@ fn index_not_found(index: &str, reason: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, cause)
 }
 
-/// A write that wants an alias, and a name that is none.
-fn not_an_alias(index: &str, reason: &str) -> ApiError {
+/// A write to a name that it may not make an index of, or that is no alias, as it wants one.
+fn no_index_to_write(index: &str, reason: &str) -> ApiError {
     let cause = Cause::new("index_not_found_exception", reason)
         .with("index", index)
         .with("index_uuid", "_na_");
     ApiError::new(StatusCode::NOT_FOUND, cause)
+}
+
+/// The same in words, with the setting that keeps writes from making indexes.
+fn not_made(index: &str, why: &NotMade) -> String {
+    let setting = "[action.auto_create_index]";
+    let why = match why {
+        NotMade::Nothing => format!("{setting} is [false]"),
+        NotMade::Pattern(pattern) => {
+            format!("{setting} contains [-{pattern}] which forbids automatic creation of the index")
+        }
+        NotMade::NoRule(rules) => {
+            let sign = |rule: &CreationRule| if rule.made { "" } else { "-" };
+            let rules = rules.iter();
+            let rules: Vec<String> = rules
+                .map(|rule| format!("{}{}", sign(rule), rule.pattern))
+                .collect();
+            format!("{setting} ([{}]) doesn't match", rules.join(","))
+        }
+    };
+    format!("no such index [{index}] and {why}")
 }
 
 fn with_sources(cause: Cause, error: &EngineError) -> Cause {
@@ -318,6 +341,14 @@ mod tests {
         let io = || std::io::Error::other("disk");
         check(
             &EngineError::IndexNotFound { index: text() },
+            404,
+            "index_not_found_exception",
+        );
+        check(
+            &EngineError::IndexNotMade {
+                index: text(),
+                why: NotMade::Nothing,
+            },
             404,
             "index_not_found_exception",
         );

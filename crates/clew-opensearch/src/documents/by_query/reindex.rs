@@ -52,6 +52,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let docs_max = asked.docs_max.with_param(&call)?.limit(slices.asked())?;
     slices.check(asked.slice)?;
     check_alias(&call, &asked.target.index)?;
+    call.api.engine.check_made(&asked.target.index)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
