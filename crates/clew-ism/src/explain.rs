@@ -106,8 +106,11 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&Value::Object(body)))
 }
 
+/// What managed indexes are put in order by.
+type SortKey = fn(&ManagedIndex) -> &str;
+
 /// What `sortField` names of a managed index; none where that is the index's name, by which they come anyway.
-fn sorted_by(field: Option<&str>) -> Result<Option<fn(&ManagedIndex) -> &str>, ApiError> {
+fn sorted_by(field: Option<&str>) -> Result<Option<SortKey>, ApiError> {
     Ok(match field {
         None | Some("managed_index.index" | "managed_index.name.keyword" | "index") => None,
         Some("managed_index.policy_id") => Some(|managed| managed.policy_id.as_str()),

@@ -370,7 +370,8 @@ impl Snapshot {
             let Some(info) = found.in_segment(segment) else {
                 continue;
             };
-            sum += occurrences_in(&reader.inverted_index(field)?, info)?;
+            let index = reader.inverted_index(field)?;
+            sum += occurrences_in(&index, info)?;
         }
         Ok(sum)
     }
