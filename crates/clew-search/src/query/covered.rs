@@ -84,7 +84,7 @@ impl Covered {
 enum OpenWanted {
     /// None where no document of the segment says anything.
     Column(Option<Column<i64>>),
-    Script(OpenScript),
+    Script(Box<OpenScript>),
 }
 
 impl TermsWanted {
@@ -93,7 +93,7 @@ impl TermsWanted {
             TermsWanted::Column(name) => OpenWanted::Column(reader.fast_fields().column_opt(name)?),
             TermsWanted::Script(script) => {
                 let script = OpenScript::new(script.clone(), reader, salt_of(reader))?;
-                OpenWanted::Script(script)
+                OpenWanted::Script(Box::new(script))
             }
         })
     }
