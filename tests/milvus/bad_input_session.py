@@ -249,6 +249,7 @@ class Mistakes(Session):
             ("invalid integer value, key: 'efConstruction', value: 'True'", "HNSW", {"efConstruction": True}),
             ("invalid scalar quantizer type", "HNSW_SQ", {"sq_type": "FP32"}),
             ("should be a multiple of the number of subquantizers (m)", "IVF_PQ", {"m": 3}),
+            ("only metric type can be passed when use AutoIndex", "AUTOINDEX", {"nlist": 1024}),
         ]:
             self.refused(1100, said, lambda: self.index(index_type=kind, metric_type="L2", params=params))
 

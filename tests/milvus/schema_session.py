@@ -86,7 +86,7 @@ class Schemas(Session):
         of_words = self.index("sparse", "by_words", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
         other = client.create_field_schema("other", DataType.SPARSE_FLOAT_VECTOR)
         of_other = self.index("other", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
-        self.refused(1100, "should fill the field that is added with it",
+        self.refused(1100, 'must be the newly-added field "other"',
                      lambda: client.add_function_field("words", other, bm25("f", "text", "sparse"), of_other))
         self.refused(1100, "must set enable_analyzer to true",
                      lambda: client.add_function_field("words", sparse, bm25("f", "tag", "sparse"), of_words))

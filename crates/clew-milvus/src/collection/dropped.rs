@@ -2,7 +2,7 @@
 //! then stays in their documents and in the index, so that no field can be called as one that was dropped before that is
 //! taken out of them.
 
-use super::{Collection, Field, RowAnalyzers};
+use super::{Collection, Field, RowAnalyzers, TTL_FIELD};
 use crate::error::{MilvusError, Result};
 
 impl Collection {
@@ -93,7 +93,9 @@ impl Collection {
         } else if field.is_clustering_key {
             format!("cannot drop clustering key field: {name}")
         } else if self.field_of_ends() == Some(field) {
-            format!("cannot drop ttl field: {name}")
+            format!(
+                "cannot drop field {name} because it is referenced by collection property {TTL_FIELD}, drop the property first"
+            )
         } else if let Some((function, part)) = self.part_in_function(name) {
             format!("field is referenced by function {function} as {part}, drop function first")
         } else if let Some(text) = self.analyzed_by(name)? {
@@ -190,6 +192,12 @@ mod tests {
             assert!(error.to_string().starts_with(want), "{error}");
         }
         assert_eq!(own, collection());
+        own.properties.insert(TTL_FIELD.into(), "tag".into());
+        let error = own.drop_field("tag").unwrap_err().to_string();
+        let want = "cannot drop field tag because it is referenced by collection property ttl_field, drop the property first";
+        assert!(error.starts_with(want), "{error}");
+        own.properties.remove(TTL_FIELD);
+        own.drop_field("tag").unwrap();
         own.drop_function("bm25").unwrap();
         let error = own.drop_function("bm25").unwrap_err().to_string();
         assert!(error.starts_with("function not found: bm25"), "{error}");

@@ -55,10 +55,13 @@ impl Collection {
             )));
         }
         self.check_not_dropped(name)?;
-        if !function.output_field_names.iter().eq([name]) {
+        let mut outputs = function.output_field_names.iter();
+        // How many it may fill is told with what else is wrong with a function.
+        if let (Some(output), None) = (outputs.next(), outputs.next())
+            && output != name
+        {
             return Err(MilvusError::invalid(format!(
-                "function {} should fill the field that is added with it: {name}",
-                function.name
+                "function output field \"{output}\" must be the newly-added field \"{name}\""
             )));
         }
         field.id = self.last_id() + 1;
@@ -92,9 +95,9 @@ impl Collection {
             &function.input_field_names[..],
             &function.output_field_names[..],
         ) else {
-            return Err(MilvusError::invalid(format!(
-                "BM25 function {name} should have exactly one input field and one output field"
-            )));
+            return Err(MilvusError::invalid(
+                "BM25 function should have exactly one input field and exactly one output field",
+            ));
         };
         check_input(self.field_of_function("input", input)?)?;
         self.check_output(name, self.field_of_function("output", output)?)?;
@@ -200,5 +203,61 @@ fn check_input(field: &Field) -> Result<()> {
         false => Err(MilvusError::invalid(
             "BM25 function input field must set enable_analyzer to true",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn collection() -> Collection {
+        let kept = json!({
+            "id": 1, "dynamic": false, "consistency_level": 0, "shards": 1,
+            "partitions": {"_default": 1}, "loaded": true, "updated_ms": 0,
+            "fields": [
+                {"id": 100, "name": "id", "data_type": "Int64", "is_primary": true},
+                {"id": 101, "name": "v", "data_type": "FloatVector", "params": {"dim": "2"}},
+                {"id": 102, "name": "text", "data_type": "VarChar",
+                 "params": {"max_length": "100", "enable_analyzer": "true"}},
+            ],
+        });
+        serde_json::from_value(kept).unwrap()
+    }
+
+    #[test]
+    fn a_function_that_comes_later_fills_the_field_that_comes_with_it() {
+        let add = |inputs: &[&str], outputs: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
+            let function = proto::FunctionSchema {
+                name: "words".into(),
+                r#type: BM25,
+                input_field_names: owned(inputs),
+                output_field_names: owned(outputs),
+                ..proto::FunctionSchema::default()
+            };
+            let field = Field::named("sparse", DataType::SparseFloatVector);
+            collection().add_function_field(field, function)
+        };
+        assert_eq!(add(&["text"], &["sparse"]), Ok(()));
+        let how_many =
+            "BM25 function should have exactly one input field and exactly one output field";
+        let refusals: [(&[&str], &[&str], &str); 5] = [
+            (
+                &["text"],
+                &["v"],
+                "function output field \"v\" must be the newly-added field \"sparse\"",
+            ),
+            (&["text"], &[], how_many),
+            (&["text"], &["sparse", "v"], how_many),
+            (&[], &["sparse"], how_many),
+            (&["no"], &["sparse"], "function input field not found: no"),
+        ];
+        for (inputs, outputs, said) in refusals {
+            let refused = add(inputs, outputs).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{said}");
+            assert!(refused.to_string().starts_with(said), "{refused}");
+        }
     }
 }

@@ -57,6 +57,16 @@ const OF_FLOATS: [&str; 9] = [
     "AISAQ",
 ];
 
+/// What may be said of an index that the server chooses: what is near, how it is held in memory, and that it is what it is
+/// called, which Clew alone knows.
+const OF_AUTOMATIC: [&str; 5] = [
+    "index_type",
+    "metric_type",
+    "mmap.enabled",
+    "warmup",
+    "exact_structure",
+];
+
 /// Whether an index type is one for vectors of a type; what is said here holds of indexes that are made from now on.
 fn is_for(index_type: &str, data_type: DataType) -> bool {
     match index_type {
@@ -88,6 +98,13 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
             "data type {} can't build with this index {index_type}",
             field.data_type.name()
         )));
+    }
+    if matches!(index_type, "" | "AUTOINDEX")
+        && params
+            .keys()
+            .any(|key| !OF_AUTOMATIC.contains(&key.as_str()))
+    {
+        return Err(refused("only metric type can be passed when use AutoIndex"));
     }
     let is_graph = index_type.starts_with("HNSW");
     let has_lists = index_type.contains("IVF") || index_type == "SCANN";
@@ -396,6 +413,8 @@ mod tests {
             "index_type=HNSW_PQ m=4 nbits=8",
             "index_type=IVF_RABITQ nlist=65536 refine=false refine_type=flat",
             "index_type=IVF_FLAT M=-1",
+            "index_type=AUTOINDEX metric_type=L2 mmap.enabled=true exact_structure=true",
+            "metric_type=L2",
         ] {
             assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
         }
@@ -447,6 +466,14 @@ mod tests {
             (
                 "index_type=IVF_RABITQ refine_type=PQ",
                 "invalid refine type : PQ, optional types are [sq6, sq8,",
+            ),
+            (
+                "index_type=AUTOINDEX metric_type=L2 nlist=1024",
+                "only metric type can be passed when use AutoIndex: invalid parameter",
+            ),
+            (
+                "metric_type=L2 M=16",
+                "only metric type can be passed when use AutoIndex",
             ),
             (
                 "index_type=SPARSE_WAND inverted_index_algo=NONE",
