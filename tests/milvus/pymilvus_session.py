@@ -266,6 +266,11 @@ class Client(Session):
         client.upsert("begun", [{"id": 1, "n": 5}], partial_update=True)
         self.same(told(), {"id": 1, "t": "x", "n": 5}, "what is there stays")
         self.same(self.count("begun", "t == 'd'"), 0, "and is found by no default")
+        client.release_collection("begun")
+        self.refused(101, "failed to query: collection not loaded",
+                     lambda: client.upsert("begun", [{"id": 1, "n": 6}], partial_update=True))
+        client.load_collection("begun")
+        self.same(told(), {"id": 1, "t": "x", "n": 5}, "nothing is changed of what may not be read")
         client.drop_collection("begun")
 
     def lists(self):

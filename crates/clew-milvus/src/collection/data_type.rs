@@ -85,12 +85,10 @@ impl DataType {
         })
     }
 
-    /// The type that a name means, as the RESTful API and people write it.
+    /// The type of a name, as the RESTful API writes it.
     pub(crate) fn named(name: &str) -> Option<DataType> {
         let mut types = TYPES.iter();
-        types
-            .find(|row| row.2.eq_ignore_ascii_case(name))
-            .map(|row| row.0)
+        types.find(|row| row.2 == name).map(|row| row.0)
     }
 
     /// What a number is called that is none of these.
@@ -160,6 +158,7 @@ mod tests {
             assert_eq!((data_type.number(), data_type.name()), (number, name));
         }
         assert_eq!(DataType::of(200), None);
+        assert_eq!(DataType::named("VARCHAR"), None);
         assert_eq!(DataType::name_of_unsupported(25), "Text");
     }
 

@@ -154,8 +154,7 @@ fn group_inside(collection: &Collection, name: &str, path: &str) -> Result<Group
 
 /// What a value inside JSON has to be; names that no type has say nothing, as with Milvus.
 fn json_kind(name: &str) -> Result<Option<GroupKind>> {
-    let data_type = DataType::named(name).filter(|known| known.name() == name);
-    Ok(Some(match data_type {
+    Ok(Some(match DataType::named(name) {
         None => return Ok(None),
         Some(DataType::Bool) => GroupKind::Boolean,
         Some(DataType::Int8) => GroupKind::Integer { bits: 8 },

@@ -11,6 +11,7 @@ use clew_vector::VectorError;
 use serde_json::Value;
 
 use super::field_ops::{change_lists, list_changes};
+use super::loading::check_loaded_to;
 use super::{Call, Service, check_namespace};
 use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitions_go_by_key};
 use crate::collections::Opened;
@@ -158,6 +159,10 @@ impl Service {
         ops: &[FieldPartialUpdateOp],
     ) -> Result<IDs> {
         let (opened, partition) = self.place_of(call, &request)?;
+        if mode == Mode::Partial {
+            // The rows that are there are read for it, as Milvus does.
+            check_loaded_to("query", &opened)?;
+        }
         let collection = opened.named.collection.clone();
         let lists = list_changes(&collection, &request.fields_data, ops)?;
         let changes_lists = !lists.is_empty();
