@@ -388,6 +388,12 @@ class Rest(ClientsTest):
         refused = self.ask("collections/fields/add", {"collectionName": "books", "schema": field("more", "ArrayOfStruct")}, code=3000)
         self.assertIn("struct_fields/add", refused["message"])
         self.ask("collections/struct_fields/add", {"collectionName": "books", "schema": struct})
+        as_array = {"fieldName": "array", "dataType": "Array", "elementDataType": "Struct", "nullable": True,
+                    "elementTypeParams": {"max_capacity": 3}, "fields": [part("n", "Int64")]}
+        self.ask("collections/struct_fields/add", {"collectionName": "books", "schema": as_array})
+        told = self.ask("collections/describe", {"collectionName": "books"})["data"]["structFields"]
+        (n,) = next(one["fields"] for one in told if one["name"] == "array")
+        self.assertIn({"key": "max_capacity", "value": "3"}, n["params"])
         self.ask("collections/fields/add", {"collectionName": "books",
                                             "schema": field("note", "VarChar", nullable=True, elementTypeParams={"max_length": 4})})
         self.ask("collections/fields/alter_properties", {"collectionName": "books", "fieldName": "note",

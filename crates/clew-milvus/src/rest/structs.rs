@@ -11,7 +11,9 @@ use crate::proto::*;
 /// When a member is not what it should be.
 pub(super) fn schema(body: &Body) -> Result<StructArrayFieldSchema> {
     let name = body.text("fieldName")?;
-    let type_params = body.pairs("typeParams")?;
+    let mut type_params = body.pairs("typeParams")?;
+    // An `Array` of `Struct` says them where other arrays do.
+    type_params.extend(body.pairs("elementTypeParams")?);
     let mut fields = Vec::new();
     for one in body.list("fields") {
         let mut part = field(&members(one)?)?;
