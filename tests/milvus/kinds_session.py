@@ -368,6 +368,8 @@ class Kinds(Session):
                                 ("search_list_size(3) should be larger than k(10)", {"search_list": 3}),
                                 ("'dim_max_score_ratio' (1.4) should be in range [0.500000, 1.300000]", {"dim_max_score_ratio": 1.4})]:
                 self.refused(1100, said, lambda: found(probe, search_params={"params": given}))
+            grouped = found(probe, search_params={"params": {"search_list": 3}}, group_by_field="id")
+            self.same(grouped, found(probe), "groups are looked for until there are enough")
             client.drop_collection(name)
 
     # Instants.

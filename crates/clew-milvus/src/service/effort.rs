@@ -92,6 +92,8 @@ impl Asked {
             let count = self.inner_count(name, (1, max))?;
             match count.filter(|count| *count < wanted) {
                 None => Ok(count),
+                // Groups are looked for until there are enough of them, however few are kept at first, as in Milvus.
+                Some(_) if self.group.is_some() => Ok(Some(wanted)),
                 Some(few) => Err(MilvusError::invalid(format!(
                     "{told_as}({few}) should be larger than k({wanted})"
                 ))),
