@@ -193,7 +193,7 @@ class Groups(Session):
         """Hits in buckets, and in buckets within these."""
         def search(aggregation, data=((0, 0),), **more):
             data = [list(one) for one in data]
-            found = self.client.search("goods", data, anns_field="v", search_aggregation=aggregation, strict_group_size=True, **more)
+            found = self.client.search("goods", data, anns_field="v", search_aggregation=aggregation, **more)
             return found.agg_buckets
 
         values = lambda bucket: tuple(part["value"] for part in bucket.key)
@@ -255,13 +255,14 @@ class Groups(Session):
             (1100, "nesting exceeds max 4 levels", deep, {}),
             (1100, "are more than 16384", SearchAggregation(fields=["big"], size=20_000), {}),
             (1100, "result entries is too large", SearchAggregation(fields=["big"], size=16_000, top_hits=TopHits(size=900)), {}),
+            (1100, "result entries is too large", SearchAggregation(fields=["big"], size=5_001, top_hits=TopHits(size=2)), {}),
             (65535, "sum does not support data type VarChar", SearchAggregation(fields=["id"], size=2, metrics={"x": {"sum": "kind"}}), {}),
             (1100, "has 101 metrics, more than 100", SearchAggregation(
                 fields=["id"], size=2, metrics={f"x{at}": {"count": "*"} for at in range(101)}), {}),
             (1100, "has 11 keys of an order, more than 10", SearchAggregation(fields=["id"], size=2, order=[{"_key": "asc"}] * 11), {}),
             (1100, "is not sortable", SearchAggregation(fields=["id"], size=2, top_hits=TopHits(size=1, sort=[{"list": "asc"}])), {}),
-            (1100, "offset cannot be used", plain, {"offset": 2}),
-            (1100, "range-search cannot be used", plain, {"search_params": {"params": {"radius": 100}}}),
+            (1100, "offset is not supported with search_aggregation", plain, {"offset": 2}),
+            (1100, "range search is not supported with search_aggregation", plain, {"search_params": {"params": {"radius": 100}}}),
         ]:
             self.refused(code, said, lambda: search(aggregation, **more))
 

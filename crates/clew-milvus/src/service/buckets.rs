@@ -30,8 +30,8 @@ const METRICS_MAX: usize = 100;
 const KEYS_MAX: usize = 10;
 /// Most hits of a bucket that are told.
 const HITS_MAX: usize = 1_000;
-/// Most hits that are put into buckets, of all vectors of a search.
-const ENTRIES_MAX: usize = 1_000_000;
+/// Most hits that are put into buckets, of all vectors of a search, as in Milvus by default.
+const ENTRIES_MAX: usize = 10_000;
 /// What stands for the score in place of a field.
 const SCORE: &str = "_score";
 
@@ -185,14 +185,14 @@ impl Buckets {
         self.levels.iter().flat_map(|level| &level.fields)
     }
 
-    /// The groups that hits are looked for in, each until it is full where that is said.
-    fn group(&self, collection: &Collection, strict: bool) -> Result<GroupBy> {
+    /// The groups that hits are looked for in, each until it is full, as in Milvus: what is known of a bucket is of so many.
+    fn group(&self, collection: &Collection) -> Result<GroupBy> {
         let fields = self.fields();
         let fields = fields.map(|field| group_field(collection, &field.name));
         Ok(GroupBy {
             fields: fields.collect::<Result<_>>()?,
             size: self.hits,
-            strict,
+            strict: true,
         })
     }
 
@@ -356,26 +356,24 @@ fn top_hits(collection: &Collection, spec: &TopHitsSpec) -> Result<TopHits> {
 
 /// Refuses what buckets cannot be beside. An order of hits changes nothing of them, as in Milvus.
 fn check(asked: &Asked, is_ranked: bool) -> Result<()> {
-    let beside = if asked.group.is_some() {
-        "group_by_field"
+    let refused = if asked.group.is_some() {
+        "group_by_field and search_aggregation cannot be used simultaneously"
     } else if asked.offset > 0 {
-        "offset"
+        "offset is not supported with search_aggregation"
     } else if is_set(&asked.params, "iterator") {
-        "search iterator"
+        "search iterator is not supported with search_aggregation"
     } else if asked.inner.contains_key("radius") {
-        "range-search"
+        "range search is not supported with search_aggregation"
     } else if is_ranked || asked.boosts.is_some() {
-        "function_score"
+        "function_score is not supported with search_aggregation"
     } else if asked.highlights.is_some() {
-        "highlighter"
+        "highlighter and search_aggregation cannot be used simultaneously"
     } else if asked.field.is_part() {
-        "a vector of structs"
+        "a vector of structs is not supported with search_aggregation"
     } else {
         return Ok(());
     };
-    Err(MilvusError::invalid(format!(
-        "search_aggregation and {beside} cannot be used at the same time"
-    )))
+    Err(MilvusError::invalid(refused))
 }
 
 impl Service {
@@ -396,7 +394,7 @@ impl Service {
                 "number of search_aggregation result entries is too large",
             ));
         }
-        let group = buckets.group(&collection, is_set(&asked.params, "strict_group_size"))?;
+        let group = buckets.group(&collection)?;
         self.see(&opened, guarantee).await?;
         self.check_groups(&opened, &group).await?;
         asked.limit = buckets.limit;
