@@ -397,6 +397,11 @@ class Kinds(Session):
         self.same([row["at"] for row in found], ["2024-12-31T11:00:00-05:00", "2024-12-31T23:00:00-05:00"], "in another")
         (hits,) = client.search(name, data=[[0, 0]], limit=1, output_fields=["at"], timezone="UTC")
         self.same(hits[0]["entity"]["at"], "2024-12-31T16:00:00Z", "of a hit")
+        for zone, ids in [("Asia/Shanghai", [1]), ("America/New_York", []), ("", [1])]:
+            found = client.query(name, filter="at == ISO '2025-01-01 12:00:00'", output_fields=["id"], timezone=zone)
+            self.same([row["id"] for row in found], ids, f"a moment of a filter in the zone {zone!r} of its request")
+        (hits,) = client.search(name, data=[[0, 0]], limit=1, filter="at == ISO '2024-12-31 23:00:00'", timezone="America/New_York")
+        self.same([hit["id"] for hit in hits], [1], "and of a search")
         for filter, ids in [
             ("at > ISO '2025-01-01T12:00:00'", [2, 3]),
             ("at >= ISO '2025-01-01T04:00:00Z'", [1, 2, 3]),

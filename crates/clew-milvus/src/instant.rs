@@ -38,6 +38,17 @@ pub(crate) fn zone_of(named: &BTreeMap<String, String>) -> Result<TimeZone> {
     })
 }
 
+/// The zone that a request names, if it names one.
+///
+/// # Errors
+/// As [`zone_of`].
+pub(crate) fn zone_asked(named: &BTreeMap<String, String>) -> Result<Option<TimeZone>> {
+    match named.get(ZONE).is_some_and(|name| !name.is_empty()) {
+        true => zone_of(named).map(Some),
+        false => Ok(None),
+    }
+}
+
 /// An instant as clients write it: ISO 8601 with or without an offset, a day alone being its first moment.
 ///
 /// # Errors

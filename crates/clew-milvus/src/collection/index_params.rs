@@ -413,8 +413,6 @@ mod tests {
             "index_type=HNSW_PQ m=4 nbits=8",
             "index_type=IVF_RABITQ nlist=65536 refine=false refine_type=flat",
             "index_type=IVF_FLAT M=-1",
-            "index_type=AUTOINDEX metric_type=L2 mmap.enabled=true exact_structure=true",
-            "metric_type=L2",
         ] {
             assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
         }
@@ -468,14 +466,6 @@ mod tests {
                 "invalid refine type : PQ, optional types are [sq6, sq8,",
             ),
             (
-                "index_type=AUTOINDEX metric_type=L2 nlist=1024",
-                "only metric type can be passed when use AutoIndex: invalid parameter",
-            ),
-            (
-                "metric_type=L2 M=16",
-                "only metric type can be passed when use AutoIndex",
-            ),
-            (
                 "index_type=SPARSE_WAND inverted_index_algo=NONE",
                 "sparse inverted index algo NONE not found or not supported",
             ),
@@ -483,6 +473,28 @@ mod tests {
             let refused = check_vector(&vector, &params(given)).unwrap_err();
             assert_eq!(refused.code(), 1100, "{given}");
             assert!(refused.to_string().contains(said), "{given}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_index_that_the_server_chooses_is_told_its_metric_alone() {
+        let vector = field(DataType::FloatVector);
+        for taken in [
+            "metric_type=L2",
+            "index_type=AUTOINDEX metric_type=L2 mmap.enabled=true exact_structure=true",
+        ] {
+            assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
+        }
+        for given in [
+            "metric_type=L2 M=16",
+            "index_type=AUTOINDEX metric_type=L2 nlist=1024",
+        ] {
+            let refused = check_vector(&vector, &params(given)).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                "only metric type can be passed when use AutoIndex: invalid parameter",
+                "{given}"
+            );
         }
     }
 

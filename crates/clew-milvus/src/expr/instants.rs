@@ -11,15 +11,20 @@ use super::tree::{Expr, Kind, Operator};
 use crate::collection::{Collection, DataType};
 use crate::instant::{instant_text, parse_instant, parse_interval, shifted};
 
-/// An expression without moments and lengths of time; `None` where it has none.
+/// An expression without moments and lengths of time; `None` where it has none. Moments that say no offset are in `zone`, or
+/// in the collection's.
 ///
 /// # Errors
 /// For what is no moment or no length of time, and where they stand beside no field that has moments.
-pub(super) fn resolved(expr: &Expr, collection: &Collection) -> Result<Option<Expr>, ExprError> {
+pub(super) fn resolved(
+    expr: &Expr,
+    collection: &Collection,
+    zone: Option<&TimeZone>,
+) -> Result<Option<Expr>, ExprError> {
     if !expr.any(&|one| matches!(one.kind, Kind::Instant(_) | Kind::Interval(_))) {
         return Ok(None);
     }
-    let zone = collection.zone();
+    let zone = zone.cloned().unwrap_or_else(|| collection.zone());
     let mut expr = expr.clone();
     let mut left = vec![&mut expr];
     while let Some(one) = left.pop() {

@@ -144,7 +144,8 @@ pub(crate) fn lower(
     collection: &Collection,
     templates: &Templates,
 ) -> Result<Query> {
-    let lowered = instants::resolved(&parsed.expr, collection).and_then(|resolved| {
+    let resolved = instants::resolved(&parsed.expr, collection, templates.zone());
+    let lowered = resolved.and_then(|resolved| {
         let expr = resolved.as_ref().unwrap_or(&parsed.expr);
         lower::lower(expr, collection, templates)
     });

@@ -1,7 +1,8 @@
-//! Values that come beside an expression, by name.
+//! Values that come beside an expression, by name, and the zone of what it says of time.
 
 use std::collections::HashMap;
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::error::{MilvusError, Result};
@@ -12,9 +13,12 @@ const SHORT_ITEMS: usize = 2_048;
 /// How deep lists may be nested.
 const DEPTH_MAX: usize = 16;
 
-/// The values.
+/// The values, and the zone of moments that say no offset: the collection's where there is none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Templates(HashMap<String, Value>);
+pub(crate) struct Templates {
+    values: HashMap<String, Value>,
+    zone: Option<TimeZone>,
+}
 
 impl Templates {
     /// Reads the values of a request.
@@ -26,11 +30,23 @@ impl Templates {
             let value = value_of(value, &name)?;
             Ok((name, value))
         });
-        Ok(Templates(read.collect::<Result<_>>()?))
+        Ok(Templates {
+            values: read.collect::<Result<_>>()?,
+            zone: None,
+        })
+    }
+
+    /// The same with the zone that a request names, if it names one.
+    pub(crate) fn in_zone(self, zone: Option<TimeZone>) -> Templates {
+        Templates { zone, ..self }
+    }
+
+    pub(super) fn zone(&self) -> Option<&TimeZone> {
+        self.zone.as_ref()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.values.get(name)
     }
 }
 

@@ -20,6 +20,7 @@ use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs}
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
+use crate::instant::zone_asked;
 use crate::proto::*;
 use crate::rows::{numbers, sparse_row};
 
@@ -96,7 +97,8 @@ impl Asked {
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
         check_said(&params)?;
-        let templates = Templates::read(request.expr_template_values)?;
+        let templates =
+            Templates::read(request.expr_template_values)?.in_zone(zone_asked(&params)?);
         if let Some(key) = collection.isolated_key() {
             check_isolated(key, &request.dsl)?;
         }

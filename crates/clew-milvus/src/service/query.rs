@@ -19,6 +19,7 @@ use crate::collection::{Collection, DataType, pairs, partition_query};
 use crate::collections::{Opened, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
+use crate::instant::zone_asked;
 use crate::proto::*;
 use crate::rows::Wanted;
 
@@ -49,7 +50,7 @@ impl Service {
         let collection = &opened.named.collection;
         let params = pairs(std::mem::take(&mut request.query_params));
         let matches_any = request.expr.trim().is_empty();
-        let query = self.filter_of(collection, &mut request).await?;
+        let query = self.filter_of(collection, &params, &mut request).await?;
         // As in Milvus, an offset is of rows that have a limit; without one it is not looked at.
         let (limit, offset) = match params.contains_key("limit") {
             true => window(&params)?,
@@ -111,8 +112,10 @@ impl Service {
     async fn filter_of(
         &self,
         collection: &Arc<Collection>,
+        params: &BTreeMap<String, String>,
         request: &mut QueryRequest,
     ) -> Result<Query> {
+        let zone = zone_asked(params)?;
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
         let text = std::mem::take(&mut request.expr);
@@ -120,7 +123,7 @@ impl Service {
         self.hold_expression(&text, &values)?;
         let partitions = std::mem::take(&mut request.partition_names);
         let read = move || {
-            let templates = Templates::read(values)?;
+            let templates = Templates::read(values)?.in_zone(zone);
             filter(&collection, (&text, &templates), &partitions, now)
         };
         self.reading(bytes, read).await
