@@ -28,7 +28,18 @@ impl Engine {
     /// # Errors
     /// When the request is wrong, too many searches wait, or every shard failed. A part of the
     /// shards failing is told in the response.
-    pub async fn search(&self, mut request: SearchRequest) -> Result<SearchResponse, EngineError> {
+    pub fn search(
+        &self,
+        request: SearchRequest,
+    ) -> impl Future<Output = Result<SearchResponse, EngineError>> + Send {
+        // Else each of the futures around this one would have room for it, and be copied with it.
+        self.search_boxed(Box::new(request))
+    }
+
+    async fn search_boxed(
+        &self,
+        mut request: Box<SearchRequest>,
+    ) -> Result<SearchResponse, EngineError> {
         let Some(trace) = Spent::recorded() else {
             return self.search_untold(request).await;
         };
@@ -45,7 +56,10 @@ impl Engine {
         Ok(found)
     }
 
-    async fn search_untold(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
+    async fn search_untold(
+        &self,
+        request: Box<SearchRequest>,
+    ) -> Result<SearchResponse, EngineError> {
         let inner = self.inner.clone();
         if root::is_small(&request) {
             let work = || inner.search(&request);

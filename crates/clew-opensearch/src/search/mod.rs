@@ -155,7 +155,13 @@ pub async fn run(
         scroll::ordered(&mut request);
     }
     let deadline = request.timeout.map(|timeout| timeout + TIME_TO_SHOW);
-    let answering = answer(call, (&spec, &state, &body), request, (started, partial));
+    // By itself: what holds a future has room for all that goes on in it, and is copied with that before anything begins.
+    let answering = Box::pin(answer(
+        call,
+        (&spec, &state, &body),
+        request,
+        (started, partial),
+    ));
     let answer = match deadline {
         None => answering.await?,
         Some(time) => {
