@@ -119,3 +119,28 @@ pub struct Wing {
 
 /// Work that goes on beside requests.
 pub(crate) type Background = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::{bulk, document};
+    use crate::search;
+
+    fn bytes<F: Future<Output = Result<Reply, ApiError>>>(_: impl Fn(Call) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// What answers a request has room for all that it may wait for, and is copied to where it stays: a future that has
+    /// others in it, which hold large values, costs each request as much as reading its body.
+    #[test]
+    fn requests_that_come_often_are_answered_by_small_futures() {
+        let sizes = [
+            ("search", bytes(search::search)),
+            ("bulk", bytes(bulk::bulk)),
+            ("get", bytes(document::get)),
+        ];
+        for (name, size) in sizes {
+            assert!(size <= 6 << 10, "{name}: {size} bytes of {sizes:?}");
+        }
+    }
+}
