@@ -81,15 +81,15 @@ impl Mark {
     }
 
     fn of_route(route: &Route) -> Self {
-        let mut segments = route.segments.iter().zip(0_u32..).rev();
-        let last = segments.find_map(|(segment, at)| match segment {
+        let segments = route.segments.iter().zip(0_u32..);
+        let literals = segments.filter_map(|(segment, at)| match segment {
             Segment::Literal(text) => Some(Mark {
                 at,
                 short: Mark::of(text),
             }),
             Segment::Value(_) => None,
         });
-        last.unwrap_or(Mark::NONE)
+        literals.last().unwrap_or(Mark::NONE)
     }
 
     /// Whether a path of as many segments may fit; its own are marked, too.
