@@ -71,7 +71,7 @@ impl Mark {
         short: 0,
     };
 
-    /// What tells most literals apart: their lengths, and their first and last letters.
+    /// What tells most literals apart: their lengths, the letters behind the sign that most begin with, and the last one.
     fn of(text: &str) -> u32 {
         let bytes = text.as_bytes();
         let letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(0);

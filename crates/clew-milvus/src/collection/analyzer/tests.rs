@@ -260,93 +260,91 @@ fn a_text_is_cut_as_its_language_wants() {
     assert_eq!(words(&params, text).last().unwrap(), "Друга");
 }
 
+/// A tokenizer that is refused with a code, and words of the reason.
+fn check_refused(tokenizer: Value, code: i32, said: &str) {
+    let refused = analyzer_settings(&json!({"tokenizer": tokenizer}).to_string());
+    let refused = refused.err().unwrap();
+    assert_eq!(refused.code(), code, "{tokenizer}: {refused}");
+    assert!(refused.to_string().contains(said), "{tokenizer}: {refused}");
+}
+
 #[test]
 fn what_is_wrong_with_tokenizers_is_told_as_milvus_does() {
-    let identifier = |more: Value| {
-        let mut tokenizer = json!({"type": "language_identifier", "analyzers": {"default": {}}});
-        let members = more.as_object().unwrap().clone();
-        tokenizer.as_object_mut().unwrap().extend(members);
-        tokenizer
-    };
+    let jieba = |name: &str, value: Value| json!({"type": "jieba", name: value});
     for (tokenizer, code, said) in [
         (
-            json!({"type": "jieba", "mode": "loud"}),
+            jieba("mode", json!("loud")),
             1100,
             "must be \"exact\" or \"search\"",
         ),
+        (jieba("mode", json!(1)), 1100, "mode must be string"),
+        (jieba("hmm", json!(1)), 1100, "must be boolean"),
+        (jieba("dict", json!("x")), 1100, "dict must be array"),
+        (jieba("dict", json!([1])), 1100, "item must be string"),
         (
-            json!({"type": "jieba", "mode": 1}),
-            1100,
-            "mode must be string",
-        ),
-        (json!({"type": "jieba", "hmm": 1}), 1100, "must be boolean"),
-        (
-            json!({"type": "jieba", "dict": "x"}),
-            1100,
-            "dict must be array",
-        ),
-        (
-            json!({"type": "jieba", "dict": [1]}),
-            1100,
-            "item must be string",
-        ),
-        (
-            json!({"type": "jieba", "dict": ["_default_", "_extend_default_"]}),
+            jieba("dict", json!(["_default_", "_extend_default_"])),
             1100,
             "can only set one system dict",
         ),
         (
-            json!({"type": "jieba", "dict": ["_default_", "x"]}),
+            jieba("dict", json!(["_default_", "x"])),
             3000,
             "beside _default_",
         ),
-        (
-            json!({"type": "jieba", "extra_dict_file": {}}),
-            3000,
-            "extra_dict_file",
-        ),
+        (jieba("extra_dict_file", json!({})), 3000, "extra_dict_file"),
         (
             json!({"type": "lindera", "dict_kind": "ipadic"}),
             3000,
             "tokenizer lindera",
         ),
-        (json!("language_identifier"), 1100, "analyzers must be set"),
+    ] {
+        check_refused(tokenizer, code, said);
+    }
+    let refused = analyzer_settings(r#"{"type": "klingon"}"#).err().unwrap();
+    assert_eq!(refused.code(), 1100);
+}
+
+#[test]
+fn what_is_wrong_with_identifiers_of_languages_is_told_as_milvus_does() {
+    check_refused(json!("language_identifier"), 1100, "analyzers must be set");
+    let identifier = |name: &str, value: Value| {
+        let mut tokenizer = json!({"type": "language_identifier", "analyzers": {"default": {}}});
+        tokenizer[name] = value;
+        tokenizer
+    };
+    let unsure = json!({"type": "whatlang", "confidence": "x"});
+    for (tokenizer, code, said) in [
         (
-            identifier(json!({"analyzers": {"en": {}}})),
+            identifier("analyzers", json!({"en": {}})),
             1100,
             "default sub analyzer",
         ),
         (
-            identifier(json!({"analyzers": {"default": 1}})),
+            identifier("analyzers", json!({"default": 1})),
             1100,
             "params must be dict",
         ),
         (
-            identifier(json!({"identifier": "lingua"})),
+            identifier("identifier", json!("lingua")),
             3000,
             "identifier lingua",
         ),
         (
-            identifier(json!({"identifier": "guess"})),
+            identifier("identifier", json!("guess")),
             1100,
             "unknown identifier type: guess",
         ),
         (
-            identifier(json!({"identifier": {"type": "whatlang", "confidence": "x"}})),
+            identifier("identifier", unsure),
             1100,
             "confidence must be float",
         ),
         (
-            identifier(json!({"mapping": {"English": 1}})),
+            identifier("mapping", json!({"English": 1})),
             1100,
             "mapping must be dict",
         ),
     ] {
-        let refused = analyzer_settings(&json!({"tokenizer": tokenizer}).to_string());
-        let refused = refused.err().unwrap();
-        assert_eq!(refused.code(), code, "{tokenizer}: {refused}");
-        assert!(refused.to_string().contains(said), "{tokenizer}: {refused}");
+        check_refused(tokenizer, code, said);
     }
-    let refused = analyzer_settings(r#"{"type": "klingon"}"#).err().unwrap();
-    assert_eq!(refused.code(), 1100);
 }
