@@ -421,7 +421,8 @@ impl<'a> Room<'a> {
                 break;
             }
             if count == self.lists.len() {
-                self.lists.push(List::default());
+                // Made where it stays: a list has room for a block of documents, which pushing one would copy.
+                self.lists.resize_with(count + 1, List::default);
             }
             count += usize::from(word.open(&mut self.lists[count], word.weight, segment));
         }
