@@ -236,7 +236,7 @@ class Analysis(ClewTest):
             ({"tokenizer": "nothing", "text": "x"}, "failed to find global tokenizer under [nothing]"),
             ({"tokenizer": "standard", "filter": ["nothing"], "text": "x"}, "failed to find global filter under [nothing]"),
             ({"analyzer": "nothing", "text": "x"}, "failed to find global analyzer [nothing]"),
-            ({"filter": "lowercase", "text": "x"}, "failed to parse field [filter]"),
+            ({"filter": "lowercase", "text": "x"}, "[analyze_request] filter doesn't support values of type: VALUE_STRING"),
         ]:
             with self.refused(400, reason=reason):
                 self.client.indices.analyze(body=body)

@@ -60,11 +60,11 @@ class Formats(ClewTest):
         self.assertEqual(self.asked("GET", "/_cat/indices?h=index", Accept=SMILE)[2], b":)\n\x00\xf8\xfa\x84index\x40i\xfb\xf9")
 
     def test_searches_and_their_errors_are_read_and_told_in_yaml(self):
-        self.asked("PUT", "/i/_doc/1?refresh=true", b"a: 1\nb: [x, {c: y}]\n", Content_Type=YAML)
+        self.asked("PUT", "/i/_doc/1?refresh=true", b"a: 1\nb: {c: [x, y]}\n", Content_Type=YAML)
         search = b"query:\n  term: {a: 1}\nsize: 1\n"
         status, _, told = self.asked("POST", "/i/_search", search, Content_Type=YAML)
         self.assertEqual(status, 200)
-        self.assertEqual(yaml.safe_load(told)["hits"]["hits"][0]["_source"], {"a": 1, "b": ["x", {"c": "y"}]})
+        self.assertEqual(yaml.safe_load(told)["hits"]["hits"][0]["_source"], {"a": 1, "b": {"c": ["x", "y"]}})
         status, media, told = self.asked("POST", "/i/_search", b"query: {nothing: {}}\n", Content_Type=YAML)
         self.assertEqual((status, media), (400, YAML))
         self.assertEqual(yaml.safe_load(told)["status"], 400)

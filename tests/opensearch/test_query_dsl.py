@@ -157,7 +157,7 @@ class QueryStrings(ClewTest):
             self.assertEqual(self.found(text, **options, **both), found, kind)
         self.assertEqual(self.found("first:(will smith)", type="phrase"), ["1"])
         self.assertEqual(self.found("jones OR (will smith)", type="phrase", **both), ["1"])
-        with self.refused(400, "parsing_exception", "unknown type"):
+        with self.refused(400, "parse_exception", "unknown type"):
             self.found("will", type="all_fields")
 
     def test_words_over_several_fields_are_counted_together(self):

@@ -161,7 +161,7 @@ class SearchCorners(ClewTest):
             self.assertEqual(shown("title", "number 38", kind), ["Post <em>number 38</em> alpha"])
             self.assertEqual(shown("typed", "quick", kind), ["A <em>quick</em> fox"])
         # `plain` takes what overlaps for one word, wherever it was found.
-        self.assertEqual(shown("title", "post alpha", "unified"), ["<em>Post</em> number 38<em> alpha</em>"])
+        self.assertEqual(shown("title", "post alpha", "unified"), ["<em>Post </em>number 38<em> alpha</em>"])
         self.assertEqual(shown("title", "post alpha", "plain"), ["<em>Post number 38 alpha</em>"])
 
     def test_what_a_keyword_ignores_is_not_highlighted(self):

@@ -224,6 +224,10 @@ impl DslError {
     /// The error as it is told of a member whose value has it. A member that is unknown is told at its name, and what it is
     /// in where the reader has come to: at its value.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
+        // Scripts are compiled by shards, once all has been read.
+        if self.kind == DslErrorKind::Script {
+            return self;
+        }
         DslError {
             spot: self.spot.map(Spot::past_name),
             within: Some(Box::new(self)),
