@@ -76,12 +76,14 @@ pub(crate) fn check_alias_name(name: &str) -> Result<(), EngineError> {
 }
 
 /// A number in base 64, most significant digit first; the digits ascend as characters do.
-fn digits(value: u128, count: u32) -> impl Iterator<Item = u8> {
+fn digits<const COUNT: usize>(mut value: u128) -> [u8; COUNT] {
     const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
-    let shifted = move |place: u32| value.checked_shr(6 * place).unwrap_or(0) & 63;
-    (0..count)
-        .rev()
-        .map(move |place| DIGITS[usize::try_from(shifted(place)).unwrap_or(0)])
+    let mut digits = [0; COUNT];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[usize::from(value.to_le_bytes()[0] & 63)];
+        value >>= 6;
+    }
+    digits
 }
 
 /// Whether a name is what [`IdGenerator::next_uuid`] makes.
@@ -123,15 +125,15 @@ impl IdGenerator {
     /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
     /// their beginning and rise, which keeps term dictionaries small.
     pub(crate) fn next(&self) -> String {
-        let id = self.starts[0] + self.counted();
-        digits(id, ID_CHARS).map(char::from).collect()
+        let id: [u8; ID_CHARS as usize] = digits(self.starts[0] + self.counted());
+        String::from_utf8_lossy(&id).into_owned()
     }
 
     /// An id of 22 characters, as many as clients expect of an index, and only those that they expect.
     pub(crate) fn next_uuid(&self) -> String {
-        let uuid = digits(self.starts[1] + self.counted(), UUID_CHARS);
-        let uuid = uuid.map(|digit| if digit == b'~' { '-' } else { digit.into() });
-        uuid.collect()
+        let uuid: [u8; UUID_CHARS as usize] = digits(self.starts[1] + self.counted());
+        let uuid = uuid.map(|digit| if digit == b'~' { b'-' } else { digit });
+        String::from_utf8_lossy(&uuid).into_owned()
     }
 
     fn counted(&self) -> u128 {
