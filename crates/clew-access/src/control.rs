@@ -71,7 +71,7 @@ impl AccessControl {
         let records = match file::load(&*disk, path)? {
             Some(records) => records,
             None => {
-                let root = PasswordHash::build(&initial.root_password)?;
+                let root = PasswordHash::later(&initial.root_password)?;
                 Records::initial(root, &initial.public)?
             }
         };
