@@ -1,5 +1,6 @@
-//! Smile, the binary JSON of Jackson (github.com/FasterXML/smile-format-specification, version 0), on its way to JSON. No
-//! crate that is kept reads it.
+//! Smile, the binary JSON of Jackson (github.com/FasterXML/smile-format-specification, version 0), on its way to JSON. Read
+//! here, so that each value goes into the booked text as it comes: a deserializer of serde would give names and numbers back
+//! as values first.
 
 use super::json_text::{BinaryText, JsonText};
 use super::malformed;
