@@ -210,7 +210,7 @@ class Asked(ClewTest):
 
     def test_what_says_nothing_is_passed_over(self):
         """The RestHighLevelClient writes down whatever its requests can have."""
-        self.raw("PUT", "/told/_create/1?timeout=1m", body={"n": 1}, params={"version": -4})
+        self.raw("PUT", "/told/_create/1?timeout=1m&version=-4", body={"n": 1})
         with self.refused(409, "version_conflict_engine_exception"):
             self.raw("PUT", "/told/_create/1", body={"n": 1}, params={"version": -4})
         with self.refused(400, "illegal_argument_exception"):
