@@ -123,9 +123,7 @@ impl Scan<'_> {
     fn document(&mut self) -> Result<(), Stop> {
         let mut due = Due::Value;
         loop {
-            while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-                self.at += 1;
-            }
+            self.skip_blanks();
             due = match (due, self.peek()) {
                 (Due::Nothing, _) => return Ok(()),
                 (Due::FirstItem, Some(b']')) | (Due::FirstName, Some(b'}')) => self.close(),
@@ -134,6 +132,12 @@ impl Scan<'_> {
                 (Due::FirstName | Due::Name, _) => self.name()?,
                 (Due::Behind, _) => self.behind()?,
             };
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
         }
     }
 
@@ -184,15 +188,11 @@ impl Scan<'_> {
                 return Err(self.unexpected(wanted));
             }
         }
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.at += 1;
-        }
+        self.skip_blanks();
         match self.peek() {
             Some(b':') => {
                 self.at += 1;
-                while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-                    self.at += 1;
-                }
+                self.skip_blanks();
                 match self.peek() {
                     Some(_) => Ok(Due::Value),
                     None => Err(self.ended(" within/between Object entries")),
