@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::bail;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: clew_platform::Mimalloc = clew_platform::Mimalloc;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

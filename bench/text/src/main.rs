@@ -24,7 +24,7 @@ use queries::{Class, Queries};
 use rustix::time::{ClockId, clock_gettime};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: clew_platform::Mimalloc = clew_platform::Mimalloc;
 
 /// Hits of every search.
 const TOP: usize = 10;

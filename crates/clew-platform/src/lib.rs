@@ -44,7 +44,7 @@ pub use account::{
     Reservation,
 };
 pub use advice::advise_random;
-pub use allocator::give_back_freed;
+pub use allocator::{Mimalloc, give_back_freed};
 pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, overdue, stopped};
 pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms};
 pub use counting::{CountingAllocator, thread_allocations};

@@ -31,13 +31,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use clew_collect::SinkError;
-use clew_platform::CountingAllocator;
+use clew_platform::{CountingAllocator, Mimalloc};
 use clew_profile::SamplingAllocator;
 
 /// Indexing allocates small and often; this allocator measures faster at it than the system's.
 #[global_allocator]
-static ALLOCATOR: CountingAllocator<SamplingAllocator<mimalloc::MiMalloc>> =
-    CountingAllocator(SamplingAllocator(mimalloc::MiMalloc));
+static ALLOCATOR: CountingAllocator<SamplingAllocator<Mimalloc>> =
+    CountingAllocator(SamplingAllocator(Mimalloc));
 
 const EXAMPLES: &str = "\
 Examples:
