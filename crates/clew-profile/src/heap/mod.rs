@@ -1,8 +1,9 @@
 //! What has been allocated, and is still in use, by stack: an allocation is noted for each 512 KiB on the average, at random
 //! intervals, so that every byte has the same chance (a Poisson process, as tcmalloc and Go sample).
 //!
-//! An allocation that is noted begins at a page or is large, and such are looked up when they are freed: that one test of an
-//! address, and counting down on the way in, is all that the others cost.
+//! An allocation that is noted begins at a page or is large, and such are looked up when they are freed, unless none that is
+//! noted shares a slot of a small table with them: that test of an address, and counting down on the way in, is all that the
+//! others cost.
 
 mod own_stack;
 
@@ -10,7 +11,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
@@ -36,6 +37,14 @@ static ENABLED: AtomicBool = AtomicBool::new(false);
 /// A number for each thread to begin with.
 static SEED: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
 static HEAP: Mutex<Option<Heap>> = Mutex::new(None);
+/// Allocations in use that are noted, by the pages that they begin in.
+static SLOTS: [AtomicU8; 1 << 15] = [const { AtomicU8::new(0) }; 1 << 15];
+
+/// The slot of an address. What has once been counted to the last number stays there.
+fn slot(address: usize) -> &'static AtomicU8 {
+    let page = address / PAGE;
+    &SLOTS[(page ^ (page >> 15)) % SLOTS.len()]
+}
 
 thread_local! {
     /// Bytes until the next sample.
@@ -115,6 +124,9 @@ impl Heap {
             layout,
         };
         self.live.insert(address, live);
+        let _ = slot(address).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+            count.checked_add(1)
+        });
     }
 
     /// Whether one more can be noted; else it is counted as lost.
@@ -130,6 +142,9 @@ impl Heap {
 
     fn free(&mut self, address: usize) -> Option<Live> {
         let live = self.live.remove(&address)?;
+        let _ = slot(address).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+            (count != u8::MAX).then(|| count.saturating_sub(1))
+        });
         if let Some(sums) = self.stacks.get_mut(live.stack) {
             let size = live.layout.size();
             let weight = weight(size);
@@ -293,10 +308,12 @@ fn taken(pointer: *mut u8) -> Option<Live> {
     HEAP.lock().as_mut()?.free(pointer.addr())
 }
 
-/// May have been noted: those begin at a page, or are large.
+/// May have been noted: those begin at a page, or are large. Who frees an allocation knows of it from the thread that made it,
+/// and so sees its slot as that left it.
 #[inline]
 fn may_be_noted(pointer: *mut u8, size: usize) -> bool {
-    (size >= LARGE || pointer.addr().is_multiple_of(PAGE)) && ENABLED.load(Ordering::Acquire)
+    (size >= LARGE || pointer.addr().is_multiple_of(PAGE))
+        && slot(pointer.addr()).load(Ordering::Relaxed) != 0
 }
 
 // SAFETY: every method hands its arguments to the wrapped allocator, which keeps the contract, or asks it for more alignment than
