@@ -1,5 +1,7 @@
 //! Finds the endpoint of a request. A literal segment wins over a `{name}`.
 
+use std::collections::HashMap;
+
 use axum::http::Method;
 
 use super::action_names::action_name;
@@ -53,49 +55,30 @@ enum Names {
 /// Every path that is served. Short patterns come first, and of those with as many segments the ones with more literals.
 pub(crate) struct RouteTable {
     routes: Vec<Route>,
-    /// The mark of each route: some hundred patterns of a request's length lie in a few cache lines so, and nearly all that do
-    /// not fit are told by it.
-    marks: Vec<Mark>,
+    /// The places of routes by how they end. A path can only fit those that end with one of its own segments where it has
+    /// that, and the few that are all values: of some hundred as long as it one or two.
+    by_end: HashMap<End<'static>, Vec<usize>>,
 }
 
-/// The last literal of a pattern, by its place and its length and bytes cut short; none where there are only values.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    at: u32,
-    short: u32,
+/// How a pattern ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct End<'a> {
+    segments: usize,
+    /// Its last literal and where that stands; none where there are only values.
+    literal: Option<(usize, &'a str)>,
 }
 
-impl Mark {
-    const NONE: Mark = Mark {
-        at: u32::MAX,
-        short: 0,
-    };
-
-    /// What tells most literals apart: their lengths, the letters behind the sign that most begin with, and the last one.
-    fn of(text: &str) -> u32 {
-        let bytes = text.as_bytes();
-        let letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(0);
-        let last = bytes.len().checked_sub(1);
-        let length = u8::try_from(bytes.len()).unwrap_or(u8::MAX);
-        u32::from_le_bytes([length, letter(Some(1)), letter(Some(2)), letter(last)])
-    }
-
-    fn of_route(route: &Route) -> Self {
-        let segments = route.segments.iter().zip(0_u32..);
-        let literals = segments.filter_map(|(segment, at)| match segment {
-            Segment::Literal(text) => Some(Mark {
-                at,
-                short: Mark::of(text),
-            }),
+impl End<'static> {
+    fn of(route: &Route) -> Self {
+        let segments = route.segments.iter().enumerate();
+        let mut literals = segments.filter_map(|(at, segment)| match segment {
+            Segment::Literal(text) => Some((at, *text)),
             Segment::Value(_) => None,
         });
-        literals.last().unwrap_or(Mark::NONE)
-    }
-
-    /// Whether a path of as many segments may fit; its own are marked, too.
-    fn may_fit(self, path: &[u32]) -> bool {
-        path.get(self.at as usize)
-            .is_none_or(|short| *short == self.short)
+        End {
+            segments: route.segments.len(),
+            literal: literals.next_back(),
+        }
     }
 }
 
@@ -103,8 +86,11 @@ impl RouteTable {
     pub(crate) fn new(groups: impl Iterator<Item = &'static Group>) -> Self {
         let mut routes: Vec<Route> = groups.flat_map(routes_of).collect();
         routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
-        let marks = routes.iter().map(Mark::of_route).collect();
-        RouteTable { routes, marks }
+        let mut by_end: HashMap<_, Vec<usize>> = HashMap::new();
+        for (place, route) in routes.iter().enumerate() {
+            by_end.entry(End::of(route)).or_default().push(place);
+        }
+        RouteTable { routes, by_end }
     }
 
     /// How often each route is asked for, by what OpenSearch calls it.
@@ -124,16 +110,21 @@ impl RouteTable {
         method: &Method,
         path: &[String],
     ) -> Result<FoundRoute<'_>, Vec<&'static str>> {
-        let begin = self
-            .routes
-            .partition_point(|route| route.segments.len() < path.len());
-        let (behind, marks) = (&self.routes[begin..], &self.marks[begin..]);
-        let count = behind.partition_point(|route| route.segments.len() == path.len());
-        let shorts: Vec<u32> = path.iter().map(|text| Mark::of(text)).collect();
+        let literals = path.iter().map(String::as_str).enumerate().map(Some);
+        let ends = literals.chain([None]).map(|literal| End {
+            segments: path.len(),
+            literal,
+        });
+        let mut places: Vec<usize> = ends
+            .filter_map(|end| self.by_end.get(&end))
+            .flatten()
+            .copied()
+            .collect();
+        places.sort_unstable();
         for names in [Names::Plausible, Names::Any] {
             let mut allowed = Vec::new();
-            for (route, mark) in behind[..count].iter().zip(marks) {
-                if !mark.may_fit(&shorts) || !route.fits(path, names) {
+            for route in places.iter().filter_map(|place| self.routes.get(*place)) {
+                if !route.fits(path, names) {
                     continue;
                 }
                 if route.methods.contains(&method.as_str()) {
