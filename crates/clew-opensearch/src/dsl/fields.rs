@@ -146,7 +146,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
     phrase.boost = parameters.boost()?;
     phrase.analyzer = parameters.text("analyzer")?;
     phrase.slop = slop(&mut parameters, "slop")?;
-    let negative = "No negative maxExpansions allowed.";
+    let negative = || "No negative maxExpansions allowed.";
     if let Some(most) = parameters.at_least("max_expansions", 0, negative)? {
         phrase.max_expansions = most;
     }
@@ -160,7 +160,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
 }
 
 pub(super) fn slop(parameters: &mut Parameters<'_>, name: &str) -> Result<u32, DslError> {
-    let slop = parameters.at_least(name, 0, "No negative slop allowed.")?;
+    let slop = parameters.at_least(name, 0, || "No negative slop allowed.")?;
     let slop = slop.unwrap_or(0);
     u32::try_from(slop).map_err(|_| DslError::illegal(format!("slop [{slop}] is too large")))
 }

@@ -306,14 +306,14 @@ pub(super) fn fuzziness(parameters: &mut Parameters<'_>) -> Result<Option<Fuzzin
         .transpose()?;
     let mut fuzziness = given.unwrap_or_else(Fuzziness::auto);
     let query = parameters.query();
-    let negative = format!("[{query}] requires prefix length to be non-negative.");
-    if let Some(length) = parameters.at_least("prefix_length", 0, &negative)? {
+    let negative = || format!("[{query}] requires prefix length to be non-negative.");
+    if let Some(length) = parameters.at_least("prefix_length", 0, negative)? {
         fuzziness.prefix_length = length;
     }
     // Those who ask for words that are like one may say 0, and find none.
     let least = i64::from(query != "fuzzy");
-    let none = format!("[{query}] requires maxExpansions to be positive.");
-    if let Some(most) = parameters.at_least("max_expansions", least, &none)? {
+    let none = || format!("[{query}] requires maxExpansions to be positive.");
+    if let Some(most) = parameters.at_least("max_expansions", least, none)? {
         fuzziness.max_expansions = most;
     }
     for name in ["transpositions", "fuzzy_transpositions"] {

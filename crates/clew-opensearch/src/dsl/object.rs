@@ -197,11 +197,11 @@ impl<'a> Parameters<'a> {
     }
 
     /// A whole number that is not below the least, and what is told of one that is.
-    pub(super) fn at_least(
+    pub(super) fn at_least<R: Into<String>>(
         &mut self,
         name: &str,
         least: i64,
-        reason: &str,
+        reason: impl FnOnce() -> R,
     ) -> Result<Option<usize>, DslError> {
         let Some(value) = self.take(name) else {
             return Ok(None);
@@ -209,7 +209,7 @@ impl<'a> Parameters<'a> {
         let number = integer_in(value).map_err(|error| self.of_last(error))?;
         let number = number.ok_or_else(|| self.wrong(name, value))?;
         if number < least {
-            return Err(DslError::illegal(reason));
+            return Err(DslError::illegal(reason()));
         }
         Ok(usize::try_from(number).ok())
     }
