@@ -30,10 +30,10 @@ impl Engine {
     /// shards failing is told in the response.
     pub fn search(
         &self,
-        request: SearchRequest,
+        request: impl Into<Box<SearchRequest>>,
     ) -> impl Future<Output = Result<SearchResponse, EngineError>> + Send {
         // Else each of the futures around this one would have room for it, and be copied with it.
-        self.search_boxed(Box::new(request))
+        self.search_boxed(request.into())
     }
 
     async fn search_boxed(

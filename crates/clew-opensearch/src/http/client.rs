@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 const VENDOR_TYPE: &str = "application/vnd.elasticsearch+json";
 
 /// The client of a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Client {
     /// Anyone who takes OpenSearch's answers.
     #[default]
@@ -129,11 +129,14 @@ fn named(agent: &str) -> Option<Option<Version>> {
 const LOGSTASH_PLUGIN: &str = "logstash-output-elasticsearch";
 
 fn is_elastic(product: &str) -> bool {
-    let product = product.to_ascii_lowercase();
+    let starts_with = |start: &str| {
+        let found = product.get(..start.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(start))
+    };
     ["elastic-", "elasticsearch-", "go-elasticsearch"]
         .iter()
-        .any(|start| product.starts_with(start) && !product.starts_with("elastic-transport"))
-        || product == LOGSTASH_PLUGIN
+        .any(|start| starts_with(start) && !starts_with("elastic-transport"))
+        || product.eq_ignore_ascii_case(LOGSTASH_PLUGIN)
 }
 
 /// The version behind `compatible-with` of versioned JSON.

@@ -143,7 +143,7 @@ pub async fn run(
         collapse::check(&spec).map_err(refused)?;
     }
     let request = spec.request(state.pinned.clone());
-    let mut request = request.map_err(|error| on_first(call, &state.indices, error))?;
+    let mut request = Box::new(request.map_err(|error| on_first(call, &state.indices, error))?);
     call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
     request.timeout = request.timeout.or(times.timeout);
@@ -206,7 +206,7 @@ async fn piped(
 async fn answer(
     call: &Call,
     (spec, state, body): (&Arc<Spec>, &State, &Value),
-    mut request: SearchRequest,
+    mut request: Box<SearchRequest>,
     (started, partial): (Instant, bool),
 ) -> Result<Vec<u8>, ApiError> {
     if call.api.cluster_settings.tells_slow() {
@@ -308,9 +308,10 @@ async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiErr
 async fn execute(
     call: &Call,
     indices: &[Arc<Index>],
-    mut request: SearchRequest,
+    request: impl Into<Box<SearchRequest>>,
     body: &Value,
 ) -> Result<SearchResponse, ApiError> {
+    let mut request = request.into();
     let expensive = call.api.cluster_settings.expensive_queries();
     let allowed = call.api.cluster_settings.derived_fields();
     for index in indices {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
 use clew_engine::{Access, EngineError};
@@ -93,6 +93,7 @@ fn end_trace(
 async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response) {
     let api = &server.api;
     let (head, body) = request.into_parts();
+    let client = Client::of(&head.headers);
     let mut endpoint = None;
     let mut params = Arc::new(Params::default());
     let outcome = async {
@@ -108,17 +109,17 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
             found => found?,
         };
         endpoint = Some(found.route);
-        run(api, found, &head, params.clone(), body).await
+        run(api, found, (&head, client), params.clone(), body).await
     }
     .await;
     let reply = outcome.and_then(|reply| admit(api, reply, &params));
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
-    let asked = (&head.method, &head.headers);
+    let asked = (&head.method, &head.headers, client);
     let mut response = finish(api, reply, asked, &params).await;
     // What the client calls the request comes back with its answer, as in OpenSearch.
-    let opaque_id = head.headers.get(OPAQUE_ID);
+    let opaque_id = head.headers.get(&OPAQUE_ID);
     if let Some(id) = opaque_id.filter(|id| id.len() <= HEADER_BYTES_MAX) {
-        response.headers_mut().insert(OPAQUE_ID, id.clone());
+        response.headers_mut().insert(&OPAQUE_ID, id.clone());
     }
     (endpoint, response)
 }
@@ -128,7 +129,7 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
 /// have other names.
 fn params_of(head: &Parts) -> Result<Params, ApiError> {
     let mut params = Params::parse(head.uri.query().unwrap_or_default())?;
-    let named = |name: header::HeaderName| {
+    let named = |name: HeaderName| {
         let value = head.headers.get(name)?;
         Format::of_media_type(value.to_str().ok()?)
     };
@@ -171,7 +172,7 @@ fn route<'a>(
 async fn run(
     api: &Arc<Api>,
     found: FoundRoute<'_>,
-    head: &Parts,
+    (head, client): (&Parts, Client),
     params: Arc<Params>,
     body: Result<Bytes, ApiError>,
 ) -> Result<Reply, ApiError> {
@@ -199,10 +200,10 @@ async fn run(
         path_values: with_index(found.path_values, found.route, &params),
         params,
         body,
-        opaque_id: short_header(&head.headers, OPAQUE_ID),
+        opaque_id: short_header(&head.headers, &OPAQUE_ID),
         access: Access::everything(),
-        client: Client::of(&head.headers),
-        last_event_id: short_header(&head.headers, "last-event-id"),
+        client,
+        last_event_id: short_header(&head.headers, &LAST_EVENT_ID),
         memory: RequestMemory::new(api.engine.memory()),
     };
     let asked_bytes =
@@ -301,11 +302,13 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
 }
 
 /// What a client calls a request.
-const OPAQUE_ID: &str = "x-opaque-id";
+static OPAQUE_ID: HeaderName = HeaderName::from_static("x-opaque-id");
+/// The last event that a client has of a stream that broke off.
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Longest header whose text is kept, in bytes.
 const HEADER_BYTES_MAX: usize = 1024;
 
-fn short_header(headers: &HeaderMap, name: &str) -> Option<String> {
+fn short_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let text = headers.get(name)?.to_str().ok()?;
     (text.len() <= HEADER_BYTES_MAX).then(|| text.to_string())
 }
@@ -384,7 +387,7 @@ fn admit(api: &Api, mut reply: Reply, params: &Params) -> Result<Reply, ApiError
 async fn finish(
     api: &Api,
     reply: Reply,
-    (method, headers): (&Method, &HeaderMap),
+    (method, headers, client): (&Method, &HeaderMap, Client),
     params: &Arc<Params>,
 ) -> Response {
     if let Some(events) = reply.events {
@@ -401,7 +404,6 @@ async fn finish(
     if body::accepts_gzip(headers) {
         (body, packed) = body::compress(&api.engine, body).await;
     }
-    let client = Client::of(headers);
     let content_type = match reply.content_type {
         ContentType::Json => match answered_in(params) {
             Format::Json => client.json_type().unwrap_or(Format::Json.media_type()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use clew_engine::Engine;
 use clew_platform::{FNV1A_64, fnv1a_64};
 use clew_profile::{ExemplarBook, Spent, TraceParent, Tracer};
@@ -88,6 +88,9 @@ pub(crate) const LUCENE_VERSION: &str = "9.12.1";
 pub(crate) const BUILD_TYPE: &str = "tar";
 pub(crate) const BUILD_HASH: &str = "unknown";
 
+/// What names the trace that a request is a part of.
+static TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
+
 /// What every endpoint shares.
 pub struct Api {
     /// The engine.
@@ -154,7 +157,9 @@ impl Api {
 
     /// An account for a request that begins now, if it is to have one.
     pub(crate) fn account(&self, headers: &HeaderMap) -> Option<Arc<Spent>> {
-        let parent = TraceParent::of(|name| headers.get(name)?.to_str().ok());
+        let header = |name: &str| headers.get(name)?.to_str().ok();
+        let is_traced = headers.contains_key(&TRACE_PARENT);
+        let parent = is_traced.then(|| TraceParent::of(header)).flatten();
         let tells = self.engine.tells_slow() || self.cluster_settings.tells_slow();
         Spent::of_request(parent, self.options.tracer.as_ref(), tells)
     }

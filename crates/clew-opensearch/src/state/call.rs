@@ -68,7 +68,7 @@ impl Call {
             body: Bytes::from(body),
             opaque_id: self.opaque_id.clone(),
             access: self.access.clone(),
-            client: self.client.clone(),
+            client: self.client,
             last_event_id: None,
             memory: RequestMemory::new(self.api.engine.memory()),
         })
@@ -85,7 +85,7 @@ impl Call {
             body: self.body.clone(),
             opaque_id: self.opaque_id.clone(),
             access: self.access.clone(),
-            client: self.client.clone(),
+            client: self.client,
             last_event_id: self.last_event_id.clone(),
             memory: self.memory.clone(),
         }

@@ -43,16 +43,19 @@ impl Format {
     /// The format of a media type as headers have it, whatever parameters it has.
     pub(crate) fn of_media_type(text: &str) -> Option<Self> {
         let media = text.split(';').next().unwrap_or_default();
-        let media = media.trim().to_ascii_lowercase();
-        let name = media.strip_prefix("application/")?;
-        match name {
-            // Several types.
-            name if name.contains(',') => None,
-            "yaml" => Some(Format::Yaml),
-            "cbor" => Some(Format::Cbor),
-            "smile" => Some(Format::Smile),
-            name if name.ends_with("json") || name.ends_with("json+nd") => Some(Format::Json),
-            _ => None,
+        let (kind, name) = media.trim().split_once('/')?;
+        let ends_with = |end: &str| {
+            let at = name.len().checked_sub(end.len());
+            let found = at.and_then(|at| name.get(at..));
+            found.is_some_and(|found| found.eq_ignore_ascii_case(end))
+        };
+        // A comma: several types.
+        if !kind.eq_ignore_ascii_case("application") || name.contains(',') {
+            return None;
+        }
+        match Format::named(name) {
+            None if ends_with("json") || ends_with("json+nd") => Some(Format::Json),
+            named => named,
         }
     }
 
