@@ -277,8 +277,8 @@ pub enum EngineError {
     /// The engine is closing.
     #[error("the engine is closed")]
     Closed,
-    /// A search ran into a defect; the log has where.
-    #[error("the search ran into a defect of the program")]
+    /// Work ran into a defect; the log has where.
+    #[error("the work ran into a defect of the program")]
     Panicked,
 }
 

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{DefinitionChange, Engine, Purpose};
+use clew_engine::{DefinitionChange, Engine, EngineError, Purpose};
+use clew_platform::{Panicked, caught};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
@@ -203,7 +204,9 @@ impl Service {
         let id = work.job.id;
         self.imports()
             .change(id, |job| job.state = State::Importing);
-        let outcome = self.read_inputs(work).await;
+        // The jobs behind one that runs into a defect have their turn all the same.
+        let read = caught(self.read_inputs(work)).await;
+        let outcome = read.unwrap_or_else(|Panicked| Err(EngineError::Panicked.into()));
         let failed = outcome.err().map(|error| error.to_string());
         let known = self.imports().jobs.lock().get(&id).cloned();
         let Some(mut job) = known else { return };

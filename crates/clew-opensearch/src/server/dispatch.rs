@@ -30,7 +30,7 @@ use crate::server::shape::{answered_in, is_reshaped, reshaped};
 use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
-use crate::state::tasks::RequestDetails;
+use crate::state::tasks::{RequestDetails, or_defect};
 
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 
@@ -210,7 +210,7 @@ async fn run(
         call.body.len() + head.uri.path().len() + head.uri.query().map_or(0, str::len);
     let is_long = asked_bytes > SHORT_REQUEST_BYTES;
     let Some(action) = found.route.action else {
-        return answer_of(found.route.handler, call, is_long).await;
+        return or_defect(answer_of(found.route.handler, call, is_long)).await;
     };
     let cancel_after = cancel_after(&call, found.route.params)?;
     let asked = RequestDetails {
@@ -219,9 +219,8 @@ async fn run(
         opaque_id: call.opaque_id.as_deref(),
     };
     let answering = api.tasks.answering(action, &asked);
-    answering
-        .answer(answer_of(found.route.handler, call, is_long), cancel_after)
-        .await
+    let answer = answer_of(found.route.handler, call, is_long);
+    or_defect(answering.answer(answer, cancel_after)).await
 }
 
 /// The values of a path, and the indexes that are named beside one that has none.

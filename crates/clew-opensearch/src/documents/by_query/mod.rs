@@ -75,11 +75,12 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
     let speeds = call.api.parts.get::<Speeds>();
     speeds.insert(number, job.speed.clone());
     tokio::spawn(token.scope(async move {
-        let answer = run(&call, &job, Some(number)).await;
+        let work = async {
+            let outcome = run(&call, &job, Some(number)).await;
+            outcome.map(|outcome| outcome.body)
+        };
+        call.api.tasks.see_through(number, work).await;
         speeds.remove(number);
-        call.api
-            .tasks
-            .end(number, answer.map(|outcome| outcome.body));
     }));
     Ok(Reply::json(&json!({"task": id})))
 }

@@ -18,6 +18,7 @@ use crate::http::reply::Reply;
 use crate::http::request_memory::{json_bytes, words_bytes};
 use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
+use crate::state::tasks::or_defect;
 
 /// How long a request waits for the end of its search unless it says otherwise, and at most.
 const WAIT: Duration = Duration::from_secs(1);
@@ -73,7 +74,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let own = (api.clone(), searches.clone());
     let searching = token.scope(async move {
         let (api, searches) = own;
-        let found = super::run(&call, &expression, options, body).await;
+        let found = or_defect(super::run(&call, &expression, options, body)).await;
         let held = found.and_then(|answer| Ok((call.memory.hold(answer.len())?, answer)));
         let (outcome, told) = match held {
             Ok((memory, answer)) => {

@@ -13,6 +13,10 @@ use clew_platform::{Clock, RealClock, SimDisk};
 use serde_json::{Value, json};
 
 use super::fixture::{Node, segment_file};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::routes::{Group, Wing, endpoint};
+use crate::state::call::Call;
 
 /// Within this time a node has mended what can be mended.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,4 +105,36 @@ fn one_task_ends_all_scrolls_and_points_in_time() {
         "DELETE /_search/point_in_time",
         json!({ "pit_id": [stays] }),
     );
+}
+
+async fn break_down(_: Call) -> Result<Reply, ApiError> {
+    tokio::task::yield_now().await;
+    panic!("as it must")
+}
+
+const BROKEN: &[Wing] = &[Wing {
+    groups: &[Group {
+        class: "broken",
+        params: &[],
+        endpoints: &[
+            endpoint!("GET", ["/_broken"], break_down),
+            endpoint!("GET", ["/_broken/long"], break_down).takes_long("cluster:monitor/broken"),
+        ],
+    }],
+    schemas: "{}",
+    check_settings: None,
+    background: None,
+}];
+
+/// A defect of an endpoint is answered, and what the request held is given back.
+#[test]
+fn a_request_that_breaks_down_is_answered_and_forgotten() {
+    let node = Node::open(&SimDisk::new(), BROKEN).unwrap();
+    for path in ["/_broken", "/_broken/long"] {
+        let (status, answer) = node.ask(&format!("GET {path}"), Value::Null);
+        assert_eq!(status, 500, "{answer}");
+        let reason = answer["error"]["reason"].to_string();
+        assert!(reason.contains("a defect of the program"), "{reason}");
+    }
+    assert!(node.api.tasks.running().is_empty());
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use clew_engine::EngineError;
-use clew_platform::{CancellationToken, Clock};
+use clew_platform::{CancellationToken, Clock, Panicked, caught};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -239,12 +239,20 @@ impl Tasks {
         number: u64,
         work: impl FnOnce() -> Result<Value, ApiError>,
     ) -> Result<Value, ApiError> {
-        let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            let reason = "the task ran into a defect of the program";
-            Err(ApiError::internal(reason))
-        });
+        let ended = catch_unwind(AssertUnwindSafe(work));
+        let ended = ended.unwrap_or_else(|_| Err(EngineError::Panicked.into()));
         self.end(number, ended.clone());
         ended
+    }
+
+    /// The same for work that waits for other work.
+    pub(crate) async fn see_through(
+        &self,
+        number: u64,
+        work: impl Future<Output = Result<Value, ApiError>>,
+    ) {
+        let ended = or_defect(work).await;
+        self.end(number, ended);
     }
 
     pub(crate) fn find(&self, number: u64) -> Option<Task> {
@@ -262,6 +270,17 @@ impl Tasks {
             ended.await;
         }
     }
+}
+
+/// What work comes to; where it runs into a defect of the program, that is its error.
+///
+/// # Errors
+/// Its own, and the defect.
+pub(crate) async fn or_defect<T>(
+    work: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    let ended = caught(work).await;
+    ended.unwrap_or_else(|Panicked| Err(EngineError::Panicked.into()))
 }
 
 fn nanos_since(started: Instant) -> u64 {
@@ -292,6 +311,39 @@ mod tests {
         let number = tasks.begin(task()).ok().unwrap();
         let ended = tasks.carry_out(number, || Ok(Value::from(7)));
         assert_eq!(ended.ok().unwrap(), 7);
+    }
+
+    #[test]
+    fn a_task_that_waits_and_breaks_down_has_ended_and_says_why() {
+        let tasks = Tasks::new(Arc::new(FixedClock::default()), None);
+        let task = NewTask {
+            action: "indices:data/write/reindex",
+            description: String::new(),
+            opaque_id: None,
+            token: None,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(async {
+            let (held, number) = (Arc::new(()), tasks.begin(task.clone()).ok().unwrap());
+            let own = held.clone();
+            let work = async move {
+                tokio::task::yield_now().await;
+                assert!(Arc::strong_count(&own) == 0, "as it must");
+                Ok(Value::Null)
+            };
+            tasks.see_through(number, work).await;
+            assert_eq!(Arc::strong_count(&held), 1);
+            assert!(tasks.running().is_empty());
+            let (_, answer) = tasks.find(number).unwrap().ended.unwrap();
+            let reason = answer.unwrap_err()["reason"].to_string();
+            assert!(reason.contains("a defect of the program"), "{reason}");
+            let number = tasks.begin(task).ok().unwrap();
+            tasks
+                .see_through(number, async { Ok(Value::from(7)) })
+                .await;
+            let (_, answer) = tasks.find(number).unwrap().ended.unwrap();
+            assert_eq!(answer.unwrap(), 7);
+        });
     }
 
     #[test]
