@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clew_engine::{Access, Engine, EngineError, Index, IndexHandle, IndexSettings, Purpose};
 use clew_schema::{Mapping, MappingSpec, VectorMapping};
 use clew_vector::ColumnOptions;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use serde_json::Value;
 
 use crate::collection::{Collection, NameOf, Named};
@@ -39,6 +39,8 @@ pub(crate) struct Collections {
     known: Mutex<HashMap<String, Known>>,
     /// Held while a collection changes: it is read, changed and written as a whole.
     changing: Mutex<()>,
+    /// Shared by those who put collections into databases; who drops a database has it alone.
+    placing: RwLock<()>,
 }
 
 /// The name of a collection's index.
@@ -55,6 +57,7 @@ impl Collections {
             engine,
             known: Mutex::default(),
             changing: Mutex::new(()),
+            placing: RwLock::new(()),
         }
     }
 
@@ -72,6 +75,21 @@ impl Collections {
             return Ok(());
         }
         Err(MilvusError::DatabaseNotFound(name.to_string()))
+    }
+
+    /// Lets a collection be put into a database: it is not dropped until the result is.
+    ///
+    /// # Errors
+    /// [`MilvusError::DatabaseNotFound`].
+    pub(crate) fn place_into(&self, database: &str) -> Result<RwLockReadGuard<'_, ()>> {
+        let placing = self.placing.read();
+        self.check_database(database)?;
+        Ok(placing)
+    }
+
+    /// Until the result is dropped no collection is put into any database. Waits for those that are being put there.
+    pub(crate) fn keep_places(&self) -> RwLockWriteGuard<'_, ()> {
+        self.placing.write()
     }
 
     /// Opens a collection by its name or an alias.

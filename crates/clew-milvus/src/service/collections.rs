@@ -57,7 +57,7 @@ impl Service {
     ) -> Result<()> {
         let database = call.database(&request.db_name);
         let name = request.collection_name.as_str();
-        self.collections().check_database(database)?;
+        let _placing = self.collections().place_into(database)?;
         if self.open(call, (database, name), Purpose::Show).is_err() {
             self.check_collections(database)?;
         }

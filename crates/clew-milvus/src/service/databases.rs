@@ -80,6 +80,7 @@ impl Service {
             return Err(MilvusError::invalid("can not drop default database"));
         }
         self.beside(move |service| {
+            let _kept = service.collections().keep_places();
             // Milvus says nothing where there is none.
             if service.collections().check_database(&name).is_err() {
                 return Ok(());

@@ -29,7 +29,7 @@ impl Service {
             "" => database,
             other => other,
         };
-        self.collections().check_database(to)?;
+        let _placing = self.collections().place_into(to)?;
         if old.is_empty() {
             return Err(MilvusError::invalid(
                 "old collection name should not be empty",

@@ -32,6 +32,29 @@ fn call() -> Call {
     Call::own()
 }
 
+/// A collection of keys and vectors of two numbers.
+fn collection_of(name: &str) -> CreateCollectionRequest {
+    let field = |name: &str, data_type: DataType, params: Vec<KeyValuePair>| FieldSchema {
+        name: name.into(),
+        data_type: data_type.number(),
+        is_primary_key: name == "id",
+        type_params: params,
+        ..FieldSchema::default()
+    };
+    let schema = CollectionSchema {
+        fields: vec![
+            field("id", DataType::Int64, Vec::new()),
+            field("v", DataType::FloatVector, vec![pair("dim", "2")]),
+        ],
+        ..CollectionSchema::default()
+    };
+    CreateCollectionRequest {
+        collection_name: name.into(),
+        schema: schema.encode_to_vec().into(),
+        ..CreateCollectionRequest::default()
+    }
+}
+
 impl Node {
     fn open(disk: &SimDisk) -> Node {
         let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
@@ -63,25 +86,9 @@ impl Node {
 
     /// Makes a collection of keys and vectors of two numbers, and loads it.
     fn make(&self, name: &str, properties: Vec<KeyValuePair>) {
-        let field = |name: &str, data_type: DataType, params: Vec<KeyValuePair>| FieldSchema {
-            name: name.into(),
-            data_type: data_type.number(),
-            is_primary_key: name == "id",
-            type_params: params,
-            ..FieldSchema::default()
-        };
-        let schema = CollectionSchema {
-            fields: vec![
-                field("id", DataType::Int64, Vec::new()),
-                field("v", DataType::FloatVector, vec![pair("dim", "2")]),
-            ],
-            ..CollectionSchema::default()
-        };
         let create = CreateCollectionRequest {
-            collection_name: name.into(),
-            schema: schema.encode_to_vec().into(),
             properties,
-            ..CreateCollectionRequest::default()
+            ..collection_of(name)
         };
         self.done(self.service.create_collection(call(), create));
         let index = CreateIndexRequest {
@@ -461,5 +468,46 @@ fn a_collection_that_is_made_anew_while_an_alias_moves_to_the_one_before_has_it_
         let means = if moved.is_ok() { "b" } else { "a" };
         assert_eq!(node.aliased(), means, "{moved:?}");
         node.move_alias("a").unwrap();
+    }
+}
+
+#[test]
+fn a_database_is_dropped_or_gets_a_collection() {
+    let node = Node::open(&SimDisk::new());
+    let named = || "second".to_string();
+    for _ in 0..20 {
+        let database = CreateDatabaseRequest {
+            db_name: named(),
+            ..CreateDatabaseRequest::default()
+        };
+        node.done(node.service.create_database(call(), database));
+        let make = || {
+            let request = CreateCollectionRequest {
+                db_name: named(),
+                ..collection_of("a")
+            };
+            node.runtime
+                .block_on(node.service.create_collection(call(), request))
+        };
+        let drop = || {
+            let request = DropDatabaseRequest {
+                db_name: named(),
+                ..DropDatabaseRequest::default()
+            };
+            node.runtime
+                .block_on(node.service.drop_database(call(), request))
+        };
+        let (made, dropped) = at_once(make, drop);
+        // Whichever came first has the other one refused.
+        assert_ne!(made.is_ok(), dropped.is_ok(), "{made:?} {dropped:?}");
+        if made.is_ok() {
+            let request = CollectionRequest {
+                db_name: named(),
+                collection_name: "a".into(),
+                ..CollectionRequest::default()
+            };
+            node.done(node.service.drop_collection(call(), request));
+            drop().unwrap();
+        }
     }
 }
