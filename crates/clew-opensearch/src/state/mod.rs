@@ -7,6 +7,7 @@ pub(crate) mod disk_settings;
 pub(crate) mod kept_pipelines;
 pub(crate) mod known_cluster_settings;
 pub(crate) mod parts;
+pub(crate) mod patience;
 pub(crate) mod promises;
 pub(crate) mod replicas;
 pub(crate) mod slow_log;

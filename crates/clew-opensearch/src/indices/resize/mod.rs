@@ -15,6 +15,7 @@ use crate::http::reply::Reply;
 use crate::indices::filling::{self, Filled, Filling};
 use crate::state::api::Api;
 use crate::state::call::Call;
+use crate::state::patience::Patience;
 
 /// `PUT /{index}/_clone/{target}`.
 pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
@@ -38,6 +39,7 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
         ));
     }
     let wait = call.params.flag("wait_for_completion", true)?;
+    let patience = Patience::of(&call.params, &["timeout"])?;
     let target = call.path_required("target")?.to_string();
     let body = call.json()?.unwrap_or_default();
     let asked = call.read(&body, |body| Resize::read(kind, &target, body))?;
@@ -50,23 +52,33 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
     filling::remove_unfinished(&call.api.engine, &call.api.parts.get::<Filling>());
     call.api.engine.check_new_name(&target)?;
     check_blocked(&source)?;
-    let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
-    if wait {
-        let (api, access) = (call.api.clone(), call.access.clone());
-        tokio::task::spawn_blocking(move || copy((&api, &access), &source, filled))
-            .await
-            .map_err(|error| ApiError::internal(error.to_string()))??;
-        return Ok(Reply::json(&answer));
-    }
     let description = format!("{} from [{}] to [{target}]", kind.name(), source.name());
     let number = call.begin_task("indices:admin/resize", description)?;
     let (api, access) = (call.api.clone(), call.access.clone());
-    let task = format!("{}:{number}", api.node_id);
-    tokio::task::spawn_blocking(move || {
+    let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
+    let work = tokio::task::spawn_blocking(move || {
         let work = || copy((&api, &access), &source, filled).map(|()| answer);
-        drop(api.tasks.carry_out(number, work));
+        let ended = api.tasks.carry_out(number, work);
+        if let Err(error) = &ended {
+            tracing::warn!(reason = error.reason(), "a copy of an index failed");
+        }
+        ended
     });
-    Ok(Reply::json(&json!({"task": task})))
+    if !wait {
+        let task = format!("{}:{number}", call.api.node_id);
+        return Ok(Reply::json(&json!({"task": task})));
+    }
+    if let Some(ended) = patience.wait(work).await {
+        let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
+        return Ok(Reply::json(&ended?));
+    }
+    // It goes on, as OpenSearch's shards do that have not started in time.
+    let is_there = call.api.engine.check_new_name(&target).is_err();
+    Ok(Reply::json(&json!({
+        "acknowledged": is_there,
+        "shards_acknowledged": false,
+        "index": target,
+    })))
 }
 
 /// What makes a shrunken copy of an index, by a body of `_shrink`. It takes as long as the copy.

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use clew_engine::{Engine, EngineError, documents_file_name};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::content::{IndexContent, Stored, stored};
 use super::create::read_names;
@@ -13,21 +13,31 @@ use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::api::Api;
 use crate::state::call::Call;
+use crate::state::patience::{MANAGER_TIMEOUTS, Patience};
 
-/// `PUT /_snapshot/{repository}/{snapshot}/_clone/{target}`: answered when the clone is complete.
+/// `PUT /_snapshot/{repository}/{snapshot}/_clone/{target}`: acknowledged when the clone is complete. Who does not wait for that
+/// long is told that it is not yet.
 pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     let source = call.path_required("snapshot")?.to_string();
     let target = call.path_required("target")?.to_string();
     check_snapshot(&repository.name, &target)?;
     repository.check_writable("clone snapshot")?;
+    let patience = Patience::of(&call.params, MANAGER_TIMEOUTS)?;
     let patterns = read(&call.json_object()?)?;
+    let description = format!("clone of [{}:{source}] to [{target}]", repository.name);
+    let number = call.begin_task("cluster:admin/snapshot/clone", description)?;
     let api = call.api.clone();
-    let work = move || carry_out(&api, &repository, (&source, &target), &patterns);
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::acknowledged())
+    let work = tokio::task::spawn_blocking(move || {
+        let cloned = || carry_out(&api, &repository, (&source, &target), &patterns);
+        let work = || cloned().map(|()| json!({"acknowledged": true}));
+        api.tasks.carry_out(number, work)
+    });
+    let Some(ended) = patience.wait(work).await else {
+        return Ok(Reply::json(&json!({"acknowledged": false})));
+    };
+    let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(Reply::json(&ended?))
 }
 
 /// The names and patterns of the indexes that are wanted.

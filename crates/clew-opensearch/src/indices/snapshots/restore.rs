@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use clew_engine::{Access, AliasAction, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
 use clew_schema::Mapping;
 use regex::Regex;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::content::{IndexContent, Stored, stored};
 use super::names::{is_pattern, selects};
@@ -21,6 +22,7 @@ use crate::indices::index_settings::PROVIDED_NAME;
 use crate::indices::settings::PRIVATE;
 use crate::state::api::Api;
 use crate::state::call::Call;
+use crate::state::patience::{MANAGER_TIMEOUTS, Patience};
 
 /// What an index that comes back has as it had.
 const SHARDS: &str = "index.number_of_shards";
@@ -30,53 +32,52 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     let name = call.path_required("snapshot")?.to_string();
     let wait = call.params.flag("wait_for_completion", false)?;
+    let patience = Patience::of(&call.params, MANAGER_TIMEOUTS)?;
     let asked = RestoreRequest::read(call.json()?.as_ref())?;
-    let api = call.api.clone();
-    let (plan, api, repository) = tokio::task::spawn_blocking(move || {
-        filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
-        let mut known = stored(&repository.folder)?;
-        if !known.has(&name) {
-            known.check_all_read()?;
-        }
-        let mut found = known.all.into_iter();
-        let found = found.find(|found| found.content.name == name);
-        let found = found.ok_or_else(|| {
-            restore_refused(
-                &format!("{}:{name}", repository.name),
-                "snapshot does not exist",
-            )
-        })?;
-        let plan = plan(&api.engine, &repository, found, &asked)?;
-        Ok::<_, ApiError>((plan, api, repository))
-    })
-    .await
-    .map_err(|error| ApiError::internal(error.to_string()))??;
-    let names: Vec<String> = plan
-        .indices
-        .iter()
-        .map(|one| one.filled.name.clone())
-        .collect();
-    let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
-    let (snapshot, access) = (plan.name.clone(), call.access.clone());
+    let description = format!("restore of [{}:{name}]", repository.name);
+    let number = call.begin_task("cluster:admin/snapshot/restore", description)?;
+    let (api, access) = (call.api.clone(), call.access.clone());
+    let (begin, begun) = oneshot::channel();
     let work = tokio::task::spawn_blocking(move || {
-        let done = carry_out((&api, &access), &repository, plan);
-        if let Err(error) = &done {
-            tracing::warn!(reason = error.reason(), "a restore failed");
-        }
-        done
+        let work = || {
+            let plan = find(&api, &repository, &name)
+                .and_then(|found| plan(&api.engine, &repository, found, &asked))?;
+            // Whoever waits for no more than that may be gone.
+            let _ = begin.send(());
+            let answer = plan.answer();
+            let done = carry_out((&api, &access), &repository, plan);
+            if let Err(error) = &done {
+                tracing::warn!(reason = error.reason(), "a restore failed");
+            }
+            done.map(|()| answer)
+        };
+        api.tasks.carry_out(number, work)
     });
     if !wait {
-        return Ok(Reply::json(&json!({"accepted": true})));
+        // To check all files may take longer than a client waits. What is refused never begins.
+        let begun = patience.wait(begun).await;
+        if !matches!(begun, Some(Err(_))) {
+            return Ok(Reply::json(&json!({"accepted": true})));
+        }
     }
-    work.await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::json(&json!({
-        "snapshot": {
-            "snapshot": snapshot,
-            "indices": names,
-            "shards": {"total": shards, "failed": 0, "successful": shards},
-        },
-    })))
+    let ended = work.await;
+    let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(Reply::json(&ended?))
+}
+
+/// The snapshot of a name.
+fn find(api: &Api, repository: &Repository, name: &str) -> Result<Stored, ApiError> {
+    filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
+    let mut known = stored(&repository.folder)?;
+    if !known.has(name) {
+        known.check_all_read()?;
+    }
+    let mut found = known.all.into_iter();
+    let found = found.find(|found| found.content.name == name);
+    found.ok_or_else(|| {
+        let from = format!("{}:{name}", repository.name);
+        restore_refused(&from, "snapshot does not exist")
+    })
 }
 
 /// An index that will be made.
@@ -91,6 +92,25 @@ struct Plan {
     name: String,
     indices: Vec<Restored>,
     definitions: Vec<clew_engine::DefinitionChange>,
+}
+
+impl Plan {
+    /// What whoever waits for the end is told then.
+    fn answer(&self) -> Value {
+        let names: Vec<&str> = self
+            .indices
+            .iter()
+            .map(|one| one.filled.name.as_str())
+            .collect();
+        let shards: usize = self.indices.iter().map(|one| one.files.len()).sum();
+        json!({
+            "snapshot": {
+                "snapshot": self.name,
+                "indices": names,
+                "shards": {"total": shards, "failed": 0, "successful": shards},
+            },
+        })
+    }
 }
 
 /// Chooses the indexes, and checks that they can be made and that their files are whole.

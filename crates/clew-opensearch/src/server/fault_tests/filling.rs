@@ -8,7 +8,7 @@ use clew_platform::SimDisk;
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 
-use super::{Node, open};
+use super::{Node, eventually, open};
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
 use crate::indices::filling::{self, Filled};
@@ -180,4 +180,64 @@ fn a_snapshot_of_all_indexes_goes_on_without_one_that_is_filled() {
     filled.unwrap();
     let taken = node.done("PUT /_snapshot/r/n?wait_for_completion=true", Value::Null);
     assert_eq!(taken["snapshot"]["indices"], json!(["d", "i"]), "{taken}");
+}
+
+/// Documents of `src`, which may not be written to then.
+const DOCUMENTS: usize = 2_000;
+
+fn blocked_source(node: &Node) {
+    let lines: String = (0..DOCUMENTS)
+        .map(|n| format!("{{\"index\": {{\"_id\": \"{n}\"}}}}\n{{\"n\": {n}}}\n"))
+        .collect();
+    let written = node.done("POST /src/_bulk?refresh=true", lines);
+    assert_eq!(written["errors"], false);
+    node.done("PUT /src/_settings", json!({"index.blocks.write": true}));
+}
+
+/// Waits until an index has all documents of `src`.
+fn check_filled(node: &Node, name: &str) {
+    eventually("an index is not filled", || {
+        let (status, counted) = node.ask(&format!("GET /{name}/_count"), Value::Null);
+        (status == 200 && counted["count"] == DOCUMENTS).then_some(())
+    });
+}
+
+#[test]
+fn a_copy_that_is_not_there_in_time_goes_on_and_its_client_is_told_so() {
+    let node = open(&SimDisk::new()).unwrap();
+    blocked_source(&node);
+    let answer = node.done("PUT /src/_clone/copy?timeout=0", json!({}));
+    assert_eq!(answer["shards_acknowledged"], false, "{answer}");
+    assert_eq!(answer["index"], "copy");
+    check_filled(&node, "copy");
+    let answer = node.done("PUT /src/_clone/other", json!({}));
+    let shown = json!({"acknowledged": true, "shards_acknowledged": true, "index": "other"});
+    assert_eq!(answer, shown);
+    check_filled(&node, "other");
+}
+
+#[test]
+fn snapshots_are_restored_and_cloned_though_nobody_waits_for_it() {
+    let node = open(&SimDisk::new()).unwrap();
+    blocked_source(&node);
+    let repository = json!({"type": "fs", "settings": {"location": "/repo/r"}});
+    node.done("PUT /_snapshot/r", repository);
+    node.done("PUT /_snapshot/r/s?wait_for_completion=true", Value::Null);
+    let clone = "PUT /_snapshot/r/s/_clone/t?master_timeout=0";
+    let answer = node.done(clone, json!({"indices": "src"}));
+    assert_eq!(answer, json!({"acknowledged": false}));
+    eventually("a snapshot is not cloned", || {
+        let (status, shown) = node.ask("GET /_snapshot/r/t", Value::Null);
+        let state = &shown["snapshots"][0]["state"];
+        (status == 200 && state == "SUCCESS").then_some(())
+    });
+    let renamed = json!({"rename_pattern": "src", "rename_replacement": "back"});
+    let restore = "POST /_snapshot/r/t/_restore?master_timeout=0";
+    let answer = node.done(restore, renamed.clone());
+    assert_eq!(answer, json!({"accepted": true}));
+    check_filled(&node, "back");
+    // Who waits is told what is wrong before anything has begun.
+    let (status, refused) = node.ask("POST /_snapshot/r/t/_restore", renamed);
+    assert_eq!(status, 500, "{refused}");
+    assert_eq!(refused["error"]["type"], "snapshot_restore_exception");
 }
