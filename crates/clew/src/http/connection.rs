@@ -244,6 +244,8 @@ pub(super) async fn linger(stream: &mut TcpStream, state: &ConnectionState, byte
                     Ok(count) => {
                         left -= count;
                         state.sends_on(count);
+                        // Who sends what nobody wants has its turn after everybody else.
+                        tokio::task::yield_now().await;
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(_) => return,

@@ -33,6 +33,9 @@ const STALLED_AT_STOP_MAX: Duration = Duration::from_secs(2);
 /// How often a stop looks for such clients.
 const STOP_LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// How long to wait between two looks at all connections: of thousands, one is due at every moment.
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
+
 #[derive(Debug)]
 pub(super) struct Connections {
     shared: Arc<Shared>,
@@ -178,7 +181,7 @@ impl Connections {
             }
             next = next.into_iter().chain(due).min();
         }
-        next.map(|next| self.epoch + next)
+        next.map(|next| self.epoch + next.max(now + LOOK_EVERY_MIN))
     }
 
     /// When a connection that is taken, or goes on, now may be due.

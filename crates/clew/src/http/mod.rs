@@ -47,6 +47,10 @@ pub(crate) use self::refusal::Refusal;
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
+/// Connections that are taken in a row before others have their turn. Each is a task that is due at once: of as many as the system
+/// has kept ready, requests on connections that are there already would come behind all.
+const TAKEN_IN_A_ROW: u32 = 4;
+
 /// What a server does with connections and requests, as its configuration says. It is read apart from the
 /// rest, because a mistake should be told before anything else is begun.
 #[derive(Debug)]
@@ -100,6 +104,7 @@ impl HttpServer {
         let unparked = connections.unparked();
         let mut sweep_at: Option<Instant> = None;
         let (mut pause, mut paused_until) = (Duration::ZERO, None);
+        let mut taken: u32 = 0;
         loop {
             tokio::select! {
                 biased;
@@ -112,6 +117,10 @@ impl HttpServer {
                         (pause, paused_until) = (Duration::ZERO, None);
                         connections.take(stream).await;
                         sweep_at = sooner(sweep_at, connections.soonest());
+                        taken = (taken + 1) % TAKEN_IN_A_ROW;
+                        if taken == 0 {
+                            tokio::task::yield_now().await;
+                        }
                     }
                     Err(error) if is_of_the_client(&error) => {}
                     Err(error) => {

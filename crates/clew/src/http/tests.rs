@@ -25,6 +25,7 @@ const LONG: Duration = Duration::from_secs(60);
 struct Handlers {
     release: Arc<Notify>,
     events: Sender<&'static str>,
+    registry: Registry,
 }
 
 /// Tells when a request is dropped.
@@ -57,6 +58,12 @@ async fn stream(State(handlers): State<Handlers>) -> Body {
     Body::from_stream(frames)
 }
 
+/// How many connections have been taken.
+async fn taken(State(handlers): State<Handlers>) -> String {
+    let taken = counted(&handlers.registry, "http_connections_accepted_total", "");
+    format!("{taken:>6}")
+}
+
 /// An answer that no buffers hold.
 async fn large(State(handlers): State<Handlers>) -> Vec<u8> {
     let _ = handlers.events.send("began");
@@ -82,22 +89,23 @@ impl Server {
             .build()
             .unwrap();
         let (sender, events) = channel();
-        let release = Arc::new(Notify::new());
+        let (release, registry) = (Arc::new(Notify::new()), Registry::new());
         let handlers = Handlers {
             release: release.clone(),
             events: sender,
+            registry: registry.clone(),
         };
         let app = Router::new()
             .route("/", get(|| async { "quick" }))
             .route("/slow", get(slow))
             .route("/stream", get(stream))
             .route("/large", get(large))
+            .route("/taken", get(taken))
             .route(
                 "/echo",
                 post(|body: Bytes| async move { body.len().to_string() }),
             )
             .with_state(handlers);
-        let registry = Registry::new();
         let rules = HttpRules::new(&config, 1024, "machine").unwrap();
         let server = HttpServer::new(rules, app, &registry, Arc::default()).unwrap();
         let listener = runtime
@@ -148,18 +156,7 @@ impl Server {
 
     /// A counter, whose labels, if any, are these.
     fn counted(&self, name: &str, reason: &str) -> f64 {
-        let families = self.registry.gather();
-        let family = families.iter().find(|family| family.name() == name);
-        let metrics = family.into_iter().flat_map(|family| family.get_metric());
-        let wanted = metrics.filter(|metric| {
-            metric
-                .get_label()
-                .iter()
-                .all(|label| label.value() == reason)
-        });
-        wanted
-            .map(|metric| metric.get_counter().get_value() + metric.get_gauge().get_value())
-            .sum()
+        counted(&self.registry, name, reason)
     }
 
     /// Waits for something that comes.
@@ -177,6 +174,21 @@ impl Server {
             server.counted("http_connections_closed_total", reason) > 0.0
         });
     }
+}
+
+fn counted(registry: &Registry, name: &str, reason: &str) -> f64 {
+    let families = registry.gather();
+    let family = families.iter().find(|family| family.name() == name);
+    let metrics = family.into_iter().flat_map(|family| family.get_metric());
+    let wanted = metrics.filter(|metric| {
+        metric
+            .get_label()
+            .iter()
+            .all(|label| label.value() == reason)
+    });
+    wanted
+        .map(|metric| metric.get_counter().get_value() + metric.get_gauge().get_value())
+        .sum()
 }
 
 /// Everything until the server closes, which resets a connection that it has not read all of.
@@ -479,4 +491,41 @@ fn more_connections_than_files_are_refused_at_the_start() {
     assert!(error.to_string().contains("512 at most"), "{error}");
     let limits = super::ConnectionLimits::new(&HttpConfig::default(), 256).unwrap();
     assert_eq!(limits.connections_max, 128);
+}
+
+/// A crowd at the door waits for those who are inside, not they for it.
+#[test]
+fn requests_on_open_connections_do_not_wait_for_all_that_connect() {
+    const INSIDE: usize = 8;
+    const OUTSIDE: usize = 64;
+    let server = Server::start("{}");
+    let mut inside: Vec<TcpStream> = (0..INSIDE)
+        .map(|_| {
+            let mut stream = server.send(QUICK);
+            answer(&mut stream, 5);
+            stream
+        })
+        .collect();
+    // The server's only thread is kept, so that it finds all at once afterwards.
+    let (begin, begun) = channel();
+    let (free, kept) = channel::<()>();
+    server.runtime.spawn(async move {
+        begin.send(()).unwrap();
+        let _ = kept.recv();
+    });
+    begun.recv_timeout(LONG).unwrap();
+    let outside: Vec<TcpStream> = (0..OUTSIDE).map(|_| server.send(QUICK)).collect();
+    for stream in &mut inside {
+        let request = QUICK.replace("GET /", "GET /taken");
+        stream.write_all(request.as_bytes()).unwrap();
+    }
+    drop(free);
+    for stream in &mut inside {
+        let text = answer(stream, 6);
+        let taken: usize = text[text.len() - 6..].trim().parse().unwrap();
+        assert!(taken < INSIDE + OUTSIDE / 2, "{taken}");
+    }
+    for mut stream in outside {
+        answer(&mut stream, 5);
+    }
 }
