@@ -155,17 +155,19 @@ impl Engine {
             other_columns,
         } = check_all(&indices, changes)?;
         let logged = {
-            let mut catalog = self.inner.catalog.lock();
-            self.inner
-                .check_definitions(&catalog.definitions, &definitions)?;
-            let operations = checked.iter().map(|change| change.operation(&catalog));
-            let mut operations: Vec<_> = operations.collect();
+            let turn = self.inner.catalog_turn();
+            let mut operations: Vec<CatalogOperation> = {
+                let catalog = turn.catalog();
+                self.inner
+                    .check_definitions(&catalog.definitions, &definitions)?;
+                let each = checked.iter().map(|change| change.operation(&catalog));
+                each.collect()
+            };
             if !definitions.is_empty() {
                 let changes = definitions;
                 operations.push(CatalogOperation::Define { changes });
             }
-            let operation = CatalogOperation::together(operations);
-            self.inner.append_to_catalog(&mut catalog, operation)?
+            turn.append(CatalogOperation::together(operations))?
         };
         let settings_changed = checked
             .iter()

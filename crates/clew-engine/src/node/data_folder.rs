@@ -206,7 +206,7 @@ pub(crate) fn remove_leftovers(
     saved: bool,
 ) -> Result<(), EngineError> {
     let (data, disk) = (&inner.options.data, &*inner.disk);
-    let deleted = inner.catalog.lock().removing().clone();
+    let deleted = inner.catalog.read().removing().clone();
     let mut leftovers = Vec::new();
     for path in list(disk, &indices_dir(data))? {
         let name = name_of(&path);

@@ -4,7 +4,6 @@ use clew_log::Glsn;
 
 use crate::base::access::Access;
 use crate::base::error::EngineError;
-use crate::base::waiting::lock_aside;
 use crate::catalog::definitions::{DefinitionChange, Definitions};
 use crate::catalog::record::CatalogOperation;
 use crate::node::engine::{Engine, Inner, Logged};
@@ -15,10 +14,9 @@ const SMALL_BYTES: usize = 1024;
 const COPIES: u64 = 3;
 
 impl Engine {
-    /// Looks at the definitions as they are now. While a change waits for a log whose queue is full, what else a thread of a
-    /// runtime has to do is given to another one.
+    /// Looks at the definitions as they are now. `look` must not do so again.
     pub fn with_definitions<T>(&self, look: impl FnOnce(&Definitions) -> T) -> T {
-        look(&lock_aside(&self.inner.catalog).definitions)
+        look(&self.inner.catalog.read().definitions)
     }
 
     /// Changes definitions, all at once, by what they are now; durable when it returns. Nothing
@@ -59,13 +57,17 @@ impl Inner {
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
     ) -> Result<Option<Logged>, E> {
-        let mut catalog = self.catalog.lock();
-        let changes = decide(&catalog.definitions)?;
-        if changes.is_empty() {
-            return Ok(None);
-        }
-        self.check_definitions(&catalog.definitions, &changes)?;
-        let logged = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
+        let turn = self.catalog_turn();
+        let changes = {
+            let catalog = turn.catalog();
+            let changes = decide(&catalog.definitions)?;
+            if changes.is_empty() {
+                return Ok(None);
+            }
+            self.check_definitions(&catalog.definitions, &changes)?;
+            changes
+        };
+        let logged = turn.append(CatalogOperation::Define { changes })?;
         Ok(Some(logged))
     }
 }

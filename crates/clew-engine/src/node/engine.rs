@@ -94,7 +94,9 @@ pub(crate) struct Inner {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) log: Log,
-    pub(crate) catalog: Mutex<Catalog>,
+    pub(crate) catalog: RwLock<Catalog>,
+    /// Held by whoever changes the catalog, from what it decides by until the catalog has followed the log.
+    pub(crate) changing_catalog: Mutex<()>,
     /// Who changes it reads it upgradably until the change stands in the log: who looks for an index does not wait for the disk.
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
     /// The indexes of each alias; follows `indices` while that is held for writing.
@@ -161,7 +163,8 @@ impl Engine {
         clew_search::size_caches(options.memory_bytes);
         let memory = MemoryAccount::new(options.memory);
         let inner = Arc::new(Inner {
-            catalog: Mutex::new(Catalog::default()),
+            catalog: RwLock::new(Catalog::default()),
+            changing_catalog: Mutex::default(),
             indices: RwLock::default(),
             aliases: ArcSwap::default(),
             signal: Arc::default(),

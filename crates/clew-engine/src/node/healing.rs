@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_log::{Order, Range, Selection, StreamId};
+use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::error::{EngineError, ErrorKind};
 use crate::base::operation::CATALOG_STREAM;
@@ -121,42 +122,52 @@ impl Inner {
     /// the changes of the catalog.
     fn take_back_undurable(&self) -> Result<(), EngineError> {
         self.log_refused();
-        let mut indices = self.indices.write();
-        let mut all: Vec<Arc<Index>> = indices.values().cloned().collect();
-        in_lock_order(&mut all);
-        // Nobody changes what an index is while it is compared with what the log says of it.
-        let changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
-        let mut catalog = self.catalog.lock();
-        if catalog.applied() <= self.log.durable() {
-            return Ok(());
+        {
+            // Whoever has appended to the catalog has also followed. A log that has failed takes nothing more.
+            let turn = self.catalog_turn();
+            if turn.catalog().applied() <= self.log.durable() {
+                return Ok(());
+            }
         }
+        // What is durable stays the same until the log goes on, so it is read before anybody has to wait for this.
         let durable = self.durable_catalog()?;
-        let mut next = BTreeMap::new();
-        for record in durable.indices.values() {
-            let known = all.iter().find(|index| index.uuid == record.uuid);
-            let index = match known {
-                Some(index) => {
-                    index.follow(record, &self.options)?;
-                    Arc::clone(index)
-                }
-                // Its deletion has been taken back.
-                None => {
-                    let index = Arc::new(self.open_index(record)?);
-                    let shards = index.shards.iter();
-                    shards.for_each(|shard| shard.fail(&"it is read from the log again"));
-                    index
-                }
-            };
-            next.insert(index.name().to_string(), index);
-        }
+        let indices = self.indices.upgradable_read();
+        let mut all: Vec<Arc<Index>> = indices.values().cloned().collect();
+        let is_there = |record: &&IndexRecord| all.iter().any(|index| index.uuid == record.uuid);
+        // Their deletion is taken back.
+        let gone = durable.indices.values().filter(|record| !is_there(record));
+        let open = |record: &IndexRecord| -> Result<Arc<Index>, EngineError> {
+            let index = Arc::new(self.open_index(record)?);
+            let shards = index.shards.iter();
+            shards.for_each(|shard| shard.fail(&"it is read from the log again"));
+            Ok(index)
+        };
+        let back = gone.map(open).collect::<Result<Vec<_>, _>>()?;
         // Their creation was refused. The folders stay until the next start, which finds out about them.
         let is_refused = |index: &&Arc<Index>| !durable.indices.contains_key(&index.uuid);
         let refused: Vec<Arc<Index>> = all.iter().filter(is_refused).cloned().collect();
+        in_lock_order(&mut all);
+        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        // Nobody changes what an index is while it is made what the log says of it.
+        let changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
+        let turn = self.catalog_turn();
+        let mut next: BTreeMap<String, Arc<Index>> = BTreeMap::new();
+        for index in &all {
+            if let Some(record) = durable.indices.get(&index.uuid) {
+                index.follow(record, &self.options)?;
+                next.insert(index.name().to_string(), Arc::clone(index));
+            }
+        }
+        next.extend(
+            back.into_iter()
+                .map(|index| (index.name().to_string(), index)),
+        );
         self.aliases
             .store(Arc::new(alias_change::table(next.values())));
-        (*indices, *catalog) = (next, durable);
+        *indices = next;
+        *self.catalog.write() = durable;
         self.look_for_slow_limits(indices.values());
-        drop((indices, changing, catalog));
+        drop((indices, changing, turn));
         // Not under these: who is about to write to such a shard may wait for one of them.
         let shards = refused.iter().flat_map(|index| &index.shards);
         shards.for_each(|shard| shard.retire());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_log::{Durability, Glsn, NewEntry, StreamId};
+use clew_log::{Glsn, StreamId};
 use clew_schema::{Mapping, NewFields};
 use parking_lot::{Mutex, RwLockUpgradableReadGuard};
 
@@ -17,11 +17,11 @@ use crate::base::blocks::Block;
 use crate::base::error::{EngineError, io_error};
 use crate::base::index_name::IndexName;
 use crate::base::names::{check_alias_name, check_form, check_name};
-use crate::base::operation::{CATALOG_STREAM, ID_BYTES_MAX};
+use crate::base::operation::ID_BYTES_MAX;
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
 use crate::catalog::planner::IndexPlan;
-use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord, SETTINGS_FORMAT};
+use crate::catalog::record::{CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
 use crate::node::alias_change::NamesNow;
 use crate::node::engine::{Engine, Inner, Logged};
@@ -124,7 +124,7 @@ impl Inner {
             settings_format: SETTINGS_FORMAT,
             settings,
             mapping: mapping.encode(),
-            first_stream: self.catalog.lock().next_stream(),
+            first_stream: self.catalog.read().next_stream(),
             aliases,
             closed: false,
         };
@@ -180,7 +180,7 @@ impl Inner {
     fn new_uuid(&self) -> String {
         let mut uuids = std::iter::repeat_with(|| self.ids.next_uuid());
         let is_free = |uuid: &String| !self.disk.exists(&self.index_dir(uuid));
-        let free = uuids.find(|uuid| !self.catalog.lock().knows(uuid) && is_free(uuid));
+        let free = uuids.find(|uuid| !self.catalog.read().knows(uuid) && is_free(uuid));
         free.expect("there is no end of ids")
     }
 
@@ -302,31 +302,6 @@ impl Inner {
         }
     }
 
-    /// Appends a change of the catalog to the log and follows it.
-    pub(crate) fn append_catalog(
-        &self,
-        operation: CatalogOperation,
-    ) -> Result<Logged, EngineError> {
-        self.append_to_catalog(&mut self.catalog.lock(), operation)
-    }
-
-    /// The same under the catalog's lock, for changes that depend on what it says.
-    pub(crate) fn append_to_catalog(
-        &self,
-        catalog: &mut Catalog,
-        operation: CatalogOperation,
-    ) -> Result<Logged, EngineError> {
-        let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
-        let parts: [&[u8]; 1] = [&payload];
-        let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
-        let appended = self.log.append(&[entry], Durability::Sync);
-        // What has failed may have been an entry that nobody waits for, as of streams that are deleted.
-        let appended = appended.inspect_err(|_| self.healer.wake())?;
-        let (glsn, life) = (appended.first, appended.life);
-        catalog.apply(operation, glsn)?;
-        Ok(Logged { glsn, life })
-    }
-
     /// Changes an index's mapping; the change stands in the log before any document that needs it.
     fn change_mapping(
         &self,
@@ -338,9 +313,11 @@ impl Inner {
         mapping.set_limits(index.settings().mapping_limits);
         change(&mut mapping)?;
         let logged = {
-            let mut catalog = self.catalog.lock();
-            let operation = catalog.mapping_operation(&index.uuid, mapping.encode());
-            self.append_to_catalog(&mut catalog, operation)?
+            let turn = self.catalog_turn();
+            let operation = turn
+                .catalog()
+                .mapping_operation(&index.uuid, mapping.encode());
+            turn.append(operation)?
         };
         index.mapping.store(Arc::new(mapping));
         Ok(logged)

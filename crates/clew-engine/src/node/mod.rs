@@ -1,7 +1,8 @@
 //! The node: the verbs of the engine on indexes, and what it does by itself.
 //!
 //! Lock order: `relieving`, the map of indexes (read upgradably, then for writing), those of a shard
-//! ([`Shard`](crate::shard::Shard)), an index's `changing` (of several by their unique ids), the catalog, the log's own. Who
+//! ([`Shard`](crate::shard::Shard)), an index's `changing` (of several by their unique ids), the turn to change the catalog, the log's own, the catalog, which
+//! nobody keeps for longer than a look at it. Who
 //! has a shard's only tries the map, and a document that makes the mapping grow comes from a shard's to `changing`. What is
 //! waited for under the map is the log alone, which answers with an error when its disk fails: the healer, which brings
 //! it back, may then have all of them.
@@ -9,6 +10,7 @@
 pub(crate) mod alias_change;
 pub(crate) mod buffers;
 pub(crate) mod catalog_change;
+pub(crate) mod catalog_turn;
 pub(crate) mod data_folder;
 pub(crate) mod define;
 pub(crate) mod destination;

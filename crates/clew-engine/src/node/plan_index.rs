@@ -132,7 +132,7 @@ impl Inner {
         let Some(planner) = self.planner.get() else {
             return Ok(IndexPlan::default());
         };
-        let definitions = self.catalog.lock().definitions.clone();
+        let definitions = self.catalog.read().definitions.clone();
         planner.plan(&definitions, name)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
         Some(catalog) => (catalog, true),
         None => (Catalog::default(), false),
     };
-    *inner.catalog.lock() = catalog.clone();
+    *inner.catalog.write() = catalog.clone();
     for record in catalog.indices.values() {
         recovering.add(inner.open_index(record)?);
     }
@@ -97,7 +97,7 @@ fn replay(
         .min()
         .unwrap_or_default();
     // Users' own streams may keep the log far longer than any view needs it.
-    let needed = oldest.max(inner.catalog.lock().covered());
+    let needed = oldest.max(inner.catalog.read().covered());
     let from = needed.next().max(inner.log.first());
     let mut replayed = 0;
     let mut scan = inner.log.scan_unnamed(from)?;
@@ -122,7 +122,7 @@ fn replay_catalog(
     entry: &EntryRef<'_>,
 ) -> Result<(), EngineError> {
     let operation = CatalogOperation::decode(entry.payload)?;
-    inner.catalog.lock().apply(operation.clone(), entry.glsn)?;
+    inner.catalog.write().apply(operation.clone(), entry.glsn)?;
     follow_catalog(inner, recovering, operation)
 }
 
@@ -138,7 +138,7 @@ fn follow_catalog(
         CatalogOperation::PutMapping { uuid, .. }
         | CatalogOperation::GrowMapping { uuid, .. }
         | CatalogOperation::PutSettings { uuid, .. } => {
-            let catalog = inner.catalog.lock();
+            let catalog = inner.catalog.read();
             // The catalog has it whole by now.
             if let (Some(index), Some(record)) =
                 (recovering.indices.get(&uuid), catalog.indices.get(&uuid))

@@ -31,9 +31,10 @@ impl Inner {
         let needed = self.covered();
         let gone = self.removed_folders()?;
         let mut catalog = {
-            let mut catalog = self.catalog.lock();
-            catalog.removed(&gone);
-            catalog.clone()
+            // Whoever has appended a change that counts as covered has also followed it.
+            let turn = self.catalog_turn();
+            self.catalog.write().removed(&gone);
+            turn.catalog().clone()
         };
         catalog.cover(needed);
         // What a crash takes back is given out again, to entries that must not pass for covered.
@@ -46,7 +47,7 @@ impl Inner {
 
     /// The deleted indexes whose folders are gone, and stay so after a crash.
     fn removed_folders(&self) -> Result<Vec<String>, EngineError> {
-        let mut gone: Vec<String> = self.catalog.lock().removing().iter().cloned().collect();
+        let mut gone: Vec<String> = self.catalog.read().removing().iter().cloned().collect();
         gone.retain(|uuid| !self.disk.exists(&self.index_dir(uuid)));
         let dir = data_folder::indices_dir(&self.options.data);
         if !gone.is_empty() && self.disk.exists(&dir) {

@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use clew_engine::{
-    CatalogChange, Engine, EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions,
-    SettingsChange,
+    CatalogChange, DefinitionChange, Engine, EngineError, EngineOptions, ErrorKind, IndexSettings,
+    Purpose, ResolveOptions, SettingsChange,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -440,4 +440,45 @@ fn indexes_are_made_and_deleted_while_others_are_served() {
     change_beside_others(|engine| {
         engine.delete_index(&everything(), "docs").unwrap();
     });
+}
+
+#[test]
+fn who_looks_at_definitions_does_not_wait_for_a_log_that_is_full() {
+    let disk = SimDisk::new();
+    let mut options = EngineOptions {
+        search_threads: 1,
+        ..EngineOptions::new("/data")
+    };
+    options.log.pending_bytes_max = 1;
+    let node = Node::open_with(&disk, options).unwrap();
+    disk.stall();
+    let define = |name: &'static str| {
+        let engine = node.engine.clone();
+        thread::spawn(move || {
+            let changes = vec![DefinitionChange::put("kind", name, json!({"n": 1}))];
+            let done = engine.change_definitions(&everything(), |_| Ok::<_, EngineError>(changes));
+            done.map(drop)
+        })
+    };
+    // Of two one finds room, and the other one waits for the disk before it has a place in the log.
+    let both = ["a", "b"].map(define);
+    eventually("nobody waits for room in the log", || {
+        (node.engine.stats().log.append_waits > 0).then_some(())
+    });
+    let (tell, told) = mpsc::channel();
+    let engine = node.engine.clone();
+    let looking = thread::spawn(move || {
+        let seen = engine.with_definitions(|all| all.of("kind").count());
+        // Nobody may listen any more.
+        let _ = tell.send(seen);
+    });
+    let seen = told.recv_timeout(PATIENCE);
+    disk.resume();
+    looking.join().unwrap();
+    for defined in both {
+        defined.join().unwrap().unwrap();
+    }
+    assert_eq!(seen, Ok(1), "who looks at definitions waits for the disk");
+    let count = || node.engine.with_definitions(|all| all.of("kind").count());
+    assert_eq!(count(), 2);
 }
