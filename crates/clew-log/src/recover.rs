@@ -4,13 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clew_platform::{Disk, DiskFile};
+use clew_platform::{Disk, DiskFile, bring_in, brought_in};
 
 use crate::error::LogError;
 use crate::file::LogFile;
 use crate::header::{self, Header, Previous};
 use crate::position::Glsn;
 use crate::tail::{Stop, Tail};
+
+/// What a header has, unless there are thousands of streams.
+const HEADER_BYTES_USUAL: usize = 64 << 10;
 
 /// A log as it lies on disk.
 #[derive(Debug)]
@@ -57,6 +60,10 @@ pub(crate) fn extend(disk: &dyn Disk, tail: &mut Tail, file: &LogFile) -> Result
     let map = disk
         .map(&file.path)
         .map_err(LogError::io("map", &file.path))?;
+    // What follows is read now; what the disk cannot read has a name then.
+    for piece in brought_in(map.get(file.end()..).unwrap_or_default()) {
+        piece.map_err(LogError::io("read", &file.path))?;
+    }
     match tail.extend(file, &map) {
         Ok(()) | Err(Stop::Torn) => Ok(()),
         Err(Stop::Damaged { offset, reason }) => Err(LogError::corrupt(&file.path, offset, reason)),
@@ -71,6 +78,7 @@ pub(crate) fn open_file(
 ) -> Result<(LogFile, Header), LogError> {
     let path = header::file_path(dir, first);
     let map = disk.map(&path).map_err(LogError::io("map", &path))?;
+    bring_in(&map[..map.len().min(HEADER_BYTES_USUAL)]).map_err(LogError::io("read", &path))?;
     let (header, header_bytes) = Header::decode(&map, &path)?;
     if header.first != first {
         return Err(LogError::corrupt(

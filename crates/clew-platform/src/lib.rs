@@ -44,7 +44,7 @@ pub use account::{
     MemoryAccount, MemoryExceeded, MemoryFigures, MemoryLimits, MemoryPurpose, MemoryScope,
     Reservation,
 };
-pub use advice::advise_random;
+pub use advice::{advise_random, bring_in, brought_in};
 pub use allocator::{Mimalloc, give_back_freed};
 pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, overdue, stopped};
 pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms};

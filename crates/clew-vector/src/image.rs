@@ -6,6 +6,8 @@
 use std::io::Write;
 use std::ops::Range;
 
+use clew_platform::brought_in;
+
 use crate::VectorError;
 
 /// Sections start on cache lines.
@@ -39,7 +41,7 @@ impl Section {
     /// Compares its checksum: reads all of it.
     pub(crate) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
         let bytes = image.get(self.range()).unwrap_or_default();
-        if crc32c::crc32c(bytes) == self.checksum {
+        if sum_of(bytes, self.offset_bytes)? == self.checksum {
             return Ok(());
         }
         let what = "section checksum does not match";
@@ -210,6 +212,18 @@ impl Fields<'_> {
         };
         (0..count).map(section).collect()
     }
+}
+
+/// The sum of a part of an image, which begins at this offset.
+///
+/// # Errors
+/// When the image is a file's, and the disk cannot read the part.
+pub(crate) fn sum_of(part: &[u8], offset_bytes: u64) -> Result<u32, VectorError> {
+    let mut pieces = brought_in(part);
+    let sum = pieces.try_fold(0, |sum, piece| {
+        piece.map(|piece| crc32c::crc32c_append(sum, piece))
+    });
+    sum.map_err(|_| corrupt("a part of the image cannot be read", offset_bytes))
 }
 
 pub(crate) fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {

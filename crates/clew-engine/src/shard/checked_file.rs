@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clew_platform::bring_in;
 use crc_fast::CrcAlgorithm;
 use tantivy::HasLen;
 use tantivy::directory::footer::Footer;
@@ -131,10 +132,10 @@ impl CheckedFile {
     }
 
     fn check_block(&self, sums: &Sums, block: usize) -> io::Result<()> {
-        if sums.holds(&self.file, block) {
-            return Ok(());
+        match damage_of(sums, &self.file, block) {
+            None => Ok(()),
+            Some(what) => Err(note(&self.health, &self.path, &what)),
         }
-        Err(note(&self.health, &self.path, &what_of(sums, block)))
     }
 
     /// Checks every byte anew, those that were checked before too; tells how many bytes are done after each block. Damage
@@ -165,8 +166,9 @@ impl CheckedFile {
             return Ok(check_whole(&self.path, &self.file).err());
         };
         for block in 0..sums.count() {
-            if !sums.holds(&self.file, block) {
-                return Ok(Some(what_of(sums, block)));
+            let damage = damage_of(sums, &self.file, block);
+            if damage.is_some() {
+                return Ok(damage);
             }
             done(sums.place(block).len())?;
         }
@@ -174,14 +176,17 @@ impl CheckedFile {
     }
 }
 
-fn what_of(sums: &Sums, block: usize) -> String {
+/// Which bytes of a block are wrong, and what is wrong with them.
+fn damage_of(sums: &Sums, file: &[u8], block: usize) -> Option<String> {
+    let wrong = sums.wrong(file, block)?;
     let place = sums.place(block);
     let (first, last) = (place.start, place.end - 1);
-    format!("bytes {first} to {last} are not those that were written")
+    Some(format!("bytes {first} to {last} {wrong}"))
 }
 
 /// Holds a file against tantivy's sum of all of it.
 pub(super) fn check_whole(path: &Path, file: &OwnedBytes) -> Result<(), String> {
+    bring_in(file).map_err(|error| format!("it cannot be read: {error}"))?;
     let slice = FileSlice::new(Arc::new(file.clone()));
     let (footer, body) = Footer::extract_footer(slice).map_err(|error| error.to_string())?;
     if has_own_sums(&path.to_string_lossy()) {
@@ -219,5 +224,40 @@ impl FileHandle for CheckedFile {
         Self: 'f,
     {
         Box::pin(ready(Ok(self.file.slice(range))))
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use clew_platform::{Disk, RealDisk};
+
+    use super::super::sums::tests::written;
+    use super::*;
+
+    /// A real file that has become shorter cannot be read there, as one on a disk that fails.
+    #[test]
+    fn what_the_disk_cannot_read_is_an_error_of_the_shard() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let (body, bytes) = written(&[300_000]);
+        RealDisk.write_atomic(&path, &bytes).unwrap();
+        let health = Arc::new(ShardHealth::default());
+        let open = || {
+            let mapped = OwnedBytes::new(RealDisk.map(&path).unwrap());
+            CheckedFile::open(path.clone(), mapped, Expected::Fresh, &health)
+        };
+        let file = open().unwrap();
+        assert_eq!(&file.read_bytes(0..10).unwrap()[..], &body[..10]);
+        let mut cut = RealDisk.open(&path).unwrap();
+        cut.set_len(100_000).unwrap();
+        // What was read before and is still in memory is not read again.
+        assert_eq!(&file.read_bytes(5..9_000).unwrap()[..], &body[5..9_000]);
+        let refused = file.read_bytes(200_000..200_010).unwrap_err().to_string();
+        assert!(refused.contains(&*path.to_string_lossy()), "{refused}");
+        assert!(refused.contains("cannot be read"), "{refused}");
+        assert_eq!(health.remedy(), Some(Remedy::Repair));
+        let found = file.check_all(&mut |_| Ok(())).unwrap_err().to_string();
+        assert!(found.contains("cannot be read"), "{found}");
     }
 }

@@ -202,12 +202,13 @@ fn check_file(disk: &dyn Disk, path: &Path, named: &SegmentFile) -> Result<(), F
             "it is another file than the manifest names".into(),
         ));
     }
-    let mut damaged = (0..sums.count()).filter(|block| !sums.holds(&bytes, *block));
-    let Some(first) = damaged.next() else {
+    let wrong = |block| Some((block, sums.wrong(&bytes, block)?));
+    let mut damaged = (0..sums.count()).filter_map(wrong);
+    let Some((first, wrong)) = damaged.next() else {
         return Ok(());
     };
     let (place, others) = (sums.place(first), damaged.count());
-    let mut reason = format!("{} bytes are not those that were written", place.len());
+    let mut reason = format!("{} bytes {wrong}", place.len());
     if others > 0 {
         reason += &format!(", nor are {others} other blocks of the file");
     }

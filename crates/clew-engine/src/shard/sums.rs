@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use clew_platform::bring_in;
 use crc_fast::{CrcAlgorithm, Digest};
 use tantivy::directory::{AntiCallToken, TerminatingWrite};
 
@@ -12,6 +13,8 @@ use tantivy::directory::{AntiCallToken, TerminatingWrite};
 pub(super) const BLOCK_BYTES: usize = 16 << 10;
 const SUM_BYTES: usize = 4;
 const MAGIC: [u8; 8] = *b"CLEWSUM1";
+/// Bytes of the file before the sums, bytes of a block, the sum of all that, the magic word.
+const TRAILER_BYTES: usize = 8 + 4 + SUM_BYTES + MAGIC.len();
 
 /// CRC-32C.
 fn sum_of(bytes: &[u8]) -> u32 {
@@ -106,8 +109,10 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Those of a file; `None` when what ends it is not what was written.
+    /// Those of a file; `None` when what ends it is not what was written, or cannot be read.
     pub(super) fn parse(file: &[u8]) -> Option<Self> {
+        let end_bytes = file.len().div_ceil(BLOCK_BYTES) * SUM_BYTES + TRAILER_BYTES;
+        bring_in(&file[file.len().saturating_sub(end_bytes)..]).ok()?;
         let (rest, magic) = file.split_last_chunk()?;
         let (rest, of_all) = rest.split_last_chunk()?;
         let of_all = u32::from_le_bytes(*of_all);
@@ -149,18 +154,22 @@ impl Sums {
         start..(start + self.block_bytes).min(self.body_bytes())
     }
 
-    /// Whether a block is as it was written.
-    pub(super) fn holds(&self, file: &[u8], block: usize) -> bool {
+    /// What is wrong with a block's bytes: "are not those that were written". Nothing, where they are.
+    pub(super) fn wrong(&self, file: &[u8], block: usize) -> Option<String> {
         let at = self.table.start + block * SUM_BYTES;
-        let sum = file[at..].first_chunk().map(|sum| u32::from_le_bytes(*sum));
-        sum == Some(sum_of(&file[self.place(block)]))
+        let (bytes, sum) = (&file[self.place(block)], &file[at..at + SUM_BYTES]);
+        if let Err(error) = bring_in(bytes).and_then(|()| bring_in(sum)) {
+            return Some(format!("cannot be read: {error}"));
+        }
+        let holds = sum == sum_of(bytes).to_le_bytes();
+        (!holds).then(|| "are not those that were written".to_string())
     }
 }
 
 /// Whether a whole file is as it was written.
 pub(super) fn is_sound(file: &[u8]) -> bool {
     let sums = Sums::parse(file);
-    sums.is_some_and(|sums| (0..sums.count()).all(|block| sums.holds(file, block)))
+    sums.is_some_and(|sums| (0..sums.count()).all(|block| sums.wrong(file, block).is_none()))
 }
 
 #[cfg(test)]
@@ -171,9 +180,6 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Bytes of the file before the sums, bytes of a block, the sum of all that, the magic word.
-    const TRAILER_BYTES: usize = 8 + 4 + SUM_BYTES + MAGIC.len();
 
     /// A disk that takes only a part of what is large.
     #[derive(Clone, Default)]
@@ -233,7 +239,7 @@ pub(super) mod tests {
             prop_assert_eq!(&file[..sums.body_bytes()], &body[..]);
             prop_assert_eq!(sums.count(), body.len().div_ceil(BLOCK_BYTES));
             prop_assert_eq!(file.len(), body.len() + sums.count() * SUM_BYTES + TRAILER_BYTES);
-            prop_assert!((0..sums.count()).all(|block| sums.holds(&file, block)));
+            prop_assert!((0..sums.count()).all(|block| sums.wrong(&file, block).is_none()));
             let (_, same) = written(&[&pieces[..], &[0]].concat());
             prop_assert_eq!(same, file);
         }
@@ -248,7 +254,7 @@ pub(super) mod tests {
             match Sums::parse(&file) {
                 None => prop_assert!(at >= body.len()),
                 Some(sums) => {
-                    let damaged: Vec<usize> = (0..sums.count()).filter(|block| !sums.holds(&file, *block)).collect();
+                    let damaged: Vec<usize> = (0..sums.count()).filter(|block| sums.wrong(&file, *block).is_some()).collect();
                     prop_assert_eq!(damaged.len(), 1);
                     prop_assert!(sums.place(damaged[0]).contains(&at));
                     prop_assert_eq!(sums.blocks(&(at..at + 1)), damaged[0]..damaged[0] + 1);

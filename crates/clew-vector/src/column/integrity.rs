@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::VectorError;
 use crate::column::format::{Header, SectionKind};
+use crate::image::sum_of;
 
 /// Vectors are checked in blocks of this size.
 pub(crate) const BLOCK_BYTES: usize = 1 << 16;
@@ -179,7 +180,8 @@ impl Integrity<'_> {
             .unwrap_or_default()
             .chunks_exact(4)
             .nth(block);
-        let actual = self.image.get(start..end).map(crc32c::crc32c);
+        let bytes = self.image.get(start..end);
+        let actual = bytes.map(|bytes| sum_of(bytes, start as u64)).transpose()?;
         if actual
             .map(u32::to_le_bytes)
             .as_ref()

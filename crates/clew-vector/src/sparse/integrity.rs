@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytemuck::Pod;
 
 use crate::VectorError;
-use crate::image::corrupt;
+use crate::image::{corrupt, sum_of};
 use crate::sparse::format::{Header, SectionKind};
 
 /// Vectors and postings are checked in blocks of this size.
@@ -111,7 +111,8 @@ impl<'a> Image<'a> {
         let start = (all.start + block * SUM_BYTES).min(all.end);
         let end = all.end.min(start + SUM_BYTES);
         let sums: &[u32] = self.numbers(SectionKind::Sums)?;
-        let actual = self.bytes.get(start..end).map(crc32c::crc32c);
+        let bytes = self.bytes.get(start..end);
+        let actual = bytes.map(|bytes| sum_of(bytes, start as u64)).transpose()?;
         if actual.as_ref() == sums.get(sum) {
             return Ok(());
         }

@@ -1,10 +1,11 @@
 //! A file of documents: a header, then one record for each, back to back.
 //! Layout: `docs/formats/snapshot.md`.
 
+use std::io;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use clew_platform::{Disk, DiskFile, Mapped};
+use clew_platform::{Disk, DiskFile, Mapped, brought_in};
 use serde::de::IgnoredAny;
 
 use super::{SnapshotFile, corrupt};
@@ -15,6 +16,14 @@ const MAGIC: &[u8; 8] = b"CLEWDOC1";
 /// Bytes that are gathered before they go to the disk.
 const WRITE_BYTES: usize = 1 << 20;
 const NO_ROUTING: u16 = u16::MAX;
+
+/// The sum of a file's bytes, CRC-32C.
+///
+/// # Errors
+/// When the disk cannot read some of them.
+pub(super) fn sum_of(file: &[u8]) -> io::Result<u32> {
+    brought_in(file).try_fold(0, |sum, piece| Ok(crc32c::crc32c_append(sum, piece?)))
+}
 
 pub(super) struct DocumentsWriter {
     path: PathBuf,
@@ -114,7 +123,8 @@ impl DocumentsReader {
         file: &SnapshotFile,
     ) -> Result<Self, EngineError> {
         let bytes = disk.map(&path).map_err(io_error("map", &path))?;
-        if bytes.len() as u64 != file.bytes || crc32c::crc32c(&bytes) != file.crc32c {
+        let sum = sum_of(&bytes).map_err(io_error("read", &path))?;
+        if bytes.len() as u64 != file.bytes || sum != file.crc32c {
             return Err(corrupt(
                 &path,
                 "length or checksum do not match the manifest",

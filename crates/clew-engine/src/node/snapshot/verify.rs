@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clew_platform::Disk;
 use serde_json::Value;
 
-use super::documents_file::DocumentsReader;
+use super::documents_file::{DocumentsReader, sum_of};
 use super::{MANIFEST, SnapshotFile, read_manifest};
 use crate::base::error::{EngineError, io_error};
 use crate::shard::FileDamage;
@@ -96,10 +96,15 @@ fn damage_of(disk: &dyn Disk, path: &Path, file: &SnapshotFile) -> Option<FileDa
     let length = bytes.len() as u64;
     let reason = if length != file.bytes {
         format!("it has {length} bytes instead of {}", file.bytes)
-    } else if crc32c::crc32c(&bytes) != file.crc32c {
-        "its checksum does not match the manifest".to_string()
     } else {
-        return None;
+        match sum_of(&bytes) {
+            Ok(sum) if sum == file.crc32c => return None,
+            Ok(_) => "its checksum does not match the manifest".to_string(),
+            Err(error) => {
+                let reason = format!("it cannot be read: {error}");
+                return Some(FileDamage::of(path.to_path_buf(), reason));
+            }
+        }
     };
     Some(FileDamage {
         offset: DocumentsReader::first_unreadable(path.to_path_buf(), bytes, file.documents),
