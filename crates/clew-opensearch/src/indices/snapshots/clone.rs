@@ -9,6 +9,7 @@ use super::create::read_names;
 use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::{RunningSnapshot, RunningSnapshots};
+use super::uses::{SnapshotUses, Use};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::api::Api;
@@ -77,6 +78,8 @@ fn carry_out(
     let found = found
         .find(|found| found.content.name == source)
         .ok_or_else(|| snapshot_missing(&repository.name, source))?;
+    let uses = api.parts.get::<SnapshotUses>();
+    let _used = uses.begin(Use::Clone, (&repository.name, &found))?;
     let mut content = found.content.clone();
     for name in patterns.split(',').filter(|part| !is_pattern(part)) {
         if !content.index_names().contains(&name) {

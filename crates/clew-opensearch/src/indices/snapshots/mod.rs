@@ -13,6 +13,7 @@ mod restore_request;
 mod running;
 mod show;
 mod status;
+mod uses;
 
 pub(crate) use clone::clone;
 pub(crate) use content::iso;

@@ -13,6 +13,7 @@ use super::content::{IndexContent, Stored, stored};
 use super::names::{is_pattern, selects};
 use super::repository::Repository;
 use super::restore_request::RestoreRequest;
+use super::uses::{SnapshotUses, Use};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::setting_values::Flat;
@@ -40,8 +41,10 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let (begin, begun) = oneshot::channel();
     let work = tokio::task::spawn_blocking(move || {
         let work = || {
-            let plan = find(&api, &repository, &name)
-                .and_then(|found| plan(&api.engine, &repository, found, &asked))?;
+            let found = find(&api, &repository, &name)?;
+            let uses = api.parts.get::<SnapshotUses>();
+            let _used = uses.begin(Use::Restore, (&repository.name, &found))?;
+            let plan = plan(&api.engine, &repository, found, &asked)?;
             // Whoever waits for no more than that may be gone.
             let _ = begin.send(());
             let answer = plan.answer();

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::content::{StoredSnapshots, iso, stored};
+use super::content::{Stored, StoredSnapshots, iso, stored};
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::RunningSnapshot;
+use super::uses::{SnapshotUses, Use};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::snapshots::running::RunningSnapshots;
@@ -122,6 +123,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     repository.check_writable("delete snapshots")?;
     let expression = call.path_required("snapshot")?.to_string();
+    let uses = call.api.parts.get::<SnapshotUses>();
     let work = move || {
         let mut known = stored(&repository.folder)?;
         for part in expression.split(',').filter(|part| !is_pattern(part)) {
@@ -135,6 +137,10 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
             let mut parts = expression.split(',');
             parts.any(|part| selects(part, &snapshot.content.name))
         });
+        let gone: Vec<&Stored> = gone.collect();
+        // All or none of them.
+        let begin = |snapshot: &&Stored| uses.begin(Use::Delete, (&repository.name, snapshot));
+        let _used = gone.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
         for snapshot in gone {
             repository.folder.delete(&snapshot.id)?;
         }
