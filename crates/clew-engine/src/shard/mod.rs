@@ -163,7 +163,7 @@ pub(crate) struct Shard {
     /// Held while a buffer is written without the writer's lock.
     sealing: Mutex<()>,
     view: ArcSwap<View>,
-    /// Rises whenever searches see everything that was written until then.
+    /// Rises whenever searches see everything that was written until then, and when the shard's life ends.
     published: watch::Sender<u64>,
     flushing: Mutex<flush::FlushState>,
     merging: Mutex<()>,
@@ -391,9 +391,11 @@ impl Shard {
         let mut writer = lock_aside(&self.writer);
         writer.wait_for_turns();
         self.health.retire();
+        // Who waits to see what was written would wait for a refresh that does not come.
+        self.published.send_modify(|count| *count += 1);
     }
 
-    /// Changes whenever a view is published.
+    /// Changes whenever a view is published, and when the shard's life ends.
     pub(crate) fn published(&self) -> watch::Receiver<u64> {
         self.published.subscribe()
     }

@@ -231,4 +231,15 @@ mod tests {
         let is_it = |path: &PathBuf| path.to_string_lossy().ends_with(suffix);
         files.find(is_it).unwrap()
     }
+
+    #[test]
+    fn who_waits_to_see_what_was_written_is_told_when_the_index_goes() {
+        let (engine, index) = engine(&SimDisk::new());
+        put(&engine, "1").unwrap();
+        let shard = &index.shards[0];
+        let mut published = shard.published();
+        published.borrow_and_update();
+        engine.delete_index(&Access::everything(), "docs").unwrap();
+        assert!(published.has_changed().unwrap());
+    }
 }
