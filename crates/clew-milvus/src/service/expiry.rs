@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clew_engine::{Condition, EngineError, PRIMARY_TERM, Purpose};
+use clew_platform::caught;
 
 use super::delete::DELETED_AT_ONCE;
 use super::read::Page;
@@ -18,7 +19,10 @@ impl Service {
     pub(crate) async fn expire(self) {
         loop {
             tokio::time::sleep(EVERY).await;
-            self.expire_once().await;
+            // What goes wrong with one collection is no reason for the node to end.
+            if caught(self.expire_once()).await.is_err() {
+                tracing::error!("looking for expired rows ran into a defect of the program");
+            }
             self.iterators().sweep(self.monotonic());
             self.moments().sweep(self.monotonic());
         }

@@ -23,6 +23,8 @@ use requests::{Answering, Requests, STOPPING};
 
 /// Finished tasks that are remembered.
 const REMEMBERED_MAX: usize = 1000;
+/// What their answers take together, in bytes of JSON; the newest is remembered whatever it takes.
+const REMEMBERED_BYTES_MAX: usize = 4 << 20;
 /// Tasks that may run at once.
 const RUNNING_MAX: usize = 64;
 
@@ -62,6 +64,8 @@ pub(crate) struct Task {
     status: Option<Value>,
     /// Running time and answer, once it has ended.
     pub(crate) ended: Option<(u64, Result<Value, Value>)>,
+    /// Of the answer, as JSON.
+    answer_bytes: usize,
 }
 
 /// A task as it is shown.
@@ -76,6 +80,23 @@ pub(crate) struct RunningTask {
     pub(crate) cancelled: bool,
     /// How far it is, when it tells.
     pub(crate) status: Option<Value>,
+}
+
+impl State {
+    /// Forgets the oldest answers while all take more than they may.
+    fn make_room_for(&mut self, newest: u64) {
+        let mut bytes: usize = self.tasks.values().map(|task| task.answer_bytes).sum();
+        while bytes > REMEMBERED_BYTES_MAX {
+            let mut ended = self.tasks.iter().filter(|(_, task)| task.ended.is_some());
+            let oldest = ended.find(|(number, _)| **number != newest);
+            let Some((number, gone)) = oldest.map(|(number, task)| (*number, task.answer_bytes))
+            else {
+                return;
+            };
+            self.tasks.remove(&number);
+            bytes -= gone;
+        }
+    }
 }
 
 impl Task {
@@ -208,6 +229,7 @@ impl Tasks {
             started_ms: self.clock.epoch_ms(),
             status: None,
             ended: None,
+            answer_bytes: 0,
         };
         state.tasks.insert(number, task);
         Ok(number)
@@ -226,9 +248,15 @@ impl Tasks {
             let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
             whole.get("error").cloned().unwrap_or(whole)
         });
-        if let Some(task) = self.state.lock().tasks.get_mut(&number) {
+        let (Ok(shown) | Err(shown)) = &answer;
+        let bytes = shown.to_string().len();
+        let mut state = self.state.lock();
+        if let Some(task) = state.tasks.get_mut(&number) {
             task.ended = Some((nanos_since(task.started), answer));
+            task.answer_bytes = bytes;
+            state.make_room_for(number);
         }
+        drop(state);
         self.ended.notify_waiters();
     }
 
@@ -344,6 +372,30 @@ mod tests {
             let (_, answer) = tasks.find(number).unwrap().ended.unwrap();
             assert_eq!(answer.unwrap(), 7);
         });
+    }
+
+    #[test]
+    fn answers_are_remembered_as_long_as_there_is_room_for_them() {
+        let tasks = Tasks::new(Arc::new(FixedClock::default()), None);
+        let task = |bytes: usize| {
+            let task = NewTask {
+                action: "indices:data/write/reindex",
+                description: String::new(),
+                opaque_id: None,
+                token: None,
+            };
+            let number = tasks.begin(task).ok().unwrap();
+            let ended = tasks.carry_out(number, || Ok(Value::from("a".repeat(bytes))));
+            assert!(ended.is_ok());
+            number
+        };
+        let numbers: Vec<u64> = (0..10).map(|_| task(REMEMBERED_BYTES_MAX / 4)).collect();
+        let is_known = |number: &u64| tasks.find(*number).is_some();
+        let known: Vec<bool> = numbers.iter().map(is_known).collect();
+        assert_eq!(known, [vec![false; 7], vec![true; 3]].concat());
+        // One that takes more alone is there for whoever waits for it.
+        let large = task(2 * REMEMBERED_BYTES_MAX);
+        assert!(is_known(&large) && !numbers.iter().any(is_known));
     }
 
     #[test]
