@@ -155,13 +155,13 @@ impl Service {
             ));
         }
         self.beside(move |service| {
-            let mut database = service.database(&name)?;
-            database.properties.extend(pairs(request.properties));
-            for key in &request.delete_keys {
-                database.properties.remove(key);
-            }
-            zone_of(&database.properties)?;
-            service.change_databases(&call, |_| {
+            service.change_databases(&call, |all| {
+                let mut database = database_of(all, &name)?;
+                database.properties.extend(pairs(request.properties));
+                for key in &request.delete_keys {
+                    database.properties.remove(key);
+                }
+                zone_of(&database.properties)?;
                 Ok(DefinitionChange::put(DATABASES, &name, json!(database)))
             })
         })
@@ -195,15 +195,18 @@ impl Service {
     }
 
     fn database(&self, name: &str) -> Result<Database> {
-        let kept = self
-            .engine()
-            .with_definitions(|all| all.get(DATABASES, name).cloned());
-        let read = kept.and_then(|value| Database::deserialize(value).ok());
-        match read {
-            Some(database) => Ok(database),
-            None if name == DEFAULT_DATABASE => Ok(default_database()),
-            None => Err(MilvusError::DatabaseNotFound(name.to_string())),
-        }
+        self.engine().with_definitions(|all| database_of(all, name))
+    }
+}
+
+/// What is kept of a database.
+fn database_of(all: &Definitions, name: &str) -> Result<Database> {
+    let kept = all.get(DATABASES, name);
+    let read = kept.and_then(|value| Database::deserialize(value).ok());
+    match read {
+        Some(database) => Ok(database),
+        None if name == DEFAULT_DATABASE => Ok(default_database()),
+        None => Err(MilvusError::DatabaseNotFound(name.to_string())),
     }
 }
 
