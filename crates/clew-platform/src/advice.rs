@@ -38,13 +38,16 @@ pub fn advise_random(bytes: &[u8]) {
 /// `EIO` where the disk cannot read some of them, or the file has become shorter.
 pub fn bring_in(bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    if !bytes.is_empty() {
+    {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let before = bytes.as_ptr().addr() % page_bytes();
         let at = bytes.as_ptr().wrapping_sub(before).cast_mut();
+        let len = before + bytes.len();
         // SAFETY: each of the pages has a byte of the slice, which is borrowed, so they are mapped; the advice changes no byte.
         #[allow(unsafe_code, reason = "the standard library has no such call")]
-        let done =
-            unsafe { libc::madvise(at.cast(), before + bytes.len(), libc::MADV_POPULATE_READ) };
+        let done = unsafe { libc::madvise(at.cast(), len, libc::MADV_POPULATE_READ) };
         let refused = (done != 0).then(io::Error::last_os_error);
         let refused = refused.and_then(|error| error.raw_os_error());
         if let Some(libc::EFAULT | libc::EHWPOISON) = refused {
