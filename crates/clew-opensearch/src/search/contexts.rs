@@ -54,8 +54,8 @@ pub(super) struct Scroll {
     pub(super) after: Option<Vec<SortValue>>,
     pub(super) total: Option<Total>,
     pub(super) max_score: Option<f32>,
-    /// What the search and the views take for as long as the scroll is open.
-    pub(super) _memory: Arc<Reservation>,
+    /// What the search and the views take for as long as the scroll is open. Whoever reads a page has a share in it.
+    pub(super) memory: Arc<Reservation>,
 }
 
 /// A point in time.
@@ -64,8 +64,8 @@ pub(super) struct Pit {
     pub(super) pinned: Pinned,
     pub(super) parts: Parts,
     pub(super) created_ms: u64,
-    /// What the views take for as long as it is open.
-    pub(super) _memory: Arc<Reservation>,
+    /// What the views take for as long as it is open. Whoever searches over it has a share in it.
+    pub(super) memory: Arc<Reservation>,
 }
 
 /// What a shard's view takes for whoever holds it alone: readers of segments that have gone meanwhile.
@@ -88,6 +88,16 @@ struct Open<T> {
     what: T,
     expires: Instant,
     keep_alive: Duration,
+}
+
+impl<T> Open<T> {
+    /// Whether it is still there at this moment. One that is being read then has all of its time before it.
+    fn lives_on(&mut self, now: Instant, is_read: bool) -> bool {
+        if is_read {
+            self.expires = self.expires.max(now + self.keep_alive);
+        }
+        self.expires > now
+    }
 }
 
 /// A context's number in this process, and the id that clients are given.
@@ -279,8 +289,15 @@ impl SearchContexts {
     fn sweep(&self) -> Option<Instant> {
         let now = Instant::now();
         let mut state = self.state.lock();
-        state.scrolls.retain(|_, open| open.expires > now);
-        state.pits.retain(|_, open| open.expires > now);
+        let is_read = |memory: &Arc<Reservation>| Arc::strong_count(memory) > 1;
+        state.scrolls.retain(|_, open| {
+            let is_read = is_read(&open.what.memory);
+            open.lives_on(now, is_read)
+        });
+        state.pits.retain(|_, open| {
+            let is_read = is_read(&open.what.memory);
+            open.lives_on(now, is_read)
+        });
         let scrolls = state.scrolls.values().map(|open| open.expires);
         let pits = state.pits.values().map(|open| open.expires);
         let next = scrolls.chain(pits).min();
@@ -382,6 +399,17 @@ fn missing(number: u64) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_read_is_kept_and_has_its_time_from_then() {
+        let second = Duration::from_secs(1);
+        let mut open = open((), second);
+        let due = open.expires;
+        assert!(open.lives_on(due - second / 2, false));
+        assert!(open.lives_on(due, true));
+        assert!(open.lives_on(due + second / 2, false));
+        assert!(!open.lives_on(due + second, false));
+    }
 
     #[test]
     fn ids_are_read_back_and_foreign_ones_are_told_apart() {

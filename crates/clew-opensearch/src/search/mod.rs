@@ -43,6 +43,7 @@ use clew_engine::{
     EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchControl,
     SearchRequest, SearchResponse,
 };
+use clew_platform::Reservation;
 use clew_profile::Spent;
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -253,6 +254,8 @@ struct State {
     pinned: Pinned,
     /// What of each index.
     parts: Parts,
+    /// Says that a point in time is being read.
+    _read: Option<Arc<Reservation>>,
 }
 
 impl State {
@@ -271,6 +274,7 @@ impl State {
                 indices: pit.pinned.indices(),
                 pinned: pit.pinned,
                 parts: pit.parts,
+                _read: Some(pit.memory),
             });
         }
         check_keep_alive(call, ContextKind::Scroll, spec.control.scroll)?;
@@ -280,6 +284,7 @@ impl State {
             pinned: call.api.engine.pin(&resolved)?,
             parts: scope::parts(call, &resolved, &spec.indices_boost, options).await?,
             indices: indices.collect(),
+            _read: None,
         })
     }
 }

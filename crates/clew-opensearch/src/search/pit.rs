@@ -37,7 +37,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let pinned = call.api.engine.pin(&resolved)?;
     let created_ms = call.api.engine.clock().epoch_ms();
     let pit = Pit {
-        _memory: memory_of(&call, &pinned, &[])?,
+        memory: memory_of(&call, &pinned, &[])?,
         pinned,
         parts,
         created_ms,

@@ -47,7 +47,7 @@ pub(super) fn begin(
         after: response.hits.last().map(|hit| hit.sort.clone()),
         total: response.total,
         max_score: response.max_score,
-        _memory: memory_of(call, &state.pinned, &call.body)?,
+        memory: memory_of(call, &state.pinned, &call.body)?,
     };
     let contexts = call.api.parts.get::<SearchContexts>();
     let id = contexts.open_scroll(scroll, keep_alive)?;
