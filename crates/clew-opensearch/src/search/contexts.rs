@@ -249,24 +249,28 @@ impl SearchContexts {
 
     /// Ends a context; whether there was one.
     pub(super) fn close(&self, kind: ContextKind, id: ContextId) -> bool {
-        let mut state = self.state.lock();
-        match kind {
-            ContextKind::Scroll => state.scrolls.remove(&id.number).is_some(),
-            ContextKind::Pit => state.pits.remove(&id.number).is_some(),
-        }
+        // What it holds alone takes its time to go, and others look for theirs meanwhile.
+        let (scroll, pit) = {
+            let mut state = self.state.lock();
+            match kind {
+                ContextKind::Scroll => (state.scrolls.remove(&id.number), None),
+                ContextKind::Pit => (None, state.pits.remove(&id.number)),
+            }
+        };
+        scroll.is_some() || pit.is_some()
     }
 
     /// Ends all contexts of a kind and gives their ids.
     pub(super) fn close_all(&self, kind: ContextKind) -> Vec<ContextId> {
-        let mut state = self.state.lock();
-        let numbers: Vec<u64> = match kind {
-            ContextKind::Scroll => std::mem::take(&mut state.scrolls).into_keys().collect(),
-            ContextKind::Pit => std::mem::take(&mut state.pits).into_keys().collect(),
+        let (scrolls, pits) = {
+            let mut state = self.state.lock();
+            match kind {
+                ContextKind::Scroll => (std::mem::take(&mut state.scrolls), BTreeMap::new()),
+                ContextKind::Pit => (BTreeMap::new(), std::mem::take(&mut state.pits)),
+            }
         };
-        numbers
-            .into_iter()
-            .map(|number| ContextId { number })
-            .collect()
+        let numbers = scrolls.into_keys().chain(pits.into_keys());
+        numbers.map(|number| ContextId { number }).collect()
     }
 
     /// The open points in time, with how long each is kept.
@@ -289,19 +293,17 @@ impl SearchContexts {
     fn sweep(&self) -> Option<Instant> {
         let now = Instant::now();
         let mut state = self.state.lock();
-        let is_read = |memory: &Arc<Reservation>| Arc::strong_count(memory) > 1;
-        state.scrolls.retain(|_, open| {
-            let is_read = is_read(&open.what.memory);
-            open.lives_on(now, is_read)
-        });
-        state.pits.retain(|_, open| {
-            let is_read = is_read(&open.what.memory);
-            open.lives_on(now, is_read)
-        });
+        let gone = (
+            take_ended(&mut state.scrolls, now, |scroll| &scroll.memory),
+            take_ended(&mut state.pits, now, |pit| &pit.memory),
+        );
         let scrolls = state.scrolls.values().map(|open| open.expires);
         let pits = state.pits.values().map(|open| open.expires);
         let next = scrolls.chain(pits).min();
         state.is_watched = next.is_some();
+        // Not under the lock, as in `close`.
+        drop(state);
+        drop(gone);
         next
     }
 }
@@ -326,6 +328,21 @@ pub(super) fn watch(api: &Arc<Api>) {
             }
         }
     });
+}
+
+/// Takes out the contexts whose time is over and that nobody reads, who would have a share in their memory.
+fn take_ended<T>(
+    contexts: &mut BTreeMap<u64, Open<T>>,
+    now: Instant,
+    memory: fn(&T) -> &Arc<Reservation>,
+) -> Vec<Open<T>> {
+    let ended = contexts.iter_mut().filter_map(|(number, open)| {
+        let is_read = Arc::strong_count(memory(&open.what)) > 1;
+        (!open.lives_on(now, is_read)).then_some(*number)
+    });
+    let ended: Vec<u64> = ended.collect();
+    let taken = ended.iter().filter_map(|number| contexts.remove(number));
+    taken.collect()
 }
 
 fn open<T>(what: T, keep_alive: Duration) -> Open<T> {
