@@ -125,6 +125,40 @@ class ScriptedValuesTest(ClewTest):
         found = self.aggregate(x={"multi_terms": {"terms": terms}})["x"]["buckets"]
         self.assertEqual(sorted(one["key_as_string"] for one in found), ["4|x", "4|z", "7|x"])
 
+    def test_scripts_see_scores(self):
+        graded = {"bool": {"should": [
+            {"constant_score": {"filter": {"term": {"tag": "z"}}, "boost": 4}},
+            {"constant_score": {"filter": {"range": {"price": {"lt": 2}}}, "boost": 1}},
+            {"constant_score": {"filter": {"term": {"tag": "y"}}, "boost": 2}},
+        ]}}
+        total = "double sum = 0; for (a in states) { sum += a } return sum"
+        self.assertEqual(self.gather("state.n += _score", "state.n", total, "state.n = 0", graded), 7)
+        found = self.aggregate(
+            graded,
+            best={"max": {"script": "_score"}},
+            sum={"sum": {"script": {"source": "_score.doubleValue() * doc['n'].value"}}},
+            count={"value_count": {"script": "_score > 1 ? 1 : null"}},
+            without={"missing": {"script": "_score > 1 ? 'a' : null"}},
+            mean={"weighted_avg": {"value": {"field": "n"}, "weight": {"script": "_score"}}},
+            middle={"percentiles": {"script": "_score", "percents": [50]}},
+            ranges={"range": {"script": "_score", "ranges": [{"to": 2}, {"from": 2}]}},
+            steps={"histogram": {"script": "_score", "interval": 2}},
+            sample={"sampler": {"shard_size": 1}, "aggs": {"best": {"max": {"script": "_score"}}}},
+        )
+        self.assertEqual((found["best"]["value"], found["sum"]["value"]), (4, 4 * 4 + 4 + 2 * 7))
+        self.assertEqual((found["count"]["value"], found["without"]["doc_count"]), (2, 1))
+        self.assertAlmostEqual(found["mean"]["value"], (4 * 4 + 4 + 2 * 7) / 7)
+        self.assertEqual(found["middle"]["values"]["50.0"], 2)
+        self.assertEqual([one["doc_count"] for one in found["ranges"]["buckets"]], [1, 2])
+        self.assertEqual([(one["key"], one["doc_count"]) for one in found["steps"]["buckets"]], [(0, 1), (2, 1), (4, 1)])
+        self.assertEqual(found["sample"]["best"]["value"], 4)
+        # The best of each bucket first, as in the example of `top_hits`.
+        inner = {"best": {"max": {"script": "_score"}}}
+        by_tag = {"terms": {"field": "tag", "order": {"best": "desc"}}, "aggs": inner}
+        buckets = self.aggregate(graded, x=by_tag)["x"]["buckets"]
+        self.assertEqual([(one["key"], one["best"]["value"]) for one in buckets], [("z", 4), ("x", 2), ("y", 2)])
+        self.assertEqual(self.buckets("terms", graded, script="_score > 1 ? 'high' : 'low'"), [("high", 2), ("low", 1)])
+
     def gather(self, map_script, combine="return state.all", reduce="states", init="state.all = []", query=None, **more):
         scripts = {"init_script": init, "map_script": map_script, "combine_script": combine, "reduce_script": reduce}
         return self.aggregate(query, x={"scripted_metric": {**scripts, **more}})["x"]["value"]

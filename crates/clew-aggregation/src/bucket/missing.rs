@@ -34,7 +34,8 @@ impl Missing {
 
 impl Collect for Missing {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
-        self.column.without_value(block.docs, &mut self.without)?;
+        self.column
+            .without_value(block.docs, account, &mut self.without)?;
         for entry in &self.without {
             let of = (block.docs[*entry as usize], block.parents[*entry as usize]);
             self.places.add(of, 0, account)?;

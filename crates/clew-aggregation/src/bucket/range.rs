@@ -94,7 +94,7 @@ impl Collect for Ranges {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Dropped, &mut self.rows)?;
+            .read_scored(block.docs, account, Repeats::Dropped, &mut self.rows)?;
         let mut at = 0;
         // There may be tens of thousands of ranges for each document.
         while at < self.rows.entries.len() && !self.pace.is_over() {

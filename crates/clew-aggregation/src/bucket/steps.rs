@@ -43,7 +43,7 @@ impl Steps {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Dropped, &mut self.rows)?;
+            .read_scored(block.docs, account, Repeats::Dropped, &mut self.rows)?;
         let mut previous = None;
         for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
             let Some(step) = step_of(&self.column, *raw) else {
@@ -78,7 +78,7 @@ impl Steps {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Dropped, &mut self.rows)?;
+            .read_scored(block.docs, account, Repeats::Dropped, &mut self.rows)?;
         let mut reached: Option<(u32, i64)> = None;
         for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
             let span = self.column.span(*raw).map_err(|source| AggError::Column {

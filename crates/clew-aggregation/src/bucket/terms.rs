@@ -123,7 +123,7 @@ impl Collect for Terms {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Dropped, &mut self.rows)?;
+            .read_scored(block.docs, account, Repeats::Dropped, &mut self.rows)?;
         match &mut self.counting {
             Counting::Direct { min, counts } => {
                 if counts.is_empty() {

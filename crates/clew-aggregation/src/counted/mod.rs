@@ -45,8 +45,8 @@ pub(crate) enum Partial {
 /// What scripts gather of one bucket.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gathered {
-    /// Documents that they have not seen yet: the places of their segments in the shard, and theirs in these.
-    pub(crate) docs: Vec<(u32, DocId)>,
+    /// Documents that they have not seen yet: the places of their segments in the shard, theirs in these, and their scores.
+    pub(crate) docs: Vec<(u32, DocId, f32)>,
     /// What each shard answered; in the end the one value that is made of all.
     pub(crate) answers: Vec<Value>,
 }

@@ -21,6 +21,7 @@ use crate::field::rows::{Repeats, Rows};
 use crate::field::support::supports;
 use crate::field::values::{date_format, hinted_kind, missing_key, plan_values, unsupported};
 use crate::field::{TermSets, ValueKind, ValuePlan};
+use crate::limits::Account;
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 
@@ -68,6 +69,16 @@ pub(crate) struct MadePlan {
     /// The values that it is given one by one.
     of: Option<ValuePlan>,
     memory: Option<Arc<MemoryAccount>>,
+}
+
+impl MadePlan {
+    /// Whether the script looks at the scores of documents.
+    pub(super) fn wants_scores(&self) -> bool {
+        match &self.maker {
+            Maker::Script(script) => script.sees_score(),
+            Maker::Derived(_) => false,
+        }
+    }
 }
 
 /// Where the values of a source come from whose values a script makes, and what they mean.
@@ -285,19 +296,23 @@ impl Made {
         })
     }
 
-    /// Hands over what the script makes of documents, each value with its document's place among them.
+    /// Hands over what the script makes of documents, each value with its document's place among them. Scores are those of
+    /// an account, and 0 where none is given.
     pub(super) fn each(
         &self,
         docs: &[DocId],
+        account: Option<&Account>,
         mut take: impl FnMut(u32, Key),
     ) -> Result<(), AggError> {
+        let score = |doc: DocId| account.map_or(0.0, |account| account.score(doc));
         let mut pace = Pace::of_blocks();
         let mut run =
             |entry: u32, doc: DocId, given: Option<&GivenValue>| -> Result<(), AggError> {
                 go_on_reducing(&mut pace)?;
                 match &self.maker {
                     OpenMaker::Script(script) => {
-                        let value = script.value(doc, given).map_err(failed)?;
+                        let value = script.value((doc, score(doc)), given);
+                        let value = value.map_err(failed)?;
                         each_key(&value, self.kind, &mut |key| take(entry, key))
                     }
                     OpenMaker::Derived(open) => {

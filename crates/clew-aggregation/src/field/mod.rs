@@ -54,6 +54,11 @@ impl ValuePlan {
         if is_made { ids::BYTES_PER_DOC } else { 0 }
     }
 
+    /// Whether a script makes its values that looks at the scores of documents.
+    pub(crate) fn wants_scores(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| made.wants_scores())
+    }
+
     /// A field may be unmapped in some of the indexes; what the others say about it counts. Whether that was so.
     pub(crate) fn adopt(&mut self, theirs: &ValuePlan) -> bool {
         let unmapped = self.kind == ValueKind::Unmapped;

@@ -10,6 +10,7 @@ use crate::field::column::{Decoder, ValueColumn};
 use crate::field::made::{Made, MadePlan, Texts};
 use crate::field::rows::{Repeats, Rows};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
+use crate::limits::Account;
 use crate::value::key::Key;
 use crate::value::partition::part_of;
 
@@ -45,7 +46,7 @@ impl ValueColumn {
         Ok(opened)
     }
 
-    /// Reads the values of `docs` (ascending, repeats allowed).
+    /// Reads the values of `docs` (ascending, repeats allowed); a script that makes them sees no scores.
     ///
     /// # Errors
     /// What went wrong in a script that makes them, or where shapes are read.
@@ -55,8 +56,32 @@ impl ValueColumn {
         repeats: Repeats,
         rows: &mut Rows,
     ) -> Result<(), AggError> {
+        self.read_with(docs, None, repeats, rows)
+    }
+
+    /// The same; a script that makes them sees the scores that the account has.
+    ///
+    /// # Errors
+    /// As [`ValueColumn::read`].
+    pub(crate) fn read_scored(
+        &self,
+        docs: &[DocId],
+        account: &Account,
+        repeats: Repeats,
+        rows: &mut Rows,
+    ) -> Result<(), AggError> {
+        self.read_with(docs, Some(account), repeats, rows)
+    }
+
+    fn read_with(
+        &self,
+        docs: &[DocId],
+        account: Option<&Account>,
+        repeats: Repeats,
+        rows: &mut Rows,
+    ) -> Result<(), AggError> {
         match &self.made {
-            Some(made) => self.read_made(made, docs, repeats, rows),
+            Some(made) => self.read_made(made, (docs, account), repeats, rows),
             None => {
                 self.read_column(docs, repeats, rows);
                 let Decoder::Shapes(Some(shapes)) = &self.decoder else {
@@ -73,13 +98,13 @@ impl ValueColumn {
     fn read_made(
         &self,
         made: &Made,
-        docs: &[DocId],
+        (docs, account): (&[DocId], Option<&Account>),
         repeats: Repeats,
         rows: &mut Rows,
     ) -> Result<(), AggError> {
         rows.clear();
         let mut count = 0_usize;
-        made.each(docs, |entry, key| {
+        made.each(docs, account, |entry, key| {
             count += 1;
             if count > MADE_MAX {
                 return;
@@ -177,6 +202,7 @@ impl ValueColumn {
     pub(crate) fn without_value(
         &self,
         docs: &[DocId],
+        account: &Account,
         places: &mut Vec<u32>,
     ) -> Result<(), AggError> {
         places.clear();
@@ -185,7 +211,7 @@ impl ValueColumn {
         }
         if self.made.is_some() {
             let mut rows = Rows::default();
-            self.read(docs, Repeats::Dropped, &mut rows)?;
+            self.read_scored(docs, account, Repeats::Dropped, &mut rows)?;
             let all = 0..block_len(docs);
             places.extend(all.filter(|place| rows.entries.binary_search(place).is_err()));
             return Ok(());

@@ -88,10 +88,15 @@ impl Collect for Cardinality {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         let before = self.pairs.capacity();
         let pairs = &mut self.pairs;
-        each_value(&self.column, &mut self.rows, block, |parent, raw| {
-            pairs.push((parent, raw));
-            Ok(())
-        })?;
+        each_value(
+            &self.column,
+            &mut self.rows,
+            (block, &mut *account),
+            |parent, raw, _| {
+                pairs.push((parent, raw));
+                Ok(())
+            },
+        )?;
         if self.pairs.len() > self.sorted * 2 + PAIRS_UNSORTED_MIN {
             self.tidy();
         }

@@ -22,6 +22,7 @@ use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
+use crate::limits::Account;
 use crate::metric::cardinality::{CardinalityPlan, plan_cardinality};
 use crate::metric::extended_stats::{ExtendedPlan, plan_extended_stats};
 use crate::metric::geo::{GeoBoundsPlan, GeoCentroidPlan, plan_geo_bounds, plan_geo_centroid};
@@ -167,19 +168,19 @@ fn of_bucket<T>(states: &[T], bucket: Option<u32>) -> Option<&T> {
 /// Partial results come from the plan that reads them.
 const SHAPE: &str = "a partial result has the shape of its plan";
 
-/// Reads a block and calls `add` with each value's bucket.
+/// Reads a block and calls `add` with each value's bucket and the account.
 pub(crate) fn each_value(
     column: &ValueColumn,
     rows: &mut Rows,
-    block: Block<'_>,
-    mut add: impl FnMut(u32, u64) -> Result<(), AggError>,
+    (block, account): (Block<'_>, &mut Account),
+    mut add: impl FnMut(u32, u64, &mut Account) -> Result<(), AggError>,
 ) -> Result<(), AggError> {
     if column.is_empty() {
         return Ok(());
     }
-    column.read(block.docs, Repeats::Kept, rows)?;
+    column.read_scored(block.docs, account, Repeats::Kept, rows)?;
     for (entry, raw) in rows.entries.iter().zip(&rows.values) {
-        add(block.parents[*entry as usize], *raw)?;
+        add(block.parents[*entry as usize], *raw, account)?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ impl Collect for Quantiles {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Kept, &mut self.rows)?;
+            .read_scored(block.docs, account, Repeats::Kept, &mut self.rows)?;
         for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
             let parent = block.parents[*entry as usize];
             grow(&mut self.states, parent, account)?;

@@ -66,11 +66,11 @@ struct Noted {
 impl Collect for Noted {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         // A list takes up to twice as much as is in it.
-        account.charge(block.docs.len() * 2 * size_of::<(u32, DocId)>())?;
+        account.charge(block.docs.len() * 2 * size_of::<(u32, DocId, f32)>())?;
         for (doc, parent) in block.docs.iter().zip(block.parents) {
             grow(&mut self.buckets, *parent, account)?;
             let bucket = &mut self.buckets[*parent as usize];
-            bucket.docs.push((self.segment, *doc));
+            bucket.docs.push((self.segment, *doc, account.score(*doc)));
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Scripts {
             if docs.is_empty() && (level == Level::Nested || at > 0) {
                 continue;
             }
-            docs.sort_unstable();
+            docs.sort_unstable_by_key(|(segment, doc, _)| (*segment, *doc));
             let answer = self.answer(&docs, &open, &mut pace)?;
             wanted_bytes += json_bytes(&answer);
             if wanted_bytes > self.bytes_max {
@@ -117,7 +117,7 @@ impl Scripts {
     /// What the scripts make of the documents of a bucket.
     fn answer<'s>(
         &'s self,
-        docs: &[(u32, DocId)],
+        docs: &[(u32, DocId, f32)],
         open: &'s [OpenValueScript],
         pace: &mut Pace,
     ) -> Result<Value, AggError> {
@@ -125,10 +125,11 @@ impl Scripts {
         if let Some(init) = &self.spec.init {
             state.prepare(init, self.now_ms).map_err(failed)?;
         }
-        for (segment, doc) in docs {
+        for (segment, doc, score) in docs {
             go_on_reducing(pace)?;
             if let Some(open) = open.get(*segment as usize) {
-                open.gather(*doc, &mut state).map_err(failed)?;
+                let gathered = open.gather((*doc, *score), &mut state);
+                gathered.map_err(failed)?;
             }
         }
         state.end(&self.spec.combine, self.now_ms).map_err(failed)
@@ -185,6 +186,10 @@ impl Metric for ScriptedPlan {
             Seen::Shard(level) => self.0.see(buckets, level),
             Seen::All => self.0.join(buckets),
         }
+    }
+
+    fn wants_scores(&self) -> bool {
+        self.0.map.sees_score()
     }
 
     fn profiled_as(&self) -> &'static str {

@@ -64,7 +64,8 @@ impl Collect for ValueCount {
         if self.column.is_empty() {
             return Ok(());
         }
-        self.column.read(block.docs, self.repeats, &mut self.rows)?;
+        self.column
+            .read_scored(block.docs, account, self.repeats, &mut self.rows)?;
         for entry in &self.rows.entries {
             let parent = block.parents[*entry as usize];
             grow(&mut self.counts, parent, account)?;

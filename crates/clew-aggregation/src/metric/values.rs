@@ -41,11 +41,16 @@ impl<T: KeptValues> Values<T> {
 impl<T: KeptValues> Collect for Values<T> {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         let (column, kept) = (&self.column, &mut self.kept);
-        each_value(column, &mut self.rows, block, |parent, raw| {
-            grow(kept, parent, account)?;
-            kept[parent as usize].add_raw(column, raw);
-            Ok(())
-        })
+        each_value(
+            column,
+            &mut self.rows,
+            (block, account),
+            |parent, raw, account| {
+                grow(kept, parent, account)?;
+                kept[parent as usize].add_raw(column, raw);
+                Ok(())
+            },
+        )
     }
 
     fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {

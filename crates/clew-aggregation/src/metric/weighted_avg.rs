@@ -67,8 +67,10 @@ impl Collect for WeightedAvg {
             return Ok(());
         }
         let (values, weights) = (&mut self.value_rows, &mut self.weight_rows);
-        self.values.read(block.docs, Repeats::Kept, values)?;
-        self.weights.read(block.docs, Repeats::Kept, weights)?;
+        self.values
+            .read_scored(block.docs, account, Repeats::Kept, values)?;
+        self.weights
+            .read_scored(block.docs, account, Repeats::Kept, weights)?;
         let mut at = 0;
         for (entry, raw) in values.entries.iter().zip(&values.values) {
             while weights.entries.get(at).is_some_and(|other| other < entry) {
@@ -121,6 +123,10 @@ impl Metric for WeightedAvgPlan {
 
     fn property(&self, name: Option<&str>) -> Option<Property> {
         matches!(name, None | Some("value")).then_some(Property::Value)
+    }
+
+    fn wants_scores(&self) -> bool {
+        self.weight.wants_scores()
     }
 
     fn profiled_as(&self) -> &'static str {

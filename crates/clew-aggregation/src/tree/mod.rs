@@ -149,8 +149,11 @@ pub(crate) fn bytes_per_doc(plans: &[Plan]) -> usize {
 
 /// Whether any aggregation wants scores.
 pub(crate) fn wants_scores(plans: &[Plan]) -> bool {
-    plans.iter().any(|plan| match &plan.op {
-        Op::Bucket(bucket) => bucket.as_bucket().wants_scores() || wants_scores(&plan.subs),
-        Op::Metric(metric) => metric.as_metric().wants_scores(),
+    plans.iter().any(|plan| {
+        let by_kind = match &plan.op {
+            Op::Bucket(bucket) => bucket.as_bucket().wants_scores() || wants_scores(&plan.subs),
+            Op::Metric(metric) => metric.as_metric().wants_scores(),
+        };
+        by_kind || plan.values.wants_scores()
     })
 }

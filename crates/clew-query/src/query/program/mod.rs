@@ -128,11 +128,12 @@ pub enum ScriptPurpose {
     Interval,
     /// It makes a value to show: it sees the document's source.
     Field,
-    /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]).
+    /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]): it sees the
+    /// score, too.
     Values,
     /// It begins or ends what is gathered of documents: it sees `state`, which it may change, and no document.
     State,
-    /// It gathers something of a document: it sees that, and `state`, which it changes.
+    /// It gathers something of a document: it sees that and its score, and `state`, which it changes.
     StateOfDocument,
     /// It makes one of what was gathered in several places: it sees `states`, and no document.
     States,
@@ -168,6 +169,17 @@ impl ScriptPurpose {
             )
     }
 
+    /// Whether documents have a score.
+    fn sees_scores(self) -> bool {
+        matches!(
+            self,
+            ScriptPurpose::Score
+                | ScriptPurpose::Order
+                | ScriptPurpose::Values
+                | ScriptPurpose::StateOfDocument
+        )
+    }
+
     /// What the object is called that is there to be changed.
     fn context(self) -> Option<&'static str> {
         match self {
@@ -201,6 +213,9 @@ pub struct Script {
     /// Fields of which one value is wanted, with the bytes of the text where that is.
     #[serde(default)]
     wanted_at: Vec<(usize, usize)>,
+    /// Whether it looks at the score.
+    #[serde(default)]
+    scored: bool,
     /// Places for variables.
     variables: usize,
     /// Functions of its own.
@@ -254,6 +269,7 @@ impl Script {
             fields: read.fields,
             measures: read.measures,
             wanted_at: read.wanted_at,
+            scored: read.scored,
             variables: read.variables,
             functions: read.functions,
             body: read.body,
@@ -279,6 +295,11 @@ impl Script {
     /// The vectors that it measures; [`ScriptDocument`] is asked by their places here.
     pub fn measures(&self) -> &[ScriptMeasure] {
         &self.measures
+    }
+
+    /// Whether it looks at the document's score.
+    pub fn sees_score(&self) -> bool {
+        self.scored
     }
 
     /// What it makes of a document.

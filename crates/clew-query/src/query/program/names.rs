@@ -21,7 +21,8 @@ impl Parser<'_> {
             "false" => return Ok(Node::Bool(false)),
             "params" => return Ok(Node::Params),
             "doc" if self.purpose.sees_fields() => return self.doc(),
-            "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
+            "_score" if self.purpose.sees_scores() => {
+                self.scored = true;
                 return Ok(Node::Score);
             }
             Script::GIVEN if self.purpose == ScriptPurpose::Values => {

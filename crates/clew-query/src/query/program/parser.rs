@@ -19,6 +19,7 @@ pub(super) struct Read {
     pub(super) fields: Vec<String>,
     pub(super) measures: Vec<ScriptMeasure>,
     pub(super) wanted_at: Vec<(usize, usize)>,
+    pub(super) scored: bool,
     pub(super) variables: usize,
     pub(super) functions: Vec<Own>,
     pub(super) body: Vec<Statement>,
@@ -40,6 +41,8 @@ pub(super) struct Parser<'a> {
     pub(super) patterns: usize,
     /// Fields of which one value is wanted, and where.
     wanted_at: Vec<(usize, usize)>,
+    /// Whether the score was asked for.
+    pub(super) scored: bool,
     /// Variables that can be seen, with their places.
     pub(super) scope: Vec<(String, Type, usize)>,
     pub(super) variables: usize,
@@ -73,6 +76,7 @@ impl<'a> Parser<'a> {
             measures: Vec::new(),
             patterns: 0,
             wanted_at: Vec::new(),
+            scored: false,
             scope: Vec::new(),
             variables: 0,
             functions: Vec::new(),
@@ -102,6 +106,7 @@ impl<'a> Parser<'a> {
             fields: self.fields,
             measures: self.measures,
             wanted_at: self.wanted_at,
+            scored: self.scored,
             variables: self.variables,
             functions: self.functions,
             body,

@@ -203,6 +203,11 @@ impl ValueScript {
         ValueScript(Arc::new(compiled.in_index(Some(index))))
     }
 
+    /// Whether it looks at the scores of documents.
+    pub fn sees_score(&self) -> bool {
+        self.0.script.sees_score()
+    }
+
     /// The same over a segment, whose columns it opens.
     ///
     /// # Errors
@@ -217,38 +222,38 @@ impl ValueScript {
 pub struct OpenValueScript(OpenScript);
 
 impl OpenValueScript {
-    /// What the script makes of a document, and of a value that it is given.
+    /// What the script makes of a document with a score, and of a value that it is given.
     ///
     /// # Errors
     /// What went wrong in the script.
     pub fn value(
         &self,
-        doc: DocId,
+        (doc, score): (DocId, f32),
         given: Option<&GivenValue>,
     ) -> Result<ScriptValue<'_>, ScriptError> {
         let mut document = OneDocument {
             open: &self.0,
             doc,
-            score: 0.0,
+            score: f64::from(score),
             given,
             source: None,
         };
         self.0.compiled.script.run(&mut document)
     }
 
-    /// Has the script gather something of a document.
+    /// Has the script gather something of a document with a score.
     ///
     /// # Errors
     /// As [`ScriptState::gather`].
     pub fn gather<'s>(
         &'s self,
-        doc: DocId,
+        (doc, score): (DocId, f32),
         state: &mut ScriptState<'s>,
     ) -> Result<(), ScriptError> {
         let mut document = OneDocument {
             open: &self.0,
             doc,
-            score: 0.0,
+            score: f64::from(score),
             given: None,
             source: None,
         };
