@@ -62,7 +62,9 @@ impl Parser<'_> {
             }
             return Err(self.wrong(format_args!("Unknown variable [{word}]")));
         }
-        Err(self.wrong(format_args!("cannot resolve symbol [{word}]")))
+        let unresolved = self.wrong(format_args!("cannot resolve symbol [{word}]"));
+        self.unresolved.get_or_insert(unresolved);
+        Ok(Node::Null)
     }
 
     /// A parameter: what is a single value stands for itself. What a bucket's script was not given is a number of the

@@ -14,6 +14,9 @@ const DEPTH_MAX: usize = 100;
 /// Operators, members and calls of a statement: a long row of them is a deep tree, which is walked down for each document.
 const OPERATORS_MAX: usize = 400;
 
+/// How errors begin of tokens that have no place where they stand.
+const UNEXPECTED: &str = "unexpected ";
+
 /// What was read.
 pub(super) struct Read {
     pub(super) fields: Vec<String>,
@@ -43,6 +46,8 @@ pub(super) struct Parser<'a> {
     wanted_at: Vec<(usize, usize)>,
     /// Whether the score was asked for.
     pub(super) scored: bool,
+    /// What is wrong with the first name that stands for nothing.
+    pub(super) unresolved: Option<String>,
     /// Variables that can be seen, with their places.
     pub(super) scope: Vec<(String, Type, usize)>,
     pub(super) variables: usize,
@@ -77,6 +82,7 @@ impl<'a> Parser<'a> {
             patterns: 0,
             wanted_at: Vec::new(),
             scored: false,
+            unresolved: None,
             scope: Vec::new(),
             variables: 0,
             functions: Vec::new(),
@@ -88,17 +94,15 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn read(mut self) -> Result<Read, String> {
-        let body = match self.language {
-            ScriptLanguage::Painless => self.program()?,
-            ScriptLanguage::Expression => {
-                let value = self.expression()?;
-                self.take(";");
-                vec![Statement::Value(value)]
+        let body = self.whole();
+        // All of a text is read before its names are looked up.
+        let body = match (body, self.unresolved.take()) {
+            (Err(reason), Some(unresolved)) if !reason.starts_with(UNEXPECTED) => {
+                return Err(unresolved);
             }
+            (Ok(_), Some(unresolved)) => return Err(unresolved),
+            (body, _) => body?,
         };
-        if *self.peek() != Token::End {
-            return Err(self.unexpected());
-        }
         if body.is_empty() {
             return Err("the script is empty".to_string());
         }
@@ -111,6 +115,21 @@ impl<'a> Parser<'a> {
             functions: self.functions,
             body,
         })
+    }
+
+    fn whole(&mut self) -> Result<Vec<Statement>, String> {
+        let body = match self.language {
+            ScriptLanguage::Painless => self.program()?,
+            ScriptLanguage::Expression => {
+                let value = self.expression()?;
+                self.take(";");
+                vec![Statement::Value(value)]
+            }
+        };
+        match self.peek() {
+            Token::End => Ok(body),
+            _ => Err(self.unexpected()),
+        }
     }
 
     pub(super) fn peek(&self) -> &Token {
@@ -161,10 +180,10 @@ impl<'a> Parser<'a> {
     /// The error of a token that has no place here.
     pub(super) fn unexpected(&self) -> String {
         let Some((at, token)) = self.tokens.get(self.at) else {
-            return "unexpected end of script".to_string();
+            return format!("{UNEXPECTED}end of script.");
         };
         let shown = match token {
-            Token::End => return format!("unexpected end of script at [{at}]"),
+            Token::End => return format!("{UNEXPECTED}end of script. at [{at}]"),
             Token::Whole(number) | Token::Long(number) => number.to_string(),
             Token::Float(number) => format!("{number:?}"),
             Token::Text(text) => format!("'{text}'"),
@@ -172,7 +191,7 @@ impl<'a> Parser<'a> {
             Token::Regex(text, flags) => format!("/{text}/{flags}"),
             Token::Sign(sign) => (*sign).to_string(),
         };
-        format!("unexpected token ['{shown}'] at [{at}]")
+        format!("{UNEXPECTED}token ['{shown}'] at [{at}]")
     }
 
     /// The byte of the text where the next token begins.
@@ -282,27 +301,6 @@ impl<'a> Parser<'a> {
             left = Node::Is(Box::new(left), class);
         }
         Ok(left)
-    }
-
-    /// The class that a value is asked for: what is not boxed is, and arrays are lists.
-    fn class(&mut self) -> Result<String, String> {
-        let word = self.word()?;
-        let mut class = match word.as_str() {
-            "int" => "Integer",
-            "long" => "Long",
-            "short" => "Short",
-            "byte" => "Byte",
-            "double" => "Double",
-            "float" => "Float",
-            "boolean" => "Boolean",
-            "char" => "Character",
-            other => other,
-        };
-        while self.take("[") {
-            self.expect("]")?;
-            class = "List";
-        }
-        Ok(class.to_string())
     }
 
     fn operator(&mut self, operators: &[Operator]) -> Option<Operator> {

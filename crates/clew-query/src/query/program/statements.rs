@@ -339,6 +339,27 @@ impl Parser<'_> {
         Some((kind?, count))
     }
 
+    /// The class that a value is asked for: what is not boxed is, and arrays are lists.
+    pub(super) fn class(&mut self) -> Result<String, String> {
+        let word = self.word()?;
+        let mut class = match word.as_str() {
+            "int" => "Integer",
+            "long" => "Long",
+            "short" => "Short",
+            "byte" => "Byte",
+            "double" => "Double",
+            "float" => "Float",
+            "boolean" => "Boolean",
+            "char" => "Character",
+            other => other,
+        };
+        while self.take("[") {
+            self.expect("]")?;
+            class = "List";
+        }
+        Ok(class.to_string())
+    }
+
     /// Variables of one type, each with its value or with none.
     fn declarations(&mut self, kind: Type, body: &mut Vec<Statement>) -> Result<(), String> {
         loop {

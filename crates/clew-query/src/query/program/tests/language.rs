@@ -207,7 +207,11 @@ fn expressions_are_numbers_all_through() {
 fn what_is_not_understood_is_refused_with_its_place() {
     for (source, reason) in [
         ("", "the script is empty"),
-        ("1 +", "unexpected end of script at [3]"),
+        ("1 +", "unexpected end of script. at [3]"),
+        // What cannot be read is told before names that stand for nothing.
+        ("x +", "unexpected end of script. at [3]"),
+        ("x + y z 2", "unexpected token ['z'] at [6]"),
+        ("nope.a = 1; other", "cannot resolve symbol [nope] at [0]"),
         ("foo(1)", "unknown call [foo]"),
         ("x + 1", "cannot resolve symbol [x] at [0]"),
         ("doc['a' + 'b'].value", "a field is named by a text"),
