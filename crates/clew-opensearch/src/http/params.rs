@@ -6,6 +6,7 @@ use clew_schema::percent::{Plus, decoded};
 
 use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
+use crate::http::suggestion::did_you_mean;
 
 /// Decoded `name=value` pairs. A name without value has the empty value.
 #[derive(Debug, Default)]
@@ -115,7 +116,7 @@ impl Params {
             .map(|text| text.split(',').filter(|item| !item.is_empty()).collect())
     }
 
-    /// Refuses names that are in none of the lists.
+    /// Refuses names that are in none of the lists, each with those of them that are close to it.
     pub(crate) fn refuse_unknown(&self, path: &str, known: &[&[&str]]) -> Result<(), ApiError> {
         let mut unknown: Vec<&str> = self
             .pairs
@@ -129,7 +130,15 @@ impl Params {
             return Ok(());
         }
         let plural = if unknown.len() > 1 { "s" } else { "" };
-        let named: Vec<String> = unknown.iter().map(|name| format!("[{name}]")).collect();
+        let known = known.concat();
+        let named = unknown.iter().map(|name| {
+            let arrow = match did_you_mean(name, &known) {
+                close if close.is_empty() => close,
+                close => format!(" ->{close}"),
+            };
+            format!("[{name}]{arrow}")
+        });
+        let named: Vec<String> = named.collect();
         Err(ApiError::illegal_argument(format!(
             "request [{path}] contains unrecognized parameter{plural}: {}",
             named.join(", ")
@@ -178,7 +187,9 @@ mod tests {
         );
         let error = params.refuse_unknown("/_search", &[&["from"]]).unwrap_err();
         let body = String::from_utf8(error.body()).unwrap();
-        assert!(body.contains("request [/_search] contains unrecognized parameter: [frm]"));
+        let named =
+            "request [/_search] contains unrecognized parameter: [frm] -> did you mean [from]?";
+        assert!(body.contains(named));
         let params = Params::parse("sze=1&frm=1").unwrap();
         let error = params.refuse_unknown("/_search", &[]).unwrap_err();
         let named = "request [/_search] contains unrecognized parameters: [frm], [sze]";
