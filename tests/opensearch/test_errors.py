@@ -273,10 +273,42 @@ class Errors(ClewTest):
             self.client.search(index="i", body={"query": {"mtch": {"a": "b"}}})
         with self.refused(400, reason="contains unrecognized parameter: [sise]"):
             self.raw("GET", "/i/_search", params={"sise": 1})
+        with self.refused(400, reason="parameters: [nope], [refrsh] -> did you mean [refresh]?"):
+            self.raw("PUT", "/i/_doc/1", body={}, params={"refrsh": "true", "nope": 1})
         with self.refused(400, reason="no handler found for uri [/i/a/b/c] and method [GET]"):
             self.raw("GET", "/i/a/b/c")
         with self.refused(405, reason="Incorrect HTTP method for uri [/i/_search] and method [PUT]"):
             self.raw("PUT", "/i/_search", body="{}")
+
+    def test_what_is_wrong_is_told_whole_whatever_is_asked_for(self):
+        with self.refused(400, "parsing_exception", "unknown query [mtch]"):
+            self.raw("POST", "/i/_search", body={"query": {"mtch": {}}}, params={"filter_path": "error.type"})
+        found = self.raw("GET", "/i/_doc/none", params={"filter_path": "found", "ignore": 404})
+        self.assertEqual(found, {"found": False})
+
+    def test_requests_for_one_index_tell_so(self):
+        with self.refused(404, "index_not_found_exception") as caught:
+            self.client.get(index="none", id="1")
+        self.assertEqual(caught.exception.info["error"]["resource.type"], "index_expression")
+        items = self.client.mget(body={"docs": [{"_index": "none", "_id": "1"}]})["docs"]
+        self.assertEqual(items[0]["error"]["resource.type"], "index_expression")
+        with self.refused(404, "index_not_found_exception") as caught:
+            self.client.search(index="none")
+        self.assertEqual(caught.exception.info["error"]["resource.type"], "index_or_alias")
+
+    def test_texts_that_are_no_dates(self):
+        self.client.indices.create(index="dates", body={"mappings": {"properties": {"at": {"type": "date"}}}})
+        self.client.index(index="dates", id="1", body={"at": "2024-01-01"}, refresh=True)
+        text = "failed to parse date field [x] with format [strict_date_optional_time||epoch_millis]"
+        parsers = {"type": "date_time_parse_exception", "reason": "Failed to parse with all enclosed parsers"}
+        cause = {"type": "illegal_argument_exception", "reason": text, "caused_by": parsers}
+        with self.refused(400, "mapper_parsing_exception") as caught:
+            self.client.index(index="dates", body={"at": "x"})
+        self.assertEqual(caught.exception.info["error"]["caused_by"], cause)
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.client.search(index="dates", body={"query": {"range": {"at": {"gte": "x"}}}})
+        shard = caught.exception.info["error"]["failed_shards"][0]["reason"]
+        self.assertEqual(shard, {"type": "parse_exception", "reason": f"{text}: [{text}]", "caused_by": cause})
 
     def test_a_body_that_is_not_called_json(self):
         # What a web page of another origin may send without asking first.

@@ -149,6 +149,7 @@ fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
         "length" if number(part, "max", i64::MAX) < number(part, "min", 0) => {
             "maximum length must not be greater than minimum length"
         }
+        "hunspell" | "hyphenation_decompounder" => return without_files(part),
         "fingerprint" => {
             let separator = part.text("separator").unwrap_or_else(|| " ".to_string());
             if separator.chars().count() == 1 {
@@ -161,6 +162,28 @@ fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
         _ => return Ok(()),
     };
     Err(wrong.to_string())
+}
+
+/// What a filter by dictionaries that lie in files lacks: there are no such files here.
+fn without_files(part: &Part<'_>) -> Result<(), String> {
+    let kind = part.type_name();
+    let names = ["locale", "language", "lang"];
+    let locale = names.iter().find_map(|name| part.text(name));
+    Err(match (kind, locale) {
+        ("hunspell", Some(locale)) => {
+            format!("Failed to load hunspell dictionary for locale: {locale}")
+        }
+        ("hunspell", None) => {
+            "missing [locale | language | lang] configuration for hunspell token filter".to_string()
+        }
+        _ if !has(part, &["word_list", "word_list_path"]) => format!(
+            "word_list must be provided for [{kind}], either as a path to a file, or directly"
+        ),
+        _ if !has(part, &["hyphenation_patterns_path"]) => {
+            "hyphenation_patterns_path is a required setting.".to_string()
+        }
+        _ => "Exception while reading hyphenation_patterns_path.".to_string(),
+    })
 }
 
 /// Pieces of words, whose lengths may be so far apart.
@@ -290,6 +313,23 @@ mod tests {
             (
                 json!({"type": "fingerprint", "separator": ""}),
                 "Setting [separator]",
+            ),
+            (json!({"type": "hunspell"}), "missing [locale |"),
+            (
+                json!({"type": "hunspell", "lang": "de"}),
+                "Failed to load hunspell dictionary for locale: de",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder"}),
+                "word_list must be provided",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder", "word_list": ["a"]}),
+                "hyphenation_patterns_path is a required setting.",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder", "word_list": ["a"], "hyphenation_patterns_path": "x"}),
+                "Exception while reading hyphenation_patterns_path.",
             ),
         ] {
             told("filter", part, reason);

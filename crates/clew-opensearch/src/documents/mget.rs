@@ -30,11 +30,12 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     );
     let written = call.off_thread(move || {
         let read = |spec: &mut GetSpec| -> Result<(IndexHandle, Option<Document>), ApiError> {
-            let (index, routing) = engine.open_one(
+            let opened = engine.open_one(
                 (&spec.index, spec.routing.as_deref()),
                 &access,
                 Purpose::Read,
-            )?;
+            );
+            let (index, routing) = opened.map_err(|error| ApiError::from(error).of_one_index())?;
             spec.index = index.name().to_string();
             let found = engine.get(&index, &spec.id, routing.as_deref(), spec.freshness)?;
             // Once as it was found and once as it is answered.

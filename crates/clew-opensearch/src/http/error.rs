@@ -281,6 +281,17 @@ impl ApiError {
         })
     }
 
+    /// The same of a request for one index, where it is told otherwise that nothing has the name.
+    pub(crate) fn of_one_index(self) -> Self {
+        self.map_cause(|mut cause| {
+            let kinds = cause.extra.iter_mut();
+            for (_, kind) in kinds.filter(|(key, _)| *key == "resource.type") {
+                *kind = "index_expression".into();
+            }
+            cause
+        })
+    }
+
     /// Says which index the error is about.
     pub(crate) fn in_index(self, index: &str, uuid: &str) -> Self {
         self.map_cause(|cause| cause.with("index", index).with("index_uuid", uuid))

@@ -118,9 +118,28 @@ fn no_shard(error: &EngineError) -> &'static str {
 fn document_cause(id: &str, error: &DocumentError) -> Cause {
     let cause = Cause::new(document_error_type(error), document_reason(error, id));
     match document_words::document_cause(error) {
-        Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
+        Some((kind, reason)) => cause.caused_by(value_cause(kind, reason)),
         None => cause,
     }
+}
+
+/// How it is told that a text is no date.
+const NO_DATE: &str = "failed to parse date field [";
+
+/// What is wrong with a value. Where a format has several parts, it is told besides that none of them reads it.
+fn value_cause(kind: &'static str, reason: String) -> Cause {
+    let format = reason
+        .rsplit_once(" with format [")
+        .filter(|_| reason.starts_with(NO_DATE));
+    let has_parts = format.is_some_and(|(_, format)| format.contains("||"));
+    let cause = Cause::new(kind, reason);
+    if !has_parts {
+        return cause;
+    }
+    cause.caused_by(Cause::new(
+        "date_time_parse_exception",
+        "Failed to parse with all enclosed parsers",
+    ))
 }
 
 /// A write that can never fit is not worth repeating.
@@ -233,6 +252,20 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
             let cause = named(query_error_type(error));
             let within = Cause::new(value_error_type(within), within.as_str());
             ApiError::new(status(kind), cause.caused_by(within))
+        }
+        QueryError::Date(_) => {
+            let cause = named(query_error_type(error));
+            // That a text is no date is told twice, the second time in brackets.
+            let within = reason.rfind(&format!(": [{NO_DATE}"));
+            let within = within.and_then(|at| reason.get(at + 3..)?.strip_suffix(']'));
+            let cause = match within {
+                Some(within) => cause.caused_by(value_cause(
+                    "illegal_argument_exception",
+                    within.to_string(),
+                )),
+                None => cause,
+            };
+            ApiError::new(status(kind), cause)
         }
         error => ApiError::new(status(kind), named(query_error_type(error))),
     }

@@ -25,6 +25,8 @@ pub struct Reply {
     pub(crate) content_type: ContentType,
     /// The body as it is before it is filtered and compressed.
     pub body: Bytes,
+    /// Whether `filter_path` picks parts of it: what is wrong with a request is told whole.
+    pub(crate) filtered: bool,
     /// The log position of the request's last write.
     pub(crate) glsn: Option<Glsn>,
     pub(crate) allow: Option<String>,
@@ -96,6 +98,7 @@ impl Reply {
         Reply {
             status: error.status(),
             allow: error.allow().map(String::from),
+            filtered: false,
             ..Self::bytes(error.body())
         }
     }
@@ -121,6 +124,7 @@ impl Reply {
             status: StatusCode::OK,
             content_type: ContentType::Json,
             body: body.into(),
+            filtered: true,
             glsn: None,
             allow: None,
             events: None,

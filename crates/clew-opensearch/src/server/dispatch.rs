@@ -394,7 +394,9 @@ async fn finish(
     }
     let mut body = reply.body;
     if reply.content_type == ContentType::Json {
-        body = reshaped(&api.engine, body, params).await;
+        let unfiltered = || Arc::new(params.without(|name| name == "filter_path"));
+        let whole = (!reply.filtered).then(unfiltered);
+        body = reshaped(&api.engine, body, whole.as_ref().unwrap_or(params)).await;
     }
     if method == Method::HEAD {
         body = Bytes::new();

@@ -310,9 +310,10 @@ impl Call {
         &self,
         name: &str,
         routing: Option<&str>,
-    ) -> Result<(IndexHandle, Option<String>), EngineError> {
+    ) -> Result<(IndexHandle, Option<String>), ApiError> {
         let engine = &self.api.engine;
-        engine.open_one((name, routing), &self.access, Purpose::Read)
+        let opened = engine.open_one((name, routing), &self.access, Purpose::Read);
+        opened.map_err(|error| ApiError::from(error).of_one_index())
     }
 
     /// The indexes that the path names, opened; all without one. Wildcards mean these.
