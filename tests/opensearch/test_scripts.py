@@ -369,6 +369,13 @@ class ScriptsTest(ClewTest):
                 self.search(query=query)
             self.assertIn(f"{what} cannot be executed", str(caught.exception.info))
 
+    def test_what_scripts_may_be_for_is_listed(self):
+        contexts = self.raw("GET", "/_scripts/painless/_context")["contexts"]
+        self.assertEqual(contexts, sorted(contexts))
+        self.assertLess({"aggs", "filter", "ingest", "moving-function", "score", "update"}, set(contexts))
+        with self.refused(400, "illegal_argument_exception", "script context [nope] not found"):
+            self.raw("GET", "/_scripts/painless/_context", params={"context": "nope"})
+
     def test_scripts_are_tried(self):
         def tried(source, context=None, setup=None, **script):
             body = {"script": {"source": source, **script}}

@@ -7,6 +7,7 @@ use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::attach::attach_new;
+use super::machine::hindrance;
 use super::managed::ManagedIndex;
 use super::store::{blocking, descending, is_asked_for, page};
 use crate::job::RunningActions;
@@ -69,6 +70,7 @@ impl Filter {
 pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     let filter = Filter::read(call.json()?.as_ref())?;
     let with_policy = call.params.flag("show_policy", false)?;
+    let with_validation = call.params.flag("validate_action", false)?;
     let sorts_by = sorted_by(call.params.get("sortField"))?;
     let api = call.api.clone();
     let all = blocking(move || {
@@ -100,10 +102,32 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     let total = rows.iter().filter(|(_, managed)| managed.is_some()).count();
     let mut body = Map::new();
     for (name, managed) in page(&call, rows)? {
-        body.insert(name, show(managed.as_ref(), with_policy));
+        let mut shown = show(managed.as_ref(), with_policy);
+        if let Some(managed) = managed.filter(|_| with_validation) {
+            shown["validate"] = validated(&call, &managed);
+        }
+        body.insert(name, shown);
     }
     body.insert("total_managed_indices".to_string(), json!(total));
     Ok(Reply::json(&Value::Object(body)))
+}
+
+/// Whether the action of a managed index could be carried out now: a rollover wants an alias whose write index it is.
+fn validated(call: &Call, managed: &ManagedIndex) -> Value {
+    let action = managed.action.as_ref().map(|action| action.name.as_str());
+    let opened = || {
+        let engine = &call.api.engine;
+        engine.open_exactly(&managed.index, &call.access, Purpose::Watch)
+    };
+    let hindered = match action {
+        Some("rollover") => opened().ok().and_then(|index| hindrance(&call.api, &index)),
+        _ => None,
+    };
+    let status = match hindered {
+        Some(_) => "re_validating",
+        None => "passed",
+    };
+    json!({"validation_message": hindered.unwrap_or_default(), "validation_status": status})
 }
 
 /// What managed indexes are put in order by.

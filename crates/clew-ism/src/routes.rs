@@ -124,6 +124,7 @@ const POLICIES: &[&str] = &[
 
 const MANAGED: &[&str] = &[
     "show_policy",
+    "validate_action",
     "local",
     "master_timeout",
     "cluster_manager_timeout",

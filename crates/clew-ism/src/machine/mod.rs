@@ -17,6 +17,8 @@ use super::managed::{ActionProgress, ActionStep, EnteredState, ManagedIndex, Sta
 use super::policy::{PlannedAction, Policy, PolicyState};
 use super::store::KeptPolicy;
 
+pub(super) use rollover::hindrance;
+
 /// The name of the step that looks whether another state is due.
 const TRANSITION_STEP: &str = "attempt_transition_step";
 

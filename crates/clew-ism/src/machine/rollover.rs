@@ -23,8 +23,7 @@ pub(super) fn attempt(
         )));
     }
     let Some(target) = target(index) else {
-        let message = format!("Missing rollover_alias index setting {place}");
-        return Ok(Outcome::failed(message));
+        return Ok(Outcome::failed(without_alias(index)));
     };
     let facts = Facts::of(index, engine.now(), None);
     let new = match &subject.managed.intent {
@@ -33,9 +32,7 @@ pub(super) fn attempt(
             let (old, _) = written_index((engine, &Access::everything()), &target)?;
             if old.uuid() != index.uuid() {
                 return Ok(match when_rolled_over(subject.api, index) {
-                    None => Outcome::failed(format!(
-                        "Not the write index when rollover [{target}] {place}"
-                    )),
+                    None => Outcome::failed(not_written(index, &target)),
                     Some(at) => {
                         subject.managed.rolled_over_ms = Some(at);
                         Outcome::done(format!("This index has already been rolled over {place}"))
@@ -67,6 +64,30 @@ pub(super) fn attempt(
             "conditions": conditions.shown(&facts),
         }),
     })
+}
+
+/// What keeps an index from being rolled over, whatever the conditions say.
+pub(crate) fn hindrance(api: &Api, index: &Index) -> Option<String> {
+    let Some(target) = target(index) else {
+        return Some(without_alias(index));
+    };
+    let written = written_index((&api.engine, &Access::everything()), &target);
+    let is_written = written.is_ok_and(|(written, _)| written.uuid() == index.uuid());
+    (!is_written).then(|| not_written(index, &target))
+}
+
+fn without_alias(index: &Index) -> String {
+    format!(
+        "Missing rollover_alias index setting [index={}]",
+        index.name()
+    )
+}
+
+fn not_written(index: &Index, target: &str) -> String {
+    format!(
+        "Not the write index when rollover [{target}] [index={}]",
+        index.name()
+    )
 }
 
 /// The alias or the data stream that an index is rolled over for.

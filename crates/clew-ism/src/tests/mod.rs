@@ -82,6 +82,12 @@ impl Node {
         explained[index].clone()
     }
 
+    /// Whether the action of an index could be carried out now.
+    fn validated(&self, index: &str) -> Value {
+        let path = format!("GET /_plugins/_ism/explain/{index}?validate_action=true");
+        self.done(&path, Value::Null)[index]["validate"].clone()
+    }
+
     fn message(&self, index: &str) -> String {
         let explained = self.explain(index);
         explained["info"]["message"].as_str().unwrap().to_string()
@@ -210,6 +216,8 @@ fn a_full_index_is_rolled_over_with_its_aliases() {
         json!({"condition": 2, "current": 0})
     );
     assert_eq!(explained["step"]["name"], "attempt_rollover");
+    let passed = json!({"validation_message": "", "validation_status": "passed"});
+    assert_eq!(node.validated("logs-000001"), passed);
     node.write("logs", 2);
     node.run();
     assert_eq!(node.names(), ["logs-000001", "logs-000002"]);
@@ -361,6 +369,11 @@ fn a_failing_action_is_tried_again_later_and_less_often() {
         node.message("i-1"),
         "Missing rollover_alias index setting [index=i-1]"
     );
+    let hindered = json!({
+        "validation_message": "Missing rollover_alias index setting [index=i-1]",
+        "validation_status": "re_validating",
+    });
+    assert_eq!(node.validated("i-1"), hindered);
     node.done("POST /_plugins/_ism/retry/i-1", Value::Null);
     assert_eq!(node.explain("i-1")["retry_info"]["failed"], false);
     node.run();

@@ -138,6 +138,7 @@ const NAMES: &[(&str, &str)] = &[
     ("scripts::get", "get_stored_scripts_action"),
     ("scripts::delete", "delete_stored_script_action"),
     ("scripts::contexts", "script_context_action"),
+    ("scripts::painless_contexts", "_scripts_painless_context"),
     ("scripts::languages", "script_language_action"),
     ("ingest::put", "ingest_put_pipeline_action"),
     ("ingest::get", "ingest_get_pipeline_action"),

@@ -42,6 +42,15 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
+        params: &["context"],
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_scripts/painless/_context"],
+            scripts::painless_contexts
+        )],
+    },
+    Group {
+        class: "cluster",
         params: STORED_SCRIPT,
         endpoints: &[endpoint!(
             "PUT POST",

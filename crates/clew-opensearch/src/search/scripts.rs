@@ -219,6 +219,34 @@ const OF_OTHERS: [&str; 11] = [
     "template",
 ];
 
+/// What Painless is told to be for by OpenSearch, and scripts are not here.
+const OF_NO_PAINLESS: [&str; 5] = [
+    "script_heuristic",
+    "search",
+    "similarity",
+    "similarity_weight",
+    "template",
+];
+
+/// `GET /_scripts/painless/_context`: the names of what scripts may be for.
+pub(crate) async fn painless_contexts(call: Call) -> Result<Reply, ApiError> {
+    let all = OF_PAINLESS.iter().chain(&OF_OTHERS);
+    let mut names: Vec<&str> = all
+        .filter(|name| !OF_NO_PAINLESS.contains(name))
+        .copied()
+        .collect();
+    names.sort_unstable();
+    match call.params.get("context") {
+        None => Ok(Reply::json(&json!({"contexts": names}))),
+        Some(name) if names.contains(&name) => Err(ApiError::illegal_argument(format!(
+            "the classes of script context [{name}] are not listed here"
+        ))),
+        Some(name) => Err(ApiError::illegal_argument(format!(
+            "script context [{name}] not found"
+        ))),
+    }
+}
+
 /// `GET /_script_language`: what scripts may be written in.
 pub(crate) async fn languages(_call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({
