@@ -428,8 +428,9 @@ class FunctionScores(ClewTest):
         with self.refused(400) as caught:
             self.scores({"terms_set": by("doc['nope'].value")})
         self.assertIn("No field found for [nope] in mapping", str(caught.exception.info))
-        with self.refused(400, "script_exception", "compile error"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             self.scores({"terms_set": by("params.num_terms +")})
+        self.assertIn("compile error", str(caught.exception.info))
         both = {"terms": ["a"], "minimum_should_match_field": "needed", "minimum_should_match_script": "1"}
         with self.refused(400, "illegal_argument_exception", "not both"):
             self.scores({"terms_set": {"tags": both}})
@@ -590,8 +591,9 @@ class VectorScripts(ClewTest):
             {"1": 2.0, "2": 1.0},
         )
         self.assertEqual(set(scores(every, source="doc['kind.keyword'].value.length()").values()), {1})
-        with self.refused(400, "script_exception", "compile error"):
+        with self.refused(400, "search_phase_execution_exception", "all shards failed") as caught:
             scores(every, source="doc['kind.keyword'].value.sing()")
+        self.assertIn("compile error", str(caught.exception.info))
         # Letters are no score, which is known when there are some.
         with self.refused(400, "search_phase_execution_exception", "all shards failed"):
             scores(every, source="doc['kind.keyword'].value.chars()")

@@ -71,8 +71,9 @@ class ScriptedValuesTest(ClewTest):
         seasons = "if (values.length > 1) { MovingFunctions.holtWinters(values, 0.5, 0.5, 0.5, 1, false) }"
         self.assertEqual(moving(seasons, shift=1)[4], 0)
         self.assertEqual(moving("MovingFunctions.max(values)"), {4: None, 7: 11})
-        with self.refused(400, "script_exception", "compile error"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             moving("doc['n'].value")
+        self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], "compile error")
 
     def test_values_of_fields_are_given_to_scripts(self):
         found = self.aggregate(
@@ -213,8 +214,8 @@ class ScriptedValuesTest(ClewTest):
 
     def test_what_is_wrong_is_said(self):
         for aggs, kind, reason in [
-            ({"sum": {"script": "doc['n'].value *"}}, "script_exception", "compile error"),
-            ({"sum": {"script": "nope + 1"}}, "script_exception", "cannot resolve symbol [nope]"),
+            ({"sum": {"script": "doc['n'].value *"}}, "search_phase_execution_exception", "compile error"),
+            ({"sum": {"script": "nope + 1"}}, "search_phase_execution_exception", "cannot resolve symbol [nope]"),
             ({"sum": {"script": "'a'"}}, None, "Unsupported script value [a], expected a number, date, or boolean"),
             ({"significant_terms": {"field": "tag", "script": "_value"}}, None, "[script] is not supported"),
             ({"terms": {"field": "text", "script": "_value"}}, None, "Text fields are not optimised"),

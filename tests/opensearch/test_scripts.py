@@ -91,7 +91,7 @@ class ScriptsTest(ClewTest):
         self.assertEqual(self.scores(script, everything), {"a": 6, "b": 6, "c": 6})
         # Only what makes scores has them.
         body = {"query": {"bool": {"filter": {"script": {"script": "termFreq('text', 'red') > 0"}}}}}
-        with self.refused(400, "script_exception"):
+        with self.refused(400, "search_phase_execution_exception"):
             self.client.search(index="s", body=body)
         many = "int n = 0; for (int i = 0; i < 1000; i++) { n += termFreq('text', 'w' + i); } return n;"
         body = {"query": {"script_score": {"query": everything, "script": {"source": many}}}}
@@ -234,8 +234,13 @@ class ScriptsTest(ClewTest):
         self.assertEqual(found("interval.getEnd() == 0 && interval.gaps == 0"), ["a", "b"])
         self.assertEqual(found({"source": "interval.start > params.at", "params": {"at": 1}}), [])
         self.assertEqual(found("interval.gaps >= 1", query="red hen"), [])
-        with self.refused(400, "script_exception", "compile error"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             found("doc['n'].value > 1")
+        root = caught.exception.info["error"]["root_cause"]
+        self.assertEqual([(one["type"], one["reason"]) for one in root], [("script_exception", "compile error")])
+        # No shard has it where there is none.
+        with self.refused(404, "index_not_found_exception"):
+            self.client.search(index="nothing", body={"script_fields": {"a": {"script": "x +"}}})
         with self.refused(400, "search_phase_execution_exception"):
             found("interval.start / 0 > 1")
 

@@ -22,6 +22,7 @@ mod pit;
 pub(crate) mod profile;
 mod queries;
 mod rank_eval;
+mod refused;
 mod request;
 mod response;
 mod scope;
@@ -56,6 +57,7 @@ use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 use contexts::{ContextKind, check_keep_alive};
+use refused::{on_all_shards, read_by_shards};
 use request::Spec;
 use slow::{WatchedRequest, WatchedSearch};
 
@@ -71,6 +73,7 @@ pub(crate) use pit::{
     named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
+pub(crate) use refused::{on_first, on_index};
 pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use sort_values::check as check_sort;
 pub(crate) use template::{render_template, search_template};
@@ -120,7 +123,8 @@ pub async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    let mut spec = spec_of(call, pipeline.as_ref(), &body)?;
+    let spec = spec_of(call, pipeline.as_ref(), &body);
+    let mut spec = read_by_shards(call, (expression, options), spec).await?;
     lookup::resolve(call, expression, &mut spec).await?;
     let derived = spec.output.derived.clone();
     derived.tell(&mut spec)?;
@@ -342,28 +346,6 @@ async fn execute(
         watched.tell(call, indices, body, &found);
     }
     Ok(found)
-}
-
-/// The error of a search as the failure of the shards of its first index.
-pub(crate) fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
-    match indices.first() {
-        Some(index) => on_all_shards(call, index, error),
-        None => error,
-    }
-}
-
-fn on_all_shards(call: &Call, index: &Index, error: ApiError) -> ApiError {
-    let error = on_index(index, error);
-    error.all_shards_failed(index.name(), &call.api.node_id)
-}
-
-/// What is wrong with a query with the index that it was made for.
-pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
-    if error.is_kind("query_shard_exception") {
-        error.in_index(index.name(), index.uuid())
-    } else {
-        error
-    }
 }
 
 fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), ApiError> {

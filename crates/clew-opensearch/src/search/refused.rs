@@ -1,0 +1,50 @@
+//! What is wrong with a search where OpenSearch finds it only when the shards have it, and tells it as their failure.
+
+use std::sync::Arc;
+
+use clew_engine::{Index, Purpose, ResolveOptions};
+
+use super::request::Spec;
+use crate::http::error::ApiError;
+use crate::state::call::Call;
+
+/// The error of a search as the failure of the shards of its first index.
+pub(crate) fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
+    match indices.first() {
+        Some(index) => on_all_shards(call, index, error),
+        None => error,
+    }
+}
+
+/// The same of an index's shards.
+pub(super) fn on_all_shards(call: &Call, index: &Index, error: ApiError) -> ApiError {
+    let error = on_index(index, error);
+    error.all_shards_failed(index.name(), &call.api.node_id)
+}
+
+/// What is wrong with a query with the index that it was made for.
+pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
+    if error.is_kind("query_shard_exception") {
+        error.in_index(index.name(), index.uuid())
+    } else {
+        error
+    }
+}
+
+/// A search that was read, over the indexes of an expression. Its scripts would be read by each of their shards, which
+/// fail where one is not understood.
+pub(super) async fn read_by_shards(
+    call: &Call,
+    (expression, options): (&str, ResolveOptions),
+    read: Result<Spec, ApiError>,
+) -> Result<Spec, ApiError> {
+    let error = match read {
+        Err(error) if error.is_kind("script_exception") => error,
+        read => return read,
+    };
+    let opened = call.open(expression, options, Purpose::Read).await?;
+    Err(match opened.first() {
+        Some(index) => on_all_shards(call, index, error),
+        None => error,
+    })
+}
