@@ -143,6 +143,7 @@ class Schemas(Session):
             late(analyzer_params={})
             client.drop_collection("cut")
         self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
+        self.same(list(client.run_analyzer("It's 3.5 中文").tokens), ["it", "s", "3", "5", "中文"], "whose words are runs of letters and digits")
 
     def analyzers_by_rows(self):
         client = self.client

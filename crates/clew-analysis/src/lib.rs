@@ -36,7 +36,7 @@ pub use java_pattern::{
 pub use murmur3::murmur3;
 
 use scripts::{is_emoji, makes_word};
-use simple::{SimpleTokenizer, WhitespaceTokenizer};
+use simple::{LowerRuns, WhitespaceTokenizer};
 pub use standard::StandardTerms;
 use standard::StandardTokenizer;
 pub use units::Utf16Places;
@@ -48,7 +48,13 @@ pub const POSITION_GAP: usize = 100;
 pub const TOKEN_LENGTH_MAX: usize = 255;
 
 /// Names a mapping may give to an analyzer.
-const NAMES: [&str; 4] = ["standard", "simple", "whitespace", "keyword"];
+const NAMES: [&str; 5] = [
+    "standard",
+    "simple",
+    "whitespace",
+    "keyword",
+    "alphanumeric",
+];
 
 /// Whether a mapping may name this analyzer.
 pub fn is_analyzer(name: &str) -> bool {
@@ -150,7 +156,7 @@ pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     for_each_token(analyzer, text, |token| {
         let kind = match analyzer {
-            "simple" | "whitespace" | "keyword" => "word",
+            "simple" | "whitespace" | "keyword" | "alphanumeric" => "word",
             _ => kind(&token.text),
         };
         found.push(Token::new(token, kind, None));
@@ -280,7 +286,8 @@ fn plain_words(text: &str, sink: &mut dyn FnMut(&tantivy::tokenizer::Token)) {
 
 fn analyzer(name: &str) -> TextAnalyzer {
     match name {
-        "simple" => TextAnalyzer::from(SimpleTokenizer::default()),
+        "simple" => TextAnalyzer::from(LowerRuns::of(char::is_alphabetic)),
+        "alphanumeric" => TextAnalyzer::from(LowerRuns::of(char::is_alphanumeric)),
         "whitespace" => TextAnalyzer::from(WhitespaceTokenizer::default()),
         "keyword" | "raw" => TextAnalyzer::from(RawTokenizer::default()),
         "standard" => TextAnalyzer::from(StandardTokenizer::default()),

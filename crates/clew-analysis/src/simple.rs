@@ -1,5 +1,5 @@
-//! The analyzers `simple` (runs of letters, in lower case) and `whitespace` (what lies between
-//! white space, as it is).
+//! The analyzers `simple` (runs of letters, in lower case), `alphanumeric` (of letters and digits) and `whitespace` (what
+//! lies between white space, as it is).
 
 use std::ops::Range;
 use std::str::CharIndices;
@@ -36,17 +36,27 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// Runs of letters.
-#[derive(Clone, Default)]
-pub(super) struct SimpleTokenizer {
+/// Runs of characters of a kind, in lower case.
+#[derive(Clone)]
+pub(super) struct LowerRuns {
+    belongs: fn(char) -> bool,
     token: Token,
 }
 
-impl Tokenizer for SimpleTokenizer {
+impl LowerRuns {
+    pub(super) fn of(belongs: fn(char) -> bool) -> Self {
+        LowerRuns {
+            belongs,
+            token: Token::default(),
+        }
+    }
+}
+
+impl Tokenizer for LowerRuns {
     type TokenStream<'a> = WordStream<'a, Runs<'a>>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
-        let words = Runs::new(text, char::is_alphabetic);
+        let words = Runs::new(text, self.belongs);
         WordStream::new(text, words, Case::Lower, &mut self.token)
     }
 }

@@ -255,6 +255,9 @@ pub fn with_filters(name: &str, more: &[Value]) -> Option<String> {
             "tokenizer": {"type": "standard"}, "filter": [{"type": "lowercase"}],
         })),
         "simple" => Some(json!({"tokenizer": {"type": "lowercase"}})),
+        "alphanumeric" => Some(json!({
+            "tokenizer": {"type": "alphanumeric"}, "filter": [{"type": "lowercase"}],
+        })),
         "whitespace" | "keyword" => Some(json!({"tokenizer": {"type": name}})),
         _ => usual(name),
     };

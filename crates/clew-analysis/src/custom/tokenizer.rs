@@ -28,6 +28,8 @@ pub(super) enum Cutter {
     Plain(&'static str),
     /// Runs of letters, in lower case or as they are.
     Letters { lower: bool },
+    /// Runs of letters and digits.
+    Alphanumeric,
     /// What lies between matches, or what a group of them matches.
     Pattern {
         pattern: JavaPattern,
@@ -81,6 +83,7 @@ impl Cutter {
             Cutter::ByLanguage(languages) => languages.makes_long_terms(),
             // Those that cut nothing by length stand within one that does.
             Cutter::Letters { .. }
+            | Cutter::Alphanumeric
             | Cutter::Addresses(_)
             | Cutter::Between(_)
             | Cutter::Classic(_)
@@ -96,7 +99,10 @@ impl Cutter {
             // `classic` leaves out what is longer.
             _ => TOKEN_LENGTH_MAX,
         };
-        let is_cut = matches!(*cutter, Cutter::Letters { .. } | Cutter::Between(_));
+        let is_cut = matches!(
+            *cutter,
+            Cutter::Letters { .. } | Cutter::Alphanumeric | Cutter::Between(_)
+        );
         Ok(if most < TOKEN_LENGTH_MAX || is_cut {
             Cutter::Short { cutter, most }
         } else {
@@ -113,6 +119,7 @@ impl Cutter {
             "keyword" => Cutter::Plain("keyword"),
             "letter" => Cutter::Letters { lower: false },
             "lowercase" => Cutter::Letters { lower: true },
+            "alphanumeric" => Cutter::Alphanumeric,
             "pattern" => {
                 let pattern = part.pattern("pattern", r"\W+")?;
                 let group = match part.text("group").as_deref() {
@@ -209,6 +216,7 @@ impl Cutter {
                 }
                 tokens
             }
+            Cutter::Alphanumeric => numbered(text, runs(text, char::is_alphanumeric)),
             Cutter::Thai => numbered(text, super::thai::words(text)),
             Cutter::Segments => numbered(text, super::segments::segments(text)),
             Cutter::SegmentWords => numbered(text, super::segments::words(text)),

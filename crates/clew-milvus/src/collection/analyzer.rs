@@ -11,10 +11,12 @@ use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 
 pub(crate) use by_row::RowAnalyzers;
-use tokenizer::tokenizer_of;
+use tokenizer::{alphanumeric, tokenizer_of};
 
 /// The analyzer of fields that say nothing else.
 const STANDARD: &str = "standard";
+/// What it is here: what Milvus calls so are runs of letters and digits, and no words by Unicode's rules.
+const USUAL: &str = "alphanumeric";
 
 /// The name of a field's analyzer in its index; of several, that of rows which choose none of the others.
 ///
@@ -26,7 +28,7 @@ pub(super) fn name_of(field: &Field) -> Result<String> {
     }
     Ok(match own_params(field) {
         Some(_) => format!("milvus_{}", field.name),
-        None => STANDARD.to_string(),
+        None => USUAL.to_string(),
     })
 }
 
@@ -164,7 +166,7 @@ fn parts_of(params: &Value) -> Result<Parts> {
     let (tokenizer, mut filters) = match built_in {
         None => {
             let tokenizer = match params.get("tokenizer") {
-                None => json!(STANDARD),
+                None => alphanumeric(),
                 Some(part) => tokenizer_of(part)?,
             };
             let filters = match params.get("filter") {
@@ -195,9 +197,9 @@ fn built_in_parts(name: &str) -> Result<(Value, Vec<Value>)> {
     let stop = |list: &str| json!({"type": "stop", "stop_words": [list]});
     let [lower, digits] = ["lowercase", "decimaldigit"].map(Value::from);
     Ok(match name {
-        STANDARD => (json!(STANDARD), vec![lower]),
+        STANDARD => (alphanumeric(), vec![lower]),
         "english" => (
-            json!(STANDARD),
+            alphanumeric(),
             vec![lower, stemmer("english"), stop("_english_")],
         ),
         "chinese" => (
@@ -205,7 +207,7 @@ fn built_in_parts(name: &str) -> Result<(Value, Vec<Value>)> {
             vec![json!("cnalphanumonly")],
         ),
         "arabic" => (
-            json!(STANDARD),
+            alphanumeric(),
             vec![
                 lower,
                 digits,

@@ -8,6 +8,11 @@ fn tokenizers_cut_where_their_names_say() {
         (json!({"type": "letter"}), "it's 2 B", vec!["it", "s", "B"]),
         (json!({"type": "lowercase"}), "It's", vec!["it", "s"]),
         (
+            json!({"type": "alphanumeric"}),
+            "It's 3.5 v2_x 中文",
+            vec!["It", "s", "3", "5", "v2", "x", "中文"],
+        ),
+        (
             json!({"type": "pattern", "pattern": ","}),
             "a b,c",
             vec!["a b", "c"],

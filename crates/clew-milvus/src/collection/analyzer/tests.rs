@@ -182,9 +182,32 @@ fn nothing_said_is_the_usual_analyzer() {
             ..Field::named("text", crate::collection::DataType::VarChar)
         };
         assert_eq!(
-            name_of(&field).unwrap() == STANDARD,
+            name_of(&field).unwrap() == USUAL,
             want == ["hello", "there"]
         );
+    }
+}
+
+#[test]
+fn standard_words_are_runs_of_letters_and_digits_unless_unicodes_are_asked_for() {
+    let text = "It's 3.5 中文";
+    for (params, want) in [
+        (json!({}), vec!["it", "s", "3", "5", "中文"]),
+        (json!({"type": "english"}), vec!["s", "3", "5", "中文"]),
+        (
+            json!({"tokenizer": {"type": "standard", "uax29": false}}),
+            vec!["It", "s", "3", "5", "中文"],
+        ),
+        (
+            json!({"tokenizer": {"type": "standard", "uax29": true}}),
+            vec!["It's", "3.5", "中", "文"],
+        ),
+        (
+            json!({"tokenizer": {"type": "standard", "uax29": true, "max_token_length": 2}}),
+            vec!["It", "'s", "3.", "5", "中", "文"],
+        ),
+    ] {
+        assert_eq!(words(&params, text), want, "{params}");
     }
 }
 
@@ -295,7 +318,34 @@ fn what_is_wrong_with_tokenizers_is_told_as_milvus_does() {
         (
             json!({"type": "lindera", "dict_kind": "ipadic"}),
             3000,
-            "tokenizer lindera",
+            "the dictionary ipadic of the tokenizer lindera",
+        ),
+        (json!("lindera"), 1100, "must be costum"),
+        (json!({"type": "lindera"}), 1100, "dict_kind must be set"),
+        (
+            json!({"type": "lindera", "dict_kind": "klingon"}),
+            1100,
+            "unsupported lindera dict type: klingon",
+        ),
+        (
+            json!({"type": "standard", "uax29": "true"}),
+            1100,
+            "uax29 must be a boolean",
+        ),
+        (
+            json!({"type": "standard", "max_token_length": 5}),
+            1100,
+            "requires uax29 to be true",
+        ),
+        (
+            json!({"type": "standard", "uax29": true, "max_token_length": "5"}),
+            1100,
+            "must be a positive integer",
+        ),
+        (
+            json!({"type": "standard", "uax29": true, "max_token_length": 0}),
+            1100,
+            "must be between 1 and 1048576",
         ),
     ] {
         check_refused(tokenizer, code, said);

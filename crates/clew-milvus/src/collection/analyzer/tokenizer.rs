@@ -5,13 +5,17 @@ use serde_json::{Map, Value, json};
 use super::{Parts, literally, part_name, parts_of};
 use crate::error::{MilvusError, Result};
 
+/// Longest word that may be asked for, in characters; here words are cut at 255 in any case.
+const TOKEN_LENGTH_MAX: u64 = 1_048_576;
+
 /// Our tokenizer that is one of Milvus'.
 pub(super) fn tokenizer_of(part: &Value) -> Result<Value> {
     let name = part_name(Some(part)).ok_or_else(|| {
         MilvusError::invalid("tokenizer should be a name, or an object with a type")
     })?;
     match name {
-        "standard" | "whitespace" => Ok(json!(name)),
+        "standard" => standard(part),
+        "whitespace" => Ok(json!(name)),
         "char_group" => Ok(match delimiters(part)?.as_slice() {
             [] => json!({"type": "keyword"}),
             any => json!({"type": "pattern", "pattern": format!("(?:{})+", any.join("|"))}),
@@ -21,10 +25,63 @@ pub(super) fn tokenizer_of(part: &Value) -> Result<Value> {
         "thai" => Ok(json!({"type": "icu_words"})),
         "jieba" => jieba(part),
         "language_identifier" => by_language(part),
-        "lindera" | "grpc" => Err(MilvusError::Unsupported(format!("tokenizer {name}"))),
+        "lindera" => Err(lindera(part)),
+        "grpc" => Err(MilvusError::Unsupported(format!("tokenizer {name}"))),
         other => Err(MilvusError::invalid(format!(
             "unsupported tokenizer: {other}"
         ))),
+    }
+}
+
+/// Runs of letters and digits: what Milvus' own words are.
+pub(super) fn alphanumeric() -> Value {
+    json!({"type": "alphanumeric"})
+}
+
+/// Such words, or those of Unicode's annex 29 where these are asked for.
+fn standard(part: &Value) -> Result<Value> {
+    const LENGTH: &str = "max_token_length";
+    let wrong = |said: String| MilvusError::invalid(format!("standard tokenizer {said}"));
+    let by_unicode = match part.get("uax29") {
+        None => false,
+        Some(said) => said
+            .as_bool()
+            .ok_or_else(|| wrong("uax29 must be a boolean".to_string()))?,
+    };
+    let length = part.get(LENGTH);
+    match (by_unicode, length) {
+        (false, Some(_)) => Err(wrong(format!("{LENGTH} requires uax29 to be true"))),
+        (false, None) => Ok(alphanumeric()),
+        (true, None) => Ok(json!({"type": "standard"})),
+        (true, Some(length)) => {
+            let length = length
+                .as_u64()
+                .ok_or_else(|| wrong(format!("{LENGTH} must be a positive integer")))?;
+            match (1..=TOKEN_LENGTH_MAX).contains(&length) {
+                true => Ok(json!({"type": "standard", "max_token_length": length})),
+                false => Err(wrong(format!(
+                    "{LENGTH} must be between 1 and {TOKEN_LENGTH_MAX}"
+                ))),
+            }
+        }
+    }
+}
+
+/// Why there is no tokenizer by Lindera's dictionaries: what is wrong with what is asked for, or that none of them is built in.
+fn lindera(part: &Value) -> MilvusError {
+    const KINDS: [&str; 5] = ["ipadic", "ipadic-neologd", "unidic", "ko-dic", "cc-cedict"];
+    if part.is_string() {
+        return MilvusError::invalid("lindera tokenizer must be costum");
+    }
+    match part.get("dict_kind").map(Value::as_str) {
+        None => MilvusError::invalid("lindera tokenizer dict_kind must be set"),
+        Some(None) => MilvusError::invalid("lindera tokenizer dict kind should be string"),
+        Some(Some(kind)) if KINDS.contains(&kind) => MilvusError::Unsupported(format!(
+            "the dictionary {kind} of the tokenizer lindera, which is not built in,"
+        )),
+        Some(Some(other)) => {
+            MilvusError::invalid(format!("unsupported lindera dict type: {other}"))
+        }
     }
 }
 
