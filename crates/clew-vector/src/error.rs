@@ -47,6 +47,14 @@ pub enum VectorError {
         /// The dimension given.
         dimension: usize,
     },
+    /// Slots come as wholes.
+    #[error("dimension of a vector of slots is {dimension}, must be a multiple of {bits}")]
+    PartialSlot {
+        /// The dimension given.
+        dimension: usize,
+        /// Bits of a slot.
+        bits: usize,
+    },
     /// No share of the nearest.
     #[error("target recall is {target}, must be above 0 and no more than 1")]
     TargetRecall {
@@ -198,6 +206,7 @@ impl VectorError {
             | VectorError::OutOfRange { .. }
             | VectorError::SpaceOfElement { .. }
             | VectorError::PartialByte { .. }
+            | VectorError::PartialSlot { .. }
             | VectorError::TargetRecall { .. }
             | VectorError::ZeroVector { .. }
             | VectorError::TooLong { .. }

@@ -108,7 +108,13 @@ impl MaxSimQuery {
                     let scaled = found.iter().zip(&norms[at * BLOCK_ROWS..]);
                     best = scaled.fold(best, |best, (dot, norm)| best.max(dot * norm));
                 }
-                Space::Hamming | Space::Jaccard => unreachable!("`new` refuses spaces of bits"),
+                Space::Hamming
+                | Space::Jaccard
+                | Space::MinHash8
+                | Space::MinHash32
+                | Space::MinHash64 => {
+                    unreachable!("`new` refuses spaces of bits")
+                }
             }
         }
         best
@@ -135,7 +141,13 @@ mod tests {
                 Space::L2 => -pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>(),
                 Space::InnerProduct => pairs.map(|(a, b)| a * b).sum(),
                 Space::Cosine => pairs.map(|(a, b)| a * b).sum::<f64>() / norm(a) / norm(b),
-                Space::Hamming | Space::Jaccard => unreachable!("not drawn"),
+                Space::Hamming
+                | Space::Jaccard
+                | Space::MinHash8
+                | Space::MinHash32
+                | Space::MinHash64 => {
+                    unreachable!("not drawn")
+                }
             }
         };
         let best = |query| {

@@ -21,7 +21,7 @@ pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> b
     let bytes = rows.saturating_mul(options.element.row_bytes(options.dimension));
     match graph {
         GraphChoice::Never => false,
-        GraphChoice::WhenWorthIt => bytes > GRAPH_BYTES_MIN,
+        GraphChoice::WhenWorthIt => bytes > GRAPH_BYTES_MIN && options.space.slot_bits().is_none(),
         GraphChoice::Always => rows > 0,
     }
 }
@@ -147,6 +147,10 @@ mod tests {
             multi: true,
             ..graph
         };
+        let slots = ColumnOptions {
+            element: Element::Bit,
+            ..ColumnOptions::new(4_096, Space::MinHash32)
+        };
         // As many as a graph is not worth it for.
         let small = GRAPH_BYTES_MIN / 512;
         let worth = GraphChoice::WhenWorthIt;
@@ -158,6 +162,7 @@ mod tests {
             (lists, (small, 2), GraphChoice::Never, false),
             (exact, (small, 2), worth, false),
             (multi, (small, 2), worth, false),
+            (slots, (small + 1, 1), worth, false),
             (graph, (small / 18, 18), worth, false),
             (graph, (small / 9, 18), worth, true),
             (graph, (LISTED_ROWS_MIN - 1, 1_000), worth, false),

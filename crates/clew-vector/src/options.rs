@@ -135,6 +135,12 @@ impl ColumnOptions {
             let dimension = self.dimension;
             return Err(VectorError::PartialByte { dimension });
         }
+        if let Some(bits) = space.slot_bits()
+            && !self.dimension.is_multiple_of(bits)
+        {
+            let dimension = self.dimension;
+            return Err(VectorError::PartialSlot { dimension, bits });
+        }
         if let Method::Lists(lists) = self.method {
             if element == Element::Bit {
                 let element = element.name();

@@ -45,6 +45,12 @@ pub(crate) enum Geometry<'a> {
     Hamming,
     /// Share of the set bits that are not common to both.
     Jaccard,
+    /// Share of slots of 8 bits that differ.
+    Slots8,
+    /// Share of slots of 32 bits that differ.
+    Slots32,
+    /// Share of slots of 64 bits that differ.
+    Slots64,
 }
 
 impl<'a> Geometry<'a> {
@@ -56,6 +62,9 @@ impl<'a> Geometry<'a> {
             Space::InnerProduct => Geometry::Product,
             Space::Hamming => Geometry::Hamming,
             Space::Jaccard => Geometry::Jaccard,
+            Space::MinHash8 => Geometry::Slots8,
+            Space::MinHash32 => Geometry::Slots32,
+            Space::MinHash64 => Geometry::Slots64,
         }
     }
 }
@@ -185,6 +194,26 @@ pub(crate) struct RowProbe<'a> {
     pub(crate) own: f32,
 }
 
+/// The share of slots of so many bytes in which each of some rows differs from a query.
+fn differing_slots<const BYTES: usize>(
+    (query, values): (&[u8], &[u8]),
+    which: Which<'_>,
+    out: &mut [f32],
+) {
+    let slots = query.as_chunks::<BYTES>().0;
+    for (place, distance) in out.iter_mut().enumerate() {
+        let row = match which {
+            Which::Picked(picks) => picks[place] as usize,
+            Which::From(first) => first + place,
+        };
+        let row = values[row * query.len()..][..query.len()]
+            .as_chunks::<BYTES>()
+            .0;
+        let common = slots.iter().zip(row).filter(|(own, other)| own == other);
+        *distance = 1.0 - common.count() as f32 / slots.len() as f32;
+    }
+}
+
 /// Which rows to measure.
 #[derive(Debug, Clone, Copy)]
 enum Which<'p> {
@@ -250,6 +279,12 @@ impl RowProbe<'_> {
     }
 
     fn run_on_bits(&self, (query, values): (&[u8], &[u8]), which: Which<'_>, out: &mut [f32]) {
+        match self.rows.geometry {
+            Geometry::Slots8 => return differing_slots::<1>((query, values), which, out),
+            Geometry::Slots32 => return differing_slots::<4>((query, values), which, out),
+            Geometry::Slots64 => return differing_slots::<8>((query, values), which, out),
+            _ => {}
+        }
         let bits = self.rows.kernels.bits();
         let hamming = matches!(self.rows.geometry, Geometry::Hamming);
         match which {
@@ -270,7 +305,12 @@ impl RowProbe<'_> {
     #[inline]
     fn finish(&self, raw: f32, row: usize) -> f32 {
         match self.rows.geometry {
-            Geometry::Euclidean | Geometry::Hamming | Geometry::Jaccard => raw,
+            Geometry::Euclidean
+            | Geometry::Hamming
+            | Geometry::Jaccard
+            | Geometry::Slots8
+            | Geometry::Slots32
+            | Geometry::Slots64 => raw,
             Geometry::Angle { inverse_norms } => angle(raw, self.own * inverse_norms[row]),
             Geometry::Product => -raw,
         }

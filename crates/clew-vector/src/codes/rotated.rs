@@ -73,7 +73,13 @@ impl Encoder {
             Space::L2 => [residual.squared, -2.0 * scale],
             Space::Cosine => [0.5 * residual.squared, -scale],
             Space::InnerProduct => [-residual.with_centre, -scale],
-            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
+            Space::Hamming
+            | Space::Jaccard
+            | Space::MinHash8
+            | Space::MinHash32
+            | Space::MinHash64 => {
+                unreachable!("bits are their own codes")
+            }
         }
     }
 }
@@ -137,7 +143,13 @@ impl RotatedQuery {
             Space::Cosine => 0.5 * self.residual.squared + lacking(space, scale),
             // <query, centre>, of which the residual's part was measured before it was turned.
             Space::InnerProduct => -(self.residual.with_centre + centre_squared()),
-            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
+            Space::Hamming
+            | Space::Jaccard
+            | Space::MinHash8
+            | Space::MinHash32
+            | Space::MinHash64 => {
+                unreachable!("bits are their own codes")
+            }
         };
     }
 

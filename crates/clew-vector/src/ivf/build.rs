@@ -224,7 +224,9 @@ fn owns(frame: &Frame, centres: &Centres, space: Space, kernels: &Kernels) -> Ve
             };
             (0..centres.points.len()).map(own).collect()
         }
-        Space::Hamming | Space::Jaccard => unreachable!("bits have no lists"),
+        Space::Hamming | Space::Jaccard | Space::MinHash8 | Space::MinHash32 | Space::MinHash64 => {
+            unreachable!("bits have no lists")
+        }
     }
 }
 

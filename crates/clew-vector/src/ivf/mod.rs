@@ -147,6 +147,8 @@ fn weight(space: Space) -> f32 {
     match space {
         Space::L2 => 2.0,
         Space::Cosine | Space::InnerProduct => 1.0,
-        Space::Hamming | Space::Jaccard => unreachable!("bits have no lists"),
+        Space::Hamming | Space::Jaccard | Space::MinHash8 | Space::MinHash32 | Space::MinHash64 => {
+            unreachable!("bits have no lists")
+        }
     }
 }

@@ -139,6 +139,12 @@ fn row_filter<'a>(view: &View<'a>, filter: Filter<'a>) -> RowFilter<'a> {
 pub(super) fn own_scale(squared: f64, space: Space) -> f32 {
     match space {
         Space::Cosine => inverse_norm(squared),
-        Space::L2 | Space::InnerProduct | Space::Hamming | Space::Jaccard => 1.0,
+        Space::L2
+        | Space::InnerProduct
+        | Space::Hamming
+        | Space::Jaccard
+        | Space::MinHash8
+        | Space::MinHash32
+        | Space::MinHash64 => 1.0,
     }
 }

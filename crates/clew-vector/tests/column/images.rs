@@ -510,7 +510,9 @@ fn distance(space: Space, a: &[f32], b: &[f32]) -> f64 {
         Space::L2 => pairs().map(|(x, y)| (x - y) * (x - y)).sum(),
         Space::Cosine => 1.0 - dot / (squares.0 * squares.1).sqrt(),
         Space::InnerProduct => -dot,
-        Space::Hamming | Space::Jaccard => unreachable!("not drawn"),
+        Space::Hamming | Space::Jaccard | Space::MinHash8 | Space::MinHash32 | Space::MinHash64 => {
+            unreachable!("not drawn")
+        }
     }
 }
 

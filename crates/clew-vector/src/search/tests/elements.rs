@@ -44,6 +44,9 @@ fn distance(space: Space, query: &[f32], row: &[f32]) -> f64 {
         Space::Jaccard => {
             1.0 - bits(|x, y| (x & y).count_ones()) / bits(|x, y| (x | y).count_ones())
         }
+        Space::MinHash8 | Space::MinHash32 | Space::MinHash64 => {
+            unreachable!("not among those that have graphs")
+        }
     }
 }
 
@@ -105,6 +108,42 @@ fn check_distances(
 }
 
 #[test]
+fn slots_are_compared_as_wholes_and_scanned() {
+    for (space, slot) in [
+        (Space::MinHash8, 1),
+        (Space::MinHash32, 4),
+        (Space::MinHash64, 8),
+    ] {
+        let options = ColumnOptions {
+            element: Element::Bit,
+            ..ColumnOptions::new(512, space)
+        };
+        // Row n has n slots in common with the query; in each of the others one byte is another one.
+        let query: Vec<f32> = (0..64).map(|at| at as f32).collect();
+        let slots = 64 / slot;
+        let row = |common: usize| -> Vec<f32> {
+            let differs = |at: usize| at >= common * slot && at.is_multiple_of(slot);
+            let bytes = query.iter().enumerate();
+            bytes
+                .map(|(at, byte)| byte - f32::from(u8::from(differs(at))))
+                .collect()
+        };
+        let rows: Vec<Vec<f32>> = (0..=slots).map(row).collect();
+        let column = small_column_of(options, &rows, 1);
+        let request = SearchRequest {
+            exact: true,
+            ..SearchRequest::new(&query, slots + 1)
+        };
+        let found = column.search(&request, &mut Scratch::default()).unwrap();
+        for (rank, hit) in found.hits.iter().enumerate() {
+            assert_eq!(hit.doc as usize, slots - rank, "{space:?}");
+            assert!((hit.distance - rank as f32 / slots as f32).abs() < 1e-6);
+        }
+        assert_eq!(found.hits.len(), slots + 1);
+    }
+}
+
+#[test]
 fn half_precision_that_rounds_to_zero_has_no_direction() {
     let options = ColumnOptions {
         element: Element::F16,
@@ -157,5 +196,11 @@ fn a_space_of_other_elements_and_a_part_of_a_byte_are_refused() {
         Space::Jaccard,
         12,
         "dimension of a binary vector is 12, must be a multiple of 8",
+    );
+    check(
+        Element::Bit,
+        Space::MinHash64,
+        96,
+        "dimension of a vector of slots is 96, must be a multiple of 64",
     );
 }
