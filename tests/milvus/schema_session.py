@@ -249,9 +249,69 @@ class Schemas(Session):
         schema = self.client.create_schema()
         schema.add_field("id", DataType.INT64, is_primary=True)
         schema.add_field("b", DataType.BINARY_VECTOR, dim=64)
-        params = self.index("b", index_type="MINHASH_LSH", metric_type="MHJACCARD")
-        self.refused(3000, "metric MHJACCARD", lambda: self.client.create_collection("made", schema=schema, index_params=params))
+        params = self.index("b", index_type="MINHASH_LSH", metric_type="HAMMING", params={"mh_lsh_band": 2})
+        self.refused(1100, "supported: [MHJACCARD]", lambda: self.client.create_collection("made", schema=schema, index_params=params))
         self.client.drop_collection("made")
+
+    def signatures(self):
+        client = self.client
+
+        def made(**params):
+            return Function(name="made", function_type=FunctionType.MINHASH, input_field_names=["text"], output_field_names=["b"],
+                            params={"num_hashes": 16, **params})
+
+        def schema(**params):
+            own = client.create_schema()
+            own.add_field("id", DataType.INT64, is_primary=True)
+            own.add_field("text", DataType.VARCHAR, max_length=200, nullable=True)
+            own.add_field("b", DataType.BINARY_VECTOR, dim=512)
+            own.add_function(made(**params))
+            return own
+
+        for said, wrong in [("does not match expected dim 96", {"num_hashes": 3}), ("unknown hash function: md5", {"hash_function": "md5"}),
+                            ("shingle_size:0 must be positive", {"shingle_size": 0}), ("unknown token_level: line", {"token_level": "line"})]:
+            self.refused(1100, said, lambda: client.create_collection("alike", schema=schema(**wrong)))
+        params = self.index("b", index_type="MINHASH_LSH", metric_type="MHJACCARD", params={"mh_lsh_band": 8})
+        client.create_collection("alike", schema=schema(shingle_size=2), index_params=params, consistency_level="Strong")
+        told = client.describe_collection("alike")["functions"]
+        self.same([(one["type"], one["input_field_names"]) for one in told], [(FunctionType.MINHASH, ["text"])], "the function is told")
+        texts = ["a ball of thread in a maze", "a ball of thread in the maze", "entirely other words here", None]
+        client.insert("alike", [{"id": n, "text": text} for n, text in enumerate(texts)])
+
+        def found(text, **params):
+            (hits,) = client.search("alike", [text], anns_field="b", limit=9, search_params={"metric_type": "MHJACCARD", "params": params})
+            return [(hit["id"], round(hit["distance"], 4)) for hit in hits]
+
+        text = "A ball, of thread; in a maze!"
+        self.same(found(text), [(0, 1), (1, 1)], "rows that have a band in common")
+        self.same(found(text, mh_search_with_jaccard=True), [(0, 1), (1, 0.625)], "or all that have anything in common")
+        self.same(found(text, mh_search_with_jaccard=True, radius=0.7), [(0, 1)], "within a range")
+        (hits,) = client.search("alike", ids=[1], anns_field="b", limit=9)
+        self.same([hit["id"] for hit in hits], [1, 0], "as a row has")
+        bits = {row["id"]: row["b"][0] for row in client.query("alike", filter="id >= 0", output_fields=["b"])}
+        self.same((len(bits[0]), bits[0][:8].hex(), bits[3]), (64, (200088084).to_bytes(4, "little").hex() + (1046780453).to_bytes(4, "little").hex(), b"\xff" * 64),
+                  "signatures are Milvus' own, and those without a text have all bits")
+        client.upsert("alike", [{"id": 2, "text": texts[1]}], partial_update=True)
+        self.same(sorted(found(text)), [(0, 1), (1, 1), (2, 1)], "which follow their texts")
+        self.refused(1100, "does not support range search", lambda: found(text, radius=0.5))
+        self.refused(1100, "varchar/text for MinHash Function based search", lambda: found(bits[0]))
+        self.refused(1, "unexpected function output field", lambda: client.insert("alike", [{"id": 7, "text": "", "b": bits[0]}]))
+        client.drop_collection("alike")
+        self.plain_signatures()
+
+    def plain_signatures(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("b", DataType.BINARY_VECTOR, dim=128)
+        params = self.index("b", index_type="MINHASH_LSH", metric_type="MHJACCARD", params={"mh_element_bit_width": 64, "mh_lsh_band": 2})
+        client.create_collection("hashes", schema=schema, index_params=params, consistency_level="Strong")
+        rows = [bytes(16), bytes(8) + b"\1" * 8, b"\1" * 16]
+        client.insert("hashes", [{"id": n, "b": row} for n, row in enumerate(rows)])
+        for params, want in [({}, [(0, 1), (1, 1)]), ({"mh_search_with_jaccard": True}, [(0, 1), (1, 0.5)])]:
+            (hits,) = client.search("hashes", [rows[0]], anns_field="b", limit=9, search_params={"params": params})
+            self.same([(hit["id"], hit["distance"]) for hit in hits], want, "hashes of 64 bits that somebody else made")
+        client.drop_collection("hashes")
 
     def highlights(self):
         client = self.client
@@ -321,7 +381,7 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.analyzers_by_rows, session.geometries, session.embeddings, session.highlights,
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.analyzers_by_rows, session.geometries, session.embeddings, session.signatures, session.highlights,
                  session.structs, session.kept]:
         part()
     session.close()

@@ -10,15 +10,16 @@ fn check(analyzer: &str, text: &str, expected: &[&str]) {
 
 #[test]
 fn alphanumeric_words_are_runs_of_letters_and_digits() {
-    for (text, words) in [
-        ("", &[][..]),
+    let rows: &[(&str, &[&str])] = &[
+        ("", &[]),
         (
             "O'Neil's 1.5 foo_bar",
             &["o", "neil", "s", "1", "5", "foo", "bar"],
         ),
         ("john@example.com C++", &["john", "example", "com", "c"]),
         ("日本語 カタカナ。Ⅷ½", &["日本語", "カタカナ", "ⅷ½"]),
-    ] {
+    ];
+    for (text, words) in rows {
         check("alphanumeric", text, words);
     }
 }

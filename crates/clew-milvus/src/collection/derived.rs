@@ -115,6 +115,7 @@ fn index_of(mapped: &MappedField) -> Option<KeptIndex> {
             Space::InnerProduct => ("AUTOINDEX", "IP"),
             Space::Hamming => ("AUTOINDEX", "HAMMING"),
             Space::Jaccard => ("AUTOINDEX", "JACCARD"),
+            Space::MinHash8 | Space::MinHash32 | Space::MinHash64 => ("MINHASH_LSH", "MHJACCARD"),
         },
         _ => return None,
     };

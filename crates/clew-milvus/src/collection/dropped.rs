@@ -58,8 +58,8 @@ impl Collection {
         }
     }
 
-    /// Drops a function, the fields that it fills and their indexes. Nothing was kept for these, so that their names are
-    /// free again.
+    /// Drops a function, the fields that it fills and their indexes. Nothing was kept for those of words, so that their
+    /// names are free again.
     ///
     /// # Errors
     /// In Milvus' words: when there is no such function, and when no vector would be left.
@@ -76,8 +76,11 @@ impl Collection {
         }
         let filled = self.fields.iter();
         let filled = filled.filter(|field| outputs.contains(&field.name));
-        let last = filled.map(|field| field.id).max();
+        let last = filled.clone().map(|field| field.id).max();
         self.last_dropped = self.last_dropped.max(last);
+        let kept = filled.filter(|field| !field.is_of_words());
+        let kept: Vec<String> = kept.map(|field| field.name.clone()).collect();
+        self.dropped.extend(kept);
         self.fields.retain(|field| !outputs.contains(&field.name));
         self.indexes.retain(|index| !outputs.contains(&index.field));
         self.functions.retain(|function| function.name != name);

@@ -337,6 +337,11 @@ impl Field {
         self.default.as_ref().filter(|_| self.is_added)
     }
 
+    /// Whether it stands for the words of another field, and rows have nothing of its own.
+    pub(crate) fn is_of_words(&self) -> bool {
+        self.is_function_output && self.data_type == DataType::SparseFloatVector
+    }
+
     /// Whether it is the id of the document itself, and no member of it.
     pub(crate) fn is_document_id(&self) -> bool {
         self.is_primary && self.name == ID

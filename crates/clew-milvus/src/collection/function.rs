@@ -1,18 +1,57 @@
-//! Functions: fields that are filled from others. There is one kind, which scores words.
+//! Functions: fields that are filled from others. There are two kinds: one scores words, the other makes signatures of texts.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::min_hash::MinHash;
 use super::{Collection, DataType, FIRST_FIELD_ID, Field, key_values, pairs};
 use crate::error::{MilvusError, Result};
 use crate::proto;
+
+/// What a function makes of its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum FunctionKind {
+    /// Scores of words, which nothing is kept of: the input itself is searched.
+    #[default]
+    Bm25,
+    /// Signatures, kept as vectors.
+    MinHash,
+}
+
+impl FunctionKind {
+    fn of(number: i32) -> Option<FunctionKind> {
+        let mut all = [FunctionKind::Bm25, FunctionKind::MinHash].into_iter();
+        all.find(|kind| kind.number() == number)
+    }
+
+    /// Milvus' number.
+    fn number(self) -> i32 {
+        match self {
+            FunctionKind::Bm25 => 1,
+            FunctionKind::MinHash => 4,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            FunctionKind::Bm25 => "BM25",
+            FunctionKind::MinHash => "MinHash",
+        }
+    }
+
+    fn is_of_words(&self) -> bool {
+        *self == FunctionKind::Bm25
+    }
+}
 
 /// A function that fills a field from another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Function {
     pub(crate) id: i64,
     pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "FunctionKind::is_of_words")]
+    pub(crate) kind: FunctionKind,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
     pub(crate) inputs: Vec<String>,
@@ -20,9 +59,6 @@ pub(crate) struct Function {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, String>,
 }
-
-/// Milvus' number of functions that score words.
-const BM25: i32 = 1;
 
 impl Collection {
     /// Adds a function to a new collection.
@@ -55,6 +91,12 @@ impl Collection {
             )));
         }
         self.check_not_dropped(name)?;
+        if FunctionKind::of(function.r#type) == Some(FunctionKind::MinHash) {
+            return Err(MilvusError::Unsupported(format!(
+                "function {} of type MinHash, which is added later,",
+                function.name
+            )));
+        }
         let mut outputs = function.output_field_names.iter();
         // How many it may fill is told with what else is wrong with a function.
         if let (Some(output), None) = (outputs.next(), outputs.next())
@@ -77,13 +119,13 @@ impl Collection {
         if name.is_empty() {
             return Err(MilvusError::invalid("function name cannot be empty"));
         }
-        if function.r#type != BM25 {
-            return Err(MilvusError::Unsupported(format!(
+        let kind = FunctionKind::of(function.r#type).ok_or_else(|| {
+            MilvusError::Unsupported(format!(
                 "function {name} of type {}",
                 kind_name(function.r#type)
-            )));
-        }
-        if !function.params.is_empty() {
+            ))
+        })?;
+        if kind.is_of_words() && !function.params.is_empty() {
             return Err(MilvusError::invalid("BM25 function accepts no params"));
         }
         if self.functions.iter().any(|other| other.name == *name) {
@@ -95,20 +137,43 @@ impl Collection {
             &function.input_field_names[..],
             &function.output_field_names[..],
         ) else {
-            return Err(MilvusError::invalid(
-                "BM25 function should have exactly one input field and exactly one output field",
-            ));
+            return Err(MilvusError::invalid(format!(
+                "{} function should have exactly one input field and exactly one output field",
+                kind.name()
+            )));
         };
-        check_input(self.field_of_function("input", input)?)?;
-        self.check_output(name, self.field_of_function("output", output)?)?;
+        let input = self.field_of_function("input", input)?;
+        let output = self.field_of_function("output", output)?;
+        let params = pairs(function.params);
+        match kind {
+            FunctionKind::Bm25 => check_input(input)?,
+            FunctionKind::MinHash => MinHash::read(&params, input, output).map(|_| ())?,
+        }
+        self.check_output((name, kind), output)?;
         Ok(Function {
             id,
             name: function.name.clone(),
+            kind,
             description: function.description,
             inputs: function.input_field_names,
             outputs: function.output_field_names,
-            params: pairs(function.params),
+            params,
         })
+    }
+
+    /// What makes the signatures that a field has, and the field of texts that they are of.
+    ///
+    /// # Errors
+    /// Where what was kept of the function is none any more.
+    pub(crate) fn signatures_of(&self, field: &Field) -> Result<Option<(&Field, MinHash)>> {
+        let function = self.function_of(&field.name);
+        let Some(function) = function.filter(|function| !function.kind.is_of_words()) else {
+            return Ok(None);
+        };
+        let input = function.inputs.first().map_or("", String::as_str);
+        let input = self.field_of_function("input", input)?;
+        let made = MinHash::read(&function.params, input, field)?;
+        Ok(Some((input, made)))
     }
 
     fn field_of_function(&self, kind: &str, name: &str) -> Result<&Field> {
@@ -119,7 +184,7 @@ impl Collection {
     }
 
     /// Refuses fields that a function cannot fill.
-    fn check_output(&self, function: &str, field: &Field) -> Result<()> {
+    fn check_output(&self, (function, kind): (&str, FunctionKind), field: &Field) -> Result<()> {
         let name = &field.name;
         let what = match field {
             Field {
@@ -139,7 +204,7 @@ impl Collection {
                     "duplicate function output field: function {function}, field {name}"
                 )));
             }
-            _ if field.data_type != DataType::SparseFloatVector => {
+            _ if kind.is_of_words() && field.data_type != DataType::SparseFloatVector => {
                 return Err(MilvusError::invalid(format!(
                     "BM25 function output field must be a SparseFloatVector field, but got {}",
                     field.data_type.name()
@@ -167,7 +232,7 @@ impl Collection {
             name: function.name.clone(),
             id: function.id,
             description: function.description.clone(),
-            r#type: BM25,
+            r#type: function.kind.number(),
             input_field_ids: ids(&function.inputs),
             input_field_names: function.inputs.clone(),
             output_field_ids: ids(&function.outputs),
@@ -181,10 +246,8 @@ impl Collection {
 fn kind_name(kind: i32) -> String {
     let name = match kind {
         0 => "Unknown",
-        BM25 => "BM25",
         2 => "TextEmbedding",
         3 => "Rerank",
-        4 => "MinHash",
         other => return other.to_string(),
     };
     name.to_string()
@@ -232,7 +295,7 @@ mod tests {
             let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
             let function = proto::FunctionSchema {
                 name: "words".into(),
-                r#type: BM25,
+                r#type: FunctionKind::Bm25.number(),
                 input_field_names: owned(inputs),
                 output_field_names: owned(outputs),
                 ..proto::FunctionSchema::default()

@@ -16,6 +16,10 @@ const NUMBER_MAX: u64 = 2_147_483_647;
 pub(super) const LINKS: (u64, u64) = (2, 2_048);
 /// Candidates for links.
 pub(super) const CANDIDATES: (u64, u64) = (1, NUMBER_MAX);
+/// The bands that signatures are cut into.
+pub(super) const BANDS: &str = "mh_lsh_band";
+/// How many there may be; of more than there are hashes each is a band.
+pub(super) const BANDS_BOUNDS: (u64, u64) = (1, NUMBER_MAX);
 /// Inverted lists.
 pub(super) const LISTS: (u64, u64) = (1, 65_536);
 
@@ -140,8 +144,11 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     if has_codes || index_type == "HNSW_SQ" || index_type == "IVF_RABITQ" {
         check_refinement(index_type, params)?;
     }
-    if field.is_function_output {
+    if field.is_of_words() {
         word_weights(params)?;
+    }
+    if index_type == "MINHASH_LSH" {
+        check_min_hash(params)?;
     }
     match params.get("inverted_index_algo") {
         Some(given) if index_type.starts_with("SPARSE") && !WAYS.contains(&given.as_str()) => {
@@ -152,6 +159,35 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses parameters of an index of signatures that it does not take. But for the width of hashes and the bands they mean
+/// nothing here.
+fn check_min_hash(params: &Params) -> Result<()> {
+    if let Some(given) = params.get("metric_type").filter(|given| !given.is_empty())
+        && !given.eq_ignore_ascii_case("MHJACCARD")
+    {
+        return Err(refused(format!(
+            "metric type {given} not found or not supported, supported: [MHJACCARD]"
+        )));
+    }
+    number::<u64>(params, BANDS, BANDS_BOUNDS)?;
+    number::<u64>(params, "mh_lsh_aligned_block_size", (4_096, NUMBER_MAX))?;
+    decimal(params, "mh_lsh_bloom_false_positive_prob", (0.0, 1.0))?;
+    for name in [
+        "with_raw_data",
+        "mh_lsh_code_in_mem",
+        "mh_lsh_shared_bloom_filter",
+    ] {
+        if let Some(given) = params.get(name)
+            && !["true", "false"].contains(&given.to_ascii_lowercase().as_str())
+        {
+            return Err(refused(format!(
+                "Type conflict in json: param '{name}' (\"{given}\") should be a boolean"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn check_refinement(index_type: &str, params: &Params) -> Result<()> {
@@ -471,6 +507,37 @@ mod tests {
             ),
         ] {
             let refused = check_vector(&vector, &params(given)).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{given}");
+            assert!(refused.to_string().contains(said), "{given}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_index_of_signatures_takes_what_milvus_takes() {
+        let bits = field(DataType::BinaryVector);
+        for taken in [
+            "metric_type=MHJACCARD",
+            "metric_type=mhjaccard mh_lsh_band=128 mh_element_bit_width=32 with_raw_data=True",
+            "metric_type=MHJACCARD mh_lsh_code_in_mem=false mh_lsh_bloom_false_positive_prob=0.05",
+        ] {
+            let given = params(&format!("index_type=MINHASH_LSH {taken}"));
+            assert_eq!(check_vector(&bits, &given), Ok(()), "{taken}");
+        }
+        for (given, said) in [
+            ("metric_type=HAMMING", "metric type HAMMING not found"),
+            (
+                "mh_lsh_band=0",
+                "param 'mh_lsh_band' (0) should be in range [1,",
+            ),
+            ("mh_lsh_band=x", "invalid integer value, key: 'mh_lsh_band'"),
+            ("with_raw_data=1", "should be a boolean"),
+            (
+                "mh_lsh_bloom_false_positive_prob=2",
+                "should be in range [0, 1]",
+            ),
+        ] {
+            let refused = check_vector(&bits, &params(&format!("index_type=MINHASH_LSH {given}")));
+            let refused = refused.unwrap_err();
             assert_eq!(refused.code(), 1100, "{given}");
             assert!(refused.to_string().contains(said), "{given}: {refused}");
         }

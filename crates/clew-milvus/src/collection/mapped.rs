@@ -113,7 +113,7 @@ pub(crate) fn partition_query(names: &[String]) -> Query {
 
 /// What a field is in a mapping; nothing where its values follow from another field, or stay in the document alone.
 fn kind_of(field: &Field) -> Result<Option<FieldKind>> {
-    if field.is_function_output {
+    if field.is_of_words() {
         return Ok(None);
     }
     let data_type = field.element_type.unwrap_or(field.data_type);

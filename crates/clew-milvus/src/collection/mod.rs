@@ -16,6 +16,7 @@ mod key;
 mod loaded;
 mod long;
 mod mapped;
+mod min_hash;
 mod name;
 mod property;
 mod rules;
@@ -43,11 +44,12 @@ pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
 pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
+pub(crate) use min_hash::MinHash;
 pub(crate) use name::NameOf;
 pub(crate) use property::{check_altered, check_warmup};
 pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
-pub(crate) use vector_index::{Metric, VectorIndex, flattened, metric_of};
+pub(crate) use vector_index::{Bands, Metric, VectorIndex, flattened, metric_of};
 
 use mapped::plain_column;
 

@@ -7,7 +7,7 @@ use clew_vector::{
     ColumnOptions, EF_CONSTRUCTION_MAX, IvfOptions, ListCodes, M_MAX, Method, Space,
 };
 
-use super::index_params::{CANDIDATES, LINKS, LISTS, number, word_weights};
+use super::index_params::{BANDS, BANDS_BOUNDS, CANDIDATES, LINKS, LISTS, number, word_weights};
 use crate::collection::{DataType, Field, KeptIndex, plain_column};
 use crate::error::{MilvusError, Result};
 
@@ -19,6 +19,8 @@ pub(crate) enum Metric {
     Cosine,
     Hamming,
     Jaccard,
+    /// By the share of hashes that signatures have in common.
+    MinHash,
     /// By the words of the text that a function reads.
     Bm25,
     /// Of lists of vectors: the sum over those searched for of the best among a row's.
@@ -28,12 +30,13 @@ pub(crate) enum Metric {
 }
 
 /// Every metric by its names, its own first.
-const METRICS: [(Metric, &str); 10] = [
+const METRICS: [(Metric, &str); 11] = [
     (Metric::L2, "L2"),
     (Metric::InnerProduct, "IP"),
     (Metric::Cosine, "COSINE"),
     (Metric::Hamming, "HAMMING"),
     (Metric::Jaccard, "JACCARD"),
+    (Metric::MinHash, "MHJACCARD"),
     (Metric::Bm25, "BM25"),
     (Metric::MaxSimL2, "MAX_SIM_L2"),
     (Metric::MaxSimInnerProduct, "MAX_SIM_IP"),
@@ -81,7 +84,7 @@ impl Metric {
             Metric::InnerProduct | Metric::MaxSimInnerProduct | Metric::MaxSimCosine => {
                 0.0 - distance
             }
-            Metric::Cosine => 1.0 - distance,
+            Metric::Cosine | Metric::MinHash => 1.0 - distance,
         }
     }
 
@@ -97,7 +100,8 @@ impl Metric {
             Metric::Cosine | Metric::MaxSimCosine => Space::Cosine,
             Metric::Hamming => Space::Hamming,
             Metric::Jaccard => Space::Jaccard,
-            Metric::Bm25 => return None,
+            // How wide hashes are is said beside it.
+            Metric::MinHash | Metric::Bm25 => return None,
         })
     }
 }
@@ -138,7 +142,7 @@ const TYPES: [(&str, Structure); 26] = [
     ("GPU_IVF_FLAT", Structure::Lists(ListCodes::Chosen)),
     ("GPU_IVF_PQ", Structure::Lists(ListCodes::Product)),
     ("BIN_IVF_FLAT", Structure::Graph),
-    ("MINHASH_LSH", Structure::Graph),
+    ("MINHASH_LSH", Structure::Flat),
     ("SPARSE_INVERTED_INDEX", Structure::Sparse),
     ("SPARSE_WAND", Structure::Sparse),
 ];
@@ -167,6 +171,37 @@ pub(crate) struct VectorIndex {
     pub(crate) column: Option<ColumnOptions>,
     /// How words are weighed, where it is one of words.
     pub(crate) words: Option<Bm25>,
+    /// What is searched for first, where it is one of signatures.
+    pub(crate) bands: Option<Bands>,
+}
+
+/// Signatures in bands of so many hashes: two that have a band in common are likely to be of similar texts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bands {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// Bytes of each.
+    pub(crate) bytes: usize,
+    /// The share of all hashes that are in one.
+    pub(crate) share: f32,
+}
+
+impl Bands {
+    /// As Milvus cuts signatures: hashes that are left over are in no band.
+    fn read(column: &ColumnOptions, params: &BTreeMap<String, String>) -> Result<Option<Bands>> {
+        let Some(bits) = column.space.slot_bits() else {
+            return Ok(None);
+        };
+        let hashes = (column.dimension / bits).max(1);
+        let given = number::<usize>(params, BANDS, BANDS_BOUNDS)?;
+        let count = given.unwrap_or(1).min(hashes);
+        let of_one = hashes / count;
+        Ok(Some(Bands {
+            count,
+            bytes: of_one * bits / 8,
+            share: of_one as f32 / hashes as f32,
+        }))
+    }
 }
 
 impl VectorIndex {
@@ -206,12 +241,15 @@ impl VectorIndex {
                 // Whoever makes one is refused weights that are none. There may be such from before they counted: they do not
                 // count now either.
                 words: of_words.then(|| word_weights(params).ok()).flatten(),
+                bands: None,
             });
         }
+        let column = column(field, (metric, structure), params)?;
         Ok(VectorIndex {
             metric,
-            is_flat: structure == Structure::Flat,
-            column: Some(column(field, (metric, structure), params)?),
+            is_flat: structure == Structure::Flat || metric == Metric::MinHash,
+            bands: Bands::read(&column, params)?,
+            column: Some(column),
             words: None,
         })
     }
@@ -285,8 +323,9 @@ fn unfit_type(field: &Field, index_type: &str, metric: Option<&str>) -> MilvusEr
 pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
     let data_type = field.data_type;
     let usual = match data_type {
+        DataType::BinaryVector if field.is_function_output => Metric::MinHash,
         DataType::BinaryVector => Metric::Hamming,
-        DataType::SparseFloatVector if field.is_function_output => Metric::Bm25,
+        DataType::SparseFloatVector if field.is_of_words() => Metric::Bm25,
         DataType::SparseFloatVector => Metric::InnerProduct,
         _ if field.is_part() => Metric::MaxSimCosine,
         _ => Metric::Cosine,
@@ -296,12 +335,7 @@ pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
         Some(name @ ("MAX_SIM_HAMMING" | "MAX_SIM_JACCARD")) if field.is_part() => {
             return Err(MilvusError::Unsupported(format!("metric {name}")));
         }
-        Some(name @ "MHJACCARD") if data_type == DataType::BinaryVector => {
-            return Err(MilvusError::Unsupported(format!("metric {name}")));
-        }
-        Some(name)
-            if field.is_function_output && !name.eq_ignore_ascii_case(Metric::Bm25.name()) =>
-        {
+        Some(name) if field.is_of_words() && !name.eq_ignore_ascii_case(Metric::Bm25.name()) => {
             return Err(MilvusError::invalid(format!(
                 "index metric type of BM25 function output field must be BM25, got {name}"
             )));
@@ -309,8 +343,8 @@ pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
         Some(name) => Metric::named(name).ok_or_else(|| unfit_metric(data_type, name))?,
     };
     let allowed: &[Metric] = match data_type {
-        DataType::BinaryVector => &[Metric::Hamming, Metric::Jaccard],
-        DataType::SparseFloatVector if field.is_function_output => &[Metric::Bm25],
+        DataType::BinaryVector => &[Metric::Hamming, Metric::Jaccard, Metric::MinHash],
+        DataType::SparseFloatVector if field.is_of_words() => &[Metric::Bm25],
         DataType::SparseFloatVector => &[Metric::InnerProduct],
         _ if field.is_part() => &[
             Metric::L2,
@@ -350,7 +384,11 @@ fn column(
     params: &BTreeMap<String, String>,
 ) -> Result<ColumnOptions> {
     let mut column = plain_column(field)?;
-    if let Some(space) = metric.space() {
+    let space = match metric {
+        Metric::MinHash => Some(space_of_hashes(field, params)?),
+        other => other.space(),
+    };
+    if let Some(space) = space {
         column.space = space;
     }
     if structure == Structure::Graph {
@@ -382,6 +420,19 @@ fn column(
         .validate()
         .map_err(|error| MilvusError::invalid(error.to_string()))?;
     Ok(column)
+}
+
+/// The space of signatures, by the width of a hash: a function's are of 32 bits, others of 8 where nothing is said, as in
+/// Milvus.
+fn space_of_hashes(field: &Field, params: &BTreeMap<String, String>) -> Result<Space> {
+    const NAME: &str = "mh_element_bit_width";
+    let usual = if field.is_function_output { 32 } else { 8 };
+    match number::<u64>(params, NAME, (8, 256))?.unwrap_or(usual) {
+        8 => Ok(Space::MinHash8),
+        32 => Ok(Space::MinHash32),
+        64 => Ok(Space::MinHash64),
+        other => Err(MilvusError::Unsupported(format!("{NAME} {other}"))),
+    }
 }
 
 /// Refuses a parameter that is no share of less than all. Nothing is dropped from what is kept, so that it changes nothing
@@ -478,6 +529,46 @@ mod tests {
     }
 
     #[test]
+    fn signatures_are_cut_into_bands_of_whole_hashes() {
+        let bits = |dim: &str, is_function_output: bool| Field {
+            params: params(&[("dim", dim)]),
+            is_function_output,
+            ..Field::named("b", DataType::BinaryVector)
+        };
+        for (field, bands, width, space, (count, bytes)) in [
+            (bits("512", true), "1", "32", Space::MinHash32, (1, 64)),
+            (bits("512", true), "5", "32", Space::MinHash32, (5, 12)),
+            (bits("512", false), "8", "8", Space::MinHash8, (8, 8)),
+            (bits("512", false), "99", "64", Space::MinHash64, (8, 8)),
+        ] {
+            let given = [("mh_lsh_band", bands), ("mh_element_bit_width", width)];
+            let mut all = params(&[("index_type", "MINHASH_LSH"), ("metric_type", "MHJACCARD")]);
+            all.extend(params(&given));
+            let index = VectorIndex::read(&field, &all).unwrap();
+            assert_eq!(index.column.unwrap().space, space, "{given:?}");
+            let bands = index.bands.unwrap();
+            assert_eq!((bands.count, bands.bytes), (count, bytes), "{given:?}");
+        }
+        let usual = params(&[("metric_type", "MHJACCARD")]);
+        for (is_filled, space) in [(true, Space::MinHash32), (false, Space::MinHash8)] {
+            let index = VectorIndex::read(&bits("512", is_filled), &usual).unwrap();
+            assert_eq!(index.column.unwrap().space, space, "{is_filled}");
+        }
+        let wide = params(&[
+            ("metric_type", "MHJACCARD"),
+            ("mh_element_bit_width", "128"),
+        ]);
+        let refused = VectorIndex::read(&bits("512", false), &wide).unwrap_err();
+        assert_eq!(refused.code(), 3000);
+        let wide = params(&[("metric_type", "MHJACCARD"), ("mh_element_bit_width", "64")]);
+        let refused = VectorIndex::read(&bits("96", false), &wide).unwrap_err();
+        assert!(
+            refused.to_string().contains("must be a multiple of 64"),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn an_index_of_words_from_before_its_weights_counted_is_still_searched() {
         let output = Field {
             is_function_output: true,
@@ -499,6 +590,7 @@ mod tests {
             (Metric::L2, 4.0, 4.0),
             (Metric::InnerProduct, -3.0, 3.0),
             (Metric::Cosine, 0.25, 0.75),
+            (Metric::MinHash, 0.25, 0.75),
         ] {
             assert_eq!(metric.score(distance), score);
             assert_eq!(metric.distance(score), distance);

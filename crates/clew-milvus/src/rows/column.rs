@@ -231,6 +231,15 @@ impl<'a> InColumn<'a> {
         }))
     }
 
+    /// The next row's text, where it has one.
+    pub(super) fn text(&mut self, row: usize) -> Option<&'a str> {
+        let at = self.place(row)?;
+        match self.values {
+            Values::Text(values) => values.get(at).map(String::as_str),
+            _ => None,
+        }
+    }
+
     /// A text or whole number as the key of a row.
     pub(crate) fn key(&self, row: usize) -> Result<String> {
         match self.values {

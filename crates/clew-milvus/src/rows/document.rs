@@ -2,10 +2,10 @@
 
 use clew_schema::{FieldId, Mapping, VectorValue};
 
-use super::column::InColumn;
+use super::column::{InColumn, numbers};
 use super::structs::StructColumn;
 use crate::collection::{
-    Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, LONG, PARTITION, WRITTEN,
+    Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, LONG, MinHash, PARTITION, WRITTEN,
 };
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldData;
@@ -123,6 +123,7 @@ pub(crate) fn defaults_beside(collection: &Collection, columns: &[FieldData]) ->
 struct Given<'a> {
     scalars: Vec<Scalar<'a>>,
     vectors: Vec<(FieldId, InColumn<'a>)>,
+    signatures: Vec<Signatures<'a>>,
     structs: Vec<StructColumn<'a>>,
     /// What fields begin with that were not given: ready to be written.
     defaults: Vec<u8>,
@@ -133,6 +134,24 @@ struct Given<'a> {
     /// Whether vectors that are null are said to be.
     says_nulls: bool,
     dynamic: Option<&'a [bytes::Bytes]>,
+}
+
+/// The vectors of a field that are made of texts.
+struct Signatures<'a> {
+    output: FieldId,
+    maker: MinHash,
+    /// Nothing where no row has a text.
+    texts: Option<InColumn<'a>>,
+    /// What a row without a text has.
+    default: Option<&'a str>,
+}
+
+impl Signatures<'_> {
+    fn of(&mut self, row: usize) -> VectorValue {
+        let text = self.texts.as_mut().and_then(|texts| texts.text(row));
+        let bytes = self.maker.signature(text.or(self.default));
+        numbers(DataType::BinaryVector, &bytes).into()
+    }
 }
 
 /// A column of a scalar field.
@@ -152,6 +171,7 @@ impl<'a> Given<'a> {
         let mut given = Given {
             scalars: Vec::new(),
             vectors: Vec::new(),
+            signatures: Vec::new(),
             structs: Vec::new(),
             defaults: Vec::new(),
             has_long_defaults: false,
@@ -166,7 +186,10 @@ impl<'a> Given<'a> {
                 .iter()
                 .find(|column| column.field_name == field.name && !column.is_dynamic);
             match data {
-                None if field.is_function_output || is_made => {}
+                None if field.is_function_output => {
+                    given.fill((collection, mapping), field, (columns, rows))?;
+                }
+                None if is_made => {}
                 None => given.leave_out(field)?,
                 Some(_) if field.is_function_output => {
                     return Err(MilvusError::invalid(format!(
@@ -209,6 +232,28 @@ impl<'a> Given<'a> {
             }
         }
         Ok(given)
+    }
+
+    /// A field that a function fills.
+    fn fill(
+        &mut self,
+        (collection, mapping): (&'a Collection, &Mapping),
+        field: &Field,
+        (columns, rows): (&'a [FieldData], usize),
+    ) -> Result<()> {
+        let Some((input, maker)) = collection.signatures_of(field)? else {
+            return Ok(());
+        };
+        let mut all = columns.iter().filter(|column| !column.is_dynamic);
+        let texts = all.find(|column| column.field_name == input.name);
+        let texts = texts.map(|column| InColumn::new(input, column, rows));
+        self.signatures.push(Signatures {
+            output: field_id(mapping, field)?,
+            maker,
+            texts: texts.transpose()?,
+            default: input.default.as_ref().and_then(|value| value.as_str()),
+        });
+        Ok(())
     }
 
     /// A field that no row has.
@@ -269,7 +314,10 @@ impl<'a> Given<'a> {
     }
 
     fn vectors(&mut self, row: usize, source: &mut Vec<u8>) -> Result<Vec<(FieldId, VectorValue)>> {
-        let mut own = Vec::with_capacity(self.vectors.len());
+        let mut own = Vec::with_capacity(self.vectors.len() + self.signatures.len());
+        for one in &mut self.signatures {
+            own.push((one.output, one.of(row)));
+        }
         for (id, column) in &mut self.vectors {
             match column.vector(row)? {
                 Some(vector) => own.push((*id, vector)),

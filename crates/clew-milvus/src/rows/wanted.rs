@@ -66,7 +66,7 @@ impl Wanted {
                 }
                 name => match collection.field(name) {
                     Ok(part) if part.is_part() => wanted.add_part(collection, part),
-                    Ok(field) if field.is_function_output => {
+                    Ok(field) if field.is_of_words() => {
                         return Err(MilvusError::invalid(format!(
                             "not allowed to retrieve raw data of field {name}"
                         )));
@@ -97,7 +97,7 @@ impl Wanted {
     }
 
     fn add(&mut self, field: &Field) {
-        if field.is_function_output || self.names.contains(&field.name) {
+        if field.is_of_words() || self.names.contains(&field.name) {
             return;
         }
         self.names.push(field.name.clone());

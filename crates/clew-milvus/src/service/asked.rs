@@ -9,6 +9,7 @@ use half::{bf16, f16};
 use prost::Message;
 use serde_json::Value;
 
+use super::bands::asked_bands;
 use super::boost::Boosts;
 use super::highlight::Highlights;
 use super::hit_groups::group_of_hits;
@@ -16,7 +17,7 @@ use super::ordered::HitOrder;
 use super::query::{check_said, filter};
 use super::search::row_ids;
 use super::words::texts_of;
-use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
+use crate::collection::{Bands, Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
@@ -38,6 +39,8 @@ pub(super) struct Asked {
     pub(super) is_flat: bool,
     /// How words are weighed, where they are what is looked for.
     pub(super) words: Option<Bm25>,
+    /// What hits have in common with what is looked for, where that is a band of a signature.
+    pub(super) bands: Option<Bands>,
     pub(super) probes: Probes,
     pub(super) filter: Query,
     /// What structs have to match, where they are searched.
@@ -121,6 +124,7 @@ impl Asked {
         let limit = top_k(&params)?;
         let offset = skipped(&params, limit)?;
         let group = group_of_hits(collection, &params, &inner)?;
+        let bands = asked_bands(index.bands, (&params, &inner), group.is_some())?;
         let order = HitOrder::read(collection, &params, &inner)?;
         let round = rounded_to(&params)?;
         if !collection.loaded {
@@ -130,6 +134,7 @@ impl Asked {
             metric: index.metric,
             is_flat: index.is_flat,
             words: index.words,
+            bands,
             probes,
             filter,
             object_filter,
@@ -390,7 +395,13 @@ fn probes(
         return Err(MilvusError::invalid("the search has no vectors"));
     };
     if metric == Metric::Bm25 {
-        return Ok(Probes::Texts(texts_of(holder)?));
+        return Ok(Probes::Texts(texts_of("BM25", holder)?));
+    }
+    if let Some((_, maker)) = collection.signatures_of(field)? {
+        let texts = texts_of("MinHash", holder)?;
+        let made = texts.iter().map(|text| maker.signature(Some(text)));
+        let made = made.map(|bits| numbers(field.data_type, &bits));
+        return Ok(Probes::Vectors(made.collect::<Vec<_>>().into()));
     }
     let sent = sent_as(field, metric, holder.r#type)?;
     if field.data_type == DataType::SparseFloatVector {

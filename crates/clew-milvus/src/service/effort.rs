@@ -4,6 +4,7 @@ use clew_engine::{DistanceRange, Effort};
 use serde_json::Value;
 
 use super::asked::Asked;
+use crate::collection::Metric;
 use crate::error::{MilvusError, Result};
 
 /// The greatest number of a parameter that has no other bound.
@@ -138,6 +139,11 @@ impl Asked {
         let (radius, near) = (inner("radius")?, inner("range_filter")?);
         let Some(radius) = radius else {
             return match near {
+                // Signatures that have nothing in common are no hits of each other.
+                None if self.metric == Metric::MinHash => Ok(Some(DistanceRange {
+                    below: 1.0,
+                    from: None,
+                })),
                 None => Ok(None),
                 Some(_) => Err(MilvusError::invalid(
                     "range_filter requires radius to be set",

@@ -490,6 +490,7 @@ pub(super) fn scaled(metric: Metric, score: f64) -> f64 {
     use std::f64::consts::PI;
     match metric {
         Metric::Cosine => f64::midpoint(1.0, score),
+        Metric::MinHash => score,
         Metric::InnerProduct | Metric::MaxSimInnerProduct | Metric::MaxSimCosine => {
             0.5 + score.atan() / PI
         }

@@ -341,7 +341,7 @@ fn check_metric_said(field: &Field, given: &BTreeMap<String, String>) -> Result<
     let chooses = given
         .get("index_type")
         .is_none_or(|kind| kind.is_empty() || kind == "AUTOINDEX");
-    match chooses || is_said("metric_type") || field.is_function_output {
+    match chooses || is_said("metric_type") || field.is_of_words() {
         true => Ok(()),
         false => Err(MilvusError::invalid(
             "metric type not set for vector index: invalid parameter[expected=valid index params][actual=invalid index params]",

@@ -64,7 +64,7 @@ struct Cursor {
 }
 
 impl Asked {
-    /// The step of an iterator that this is, if it is one. Words and sparse vectors have none: clients go on in their older way then, by
+    /// The step of an iterator that this is, if it is one. Words, bands and sparse vectors have none: clients go on in their older way then, by
     /// ranges of scores.
     ///
     /// # Errors
@@ -73,7 +73,8 @@ impl Asked {
         let given = |name: &str| self.param(name).filter(|value| !value.is_empty());
         let is_set = given("search_iter_v2").is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let is_dense = !matches!(self.probes, Probes::Texts(_))
-            && self.field.data_type != DataType::SparseFloatVector;
+            && self.field.data_type != DataType::SparseFloatVector
+            && self.bands.is_none();
         if !is_set || !is_dense {
             return Ok(None);
         }

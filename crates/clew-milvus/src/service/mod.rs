@@ -5,6 +5,7 @@ mod aggregate;
 mod aliases;
 mod analyzer;
 mod asked;
+mod bands;
 mod boost;
 mod buckets;
 mod calls;

@@ -183,20 +183,11 @@ impl Service {
         asked: &Asked,
         probes: clew_engine::Probes,
     ) -> Result<Vec<Vec<Found>>> {
-        let request = NearestRequest {
-            limit: asked.limit,
-            offset: asked.offset,
-            effort: asked.effort()?,
-            range: asked.range()?,
-            group: asked.group.clone(),
-            filter: Some(asked.filter.clone()).filter(|filter| *filter != Query::match_all()),
-            object_filter: asked.object_filter.clone(),
-            objects: match asked.metric.is_max_sim() {
-                true => ObjectHits::MaxSim,
-                false => ObjectHits::Each,
-            },
-            ..NearestRequest::new(pinned.clone(), asked.field.path(), probes)
-        };
+        if let (Some(bands), clew_engine::Probes::Dense(signatures)) = (asked.bands, &probes) {
+            let found = self.in_bands(pinned, asked, (bands, signatures));
+            return Box::pin(found).await;
+        }
+        let request = nearest_request(pinned, asked, probes)?;
         let found = self.engine().nearest(request).await?;
         // It is told by the answer, and there until then.
         held::hold(found.memory);
@@ -347,6 +338,28 @@ impl Service {
             ..SearchResults::default()
         })
     }
+}
+
+/// What the engine is asked for: so many rows by their distances, beyond those that are skipped.
+pub(super) fn nearest_request(
+    pinned: &Pinned,
+    asked: &Asked,
+    probes: clew_engine::Probes,
+) -> Result<NearestRequest> {
+    Ok(NearestRequest {
+        limit: asked.limit,
+        offset: asked.offset,
+        effort: asked.effort()?,
+        range: asked.range()?,
+        group: asked.group.clone(),
+        filter: Some(asked.filter.clone()).filter(|filter| *filter != Query::match_all()),
+        object_filter: asked.object_filter.clone(),
+        objects: match asked.metric.is_max_sim() {
+            true => ObjectHits::MaxSim,
+            false => ObjectHits::Each,
+        },
+        ..NearestRequest::new(pinned.clone(), asked.field.path(), probes)
+    })
 }
 
 /// What the hits of each group have in common, field by field.

@@ -19,14 +19,14 @@ use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
 use crate::proto::PlaceholderValue;
 
-/// The texts that a search for words is of.
+/// The texts that a search by what a function makes of texts is of.
 ///
 /// # Errors
-/// For vectors: those of the field are made of texts, and there are none to measure.
-pub(super) fn texts_of(holder: PlaceholderValue) -> Result<Vec<String>> {
+/// For vectors: those of the field are made of texts, and others mean nothing beside them.
+pub(super) fn texts_of(function: &str, holder: PlaceholderValue) -> Result<Vec<String>> {
     if holder.r#type != DataType::VarChar.number() {
         return Err(MilvusError::invalid(format!(
-            "please provide varchar/text for BM25 Function based search, got {}",
+            "please provide varchar/text for {function} Function based search, got {}",
             DataType::of(holder.r#type).map_or("unknown", DataType::name)
         )));
     }

@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::field_ops::{change_lists, list_changes};
 use super::loading::check_loaded_to;
 use super::{Call, Service, check_namespace};
-use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partitions_go_by_key};
+use crate::collection::{
+    Collection, DEFAULT_PARTITION, DYNAMIC, Field, NameOf, partitions_go_by_key,
+};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
@@ -336,8 +338,15 @@ impl Collection {
     /// what is null among them becomes null.
     fn with_fields_of(&self, columns: &[FieldData]) -> Collection {
         let mut own = self.clone();
-        own.fields
-            .retain(|field| field.is_primary || is_given(columns, &field.name));
+        // What a function makes of a text changes with it.
+        let is_made_anew = |field: &Field| {
+            let function = self.function_of(&field.name);
+            let mut inputs = function.into_iter().flat_map(|function| &function.inputs);
+            inputs.any(|input| is_given(columns, input))
+        };
+        own.fields.retain(|field| {
+            field.is_primary || is_given(columns, &field.name) || is_made_anew(field)
+        });
         own.structs.retain(|field| is_given(columns, &field.name));
         for field in &mut own.fields {
             if field.nullable && field.default.is_none() && !field.data_type.is_vector() {
