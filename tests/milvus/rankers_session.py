@@ -145,6 +145,15 @@ class Rankers(Session):
         client.use_database("small")
         client.create_collection("one", dimension=2)
         self.refused(102, "exceeded the limit number of collections", lambda: client.create_collection("two", dimension=2))
+        rows = [{"id": 1, "vector": [1, 0]}]
+        for what, said, call in [("writing", "force deny writing", lambda: client.insert("one", rows)),
+                                 ("reading", "force deny reading", lambda: client.query("one", filter="id > 0")),
+                                 ("partitionDDL", "force deny DDL", lambda: client.create_partition("one", "p")),
+                                 ("ddl", "force deny DDL", lambda: client.drop_collection("one"))]:
+            client.alter_database_properties("small", properties={f"database.force.deny.{what}": "true"})
+            self.refused(9, said, call)
+            client.drop_database_properties("small", property_keys=[f"database.force.deny.{what}"])
+        client.insert("one", rows)
         client.drop_collection("one")
         client.use_database("default")
         client.drop_database("small")

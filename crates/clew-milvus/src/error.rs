@@ -11,6 +11,7 @@ use crate::proto::Status;
 const OLD_UNEXPECTED: i32 = 1;
 const OLD_COLLECTION_NOT_FOUND: i32 = 4;
 const OLD_INDEX_NOT_FOUND: i32 = 25;
+const OLD_FORCE_DENY: i32 = 48;
 const OLD_RATE_LIMIT: i32 = 49;
 const OLD_SCHEMA_MISMATCH: i32 = 62;
 
@@ -25,6 +26,11 @@ pub(crate) enum MilvusError {
     Internal(String),
     #[error("request limit exceeded: {0}")]
     RateLimit(String),
+    /// What the properties of a database forbid everybody.
+    #[error(
+        "quota exceeded[reason=access has been disabled by the administrator: force deny {0} in database properties]"
+    )]
+    ForceDenied(&'static str),
     #[error("collection not found[database={database}][collection={collection}]")]
     CollectionNotFound {
         database: String,
@@ -220,6 +226,7 @@ impl MilvusError {
             MilvusError::MemoryLimit(_) => 3,
             MilvusError::Internal(_) => 5,
             MilvusError::RateLimit(_) => 8,
+            MilvusError::ForceDenied(_) => 9,
             MilvusError::TooFewNodes(_) => 12,
             MilvusError::CollectionNotFound { .. } | MilvusError::CannotFindCollection { .. } => {
                 100
@@ -281,6 +288,7 @@ impl From<MilvusError> for Status {
                 | MilvusError::CannotFindCollection { .. } => OLD_COLLECTION_NOT_FOUND,
                 MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
                 MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
+                MilvusError::ForceDenied(_) => OLD_FORCE_DENY,
                 MilvusError::SchemaMismatch(_) => OLD_SCHEMA_MISMATCH,
                 _ => OLD_UNEXPECTED,
             },

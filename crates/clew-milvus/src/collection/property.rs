@@ -25,7 +25,7 @@ const MAX_FIELD_ID: &str = "max_field_id";
 const NAMESPACE_SHARDING: &str = "namespace.sharding.enabled";
 
 /// A truth, as Milvus reads it.
-fn truth(given: &str) -> Option<bool> {
+pub(crate) fn truth(given: &str) -> Option<bool> {
     match given {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),

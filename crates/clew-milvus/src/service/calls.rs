@@ -9,6 +9,7 @@ use clew_engine::Purpose;
 
 use super::Service;
 use super::admit::{ANYBODY, Caller, Reach, Rule};
+use super::subject::Subject;
 use crate::collection::Collection;
 use crate::error::Result;
 use crate::grpc::{Reply, unary};
@@ -117,6 +118,7 @@ macro_rules! calls {
                 const RULE: Rule = Rule { privilege: $privilege, reach: Reach::$reach };
                 Box::pin(async move {
                     let call = self.service.admit(caller, RULE, &request)?;
+                    self.service.check_denied(&call, request.database(), stringify!($name))?;
                     self.service.$name(call, request).await
                 })
             })*

@@ -66,7 +66,19 @@ impl Service {
     ) -> Result<()> {
         self.engine()
             .change_definitions(&call.access, |all| Ok::<_, MilvusError>(vec![change(all)?]))?;
+        self.denials().forget();
         Ok(())
+    }
+
+    /// The properties of the databases that were said any, by name.
+    pub(super) fn properties_of_databases(&self) -> Vec<(String, BTreeMap<String, String>)> {
+        self.engine().with_definitions(|definitions| {
+            let read = definitions.of(DATABASES).filter_map(|(name, value)| {
+                let database = Database::deserialize(value).ok()?;
+                Some((name.to_string(), database.properties))
+            });
+            read.collect()
+        })
     }
 
     pub(crate) async fn drop_database(

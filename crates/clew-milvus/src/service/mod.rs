@@ -15,6 +15,7 @@ mod collections;
 mod databases;
 mod decay;
 mod delete;
+mod denied;
 mod effort;
 mod expiry;
 mod field_ops;
@@ -72,6 +73,7 @@ use crate::incoming::{Limits, Refused};
 use crate::privilege;
 use crate::proto::TemplateValue;
 use crate::timestamp::HybridClock;
+use denied::Denials;
 use imports::Imports;
 use iterators::Iterators;
 use moments::Moments;
@@ -97,6 +99,7 @@ struct Shared {
     access: Arc<AccessControl>,
     login: Login,
     clock: HybridClock,
+    denials: Denials,
     iterators: Iterators,
     moments: Moments,
     imports: Imports,
@@ -170,6 +173,7 @@ impl Service {
                 access,
                 login: options.login,
                 clock: HybridClock::default(),
+                denials: Denials::default(),
                 iterators: Iterators::default(),
                 moments: Moments::default(),
                 last_id: AtomicI64::new(first),
@@ -183,6 +187,10 @@ impl Service {
 
     pub(crate) fn collections(&self) -> &Collections {
         &self.shared.collections
+    }
+
+    fn denials(&self) -> &Denials {
+        &self.shared.denials
     }
 
     fn iterators(&self) -> &Iterators {
