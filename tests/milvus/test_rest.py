@@ -52,6 +52,21 @@ class Rest(ClientsTest):
         fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
         self.assertEqual([field["name"] for field in fields], ["id", "v"])
 
+    def test_signatures_of_texts_are_made_and_searched_by(self):
+        schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                             {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 99}},
+                             {"fieldName": "b", "dataType": "BinaryVector", "elementTypeParams": {"dim": 128}}],
+                  "functions": [{"name": "f", "type": "MinHash", "inputFieldNames": ["t"], "outputFieldNames": ["b"], "params": {"num_hashes": 4}}]}
+        index = [{"fieldName": "b", "metricType": "MHJACCARD", "indexType": "MINHASH_LSH", "params": {"mh_lsh_band": 2}}]
+        self.ask("collections/create", {"collectionName": "alike", "schema": schema, "indexParams": index})
+        self.assertEqual([one["type"] for one in self.ask("collections/describe", {"collectionName": "alike"})["data"]["functions"]], [4])
+        rows = [{"id": 1, "t": "a ball of thread"}, {"id": 2, "t": "something else"}]
+        self.ask("entities/insert", {"collectionName": "alike", "data": rows})
+        search = {"collectionName": "alike", "data": ["A ball, of thread!"], "annsField": "b", "consistencyLevel": "Strong"}
+        self.assertEqual([(hit["id"], hit["distance"]) for hit in self.ask("entities/search", search)["data"]], [(1, 1)])
+        schema["functions"][0]["type"] = "Guess"
+        self.ask("collections/create", {"collectionName": "guessed", "schema": schema}, 3000)
+
     def test_fields_come_and_go_with_the_functions_that_fill_them(self):
         text = {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 99, "enable_analyzer": True}}
         schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True}, text,

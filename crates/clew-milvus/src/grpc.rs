@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::held;
 use crate::incoming::{self, Incoming, Refused};
 use crate::proto;
-use crate::refused::{Refusal, RefusedAs, refused_as};
+use crate::refused::{Refusal, RefusedAs, refusal_of, refused_as};
 use crate::service::{Answer, Caller, Coming, Door, Service, answer, answered, is_call};
 use crate::watch::{Called, Outcome, Way};
 
@@ -86,7 +86,7 @@ async fn run(
 
 /// The answer to a call that nobody serves: of those that Milvus has, one that its clients understand.
 fn not_served(service: &Service, name: &str) -> Reply {
-    let refused = || MilvusError::Unsupported(format!("the call {name}"));
+    let refused = || refusal_of(name);
     match refused_as(name) {
         Some(RefusedAs::Status) => reply::<proto::Status>(service, Err(refused())),
         Some(RefusedAs::WithStatus) => reply::<Refusal>(service, Err(refused())),

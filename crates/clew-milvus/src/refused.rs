@@ -1,6 +1,7 @@
 //! Calls of Milvus' service that there is nothing behind here: they are refused by name, as an answer. An error of the
 //! transport would have clients say that they and the server are of versions that do not fit.
 
+use crate::error::MilvusError;
 use crate::proto::Status;
 use crate::service::Answer;
 
@@ -58,6 +59,27 @@ const WITH_STATUS: [&str; 32] = [
     "RestoreExternalSnapshot",
     "RestoreSnapshot",
 ];
+
+/// Calls that Milvus has given up, and what it says of them.
+const GIVEN_UP: [(&str, &str); 2] = [
+    (
+        "AddCollectionFunction",
+        "AddCollectionFunction RPC is no longer supported; add BM25/MinHash via add_function_field, and define a TextEmbedding function at collection creation",
+    ),
+    (
+        "DropCollectionFunction",
+        "DropCollectionFunction RPC is no longer supported; drop a function via drop_function_field",
+    ),
+];
+
+/// Why a call of Milvus' is refused.
+pub(crate) fn refusal_of(call: &str) -> MilvusError {
+    let mut given_up = GIVEN_UP.iter();
+    match given_up.find(|row| row.0 == call) {
+        Some((_, said)) => MilvusError::invalid(*said),
+        None => MilvusError::Unsupported(format!("the call {call}")),
+    }
+}
 
 /// The answer to a call that is refused.
 #[derive(Clone, PartialEq, prost::Message)]

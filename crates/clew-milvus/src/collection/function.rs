@@ -20,20 +20,28 @@ pub(crate) enum FunctionKind {
 }
 
 impl FunctionKind {
+    const ALL: [FunctionKind; 2] = [FunctionKind::Bm25, FunctionKind::MinHash];
+
     fn of(number: i32) -> Option<FunctionKind> {
-        let mut all = [FunctionKind::Bm25, FunctionKind::MinHash].into_iter();
+        let mut all = FunctionKind::ALL.into_iter();
         all.find(|kind| kind.number() == number)
     }
 
+    /// The kind of a name, in any case.
+    pub(crate) fn named(name: &str) -> Option<FunctionKind> {
+        let mut all = FunctionKind::ALL.into_iter();
+        all.find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
     /// Milvus' number.
-    fn number(self) -> i32 {
+    pub(crate) fn number(self) -> i32 {
         match self {
             FunctionKind::Bm25 => 1,
             FunctionKind::MinHash => 4,
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             FunctionKind::Bm25 => "BM25",
             FunctionKind::MinHash => "MinHash",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
 use super::{Answer, answers, done, fields, quick, structs};
-use crate::collection::{ARRAY_OF_VECTOR, DataType};
+use crate::collection::{ARRAY_OF_VECTOR, DataType, FunctionKind};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
 use crate::proto::*;
@@ -399,17 +399,16 @@ fn default_of(data_type: i32, value: &Value) -> Result<ValueField> {
 /// A function of a schema.
 ///
 /// # Errors
-/// When a member is not what it should be, or the function is of another kind than BM25.
+/// When a member is not what it should be, or the function is of a kind that there is none of.
 pub(super) fn function(body: &Body) -> Result<FunctionSchema> {
-    const BM25: i32 = 1;
-    let kind = body.text_or("type", "BM25")?;
-    if !kind.eq_ignore_ascii_case("BM25") {
-        return Err(MilvusError::Unsupported(format!("a function of type {kind}")).into());
-    }
+    let given = body.text_or("type", FunctionKind::default().name())?;
+    let Some(kind) = FunctionKind::named(&given) else {
+        return Err(MilvusError::Unsupported(format!("a function of type {given}")).into());
+    };
     Ok(FunctionSchema {
         name: body.text("name")?,
         description: body.text_or("description", "")?,
-        r#type: BM25,
+        r#type: kind.number(),
         input_field_names: body.texts("inputFieldNames")?,
         output_field_names: body.texts("outputFieldNames")?,
         params: body.pairs("params")?,
