@@ -137,13 +137,31 @@ class Schemas(Session):
             self.same([row["id"] for row in found], want, f"words by {params}")
             late = lambda **more: client.add_collection_field("cut", "late", DataType.VARCHAR, max_length=100, nullable=True,
                                                               enable_analyzer=True, enable_match=True, **more)
-            self.refused(3000, "analyzer_params of the field late", lambda: late(analyzer_params={"type": "english"}))
             self.refused(1100, "multi analyzer now only support for bm25",
                          lambda: late(multi_analyzer_params={"by_field": "text", "analyzers": {"default": {}}}))
+            self.refused(1100, "unsupported tokenizer", lambda: late(analyzer_params={"tokenizer": "x"}))
             late(analyzer_params={})
             client.drop_collection("cut")
+        self.late_analyzers()
         self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
         self.same(list(client.run_analyzer("It's 3.5 中文").tokens), ["it", "s", "3", "5", "中文"], "whose words are runs of letters and digits")
+
+    def late_analyzers(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("text", DataType.VARCHAR, max_length=100, enable_analyzer=True, enable_match=True, analyzer_params={"tokenizer": "whitespace"})
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        client.create_collection("grown", schema=schema, index_params=self.index("v", index_type="FLAT", metric_type="L2"), consistency_level="Strong")
+        client.insert("grown", [{"id": 1, "v": [0, 0], "text": "Dogs run"}])
+        client.add_collection_field("grown", "late", DataType.VARCHAR, max_length=100, nullable=True, enable_analyzer=True, enable_match=True,
+                                    analyzer_params={"type": "english"})
+        client.insert("grown", [{"id": 2, "v": [0, 0], "text": "Dogs run", "late": "Running dogs"}])
+        for filter, want in [("text_match(text, 'Dogs')", [1, 2]), ("text_match(text, 'dogs')", []), ("text_match(late, 'dog run')", [2]),
+                             ("phrase_match(late, 'runs dog')", [2])]:
+            found = client.query("grown", filter=filter, output_fields=["id"])
+            self.same(sorted(row["id"] for row in found), want, f"fields from before and from later, each by its own analyzer: {filter}")
+        client.drop_collection("grown")
 
     def analyzers_by_rows(self):
         client = self.client

@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use clew_engine::{Access, Engine, EngineError, Index, IndexHandle, IndexSettings, Purpose};
+use clew_engine::{
+    Access, CatalogChange, Engine, EngineError, Index, IndexHandle, IndexSettings, Purpose,
+};
 use clew_schema::{Mapping, MappingSpec, VectorMapping};
 use clew_vector::ColumnOptions;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use serde_json::Value;
 
-use crate::collection::{Collection, NameOf, Named};
+use crate::collection::{Collection, Field, NameOf, Named, with_late_analysis};
 use crate::error::{MilvusError, Result};
 
 /// The database of those who name none.
@@ -238,6 +240,9 @@ impl Collections {
             collection.updated_ms = now.max(before.updated_ms + 1);
             collection.version = before.version.saturating_add(1);
         }
+        if let Some(field) = &changes.analyzed {
+            self.bring_analyzers(access, index, (&collection, field))?;
+        }
         let mapping = index.mapping();
         let meta: Option<&Value> = mapping.shown().get("_meta");
         let column = changes.column.map(|(path, column)| {
@@ -255,6 +260,27 @@ impl Collections {
         self.engine.put_mapping(access, index, spec)?;
         Ok(outcome)
     }
+
+    /// Gives an index the analyzers of a field that is about to come. Should it not come after all, they do no harm.
+    fn bring_analyzers(
+        &self,
+        access: &Access,
+        index: &Index,
+        (collection, field): (&Collection, &Field),
+    ) -> Result<()> {
+        let mapping = index.mapping();
+        let known = mapping.analysis().source();
+        let Some(source) = with_late_analysis(known, collection, field)? else {
+            return Ok(());
+        };
+        let change = CatalogChange::Analysis {
+            index: index.name().to_string(),
+            uuid: index.uuid().to_string(),
+            source,
+        };
+        self.engine.change_catalog(access, vec![change])?;
+        Ok(())
+    }
 }
 
 /// What changes of an index together with what is kept of the collection.
@@ -264,10 +290,15 @@ pub(crate) struct Changes {
     pub(crate) spec: MappingSpec,
     /// A vector field that gets another column.
     pub(crate) column: Option<(String, ColumnOptions)>,
+    /// A field that brings analyzers.
+    pub(crate) analyzed: Option<Field>,
 }
 
 impl From<MappingSpec> for Changes {
     fn from(spec: MappingSpec) -> Self {
-        Changes { spec, column: None }
+        Changes {
+            spec,
+            ..Changes::default()
+        }
     }
 }

@@ -49,41 +49,50 @@ fn own_params(field: &Field) -> Option<&String> {
     (!is_usual).then_some(params)
 }
 
-/// Refuses an analyzer of a field that comes later, as those of an index are made with it.
-///
-/// # Errors
-/// Where it is not the usual one.
-pub(super) fn check_late_analyzer(field: &Field) -> Result<()> {
-    let what = match RowAnalyzers::of(field)? {
-        Some(_) => "multi_analyzer_params",
-        None if field.flag("enable_analyzer") && own_params(field).is_some() => "analyzer_params",
-        None => return Ok(()),
-    };
-    Err(MilvusError::Unsupported(format!(
-        "{what} of the field {}, which is added later,",
-        field.name
-    )))
-}
-
 /// The analyzers of a collection's fields.
 ///
 /// # Errors
 /// For parts that there is nothing like here.
 pub(crate) fn analysis(collection: &Collection) -> Result<Analysis> {
     let mut all = Settings::default();
-    // Without words nobody asks how they would be cut.
-    let fields = collection.fields.iter();
-    for field in fields.filter(|field| field.flag("enable_analyzer")) {
-        if let Some(several) = RowAnalyzers::of(field)? {
-            several.check(collection)?;
-            for (name, params) in several.named(field) {
-                all.add(&name, params)?;
-            }
-        } else if let Some(params) = own_params(field) {
-            all.add(&name_of(field)?, &parsed(params)?)?;
-        }
+    for field in &collection.fields {
+        all.add_of_field(collection, field)?;
     }
     all.read()
+}
+
+/// The analyzers of an index, of which this is said, with those of a field that comes to its collection later; nothing where
+/// that has none but the usual one. What the index has stays as it is: its rows were cut by that.
+///
+/// # Errors
+/// As [`analysis`], and where the index has another analyzer of the name.
+pub(crate) fn with_late_analysis(
+    source: &Value,
+    collection: &Collection,
+    field: &Field,
+) -> Result<Option<Value>> {
+    let mut own = Settings::default();
+    own.add_of_field(collection, field)?;
+    if own.analyzers.is_empty() {
+        return Ok(None);
+    }
+    let added = own.read()?;
+    let mut whole = source.as_object().cloned().unwrap_or_default();
+    for (section, parts) in added.source().as_object().into_iter().flatten() {
+        let there = whole.entry(section.clone()).or_insert_with(|| json!({}));
+        let (Some(there), Some(parts)) = (there.as_object_mut(), parts.as_object()) else {
+            continue;
+        };
+        for (name, part) in parts {
+            let known = there.entry(name.clone()).or_insert_with(|| part.clone());
+            if known != part {
+                return Err(MilvusError::Unsupported(format!(
+                    "another analyzer of the name {name}, which the index has from a field before,"
+                )));
+            }
+        }
+    }
+    Ok(Some(whole.into()))
 }
 
 /// An analyzer by itself, and its name.
@@ -122,6 +131,22 @@ impl Settings {
             settings["tokenizer"] = self.tokenizers.into();
         }
         Analysis::read(&settings).map_err(MilvusError::invalid)
+    }
+
+    /// Adds the analyzers of a field. Without words nobody asks how they would be cut.
+    fn add_of_field(&mut self, collection: &Collection, field: &Field) -> Result<()> {
+        if !field.flag("enable_analyzer") {
+            return Ok(());
+        }
+        if let Some(several) = RowAnalyzers::of(field)? {
+            several.check(collection)?;
+            for (name, params) in several.named(field) {
+                self.add(&name, params)?;
+            }
+        } else if let Some(params) = own_params(field) {
+            self.add(&name_of(field)?, &parsed(params)?)?;
+        }
+        Ok(())
     }
 
     fn add(&mut self, name: &str, params: &Value) -> Result<()> {

@@ -32,7 +32,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub(crate) use analyzer::{RowAnalyzers, analysis, analyzer_settings};
+pub(crate) use analyzer::{RowAnalyzers, analysis, analyzer_settings, with_late_analysis};
 pub(crate) use data_type::DataType;
 pub(crate) use expiry::{TTL_FIELD, WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};

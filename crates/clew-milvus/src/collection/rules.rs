@@ -1,6 +1,5 @@
 //! What the fields of a collection must be together, in Milvus' words.
 
-use super::analyzer::check_late_analyzer;
 use super::{Collection, DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldSchema;
@@ -116,7 +115,6 @@ impl Collection {
         } else if self.fields.iter().any(|own| own.name == *name) {
             format!("duplicated field name {name}")
         } else {
-            check_late_analyzer(field)?;
             return self.check_not_dropped(name);
         };
         Err(MilvusError::invalid(refused))

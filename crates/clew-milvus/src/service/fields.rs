@@ -48,11 +48,15 @@ impl Service {
             if field.may_be_long() {
                 parts.push(long_part());
             }
-            collection.add_field(field)?;
+            collection.add_field(field.clone())?;
             let spec = parts
                 .into_iter()
                 .fold(MappingSpec::default(), MappingSpec::with);
-            Ok(((), spec.into()))
+            let changes = Changes {
+                analyzed: Some(field),
+                ..spec.into()
+            };
+            Ok(((), changes))
         })
         .await
     }
