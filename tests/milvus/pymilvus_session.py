@@ -721,7 +721,7 @@ class Client(Session):
         ]:
             found = client.query("texts", filter=expression, output_fields=["id"])
             self.same(sorted(row["id"] for row in found), ids, expression)
-        self.refused(1100, "invalid regex pattern", lambda: client.query("texts", filter="t =~ '(open'"))
+        self.refused(1100, "invalid regex pattern: error parsing regexp: missing closing ): `(open`", lambda: client.query("texts", filter="t =~ '(open'"))
         for expression in ("id / 0 > 0", "id % 0 == 1", "j['k'] / 0.0 > 1"):
             self.refused(1100, "by zero", lambda: client.query("texts", filter=expression))
         self.refused(1100, "by zero", lambda: client.query("texts", filter="id % {n} == 1", filter_params={"n": 0}))

@@ -151,7 +151,7 @@ impl Hash {
             // Milvus takes the first four bytes as a number with a sign.
             Hash::Sha1 => {
                 let digest = Sha1::digest(shingle);
-                let first = digest.first_chunk().copied().unwrap_or_default();
+                let first = digest.first_chunk::<4>().copied().unwrap_or_default();
                 i64::from(i32::from_le_bytes(first)).cast_unsigned()
             }
         }

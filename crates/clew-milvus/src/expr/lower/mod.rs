@@ -10,6 +10,7 @@ mod lists;
 mod literal;
 mod membership;
 mod operand;
+mod patterns;
 mod sample;
 mod shapes;
 mod structs;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::clauses::{but_not, tested};
 use super::operand::Place;
-use super::{Lowered, Lowering};
+use super::{Lowered, Lowering, patterns};
 use crate::collection::{DataType, Field, TEXT};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind, Operator};
@@ -76,7 +76,11 @@ impl Lowering<'_> {
     /// A regular expression that is found in a text. Where there is none nothing is known, as of any comparison.
     pub(super) fn regex(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         self.check_text(value, ("regex match", "non-string or non-json"))?;
-        let pattern = TextPattern::Regex(self.text(pattern, "regex pattern")?);
+        let text = self.text(pattern, "regex pattern")?;
+        if let Some(fault) = patterns::fault(&text) {
+            return Err(ExprError::at(pattern.at, fault));
+        }
+        let pattern = TextPattern::Regex(text);
         Ok(tested(Test::Text(self.single(value)?, pattern), negated))
     }
 
