@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::f64::consts::{E, PI};
 use std::hash::{BuildHasher, Hasher};
 
-use clew_platform::mixed_bits;
+use clew_platform::{crc32, mixed_bits};
 use clew_schema::in_radix;
 use serde_json::Value;
 
@@ -140,22 +140,6 @@ fn converted(args: &[Value]) -> Value {
         return Value::Null;
     };
     in_radix(number, to).into()
-}
-
-/// The checksum of zip and Ethernet, bit by bit: texts here are short.
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for byte in bytes {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            let divides = crc & 1 == 1;
-            crc >>= 1;
-            if divides {
-                crc ^= 0xEDB8_8320;
-            }
-        }
-    }
-    !crc
 }
 
 #[cfg(test)]

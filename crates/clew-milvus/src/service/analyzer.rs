@@ -1,7 +1,7 @@
 //! The words of a text, as an analyzer cuts it.
 
 use clew_engine::Purpose;
-use clew_platform::fnv1a_32;
+use clew_platform::crc32;
 use clew_schema::FieldKind;
 
 use super::{Call, Service};
@@ -84,10 +84,18 @@ fn check_names(request: &RunAnalyzerRequest) -> Result<()> {
     ))
 }
 
+/// The dimension that a word has in the sparse vectors which Milvus makes of texts, by which its users compare words with
+/// vectors: the checksum of its first bytes, below the greatest number.
+fn dimension_of(word: &str) -> u32 {
+    const CHECKED_BYTES_MAX: usize = 100;
+    let bytes = word.as_bytes();
+    crc32(&bytes[..bytes.len().min(CHECKED_BYTES_MAX)]) % u32::MAX
+}
+
 fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerToken {
     let signed = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     let hash = if request.with_hash {
-        fnv1a_32(token.text.as_bytes())
+        dimension_of(&token.text)
     } else {
         0
     };
@@ -108,5 +116,23 @@ fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerTo
             token: token.text,
             ..plain
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_the_dimensions_that_milvus_gives_them() {
+        let long = "word".repeat(50);
+        for (word, want) in [
+            ("milvus", 725_768_567),
+            ("中文", 1_510_599_991),
+            (&long, 38_741_788),
+            ("", 0),
+        ] {
+            assert_eq!(dimension_of(word), want, "{word}");
+        }
     }
 }
