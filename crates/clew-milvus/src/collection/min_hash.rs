@@ -339,7 +339,7 @@ mod tests {
             ("", "Ab!", vec![3_015_594_694, 2_498_420_164]),
             (
                 "token_level=character seed=7 shingle_size=300",
-                &long,
+                long.as_str(),
                 vec![85_812_690, 78_800_285],
             ),
             ("", " ?", vec![u32::MAX; 2]),

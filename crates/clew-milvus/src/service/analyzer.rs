@@ -129,7 +129,7 @@ mod tests {
         for (word, want) in [
             ("milvus", 725_768_567),
             ("中文", 1_510_599_991),
-            (&long, 38_741_788),
+            (long.as_str(), 38_741_788),
             ("", 0),
         ] {
             assert_eq!(dimension_of(word), want, "{word}");
