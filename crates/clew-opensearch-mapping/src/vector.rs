@@ -123,7 +123,7 @@ pub(crate) fn read_space(value: &Value) -> Result<Space, MappingError> {
     }
     // Milvus' names are for its own users.
     Space::from_opensearch(&name)
-        .filter(|space| !space.is_of_milvus_alone())
+        .filter(|space| space.is_in_opensearch())
         .map_or_else(
             || {
                 refuse(format!(

@@ -60,9 +60,9 @@ impl Space {
         }
     }
 
-    /// Whether OpenSearch has no such space.
-    pub fn is_of_milvus_alone(self) -> bool {
-        self == Space::Jaccard || self.slot_bits().is_some()
+    /// Whether OpenSearch has such a space.
+    pub fn is_in_opensearch(self) -> bool {
+        self != Space::Jaccard && self.slot_bits().is_none()
     }
 
     /// The space that OpenSearch, or Milvus, calls `name`; some are Milvus' alone.
