@@ -27,6 +27,8 @@ mod parsed_json;
 
 mod plain;
 
+mod addresses;
+
 mod checked;
 
 mod pieces;
@@ -45,6 +47,7 @@ mod mapping;
 
 mod document;
 
+pub use addresses::{parse_address, parse_network};
 pub use checked::CheckedBytes;
 pub use completion::{
     CompletionContext, CompletionEntry, CompletionMapping, ContextKind, ContextWish,

@@ -1,12 +1,13 @@
 //! `range`, `date_range`, `ip_range` and `geo_distance`: ranges with their ends read and their names made.
 
 use std::cmp::Ordering;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use clew_platform::Pace;
 use clew_query::AggError;
 use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar};
 use clew_schema::geo::GeoPoint;
+use clew_schema::parse_network;
 
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::places::Places;
@@ -304,18 +305,12 @@ fn addresses(range: &RangeItem) -> Result<PlannedRange, AggError> {
 
 /// The first address of a network, and the first behind it.
 fn network(mask: &str) -> Option<(Option<Ipv6Addr>, Option<Ipv6Addr>)> {
-    let (address, length) = mask.split_once('/')?;
-    let length: u32 = length.parse().ok()?;
-    let (base, length) = match address.parse().ok()? {
-        IpAddr::V4(address) if length <= 32 => (address.to_ipv6_mapped(), length + 96),
-        IpAddr::V6(address) if length <= 128 => (address, length),
-        _ => return None,
-    };
-    let size = 1_u128.checked_shl(128 - length);
-    let from = u128::from(base) & size.map_or(0, |size| !(size - 1));
-    let to = size.and_then(|size| from.checked_add(size));
-    let lower = (from > 0).then(|| Ipv6Addr::from(from));
-    Some((lower, to.map(Ipv6Addr::from)))
+    let (first, last) = parse_network(mask)?;
+    let behind = last.to_bits().checked_add(1);
+    Some((
+        (!first.is_unspecified()).then_some(first),
+        behind.map(Ipv6Addr::from_bits),
+    ))
 }
 
 impl AskedBuckets for RangeSpec {

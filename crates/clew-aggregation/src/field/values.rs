@@ -1,11 +1,11 @@
 //! Fields and written values, resolved against the mapping.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
 use clew_query::{AggError, RegexpOptions};
 use clew_schema::geo::GeoPoint;
-use clew_schema::{DateFormat, FieldKind, FloatKind, RangeKind, Rounding};
+use clew_schema::{DateFormat, FieldKind, FloatKind, RangeKind, Rounding, parse_address};
 use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
@@ -334,13 +334,8 @@ pub(crate) fn text_of(scalar: &Scalar) -> String {
 }
 
 pub(crate) fn address(text: &str) -> Result<Ipv6Addr, AggError> {
-    match text.parse() {
-        Ok(IpAddr::V4(address)) => Ok(address.to_ipv6_mapped()),
-        Ok(IpAddr::V6(address)) => Ok(address),
-        Err(_) => Err(AggError::invalid(format!(
-            "'{text}' is not an IP string literal."
-        ))),
-    }
+    parse_address(text)
+        .ok_or_else(|| AggError::invalid(format!("'{text}' is not an IP string literal.")))
 }
 
 /// A written value as an unsigned whole number, without a way that loses digits.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_query::{SortKey, SortNumeric, SortValue};
-use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
+use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding, parse_address};
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
@@ -175,15 +175,9 @@ fn takes_numbers(field: &MappedField) -> bool {
 /// What a text means as a value of a field.
 fn of_field(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
     match &field.kind {
-        FieldKind::Ip => {
-            let address = text.parse().map_err(|_| {
-                ApiError::illegal_argument(format!("'{text}' is not an IP string literal."))
-            })?;
-            Ok(SortValue::Ip(match address {
-                std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
-                std::net::IpAddr::V6(address) => address,
-            }))
-        }
+        FieldKind::Ip => parse_address(text).map(SortValue::Ip).ok_or_else(|| {
+            ApiError::illegal_argument(format!("'{text}' is not an IP string literal."))
+        }),
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
             endless(text).map_or_else(|| of_date(field, text), Ok)
         }

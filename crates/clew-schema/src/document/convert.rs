@@ -1,7 +1,7 @@
 //! One JSON value for one field: the coercions that OpenSearch makes, and its words where none fits.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use base64::Engine;
 use clew_analysis::{for_each_token, makes_long_terms, murmur3, normalize};
@@ -12,6 +12,7 @@ use super::error::ValueProblem;
 use super::features;
 use super::ranges::network_of;
 use super::whole::Whole;
+use crate::addresses::parse_address;
 use crate::completion;
 use crate::geo::{GeoArea, GeoPoint, ShapeRules, ShapeUse, clockwise, shape_values};
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
@@ -420,9 +421,8 @@ fn boolean(scalar: &Scalar<'_>) -> Result<bool, Misfit> {
 }
 
 fn address(text: &str) -> Result<Ipv6Addr, Misfit> {
-    match text.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => Ok(address.to_ipv6_mapped()),
-        Ok(IpAddr::V6(address)) => Ok(address),
-        Err(_) => misfit(format!("'{text}' is not an IP string literal.")),
+    match parse_address(text) {
+        Some(address) => Ok(address),
+        None => misfit(format!("'{text}' is not an IP string literal.")),
     }
 }

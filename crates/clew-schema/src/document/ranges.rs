@@ -1,13 +1,12 @@
 //! Ranges as values: both ends, inclusive, as bytes that order like the numbers they stand for. A
 //! document's ranges lie in one column, so that the ends of each stay together.
 
-use std::net::{IpAddr, Ipv6Addr};
-
 use serde_json::Value;
 use tantivy::{f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::convert::{Misfit, misfit};
 use super::error::ValueProblem;
+use crate::addresses::{parse_address, parse_network};
 use crate::date::DateFormat;
 use crate::date::Rounding;
 use crate::mapping::{FieldKind, MappedField, RangeKind};
@@ -162,33 +161,11 @@ pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Mi
 
 /// The bytes of all addresses of a network.
 pub(super) fn network_of(text: &str) -> Result<Vec<u8>, Misfit> {
-    network(text)
-        .map(Span::to_bytes)
-        .ok_or_else(|| Misfit::Value(format!("'{text}' is not an IP string literal.").into()))
-}
-
-/// A network's first and last address.
-fn network(text: &str) -> Option<Span> {
-    let (base, length) = text.split_once('/')?;
-    let base: IpAddr = base.parse().ok()?;
-    let length: u32 = length.parse().ok()?;
-    let (width, offset) = if base.is_ipv4() { (32, 96) } else { (128, 0) };
-    if length > width {
-        return None;
-    }
-    let host = u128::MAX.checked_shr(length + offset).unwrap_or(0);
-    let bits = mapped(base).to_bits();
-    Some(Span {
-        low: bits & !host,
-        high: bits | host,
-    })
-}
-
-fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    }
+    let Some((first, last)) = parse_network(text) else {
+        return misfit(format!("'{text}' is not an IP string literal."));
+    };
+    let (low, high) = (first.to_bits(), last.to_bits());
+    Ok(Span { low, high }.to_bytes())
 }
 
 impl EndReader<'_> {
@@ -259,10 +236,9 @@ impl EndReader<'_> {
                     .map(|millis| i64_to_u64(millis).into())
                     .map_err(|error| error.to_string().into())
             }
-            RangeKind::Ip => text
-                .parse()
-                .map(|address| mapped(address).to_bits())
-                .map_err(|_| format!("'{text}' is not an IP string literal.").into()),
+            RangeKind::Ip => parse_address(&text)
+                .map(|address| address.to_bits())
+                .ok_or_else(|| format!("'{text}' is not an IP string literal.").into()),
         }
     }
 

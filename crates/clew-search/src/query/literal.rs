@@ -1,10 +1,10 @@
 //! JSON scalars as values of a field's kind, with OpenSearch's rules on what fits.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use clew_query::QueryError;
 pub(crate) use clew_schema::text_of;
-use clew_schema::{FloatKind, IntegerKind, Whole};
+use clew_schema::{FloatKind, IntegerKind, Whole, parse_address, parse_network};
 use serde_json::Value;
 
 /// A number that was asked for.
@@ -180,17 +180,10 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, QueryError> {
     }
 }
 
-fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped(),
-        IpAddr::V6(v6) => v6,
-    }
-}
-
 /// One address.
 pub(crate) fn address(value: &Value) -> Result<Ipv6Addr, QueryError> {
     let text = text_of(value);
-    text.parse().map(mapped).map_err(|_| not_an_address(&text))
+    parse_address(&text).ok_or_else(|| not_an_address(&text))
 }
 
 fn not_an_address(text: &str) -> QueryError {
@@ -200,20 +193,8 @@ fn not_an_address(text: &str) -> QueryError {
 /// An address, or a network: its first and last address.
 pub(crate) fn network(value: &Value) -> Result<(Ipv6Addr, Ipv6Addr), QueryError> {
     let text = text_of(value);
-    let Some((base, length)) = text.split_once('/') else {
+    if !text.contains('/') {
         return address(value).map(|one| (one, one));
-    };
-    let wrong = || not_an_address(&text);
-    let base: IpAddr = base.parse().map_err(|_| wrong())?;
-    let length: u32 = length.parse().map_err(|_| wrong())?;
-    let (width, offset) = if base.is_ipv4() { (32, 96) } else { (128, 0) };
-    if length > width {
-        return Err(wrong());
     }
-    let host = u128::MAX.checked_shr(length + offset).unwrap_or(0);
-    let bits = mapped(base).to_bits();
-    Ok((
-        Ipv6Addr::from_bits(bits & !host),
-        Ipv6Addr::from_bits(bits | host),
-    ))
+    parse_network(&text).ok_or_else(|| not_an_address(&text))
 }

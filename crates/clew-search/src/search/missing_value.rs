@@ -1,9 +1,7 @@
 //! What a document without a value is sorted by, and shown to have.
 
-use std::net::{IpAddr, Ipv6Addr};
-
 use clew_query::{QueryError, SortNumeric, SortValue};
-use clew_schema::{FieldKind, IntegerKind};
+use clew_schema::{FieldKind, IntegerKind, parse_address};
 
 use super::key_source::is_numeric;
 use super::sort_place::whole;
@@ -74,13 +72,8 @@ pub(super) fn read(
         return Ok(None);
     };
     if let FieldKind::Ip = mapped.kind {
-        let address: IpAddr = text
-            .parse()
-            .map_err(|_| QueryError::illegal(format!("'{text}' is not an IP string literal.")))?;
-        let address: Ipv6Addr = match address {
-            IpAddr::V4(address) => address.to_ipv6_mapped(),
-            IpAddr::V6(address) => address,
-        };
+        let wrong = || QueryError::illegal(format!("'{text}' is not an IP string literal."));
+        let address = parse_address(text).ok_or_else(wrong)?;
         return Ok(Some(SortValue::Ip(address)));
     }
     if !is_numeric(&mapped.kind) {

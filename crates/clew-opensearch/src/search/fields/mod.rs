@@ -5,13 +5,13 @@ mod check;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
 use clew_schema::{
     DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, fraction_text, geo::GeoPoint,
-    glob::matches as glob, text_of,
+    glob::matches as glob, parse_address, text_of,
 };
 use serde_json::{Map, Value};
 
@@ -366,10 +366,7 @@ fn points(found: &[Value]) -> Vec<Value> {
 
 /// What addresses are ordered by.
 fn address(value: &Value) -> Option<Ipv6Addr> {
-    Some(match value.as_str()?.parse().ok()? {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    })
+    parse_address(value.as_str()?)
 }
 
 /// Counts of tokens are not in the source: without a column they are nowhere.
