@@ -55,7 +55,7 @@ pub use completion::{
 };
 pub use date::{
     CivilDate, DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding, UnknownZone, civil_date,
-    civil_from_days, days_from_civil, parse_zone,
+    civil_from_days, days_from_civil, days_in_month, is_leap, parse_zone,
 };
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,

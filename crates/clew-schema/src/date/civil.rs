@@ -85,13 +85,16 @@ pub(super) fn days_from_week_year(year: i64) -> i64 {
     fourth - (fourth + 3).rem_euclid(7)
 }
 
-pub(super) fn is_leap(year: i64) -> bool {
+/// Whether a year has a February 29.
+#[inline]
+pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
+/// How many days a month has, from 1 to 12.
+pub fn days_in_month(month: i64, in_leap_year: bool) -> i64 {
     match month {
-        2 if is_leap(year) => 29,
+        2 if in_leap_year => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,
@@ -195,7 +198,7 @@ impl Fields {
         if !(1..=12).contains(&month) {
             return None;
         }
-        let last = days_in_month(year, month);
+        let last = days_in_month(month, is_leap(year));
         let day = self.day.unwrap_or(1);
         (1..=last)
             .contains(&day)

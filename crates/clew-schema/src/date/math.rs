@@ -2,7 +2,9 @@
 
 use jiff::tz::TimeZone;
 
-use super::civil::{DAY_MS, civil_from_days, days_from_civil, days_in_month, from_local, to_local};
+use super::civil::{
+    DAY_MS, civil_from_days, days_from_civil, days_in_month, from_local, is_leap, to_local,
+};
 use super::{DateError, DateFormat};
 
 /// Which end of the time that a date names is meant: a day is its first millisecond or its last.
@@ -51,7 +53,7 @@ impl Unit {
                 if year.abs() > 100_000_000 {
                     return None;
                 }
-                let day = day.min(days_in_month(year, month));
+                let day = day.min(days_in_month(month, is_leap(year)));
                 Some(days_from_civil(year, month, day) * DAY_MS + local.rem_euclid(DAY_MS))
             }
         }

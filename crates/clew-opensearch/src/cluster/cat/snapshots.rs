@@ -7,8 +7,8 @@ use crate::http::reply::Reply;
 use crate::indices::snapshots;
 use crate::state::call::Call;
 
-use super::shown_time;
 use super::table::{Column, Table, hidden_text, number, text};
+use super::{shown_time, time_of_day};
 
 const REPOSITORIES: &[Column] = &[
     text("id", &["id", "repoId"], "unique repository id"),
@@ -90,9 +90,9 @@ pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
                 snapshot.name,
                 "SUCCESS".to_string(),
                 (started / 1000).to_string(),
-                clock(started),
+                time_of_day(started / 1000),
                 (ended / 1000).to_string(),
-                clock(ended),
+                time_of_day(ended / 1000),
                 shown_time(Duration::from_millis(ended.saturating_sub(started))),
                 snapshot.indices.to_string(),
                 snapshot.shards.to_string(),
@@ -107,11 +107,4 @@ pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
         rows,
     }
     .reply(&call)
-}
-
-/// A time of day.
-fn clock(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
-    format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
 }

@@ -1,6 +1,6 @@
 //! Days of the week, months, and periods of years, months and days, as `java.time` has them, and what moments tell of them.
 
-use clew_schema::civil_date;
+use clew_schema::{civil_date, days_in_month, is_leap};
 
 use super::tree::Node;
 use super::value::ScriptValue;
@@ -235,30 +235,16 @@ impl CalendarPart {
             }
             ("length" | "maxLength" | "minLength", _) => match (self, arguments) {
                 (CalendarPart::Month(month), []) => {
-                    ScriptValue::Whole(days_in(month, name == "maxLength"))
+                    ScriptValue::Whole(days_in_month(month, name == "maxLength"))
                 }
                 (CalendarPart::Month(month), [leap]) => {
-                    ScriptValue::Whole(days_in(month, leap.want_truth()?))
+                    ScriptValue::Whole(days_in_month(month, leap.want_truth()?))
                 }
                 _ => return Ok(None),
             },
             _ => return Ok(None),
         }))
     }
-}
-
-/// How many days a month has.
-fn days_in(month: i64, in_leap_year: bool) -> i64 {
-    match month {
-        2 if in_leap_year => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-pub(super) fn is_leap(year: i64) -> bool {
-    (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
 }
 
 fn of_period<'a>(
@@ -352,7 +338,7 @@ pub(super) fn of_day<'a>(
         }
         ("getMonth", []) => ScriptValue::Calendar(CalendarPart::Month(date.month)),
         ("isLeapYear", []) => ScriptValue::Bool(is_leap(date.year)),
-        ("lengthOfMonth", []) => ScriptValue::Whole(days_in(date.month, is_leap(date.year))),
+        ("lengthOfMonth", []) => ScriptValue::Whole(days_in_month(date.month, is_leap(date.year))),
         ("lengthOfYear", []) => ScriptValue::Whole(365 + i64::from(is_leap(date.year))),
         ("withDayOfYear", [day]) => {
             let day = within(day, "DayOfYear", 1, 365 + i64::from(is_leap(date.year)))?;
