@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::error_table::breaker_of;
-use crate::http::setting_values::size_in_words;
+use crate::http::setting_values::{parse_bytes, size_in_words};
 
 /// The section `breakers` of a node's statistics.
 pub(crate) fn breakers(account: &MemoryAccount) -> Value {
@@ -96,18 +96,12 @@ fn size_of_text(name: &str, text: &str, memory_bytes: u64) -> Result<usize, ApiE
             "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is missing or unrecognized"
         ))
     };
-    let text = text.trim().to_ascii_lowercase();
-    let bytes = if let Some(percent) = text.strip_suffix('%') {
-        let percent: u64 = percent.parse().map_err(|_| refused())?;
-        memory_bytes / 100 * percent.min(100)
-    } else {
-        let units = [("kb", 10), ("mb", 20), ("gb", 30), ("tb", 40), ("b", 0)];
-        let found = units
-            .iter()
-            .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
-        let (number, shift): (&str, u32) = found.ok_or_else(refused)?;
-        let number: u64 = number.trim().parse().map_err(|_| refused())?;
-        number.checked_mul(1 << shift).ok_or_else(refused)?
+    let bytes = match text.trim().strip_suffix('%') {
+        Some(percent) => {
+            let percent: u64 = percent.parse().map_err(|_| refused())?;
+            memory_bytes / 100 * percent.min(100)
+        }
+        None => parse_bytes(name, text).map_err(|_| refused())?,
     };
     usize::try_from(bytes).map_err(|_| refused())
 }

@@ -3,7 +3,6 @@
 //! The text comes from the source and is analyzed again: the index keeps no offsets. Whatever a
 //! query matches by (terms, prefixes, patterns, phrases) is looked for in those words.
 
-mod distance;
 mod fast;
 mod fragments;
 mod intervals;

@@ -11,7 +11,6 @@ use clew_query::{
 use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
 use serde_json::Value;
 
-use super::distance::distance;
 use crate::query::{Regexp, Wildcard};
 
 /// Queries are this deep at most; a deeper one is not looked into.
@@ -444,7 +443,10 @@ pub(super) fn fits(what: &Wanted, word: &str) -> bool {
             prefix,
         } => {
             let beginning = |text: &str| text.chars().take(*prefix).collect::<String>();
-            beginning(term) == beginning(word) && distance(term, word, *edits) <= *edits
+            let lengths = [term.as_str(), word].map(|text| text.chars().count());
+            lengths[0].abs_diff(lengths[1]) <= *edits
+                && beginning(term) == beginning(word)
+                && strsim::osa_distance(term, word) <= *edits
         }
         Wanted::Term(_) | Wanted::Phrase { .. } => false,
     }
