@@ -4,8 +4,9 @@
 use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
+use super::beats::tls_of_output;
 use super::keys::Keys;
-use super::{Notes, beats_tls, texts};
+use super::{Notes, texts};
 
 /// What a client says of itself.
 #[derive(Debug, Default)]
@@ -158,7 +159,7 @@ pub(super) fn of_beats(keys: &mut Keys, notes: &mut Notes<'_>) -> Client {
         set("ssl.certificate.location", certificate);
     }
     let path = keys.path_of("ssl.certificate_authorities");
-    client.tls = beats_tls::of_output(keys, notes);
+    client.tls = tls_of_output(keys, notes);
     if is_encrypted && client.tls.is_none() {
         client.tls = Some(json!({}));
     }

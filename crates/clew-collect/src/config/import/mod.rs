@@ -1,52 +1,29 @@
 //! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
+//! A folder for each shipper, and beside them what several have: branches, conditions, dates, expressions, programs in place of steps
+//! that are missing here, and clients of Kafka.
 
 mod beats;
-mod beats_cloud;
-mod beats_discover;
-mod beats_files;
-mod beats_modules;
-mod beats_outputs;
-mod beats_processors;
-mod beats_tls;
 mod branches;
+mod conditions;
+mod dates;
 mod fingerprints;
 mod fluent_bit;
-mod fluent_bit_filters;
-mod fluent_bit_outputs;
-mod fluent_bit_parsers;
-mod fluent_bit_syntax;
 mod kafka_clients;
 mod keys;
 mod logstash;
-mod logstash_codecs;
-mod logstash_filters;
-mod logstash_grok;
-mod logstash_lookups;
-mod logstash_mutate;
-mod logstash_names;
-mod logstash_outputs;
-mod logstash_path;
-mod logstash_patterns;
-mod logstash_schema;
-mod logstash_syntax;
-mod logstash_texts;
-mod logstash_xml;
 mod patterns;
 mod programs;
 mod promtail;
-mod promtail_selectors;
-mod promtail_stages;
+mod told;
 mod toml;
 mod vector;
-mod vector_sinks;
-mod vector_sources;
-mod vector_transforms;
 
 use serde_json::{Map, Value};
 
 use super::source::{Part, Source, written};
 use super::{CollectConfig, ConfigError, InputConfig};
 use crate::options::Mode;
+use told::Told;
 
 /// What a configuration became.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,9 +89,9 @@ pub fn import_logstash(
     text: &str,
     folders: ReadFolder,
 ) -> Result<Imported, ConfigError> {
-    let mut told = logstash::Told {
+    let mut told = Told {
         folders: Some(folders),
-        ..logstash::Told::default()
+        ..Told::default()
     };
     let config = logstash::convert(name, text, &mut told)?;
     Ok(finished(&config, told.left_out))
@@ -134,19 +111,14 @@ fn import_pipeline(name: &str, text: &str) -> Result<Imported, ConfigError> {
 /// # Errors
 /// When it is no YAML where it has no sections, or no mapping.
 pub fn import_fluent_bit(name: &str, text: &str) -> Result<Imported, ConfigError> {
-    let mut told = logstash::Told::default();
-    let mut sections = fluent_bit_syntax::classic(text, &mut told);
-    if sections.is_empty() {
-        told = logstash::Told::default();
-        sections = fluent_bit_syntax::yaml(&Source::new(name, text), &mut told)?;
-    }
-    let config = fluent_bit::convert(sections, &mut told);
+    let mut told = Told::default();
+    let config = fluent_bit::convert(name, text, &mut told)?;
     Ok(finished(&config, told.left_out))
 }
 
 /// Whether a text looks like a configuration of a Fluent Bit.
 pub fn is_of_fluent_bit(text: &str) -> bool {
-    fluent_bit_syntax::is_one(text)
+    fluent_bit::is_one(text)
 }
 
 /// Reads a configuration of a Vector, in YAML or TOML.
@@ -154,7 +126,7 @@ pub fn is_of_fluent_bit(text: &str) -> bool {
 /// # Errors
 /// When it is neither, or no mapping.
 pub fn import_vector(name: &str, text: &str) -> Result<Imported, ConfigError> {
-    let mut told = logstash::Told::default();
+    let mut told = Told::default();
     let config = vector::convert(name, text, &mut told)?;
     Ok(finished(&config, told.left_out))
 }
@@ -169,7 +141,7 @@ pub fn is_of_vector(text: &str) -> bool {
 /// # Errors
 /// When it is no YAML, or no mapping.
 pub fn import_promtail(name: &str, text: &str) -> Result<Imported, ConfigError> {
-    let mut told = logstash::Told::default();
+    let mut told = Told::default();
     let config = promtail::convert(&Source::new(name, text), &mut told)?;
     Ok(finished(&config, told.left_out))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::conditions::only_if;
 use super::keys::Keys;
-use super::logstash_filters::only_if;
 use super::{processor, texts};
 
 /// A text as the language writes it, which is as JSON does.

@@ -1,0 +1,27 @@
+//! Conditions of steps.
+
+use serde_json::{Map, Value, json};
+
+/// Conditions that all have to hold.
+pub(super) fn together(mut conditions: Vec<Value>) -> Option<Value> {
+    match conditions.len() {
+        0 => None,
+        1 => Some(conditions.remove(0)),
+        _ => Some(json!({"and": conditions})),
+    }
+}
+
+/// Asks for a condition before a step, beside the one that it may have.
+pub(super) fn only_if(step: &mut Value, condition: Value) {
+    if let Some(parameters) = parameters(step) {
+        let own = parameters.shift_remove("if");
+        let both = together(std::iter::once(condition).chain(own).collect());
+        parameters.extend(both.map(|both| ("if".to_owned(), both)));
+    }
+}
+
+/// The parameters of a step.
+pub(super) fn parameters(step: &mut Value) -> Option<&mut Map<String, Value>> {
+    let (_, parameters) = step.as_object_mut()?.iter_mut().next()?;
+    parameters.as_object_mut()
+}

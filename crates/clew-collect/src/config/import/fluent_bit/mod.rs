@@ -1,0 +1,404 @@
+//! Fluent Bit's configurations: inputs, each with the filters that take its tag, and outputs, with a condition where they do not
+//! take all of them. A line is in `message`, which is `log` there: a name that other fields of files are inside of here.
+
+mod filters;
+mod outputs;
+mod parsers;
+mod syntax;
+
+use serde_json::{Map, Value, json};
+
+use super::told::Told;
+use super::{ConfigError, LeftOut, Source, bytes, duration_ms, kafka_clients};
+use crate::input::Encoding;
+use filters::filter;
+use outputs::output;
+use parsers::{Parsers, Raw};
+use syntax::{Kind, Section, classic, yaml};
+
+/// Where an event's tag is while outputs ask for it, in no document.
+const TAG: &str = "@metadata.tag";
+
+pub(super) use syntax::is_one;
+
+/// Converts a configuration, of sections or in YAML.
+pub(super) fn convert(
+    name: &str,
+    text: &str,
+    told: &mut Told,
+) -> Result<Map<String, Value>, ConfigError> {
+    let mut sections = classic(text, told);
+    if sections.is_empty() {
+        *told = Told::default();
+        sections = yaml(&Source::new(name, text), told)?;
+    }
+    Ok(of_sections(sections, told))
+}
+
+fn of_sections(sections: Vec<Section>, told: &mut Told) -> Map<String, Value> {
+    let mut config = Map::new();
+    let (mut inputs, mut filters, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut parsers = Parsers::default();
+    for section in sections {
+        match section.kind {
+            Kind::Service => service(section, &mut config),
+            Kind::Input => inputs.push(section),
+            Kind::Filter => filters.push(section),
+            Kind::Output => outputs.push(section),
+            Kind::Parser | Kind::MultilineParser => parsers.add(section),
+        }
+    }
+    let (mut tags, mut read) = (Vec::new(), Vec::new());
+    for (number, mut section) in inputs.into_iter().enumerate() {
+        let usual = format!("{}.{number}", section.name);
+        let tag = section.take("tag").unwrap_or(usual);
+        let mut steps = Vec::new();
+        let Some(mut input) = input(section, &parsers, &mut steps, told) else {
+            continue;
+        };
+        for filtered in filters.iter().filter(|filter| filter.takes(&tag)) {
+            filter(filtered.clone(), &parsers, &mut steps, told);
+        }
+        input["processors"] = steps.into();
+        tags.push(tag);
+        read.push(input);
+    }
+    let (written, last) = routed(outputs, &tags, &mut read, told);
+    for input in &mut read {
+        if input["processors"] == json!([])
+            && let Value::Object(input) = input
+        {
+            input.shift_remove("processors");
+        }
+    }
+    config.insert("inputs".to_owned(), read.into());
+    if !last.is_empty() {
+        config.insert("processors".to_owned(), last.into());
+    }
+    config.insert("outputs".to_owned(), written.into());
+    // What is told of a filter is told for each of its inputs.
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    for one in std::mem::take(&mut told.left_out) {
+        if !left_out.contains(&one) {
+            left_out.push(one);
+        }
+    }
+    told.left_out = left_out;
+    config
+}
+
+/// Outputs, and what they want to be done last; inputs are marked if one of the outputs asks for it.
+fn routed(
+    outputs: Vec<Section>,
+    tags: &[String],
+    inputs: &mut [Value],
+    told: &mut Told,
+) -> (Vec<Value>, Vec<Value>) {
+    let (mut written, mut last) = (Vec::new(), Vec::new());
+    let mut asks_for_tags = false;
+    for section in outputs {
+        let taken: Vec<&String> = tags.iter().filter(|tag| section.takes(tag)).collect();
+        let (line, place) = (section.line, section.place());
+        let Some(mut output) = output(section, &mut last, told) else {
+            continue;
+        };
+        if taken.is_empty() {
+            told.tell(line, &place, "takes no input's tag, and is left out");
+            continue;
+        }
+        if taken.len() < tags.len() {
+            asks_for_tags = true;
+            let any: Vec<Value> = taken
+                .iter()
+                .map(|tag| json!({"equals": {TAG: tag}}))
+                .collect();
+            output["when"] = json!({"or": any});
+        }
+        written.push(output);
+    }
+    for (input, tag) in inputs.iter_mut().zip(tags).filter(|_| asks_for_tags) {
+        if let Some(steps) = input["processors"].as_array_mut() {
+            steps.push(json!({"add": {"field": TAG, "value": tag}}));
+        }
+    }
+    (written, last)
+}
+
+/// What concerns the whole: the page of metrics, where there is one.
+fn service(mut section: Section, config: &mut Map<String, Value>) {
+    if section.take_flag("http_server") != Some(true) {
+        return;
+    }
+    let host = section.take("http_listen");
+    let host = host.unwrap_or_else(|| "0.0.0.0".to_owned());
+    let port = section.take("http_port");
+    let port = port.unwrap_or_else(|| "2020".to_owned());
+    let listen = json!({"listen": format!("{host}:{port}")});
+    config.insert("metrics".to_owned(), listen);
+}
+
+/// What an input becomes, and the steps that are its own.
+fn input(
+    mut section: Section,
+    parsers: &Parsers,
+    steps: &mut Vec<Value>,
+    told: &mut Told,
+) -> Option<Value> {
+    let (line, place) = (section.line, section.place());
+    let address = |section: &mut Section, port: &str| {
+        let host = section.take("listen");
+        let port = section.take("port").unwrap_or_else(|| port.to_owned());
+        format!("{}:{port}", host.as_deref().unwrap_or("0.0.0.0"))
+    };
+    let mut input = match section.name.to_ascii_lowercase().as_str() {
+        "tail" => tail(&mut section, parsers, steps, told),
+        "stdin" => json!({"type": "stdin", "parse": "plain"}),
+        "systemd" => journal(&mut section),
+        "syslog" => syslog(&mut section),
+        name @ ("tcp" | "udp") => {
+            let listen = format!("{name}://{}", address(&mut section, "5170"));
+            if section.take("format").is_none_or(|format| format == "json") {
+                steps.push(json!({"json": {
+                    "field": "message", "add_to_root": true, "ignore_failure": true,
+                }}));
+            }
+            json!({"type": "syslog", "listen": listen, "parse": "plain"})
+        }
+        "http" => json!({"type": "http", "listen": address(&mut section, "9880")}),
+        "opentelemetry" => json!({"type": "http", "listen": address(&mut section, "4318")}),
+        "elasticsearch" => json!({"type": "http", "listen": address(&mut section, "9200")}),
+        "kafka" => {
+            let topics = section.take("topics").unwrap_or_default();
+            let topics: Vec<&str> = topics.split(',').map(str::trim).collect();
+            let mut input = json!({
+                "type": "kafka", "brokers": section.take("brokers"), "topics": topics, "parse": "plain",
+            });
+            if let Some(group) = section.take("group_id") {
+                input["group_id"] = group.into();
+            }
+            kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut input);
+            input
+        }
+        _ => {
+            told.tell(line, &place, "has no counterpart");
+            return None;
+        }
+    };
+    if input.get("listen").is_some() {
+        secured(&mut section, &mut input);
+    }
+    if let Some(name) = section.take("parser") {
+        parsers.parse("message", (&name, Raw::Gone), steps, (line, &place, told));
+    }
+    tell_rest(section, told);
+    Some(input)
+}
+
+/// Tells of entries that nobody has taken.
+fn tell_rest(mut section: Section, told: &mut Told) {
+    // Of how much is kept where, how often things are looked at, and how logs are written.
+    const NOTHING_LOST: [&str; 25] = [
+        "alias",
+        "db",
+        "db.sync",
+        "db.locking",
+        "db.journal_mode",
+        "mem_buf_limit",
+        "refresh_interval",
+        "rotate_wait",
+        "skip_long_lines",
+        "skip_empty_lines",
+        "buffer_chunk_size",
+        "buffer_size",
+        "inotify_watcher",
+        "chunk_size",
+        "retry_limit",
+        "workers",
+        "log_level",
+        "log_suppress_interval",
+        "suppress_type_name",
+        "replace_dots",
+        "trace_error",
+        "trace_output",
+        "time_key",
+        "time_key_nanos",
+        "type",
+    ];
+    let (line, place) = (section.line, section.place());
+    for (key, _) in section.take_rest() {
+        let is_nothing = NOTHING_LOST.contains(&key.as_str());
+        if !is_nothing && !key.starts_with("storage.") && !key.starts_with("net.") {
+            told.tell(line, &place, format!("[{key}] has no counterpart"));
+        }
+    }
+}
+
+/// Files, from their end if nothing else is said.
+fn tail(
+    section: &mut Section,
+    parsers: &Parsers,
+    steps: &mut Vec<Value>,
+    told: &mut Told,
+) -> Value {
+    let list = |section: &mut Section, key: &str| -> Vec<String> {
+        let given = section.take_all(key);
+        let parts = given.iter().flat_map(|given| given.split(','));
+        let parts = parts.map(|part| part.trim().to_owned());
+        parts.filter(|part| !part.is_empty()).collect()
+    };
+    let mut input = json!({"type": "file", "paths": list(section, "path"), "parse": "plain"});
+    let excluded = list(section, "exclude_path");
+    if !excluded.is_empty() {
+        input["exclude"] = excluded.into();
+    }
+    if section.take_flag("read_from_head") != Some(true) {
+        input["start_at"] = "end".into();
+    }
+    if let Some(age) = section.take("ignore_older") {
+        let age = match age
+            .strip_suffix('d')
+            .and_then(|days| days.parse::<u64>().ok())
+        {
+            Some(days) => Some(days.saturating_mul(86_400)),
+            None => duration_ms(&age.into()).map(|ms| ms / 1_000),
+        };
+        input["ignore_older_s"] = age.into();
+    }
+    if let Some(longest) = section
+        .take("buffer_max_size")
+        .and_then(|size| bytes(&size.into()))
+    {
+        input["line_bytes_max"] = longest.max(1 << 16).into();
+    }
+    let encoding = section
+        .take("generic.encoding")
+        .or_else(|| section.take("unicode.encoding"));
+    if let Some(written) = encoding.filter(|name| !name.eq_ignore_ascii_case("auto")) {
+        match encoding_of(&written) {
+            Some(encoding) => input["encoding"] = encoding.name().into(),
+            None => {
+                let reason = format!("no encoding is called [{written}]");
+                told.tell(section.line, &section.place(), reason);
+            }
+        }
+    }
+    for parser in list(section, "multiline.parser") {
+        parsers.join(&parser, &mut input, (section.line, &section.place(), told));
+    }
+    joined_as_before(section, parsers, &mut input, told);
+    // The line's own name, and where its place in the file goes.
+    section.take("key");
+    for (key, field) in [("path_key", "log.file.path"), ("offset_key", "log.offset")] {
+        if let Some(name) = section.take(key) {
+            steps.push(json!({"copy": {"source_field": field, "target_field": name, "ignore_missing": true}}));
+        }
+    }
+    input
+}
+
+/// How lines were joined before there were parsers of several lines: by the expression of a parser, or as docker cuts them.
+fn joined_as_before(section: &mut Section, parsers: &Parsers, input: &mut Value, told: &mut Told) {
+    let (line, place) = (section.line, section.place());
+    if section.take_flag("docker_mode") == Some(true) {
+        input["wrapping"] = "docker".into();
+        section.take("docker_mode_flush");
+        if let Some(name) = section.take("parser").filter(|name| name != "docker") {
+            let reason = format!("[parser {name}] is not asked beside [docker_mode]");
+            told.tell(line, &place, reason);
+        }
+    }
+    if section.take_flag("multiline") != Some(true) {
+        return;
+    }
+    let Some(name) = section.take("parser_firstline") else {
+        return;
+    };
+    let Some(start) = parsers.expression_of(&name) else {
+        let reason = format!("[parser_firstline], [{name}], is no parser of [format regex] here");
+        told.tell(line, &place, reason);
+        return;
+    };
+    input["multiline"] = json!({"start": start});
+    let seconds = section.take("multiline_flush");
+    if let Some(seconds) = seconds.and_then(|seconds| seconds.parse::<u64>().ok()) {
+        input["multiline"]["timeout_ms"] = seconds.saturating_mul(1_000).into();
+    }
+    let reason =
+        "[parser_firstline] says where events begin; what is in their first lines stays there";
+    told.tell(line, &place, reason);
+}
+
+/// How a listener is secured.
+fn secured(section: &mut Section, input: &mut Value) {
+    if section.take_flag("tls") != Some(true) {
+        return;
+    }
+    let asks = section.take_flag("tls.verify_client_cert") == Some(true);
+    for (key, own, is_asked) in [
+        ("tls.crt_file", "certificate", true),
+        ("tls.key_file", "key", true),
+        ("tls.ca_file", "client_ca", asks),
+    ] {
+        if let Some(file) = section.take(key).filter(|_| is_asked) {
+            input["tls"][own] = file.into();
+        }
+    }
+    section.take("tls.verify");
+}
+
+/// An encoding by the names that it has there: `ShiftJIS`, `UHC`, `Win1251`.
+fn encoding_of(written: &str) -> Option<Encoding> {
+    let name = written.to_ascii_lowercase();
+    match (name.as_str(), name.strip_prefix("win")) {
+        ("shiftjis", _) => Encoding::named("shift_jis"),
+        ("uhc", _) => Encoding::named("euc-kr"),
+        (_, Some(page)) => Encoding::named(&format!("cp{page}")),
+        (name, None) => Encoding::named(name),
+    }
+}
+
+fn journal(section: &mut Section) -> Value {
+    let mut input = json!({"type": "journald"});
+    let filters = section.take_all("systemd_filter");
+    if !filters.is_empty() {
+        input["matches"] = filters.into();
+    }
+    if let Some(folder) = section.take("path") {
+        input["directory"] = folder.into();
+    }
+    if section.take_flag("read_from_tail") == Some(true) {
+        input["start_at"] = "end".into();
+    }
+    // Names are without underscores in front, and small.
+    for key in [
+        "strip_underscores",
+        "lowercase",
+        "max_fields",
+        "max_entries",
+    ] {
+        section.take(key);
+    }
+    input
+}
+
+fn syslog(section: &mut Section) -> Value {
+    let mode = section
+        .take("mode")
+        .unwrap_or_else(|| "unix_udp".to_owned());
+    let host = section.take("listen");
+    let host = host.unwrap_or_else(|| "0.0.0.0".to_owned());
+    let port = section.take("port").unwrap_or_else(|| "5140".to_owned());
+    let path = section.take("path").unwrap_or_default();
+    let listen = match mode.to_ascii_lowercase().as_str() {
+        "tcp" => format!("tcp://{host}:{port}"),
+        "udp" => format!("udp://{host}:{port}"),
+        "unix_tcp" => format!("unix://{path}"),
+        _ => format!("unixgram://{path}"),
+    };
+    // Both forms of messages are known without being named.
+    section.take("parser");
+    json!({"type": "syslog", "listen": listen})
+}
+
+#[cfg(test)]
+mod tests;

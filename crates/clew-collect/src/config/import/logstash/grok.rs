@@ -1,0 +1,162 @@
+//! Logstash's `grok`, and what its named patterns are with `ecs_compatibility`.
+
+use serde_json::{Value, json};
+
+use super::filters::{dotted, pairs};
+use super::path;
+use super::patterns::{of_folders, with_used};
+use super::schema::{add_definitions, is_known, references};
+use crate::config::import::keys::Keys;
+use crate::config::import::texts;
+use crate::config::import::told::Told;
+
+/// How the names of others begin whose names the schema changes.
+const OTHERS: [&str; 15] = [
+    "BACULA",
+    "BIND9",
+    "BRO_",
+    "CATALINA",
+    "CISCO",
+    "CLOUDFRONT",
+    "CRONLOG",
+    "ELB_",
+    "HTTPD_ERRORLOG",
+    "MONGO_SLOWQUERY",
+    "NETSCREEN",
+    "RAILS",
+    "S3_",
+    "SYSLOGPAM",
+    "TOMCAT",
+];
+
+/// The first named pattern that is such a one.
+fn named(patterns: &[String], is_one: fn(&str) -> bool) -> Option<&str> {
+    let mut names = patterns.iter().flat_map(|pattern| references(pattern));
+    names.find(|name| is_one(name))
+}
+
+/// Whether a pattern has other names in the schema, which nothing here knows.
+fn is_other(name: &str) -> bool {
+    OTHERS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// Definitions with those that have the schema's names, where one of them is asked for; a step's own come first.
+fn in_schema(patterns: &[String], definitions: Option<Value>) -> Option<Value> {
+    let mut all = pairs(definitions);
+    add_definitions(patterns, &mut all);
+    (!all.is_empty()).then(|| all.into())
+}
+
+/// Lets what is anything in patterns be several lines, as it is in Logstash: where no event has several, that is the same, and
+/// slower.
+pub(super) fn over_lines(steps: &mut [Value]) {
+    for step in steps {
+        let Some(patterns) = step.pointer_mut("/grok/patterns") else {
+            continue;
+        };
+        for pattern in patterns.as_array_mut().into_iter().flatten() {
+            if let Value::String(pattern) = pattern
+                && !pattern.starts_with("(?m)")
+                && has_anything(pattern)
+            {
+                pattern.insert_str(0, "(?m)");
+            }
+        }
+    }
+}
+
+/// Whether there is a point in a pattern, or a named one that may have some.
+fn has_anything(pattern: &str) -> bool {
+    let mut pieces = pattern.split("%{");
+    let has_point = |text: &str| text.contains('.');
+    pieces.next().is_some_and(has_point)
+        || pieces.any(|piece| {
+            let (reference, behind) = piece.split_once('}').unwrap_or((piece, ""));
+            let name = reference.split([':', '=']).next().unwrap_or_default();
+            let may_have = ["DATA", "MESSAGE", "LINE", "LOG"];
+            has_point(behind) || may_have.iter().any(|part| name.contains(part))
+        })
+}
+
+/// Whether a capture of a pattern may be empty: one of `DATA`, a group of its own, or one inside a named pattern.
+fn may_capture_nothing(pattern: &str) -> bool {
+    pattern.contains("(?<")
+        || pattern.split("%{").skip(1).any(|behind| {
+            let reference = behind
+                .split_once('}')
+                .map_or(behind, |(reference, _)| reference);
+            !reference.contains(':') || reference.contains("DATA")
+        })
+}
+
+/// Adds the steps of a filter, one for each field.
+pub(super) fn grok(
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
+    let mut definitions = keys.take("pattern_definitions");
+    let takes_all = keys.take_flag("break_on_match") == Some(false);
+    for key in ["overwrite", "named_captures_only", "timeout_millis"] {
+        keys.take(key);
+    }
+    let keeps_empty = keys.take_flag("keep_empty_captures") == Some(true);
+    let given = pairs(keys.take("match"));
+    let all: Vec<String> = given.values().cloned().flat_map(texts).collect();
+    let folders = of_folders(keys, (line, place, told));
+    definitions = with_used(definitions, &all, &folders);
+    let mode = keys.take_text("ecs_compatibility");
+    match mode.as_deref() {
+        Some("disabled") => {}
+        Some(mode) => {
+            definitions = in_schema(&all, definitions);
+            if let Some(name) = named(&all, is_other) {
+                let reason = format!(
+                    "[ecs_compatibility => {mode}]: [{name}] gives the names that it had before"
+                );
+                told.tell(line, place, reason);
+            }
+        }
+        None => {
+            let renamed = named(&all, is_known).or_else(|| named(&all, is_other));
+            if let Some(name) = renamed {
+                let reason = format!(
+                    "[{name}] gives the names that it has without [ecs_compatibility], which is [v8] for a Logstash of the eighth generation"
+                );
+                told.tell(line, place, reason);
+            }
+        }
+    }
+    if takes_all {
+        let reason =
+            "[break_on_match => false]: an event that no pattern fits has no tag that says so";
+        told.tell(line, place, reason);
+    } else if given.len() > 1 {
+        let reason = "the fields of [match] are all looked at, though one has fitted";
+        told.tell(line, place, reason);
+    }
+    for (field, patterns) in given {
+        let patterns: Vec<String> = texts(patterns)
+            .iter()
+            .map(|pattern| dotted(pattern))
+            .collect();
+        // Patterns of which each is to be tried are steps of their own.
+        let lists = match takes_all {
+            true => patterns.chunks(1),
+            false => patterns.chunks(patterns.len().max(1)),
+        };
+        for patterns in lists {
+            let mut parts = json!({"field": path(&field), "patterns": patterns});
+            if let Some(definitions) = &definitions {
+                parts["pattern_definitions"] = definitions.clone();
+            }
+            if !keeps_empty && patterns.iter().any(|pattern| may_capture_nothing(pattern)) {
+                parts["keep_empty_captures"] = false.into();
+            }
+            if takes_all {
+                parts["ignore_failure"] = true.into();
+            }
+            steps.push(json!({ "grok": parts }));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Logstash's filters that make one field of others: `translate`, by a table, and `fingerprint`.
+
+use clew_schema::text_of;
+use serde_json::{Value, json};
+
+use super::filters::pairs;
+use super::named_fields::set;
+use super::path;
+use crate::config::import::conditions::only_if;
+use crate::config::import::fingerprints::{
+    Absent, Digest, Hash, Source, of_all, of_each, punctuation,
+};
+use crate::config::import::keys::Keys;
+use crate::config::import::told::Told;
+use crate::config::import::{programs, texts};
+
+/// `translate`, whose dictionary becomes the table of a `lookup`; false if it names none.
+pub(super) fn translate(
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) -> bool {
+    let source = keys.take_text("source").or_else(|| keys.take_text("field"));
+    let target = keys
+        .take_text("target")
+        .or_else(|| keys.take_text("destination"));
+    let source = path(source.as_deref().unwrap_or("message"));
+    let target = path(target.as_deref().unwrap_or("translation"));
+    if keys.take_flag("exact") == Some(false) || keys.take_flag("regex") == Some(true) {
+        let reason = "only whole values are looked up, not parts of them, and no expressions";
+        told.tell(line, place, reason);
+    }
+    let replaces = keys.take_flag("override").unwrap_or(source == target);
+    let mut lookup = json!({"field": source, "ignore_missing": true});
+    if let Some(file) = keys.take_text("dictionary_path") {
+        keys.take("refresh_interval");
+        let reason = format!(
+            "[dictionary_path => {file}]: a table is a CSV file whose first line is [key,{target}]"
+        );
+        told.tell(line, place, reason);
+        lookup["file"] = file.into();
+    } else {
+        let dictionary = pairs(keys.take("dictionary"));
+        if dictionary.is_empty() {
+            return false;
+        }
+        let rows = dictionary
+            .iter()
+            .map(|(key, value)| format!("{},{}\n", cell(key), cell(&text_of(value))));
+        let rows: String = rows.collect();
+        lookup["csv"] = format!("key,{}\n{rows}", cell(&target)).into();
+    }
+    let mut step = json!({ "lookup": lookup });
+    let is_new = json!({"not": {"has_fields": [target]}});
+    if !replaces {
+        only_if(&mut step, is_new.clone());
+    }
+    steps.push(step);
+    if let Some(fallback) = keys.take("fallback") {
+        if source == target {
+            let reason = "[fallback]: a value that is in no dictionary stays as it is";
+            told.tell(line, place, reason);
+        } else {
+            set(&target, fallback, steps, (line, place, told));
+            if let Some(step) = steps.last_mut() {
+                only_if(step, json!({"and": [{"has_fields": [source]}, is_new]}));
+            }
+        }
+    }
+    true
+}
+
+/// A cell of a table.
+fn cell(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\"").replace('\n', " "))
+}
+
+/// `fingerprint`, with the values that Logstash makes.
+pub(super) fn fingerprint(
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
+    let sources = texts(keys.take("source").unwrap_or_else(|| json!(["message"])));
+    let target = path(
+        &keys
+            .take_text("target")
+            .unwrap_or_else(|| "fingerprint".to_owned()),
+    );
+    let joins = keys.take_flag("concatenate_sources").unwrap_or(false);
+    let method = keys
+        .take_text("method")
+        .unwrap_or_else(|| "SHA1".to_owned());
+    let key = keys.take_text("key");
+    let is_base64 = keys.take_flag("base64encode") == Some(true);
+    if keys.take_flag("concatenate_all_fields") == Some(true) {
+        told.tell(
+            line,
+            place,
+            "[concatenate_all_fields]: values are others than there",
+        );
+        steps.push(json!({"fingerprint": {
+            "target_field": target, "ignore_missing": true,
+            "exclude_fields": ["@timestamp", "host", "log"],
+        }}));
+        return;
+    }
+    if sources.iter().any(|source| path(source) == "@timestamp") {
+        let reason = "[@timestamp]: a time without milliseconds is written without them, and has another value than there";
+        told.tell(line, place, reason);
+    }
+    let mut sources: Vec<Source> = sources
+        .into_iter()
+        .map(|source| {
+            let path = path(&source);
+            (source, path)
+        })
+        .collect();
+    match method.as_str() {
+        "UUID" => return steps.push(programs::uuid(&target, true)),
+        "PUNCTUATION" => {
+            let each = sources.iter();
+            return steps.extend(each.map(|(_, path)| punctuation(path, &target)));
+        }
+        _ => {}
+    }
+    let hash = Hash::of_name(&method).unwrap_or_else(|| {
+        let reason = format!("[method => {method}]: values are those of SHA-1");
+        told.tell(line, place, reason);
+        Hash::Sha1
+    });
+    let digest = Digest {
+        hash,
+        key: key.as_deref(),
+        is_base64,
+    };
+    if digest.ignores_key() {
+        told.tell(line, place, format!("[key]: values of {method} have none"));
+    }
+    steps.push(match joins {
+        true => {
+            sources.sort_unstable();
+            of_all(&sources, Absent::Empty, &target, &digest)
+        }
+        false => of_each(&sources, &target, &digest),
+    });
+}
+
+/// The condition of a `cidr`: one of the addresses is in one of the networks.
+pub(super) fn within_networks(keys: &mut Keys) -> Value {
+    let networks = texts(keys.take("network").unwrap_or_default());
+    let addresses = texts(keys.take("address").unwrap_or_default());
+    let any = addresses.iter().map(|address| {
+        let field = address
+            .strip_prefix("%{")
+            .and_then(|name| name.strip_suffix('}'));
+        json!({"network": {path(field.unwrap_or(address)): networks}})
+    });
+    json!({"or": any.collect::<Vec<Value>>()})
+}

@@ -1,0 +1,98 @@
+//! Texts of a Logstash in which fields and dates are named.
+
+use serde_json::{Value, json};
+
+use super::path;
+use crate::config::import::told::Told;
+
+/// Adds the steps that give a field a value, in which others and dates may be named; the last of them sets it.
+pub(super) fn set(
+    name: &str,
+    value: Value,
+    steps: &mut Vec<Value>,
+    place: (usize, &str, &mut Told),
+) {
+    let step = match value {
+        Value::String(text) if text.contains("%{") => {
+            let value = template(&text, steps, place);
+            json!({"set": {"field": path(name), "value": value}})
+        }
+        value => json!({"add": {"field": path(name), "value": value}}),
+    };
+    steps.push(step);
+}
+
+/// `%{[a][b]}` as `{{a.b}}`, and dates, `%{+YYYY.MM.dd}` and `%{{yyyy.MM.dd}}`, as fields that steps in front of it write them
+/// to; what cannot be written so is told, and stays.
+pub(super) fn template(
+    text: &str,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("%{") {
+        let (format, name, after) = match behind.strip_prefix('{') {
+            Some(behind) => match behind.split_once("}}") {
+                Some((written, after)) => (of_java(written), written, after),
+                None => break,
+            },
+            None => match behind.split_once('}') {
+                Some((name, after)) => (
+                    name.strip_prefix('+').map_or(Date::None, of_joda),
+                    name,
+                    after,
+                ),
+                None => break,
+            },
+        };
+        out.push_str(before);
+        match format {
+            Date::None => out.push_str(&format!("{{{{{}}}}}", path(name))),
+            Date::Written(format) => {
+                // Several texts may be asked for together: each date has a field of its own.
+                let field = format!("@metadata.date{}", steps.len());
+                out.push_str(&format!("{{{{{field}}}}}"));
+                steps.push(json!({"date": {
+                    "field": "@timestamp", "formats": ["ISO8601"], "timezone": "UTC",
+                    "target_field": field, "output_format": format,
+                }}));
+            }
+            Date::Unknown => {
+                let written = &rest[before.len()..rest.len() - after.len()];
+                let reason = format!("[{text}] has a date in it, which stays as it is written");
+                told.tell(line, place, reason);
+                out.push_str(written);
+            }
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// What braces have in them.
+enum Date {
+    /// A field.
+    None,
+    /// The format of a date, in Java's words.
+    Written(String),
+    /// A date that has no such format.
+    Unknown,
+}
+
+/// The format of a date in Joda's words, but for weeks' years, centuries, days of the week as numbers, and seconds (`%s`).
+fn of_joda(written: &str) -> Date {
+    match written.contains(['x', 'C', 'e', '%']) {
+        true => Date::Unknown,
+        false => Date::Written(written.replace('Y', "y")),
+    }
+}
+
+/// The format of a date in Java's words.
+fn of_java(written: &str) -> Date {
+    match written {
+        // The time of the clock, and no event's.
+        "TIME_NOW" => Date::Unknown,
+        written => Date::Written(written.to_owned()),
+    }
+}
