@@ -21,6 +21,11 @@
 //! # }
 //! ```
 //!
+//! Rooms, lowest first: `value` (keys, formats, roundings, cells), `limits` (and the booking of memory), `numbers` (moments,
+//! distributions, distinct values), `result`, `field` (values of a mapping's fields, columns of segments), `counted` (what merges),
+//! `order`, `collect`, `reduce`, `metric` and `bucket` (a file for each aggregation, or for those that are counted alike: its plan,
+//! collector and result, with the list of all in front), `pipeline`, `tree` (what walks over them, and knows none by name), `run`.
+//!
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 // Rooms, lowest first: each imports only from those before it. The empty lines keep the order.

@@ -39,6 +39,10 @@
 //! # }
 //! ```
 //!
+//! Where lines come from: `input` (files), `feed` (what is sent here), `kafka`. What becomes of them: `parse`, `planned` (processors),
+//! `document`, `metadata`. Where they go: `sink`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop
+//! that moves them; `config` reads the file that describes all this, and other shippers' files (`config/import`).
+//!
 //! Deliberately absent: the engine and the servers. Clew itself is one more place to send to.
 
 pub mod config;

@@ -42,6 +42,9 @@
 //! # }
 //! ```
 //!
+//! Rooms, lowest first: `base` (errors, names, settings, operations, the pool of search threads), `shard`, `catalog` (what is kept of
+//! indexes), `index`, `node` (the engine's verbs on indexes, recovery, upkeep, snapshots), `write`, `search`, `changes`.
+//!
 //! Deliberately absent: any protocol's types or JSON shapes, sockets, async tasks.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

@@ -20,6 +20,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Rooms, lowest first: `json_text` (JSON written without a tree), `text` (functions from a line to where its parts stand), `patterns`
+//! (lines grouped by what wrote them), `java` (how Java names and writes values), `template` (texts with tags; stored searches too),
+//! `error`, `document`, `members` (of definitions), `steps` (a file for each kind of processor), `pipeline` (definitions, and the way
+//! through them), `event` (fields as slices of a line), `plan` (the same steps compiled for lines).
+//!
 //! Deliberately absent: where pipelines are kept, which of them an index wants, and what a protocol calls what goes wrong:
 //! a [`DefinitionError`] or a [`Failure`] has a kind, a reason in words, and what it is about.
 

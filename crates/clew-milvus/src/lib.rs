@@ -4,6 +4,32 @@
 //! (`collection`). Calls (`service`) take columns apart into documents and put them together again (`rows`), and make
 //! queries of expressions (`expr`). `docs/milvus.md` says what is there and what each type becomes.
 //!
+//! What comes in is booked before it is read (`incoming`) and let through by a table (`service/calls.rs`); what is told of a call
+//! besides is in `watch`. The RESTful API (`rest`) makes messages of JSON and asks the same calls; files of bulk imports (`bulk`)
+//! become rows.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use clew_access::{AccessControl, Initial};
+//! use clew_engine::{Engine, EngineOptions};
+//! use clew_milvus::MilvusOptions;
+//! use clew_platform::{RealClock, SimDisk};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (disk, clock) = (Arc::new(SimDisk::new()), Arc::new(RealClock::new()));
+//! let engine = Engine::start(EngineOptions::new("/data"), disk.clone(), clock.clone())?;
+//! let initial = Initial { root_password: "a long secret".to_string(), public: Vec::new() };
+//! let access = AccessControl::open(disk, clock, Path::new("/access.json"), &initial)?;
+//! // Served beside other routes, while the upkeep is awaited.
+//! let (routes, upkeep) = clew_milvus::routes(engine, Arc::new(access), &MilvusOptions::default());
+//! assert!(clew_milvus::answers("/v2/vectordb/collections/list"));
+//! # drop((routes, upkeep));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Deliberately absent: anything that the engine would have to know of Milvus.
 
 pub mod proto;

@@ -15,6 +15,11 @@
 //! # Ok::<(), clew_opensearch::dsl::DslError>(())
 //! ```
 //!
+//! Rooms, lowest first: `http` (requests and answers), `state` (what every endpoint shares), `dsl`, `aggs`, `search`, `ingest`,
+//! `documents`, `indices`, `cluster`, `live`, `routes` (the tables), `wing` (what the parts that stand by themselves see of all this),
+//! `server` (puts them together with those parts, which the binary hands in). What a room keeps while the server runs is found by its
+//! type (`state/parts.rs`), so that the shared state names no room.
+//!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), what scripts mean (the query's).
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

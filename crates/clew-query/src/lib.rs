@@ -21,6 +21,10 @@
 //! # Ok::<(), QueryError>(())
 //! ```
 //!
+//! Rooms, lowest first: `error`, `forms` (what of the schema is written, and how), `processors` (what scripts and pipelines both have),
+//! `query` (the tree, a file for each family, what visits it, and scripts as trees of their own, `query/program`), `sort` (keys and
+//! values of an order), `aggregation`.
+//!
 //! Deliberately absent: any protocol's JSON, segments, and running anything.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

@@ -16,6 +16,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Rooms, lowest first: `glob`, `percent` (texts as addresses of the web write them), `parsed_json` (what JSON takes once it is read),
+//! `plain` (values as texts), `addresses` (of the internet), `checked` (bytes held against their sums), `pieces` (bytes longer than a
+//! column's values), `sources`, `geo`, `date`, `similarity`, `completion`, `mapping`, `document`.
+//!
 //! Deliberately absent: segments, queries, shards.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

@@ -18,6 +18,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Rooms, lowest first: `cache_room`, `indexing`, `segments` (sets of documents, and what is known of segments), `ranked`, `snapshot`,
+//! `query` (the tree's meaning; stored queries too), `search`, `highlight`, `suggest`.
+//!
 //! Deliberately absent: shards, the log, files, and any protocol's JSON.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
