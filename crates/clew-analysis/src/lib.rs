@@ -75,7 +75,7 @@ pub fn makes_long_terms(analyzer: &str) -> bool {
 }
 
 /// Whether a mapping may name this normalizer.
-pub fn is_normalizer(name: &str) -> bool {
+pub(crate) fn is_normalizer(name: &str) -> bool {
     name == "lowercase" || custom::is_composed(name)
 }
 
