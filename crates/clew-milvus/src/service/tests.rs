@@ -501,7 +501,6 @@ fn a_database_is_dropped_or_gets_a_collection() {
             let request = CollectionRequest {
                 db_name: named(),
                 collection_name: "a".into(),
-                ..CollectionRequest::default()
             };
             node.done(node.service.drop_collection(call(), request));
             drop().unwrap();
