@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use clew_engine::{Engine, EngineError, documents_file_name};
 use serde_json::{Map, Value, json};
 
-use super::content::{IndexContent, Stored, stored};
+use super::content::{IndexContent, Stored, StoredSnapshots, stored};
 use super::create::read_names;
 use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
@@ -66,11 +66,7 @@ fn carry_out(
     (source, target): (&str, &str),
     patterns: &str,
 ) -> Result<(), ApiError> {
-    let mut known = stored(&repository.folder)?;
-    if known.has(target) {
-        let reason = "snapshot with the same name already exists";
-        return Err(invalid_snapshot_name(&repository.name, target, reason));
-    }
+    let mut known = refuse_taken(repository, target)?;
     if !known.has(source) {
         known.check_all_read()?;
     }
@@ -118,6 +114,8 @@ fn carry_out(
         shards: clone.content.files().count(),
         started_ms: clone.content.started_ms,
     })?;
+    // Another one may have been completed before.
+    refuse_taken(repository, target)?;
     let id = clone.id.clone();
     let written = write(&api.engine, repository, &found.id, clone);
     if written.is_err()
@@ -127,6 +125,16 @@ fn carry_out(
     }
     drop(ends);
     written.map_err(ApiError::from)
+}
+
+/// Refuses the name of a snapshot that is there; gives those that are.
+fn refuse_taken(repository: &Repository, target: &str) -> Result<StoredSnapshots, ApiError> {
+    let known = stored(&repository.folder)?;
+    if known.has(target) {
+        let reason = "snapshot with the same name already exists";
+        return Err(invalid_snapshot_name(&repository.name, target, reason));
+    }
+    Ok(known)
 }
 
 /// Copies the documents, each file checked as a whole before anything of it is taken.

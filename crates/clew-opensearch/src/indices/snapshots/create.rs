@@ -45,8 +45,10 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     };
     let indices = call.open(&asked.indices, options, Purpose::Copy).await?;
     let indices = without_copies(&asked.indices, indices);
-    refuse_taken(&call.api, &repository.name, &name).await?;
+    let (place, wanted) = (repository.name.clone(), name.clone());
     let work = prepare(&call.api, repository, name, (asked, indices))?;
+    // From here on, while it is on the list, nobody completes another one of the name.
+    refuse_taken(&call.api, &place, &wanted).await?;
     let work = tokio::task::spawn_blocking(work);
     if !wait {
         return Ok(Reply::json(&json!({"accepted": true})));

@@ -1,6 +1,6 @@
 //! What a request has looked at, and others have changed before it does what it wants.
 
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 use clew_engine::{Access, Index, Purpose};
 use clew_platform::SimDisk;
@@ -70,4 +70,33 @@ fn settings_are_given_to_the_index_that_was_looked_at() {
     let changed = index_settings::change(around, &old, &flat);
     assert_eq!(changed.unwrap_err().status().as_u16(), 404);
     assert!(index(&node, "i").settings().blocks.is_empty());
+}
+
+#[test]
+fn of_snapshots_of_one_name_at_once_one_is_taken() {
+    let node = open(&SimDisk::new()).unwrap();
+    let repository = json!({"type": "fs", "settings": {"location": "/repo/r"}});
+    node.done("PUT /_snapshot/r", repository);
+    node.done("PUT /d/_doc/1", json!({"n": 1}));
+    for _ in 0..20 {
+        let take = || {
+            let request = "PUT /_snapshot/r/s?wait_for_completion=true";
+            node.ask(request, Value::Null).0
+        };
+        let both = Barrier::new(2);
+        let (first, second) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                both.wait();
+                take()
+            });
+            both.wait();
+            let second = take();
+            (first.join().unwrap(), second)
+        });
+        let is_taken = |status: u16| usize::from(status == 200);
+        assert_eq!(is_taken(first) + is_taken(second), 1, "{first} {second}");
+        let shown = node.done("GET /_snapshot/r/_all", Value::Null);
+        assert_eq!(shown["snapshots"].as_array().map(Vec::len), Some(1));
+        node.done("DELETE /_snapshot/r/s", Value::Null);
+    }
 }
