@@ -180,6 +180,8 @@ pub(crate) fn incoming(
         at_work,
     };
     stream::unfold(accepting, |accepting| async move {
+        // Calls on connections that are there do not wait for all that connect at once.
+        tokio::task::yield_now().await;
         let connection = accepting.next().await?;
         Some((Ok(connection), accepting))
     })
