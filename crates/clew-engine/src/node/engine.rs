@@ -95,7 +95,6 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) log: Log,
     pub(crate) catalog: RwLock<Catalog>,
-    /// Held by whoever changes the catalog, from what it decides by until the catalog has followed the log.
     pub(crate) changing_catalog: Mutex<()>,
     /// Who changes it reads it upgradably until the change stands in the log: who looks for an index does not wait for the disk.
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
