@@ -109,6 +109,8 @@ class Kinds(Session):
             ("match_exact(clips, $[seen], threshold=2)", lambda clips: sum(clip["seen"] for clip in clips) == 2),
             ("not match_any(clips, $[text] in ['w1', 'w2'])",
              lambda clips: not any(clip["text"] in ("w1", "w2") for clip in clips)),
+            ("match_any(clips, $[text] =~ '^w[12]$|^x')", lambda clips: any(clip["text"] in ("w1", "w2") for clip in clips)),
+            ("match_all(clips, $[text] !~ '1')", lambda clips: all("1" not in clip["text"] for clip in clips)),
             ("array_length(clips) == 2", lambda clips: len(clips) == 2),
             ("array_length(clips[start]) < 2", lambda clips: len(clips) < 2),
             ("array_contains(clips[text], 'w1')", lambda clips: any(clip["text"] == "w1" for clip in clips)),

@@ -1,7 +1,16 @@
-//! Regular expressions that are none, told as Milvus tells of them, whose words are those of Go.
+//! Regular expressions: what is wrong with those that are none, told as Milvus tells of them, whose words are those of Go, and
+//! what they are to an index of whole texts.
 
+use regex_syntax::ParserBuilder;
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::ast::parse::Parser;
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
+
+/// Longest expression that a pattern becomes; one class of the letters of all scripts takes some thousand bytes.
+const EXPRESSION_BYTES_MAX: usize = 200_000;
+/// What is left open before and behind a pattern.
+const ANYTHING: &str = ".*";
+const NOTHING: &str = "()";
 
 /// What is wrong with the form of a regular expression, where that has a name. What else may be wrong with one is found where
 /// it is made ready.
@@ -31,9 +40,122 @@ pub(super) fn fault(pattern: &str) -> Option<String> {
     ))
 }
 
+/// The expression of all texts in which a pattern is found, as an index of whole texts takes it (Lucene's, with every sign
+/// that means something there behind a backslash). Nothing where there is none: for edges of words and of lines, for ends that
+/// are not the pattern's own, and for what would be too long.
+pub(super) fn of_whole_texts(pattern: &str) -> Option<String> {
+    let mut parser = ParserBuilder::new().dot_matches_new_line(true).build();
+    let parsed = parser.parse(pattern).ok()?;
+    let mut out = String::new();
+    write_whole(&parsed, &mut out)?;
+    (out.len() <= EXPRESSION_BYTES_MAX).then_some(out)
+}
+
+fn write_whole(hir: &Hir, out: &mut String) -> Option<()> {
+    let parts: &[Hir] = match hir.kind() {
+        HirKind::Alternation(ways) => return write_either(ways, write_whole, out),
+        HirKind::Capture(group) => return write_whole(&group.sub, out),
+        HirKind::Concat(parts) => parts,
+        _ => std::slice::from_ref(hir),
+    };
+    let is = |hir: &Hir, look: Look| matches!(hir.kind(), HirKind::Look(own) if *own == look);
+    let is_first = parts.first().is_some_and(|first| is(first, Look::Start));
+    let parts = &parts[usize::from(is_first)..];
+    let is_last = parts.last().is_some_and(|last| is(last, Look::End));
+    let parts = &parts[..parts.len() - usize::from(is_last)];
+    out.push_str(if is_first { NOTHING } else { ANYTHING });
+    for part in parts {
+        write_part(part, out)?;
+    }
+    out.push_str(if is_last { NOTHING } else { ANYTHING });
+    Some(())
+}
+
+fn write_part(hir: &Hir, out: &mut String) -> Option<()> {
+    if out.len() > EXPRESSION_BYTES_MAX {
+        return None;
+    }
+    match hir.kind() {
+        HirKind::Empty => out.push_str(NOTHING),
+        HirKind::Literal(literal) => {
+            let letters = std::str::from_utf8(&literal.0).ok()?.chars();
+            letters.for_each(|letter| write_letter(letter, out));
+        }
+        HirKind::Class(Class::Unicode(class)) if !class.ranges().is_empty() => {
+            out.push('[');
+            for range in class.ranges() {
+                write_letter(range.start(), out);
+                out.push('-');
+                write_letter(range.end(), out);
+            }
+            out.push(']');
+        }
+        HirKind::Class(_) | HirKind::Look(_) => return None,
+        HirKind::Repetition(repetition) => {
+            out.push('(');
+            write_part(&repetition.sub, out)?;
+            let most = repetition
+                .max
+                .map_or(String::new(), |most| most.to_string());
+            out.push_str(&format!("){{{},{most}}}", repetition.min));
+        }
+        HirKind::Capture(group) => {
+            out.push('(');
+            write_part(&group.sub, out)?;
+            out.push(')');
+        }
+        HirKind::Concat(parts) => {
+            for part in parts {
+                write_part(part, out)?;
+            }
+        }
+        HirKind::Alternation(ways) => write_either(ways, write_part, out)?,
+    }
+    Some(())
+}
+
+fn write_either(
+    ways: &[Hir],
+    write: fn(&Hir, &mut String) -> Option<()>,
+    out: &mut String,
+) -> Option<()> {
+    for (number, way) in ways.iter().enumerate() {
+        out.push(if number == 0 { '(' } else { '|' });
+        write(way, out)?;
+    }
+    out.push(')');
+    Some(())
+}
+
+/// A letter that means itself: letters and digits behind a backslash might be classes.
+fn write_letter(letter: char, out: &mut String) {
+    if !letter.is_alphanumeric() {
+        out.push('\\');
+    }
+    out.push(letter);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_that_are_found_in_texts_are_expressions_of_whole_texts() {
+        for (pattern, want) in [
+            ("^ab$", Some("()ab()")),
+            ("^$", Some("()()")),
+            ("ab", Some(".*ab.*")),
+            ("a|^b", Some("(.*a.*|()b.*)")),
+            (r"a\.b+", Some(r".*a\.(b){1,}.*")),
+            ("x[0-9]{2}", Some(".*x([0-9]){2,2}.*")),
+            ("(?:ab|c-)?$", Some(r".*((ab|c\-)){0,1}()")),
+            (r"\bab", None),
+            ("(?m)^ab", None),
+            ("a$b", None),
+        ] {
+            assert_eq!(of_whole_texts(pattern).as_deref(), want, "{pattern}");
+        }
+    }
 
     #[test]
     fn what_is_wrong_is_told_in_the_words_of_go() {

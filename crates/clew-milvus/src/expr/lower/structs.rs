@@ -164,7 +164,7 @@ fn parts(
     if is_tested {
         return Err(ExprError::unsupported(
             condition.at,
-            "a condition of structs that no index answers (arithmetic, comparisons of fields, regular expressions)",
+            "a condition of structs that no index answers (arithmetic, comparisons of fields, edges of words in regular expressions)",
         ));
     }
     Ok(query)

@@ -13,6 +13,8 @@ use crate::collection::{DataType, Field, TEXT};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind, Operator};
 
+/// States of a regular expression's table: as many as the engine takes.
+const EXPRESSION_STATES_MAX: usize = 100_000;
 /// Words that are taken for one that may be written otherwise, the nearest first: as many as the engine takes.
 const NEAR_WORDS_MAX: usize = 1_024;
 
@@ -79,6 +81,18 @@ impl Lowering<'_> {
         let text = self.text(pattern, "regex pattern")?;
         if let Some(fault) = patterns::fault(&text) {
             return Err(ExprError::at(pattern.at, fault));
+        }
+        // Structs are looked for by an index alone, which has all of their texts.
+        if self.around.is_some()
+            && let Kind::Path(path) = &value.kind
+            && let Place::Indexed(field) = self.place(value.at, path)?
+            && let Some(expression) = patterns::of_whole_texts(&text)
+        {
+            let query = Query::Regexp(Pattern {
+                states_max: EXPRESSION_STATES_MAX,
+                ..Pattern::new(&field.name, expression)
+            });
+            return Ok(matched(field, query, negated));
         }
         let pattern = TextPattern::Regex(text);
         Ok(tested(Test::Text(self.single(value)?, pattern), negated))

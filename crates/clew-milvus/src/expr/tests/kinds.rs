@@ -167,7 +167,7 @@ async fn rows_from_before_a_field_have_its_default() {
 type Clip = (&'static str, i64, bool);
 type Condition = (&'static str, fn(&Clip) -> bool);
 
-const CONDITIONS: [Condition; 6] = [
+const CONDITIONS: [Condition; 8] = [
     ("$[n] > 2", |clip| clip.1 > 2),
     ("$[seen]", |clip| clip.2),
     ("$[text] == 'a' && $[n] != 3", |clip| {
@@ -178,6 +178,8 @@ const CONDITIONS: [Condition; 6] = [
         clip.0 == "b" || clip.1 == 5
     }),
     ("1 < $[n] <= 4", |clip| clip.1 > 1 && clip.1 <= 4),
+    ("$[text] =~ '^a?$|x'", |clip| clip.0 == "a"),
+    ("$[text] !~ '[a-a]'", |clip| clip.0 != "a"),
 ];
 
 /// A function of structs as it is written, and whether it holds for so many of so many that match.
@@ -314,7 +316,7 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
         ("match_least(clips, $[n] == 1, threshold=0)", 1100, "from 1"),
         ("match_any(clips, $[n] + 1 == 2)", 3000, "arithmetic"),
         (
-            "match_any(clips, $[text] =~ 'a')",
+            "match_any(clips, $[text] =~ '(?m)^a')",
             3000,
             "regular expressions",
         ),
