@@ -19,8 +19,6 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::Kept { .. }
         | MappingError::LoneMultiField { .. }
         | MappingError::NoSuchVector { .. }
-        | MappingError::Format(_)
-        | MappingError::UnknownAnalyzer { .. }
         | MappingError::UnknownNormalizer { .. }
         | MappingError::Pattern { .. }
         | MappingError::AliasTarget { .. }
@@ -33,6 +31,8 @@ pub fn error_type(error: &MappingError) -> &'static str {
         MappingError::UnknownSimilarity { name, .. } if name != CLASSIC => MALFORMED,
         MappingError::UnknownSimilarity { .. }
         | MappingError::Conflict { .. }
+        | MappingError::Format(_)
+        | MappingError::UnknownAnalyzer { .. }
         | MappingError::DerivedType { .. }
         | MappingError::NotAnObject { .. }
         | MappingError::NotAField { .. }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::http::error::ApiError;
+use crate::http::params::Params;
 use crate::http::raw_json::{Members, plain_text, token_name};
 use crate::http::request_memory::RequestMemory;
 use crate::http::source_filter::SourceFilter;
@@ -240,13 +241,18 @@ impl Header {
             }
             "op_type" => match (self.verb, text?.as_str()) {
                 (Verb::Index, "create") => self.verb = Verb::Create,
-                (Verb::Index | Verb::Create, "index" | "create") => {}
+                // Whatever else is named, what the line says itself is done.
+                (Verb::Index | Verb::Create, _) => {}
                 _ => return Err(unexpected_value(number, name, value)),
             },
             "require_alias" => match text?.as_str() {
                 "true" => self.require_alias = Some(true),
                 "false" => self.require_alias = Some(false),
-                _ => return Err(unexpected_value(number, name, value)),
+                other => {
+                    return Err(ApiError::illegal_argument(format!(
+                        "Failed to parse value [{other}] as only [true] or [false] are allowed."
+                    )));
+                }
             },
             "retry_on_conflict" => {
                 let text = text?;
@@ -313,8 +319,37 @@ pub(crate) fn is_no_version(text: &str, must_be_new: bool) -> bool {
 }
 
 fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {
-    text.parse()
-        .map_err(|_| unexpected_value(number, name, value))
+    if let Ok(position) = text.parse() {
+        return Ok(position);
+    }
+    let Ok(below) = text.parse::<i64>() else {
+        let reason = format!("For input string: \"{text}\"");
+        return Err(ApiError::illegal_argument(reason));
+    };
+    Err(negative(name, below).unwrap_or_else(|| unexpected_value(number, name, value)))
+}
+
+/// A number of a document's state that is below zero.
+fn negative(name: &str, number: i64) -> Option<ApiError> {
+    Some(ApiError::illegal_argument(match name {
+        "if_seq_no" => format!("sequence numbers must be non negative. got [{number}]."),
+        "if_primary_term" => format!("primary term must be non negative. got [{number}]"),
+        _ => return None,
+    }))
+}
+
+/// The condition that parameters of a write make.
+pub(crate) fn condition_at(params: &Params) -> Result<Option<Condition>, ApiError> {
+    let position = |name: &str| {
+        let Some(number) = params.integer(name)? else {
+            return Ok(None);
+        };
+        match negative(name, number).filter(|_| number < 0) {
+            Some(error) => Err(error),
+            None => params.unsigned(name),
+        }
+    };
+    condition(position("if_seq_no")?, position("if_primary_term")?)
 }
 
 /// Longest id of a document.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
 use crate::documents::bulk_lines::{
-    check_create, check_id, condition, external_version, is_no_version,
+    check_create, check_id, condition_at, external_version, is_no_version,
 };
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
@@ -69,10 +69,7 @@ fn condition_of(call: &Call, op_type: Option<OpType>) -> Result<Option<Condition
     if let Some(external) = external_version(version, call.params.get("version_type"))? {
         return Ok(Some(external));
     }
-    condition(
-        call.params.unsigned("if_seq_no")?,
-        call.params.unsigned("if_primary_term")?,
-    )
+    condition_at(&call.params)
 }
 
 async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {

@@ -8,6 +8,9 @@ use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
 use crate::http::suggestion::did_you_mean;
 
+/// Numbers that OpenSearch reads with 64 bits, and tells so of those that are none.
+const LONG: [&str; 3] = ["version", "if_seq_no", "if_primary_term"];
+
 /// Decoded `name=value` pairs. A name without value has the empty value.
 #[derive(Debug, Default)]
 pub struct Params {
@@ -81,7 +84,8 @@ impl Params {
             return Ok(None);
         };
         let number = text.parse().map_err(|_| {
-            let reason = format!("Failed to parse int parameter [{name}] with value [{text}]");
+            let kind = if LONG.contains(&name) { "long" } else { "int" };
+            let reason = format!("Failed to parse {kind} parameter [{name}] with value [{text}]");
             ApiError::no_number(reason, text)
         })?;
         Ok(Some(number))

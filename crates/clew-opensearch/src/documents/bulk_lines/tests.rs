@@ -117,6 +117,20 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
     check_refused("{\"delete\":{}}\n", "id is missing");
     check_refused("{\"index\":{}}\n", "no requests added");
     check_refused("{\"index\":{\"if_seq_no\":1}}\n{}\n", "ifSeqNo is set");
+    for (member, reason) in [
+        (r#""if_seq_no":"x""#, r#"For input string: \"x\""#),
+        (
+            r#""if_seq_no":-5"#,
+            "sequence numbers must be non negative. got [-5].",
+        ),
+        (r#""version":"x""#, r#"For input string: \"x\""#),
+        (
+            r#""require_alias":"x""#,
+            "Failed to parse value [x] as only [true] or [false]",
+        ),
+    ] {
+        check_refused(&format!("{{\"index\":{{{member}}}}}\n{{}}\n"), reason);
+    }
 }
 
 #[test]
