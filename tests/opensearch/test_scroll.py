@@ -190,7 +190,12 @@ class ShownTest(ClewTest):
         self.assertEqual(score["description"], "score(freq=1.0), computed as boost * idf * tf from:")
         self.assertEqual([figure["description"].split(",")[0] for figure in score["details"]], ["boost", "idf", "tf"])
         self.assertEqual(score["details"][0]["value"], 2.2)
-        same = self.client.explain(index="h", id="1", body={"query": {"constant_score": {"filter": {"term": {"title": "quick"}}, "boost": 3}}})
+        # What stands in a search box is explained by what it reads as.
+        boxed = self.client.explain(index="h", id="1", params={"q": "title:quick"})["explanation"]
+        self.assertEqual((boxed["description"], boxed["details"]), (term["description"], term["details"]))
+        both = {"query": {"query_string": {"query": "quick fox", "fields": ["title"], "lenient": True}}}
+        self.assertEqual(len(self.client.explain(index="h", id="1", body=both)["explanation"]["details"]), 2)
+        same = self.client.explain(index="h", id="1", body={"query": {"constant_score: {"filter": {"term": {"title": "quick"}}, "boost": 3}}})
         self.assertEqual(same["explanation"], {"value": 3.0, "description": "ConstantScore(title:quick)^3.0", "details": []})
         none = self.client.explain(index="h", id="1", body={"query": {"match": {"title": "cat"}}})
         self.assertFalse(none["matched"])

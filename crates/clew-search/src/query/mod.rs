@@ -54,7 +54,7 @@ pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
 pub(crate) use compile::{
-    dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer,
+    dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer, search_fields,
 };
 pub(crate) use constant::DocumentSet;
 pub(crate) use describe::describe_unboosted;

@@ -9,7 +9,10 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
-use crate::query::{CompileContext, VectorAnswers, describe, describe_unboosted, plan};
+use crate::query::{
+    CompileContext, VectorAnswers, describe, describe_unboosted, plan, query_string_tree,
+    search_fields,
+};
 use crate::snapshot::Snapshot;
 
 /// A number and what it is made of.
@@ -68,8 +71,15 @@ struct Explainer<'a> {
 
 impl Explainer<'_> {
     fn node(&self, query: &Query) -> Result<Option<Explained>, QueryError> {
-        if let Query::Named { query, .. } = query {
-            return self.node(query);
+        match query {
+            Query::Named { query, .. } => return self.node(query),
+            // It is compiled from what it reads as.
+            Query::QueryString(string) => {
+                let mapping = &self.context.snapshot.mapping;
+                let fields = search_fields(&string.fields, mapping);
+                return self.node(&query_string_tree(string, &fields, mapping)?);
+            }
+            _ => {}
         }
         let plan = plan(query, &self.context)?;
         let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
@@ -102,6 +112,11 @@ impl Explainer<'_> {
                 }
                 Explained::new(score, "max plus tie_breaker times others of:", details)
             }
+            // That matches, so that there is nothing in it that does not fit.
+            Query::Lenient(inner) => match self.node(inner)? {
+                Some(explained) => explained,
+                None => self.leaf(score, inner, &*weight),
+            },
             Query::Match(clause) => self.terms(score, query, clause, &*weight)?,
             Query::MatchAll { .. } => Explained::new(score, "*:*", Vec::new()),
             Query::ConstantScore { filter, boost } => {
