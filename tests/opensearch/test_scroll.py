@@ -195,7 +195,11 @@ class ShownTest(ClewTest):
         self.assertEqual((boxed["description"], boxed["details"]), (term["description"], term["details"]))
         both = {"query": {"query_string": {"query": "quick fox", "fields": ["title"], "lenient": True}}}
         self.assertEqual(len(self.client.explain(index="h", id="1", body=both)["explanation"]["details"]), 2)
-        same = self.client.explain(index="h", id="1", body={"query": {"constant_score: {"filter": {"term": {"title": "quick"}}, "boost": 3}}})
+        many = {"query": {"multi_match": {"query": "quick", "fields": ["title", "none"], "tie_breaker": 0.5}}}
+        best = self.client.explain(index="h", id="1", body=many)["explanation"]
+        self.assertEqual(best["description"], "max plus 0.5 times others of:")
+        self.assertEqual([one["description"] for one in best["details"]], [term["description"]])
+        same = self.client.explain(index="h", id="1", body={"query": {"constant_score": {"filter": {"term": {"title": "quick"}}, "boost": 3}}})
         self.assertEqual(same["explanation"], {"value": 3.0, "description": "ConstantScore(title:quick)^3.0", "details": []})
         none = self.client.explain(index="h", id="1", body={"query": {"match": {"title": "cat"}}})
         self.assertFalse(none["matched"])

@@ -70,8 +70,8 @@ fn words(clause: &Match, mapping: &Mapping) -> Option<Query> {
     Some(Query::Bool(joined))
 }
 
-/// A text in each of its fields, of which the best counts.
-fn in_each_field(multi: &MultiMatch, mapping: &Mapping) -> Option<Query> {
+/// A text in each of its fields, of which the best counts; `None` where its words may stand in several at once.
+pub(crate) fn in_each_field(multi: &MultiMatch, mapping: &Mapping) -> Option<Query> {
     let fields = search_fields(&multi.fields, mapping).into_iter();
     let mut queries = Vec::new();
     for one in fields {

@@ -2,7 +2,7 @@
 //! the figures of BM25.
 
 use clew_analysis::tokens;
-use clew_query::{Match, Query, QueryError};
+use clew_query::{Match, MultiMatch, Query, QueryError};
 use clew_schema::{FieldKind, text_of};
 use serde_json::Value;
 use tantivy::query::{EnableScoring, Weight};
@@ -10,8 +10,8 @@ use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
 use crate::query::{
-    CompileContext, VectorAnswers, describe, describe_unboosted, plan, query_string_tree,
-    search_fields,
+    CompileContext, VectorAnswers, describe, describe_unboosted, in_each_field, plan,
+    query_string_tree, search_fields,
 };
 use crate::snapshot::Snapshot;
 
@@ -105,13 +105,15 @@ impl Explainer<'_> {
                 }
                 summed(score, details, clauses.boost)
             }
-            Query::DisMax { queries, .. } => {
-                let mut details = Vec::new();
-                for clause in queries {
-                    details.extend(self.node(clause)?);
-                }
-                Explained::new(score, "max plus tie_breaker times others of:", details)
-            }
+            Query::DisMax {
+                queries,
+                tie_breaker,
+                ..
+            } => self.best(score, queries.iter().cloned(), *tie_breaker)?,
+            Query::MultiMatch(multi) => match self.in_fields(score, multi)? {
+                Some(explained) => explained,
+                None => self.leaf(score, query, &*weight),
+            },
             // That matches, so that there is nothing in it that does not fit.
             Query::Lenient(inner) => match self.node(inner)? {
                 Some(explained) => explained,
@@ -129,6 +131,42 @@ impl Explainer<'_> {
             leaf => self.leaf(score, leaf, &*weight),
         };
         Ok(Some(explained))
+    }
+
+    /// A text in several fields; `None` where it is not looked for in each of them by itself.
+    fn in_fields(&self, score: f32, multi: &MultiMatch) -> Result<Option<Explained>, QueryError> {
+        // What does not fit one of the fields is looked for in the others alone.
+        let fitting = |one| Query::Lenient(Box::new(one));
+        match in_each_field(multi, &self.context.snapshot.mapping) {
+            Some(Query::DisMax {
+                queries,
+                tie_breaker,
+                ..
+            }) => {
+                let queries = queries.into_iter().map(fitting);
+                self.best(score, queries, tie_breaker).map(Some)
+            }
+            Some(only) => self.node(&fitting(only)),
+            None => Ok(None),
+        }
+    }
+
+    /// The best of several queries, and so much of what the others give.
+    fn best(
+        &self,
+        score: f32,
+        queries: impl Iterator<Item = Query>,
+        tie_breaker: f32,
+    ) -> Result<Explained, QueryError> {
+        let mut details = Vec::new();
+        for one in queries {
+            details.extend(self.node(&one)?);
+        }
+        let description = match tie_breaker > 0.0 {
+            true => format!("max plus {tie_breaker:?} times others of:"),
+            false => "max of:".to_string(),
+        };
+        Ok(Explained::new(score, description, details))
     }
 
     /// A match of several terms is the sum of what they give.
