@@ -166,6 +166,8 @@ class CancellationTest(ClewTest):
         self.eventually(lambda: not self.running())
         with self.refused(404, "resource_not_found_exception"):
             self.raw("POST", f"/_tasks/{name}/_cancel")
+        (failure,) = self.raw("POST", "/_tasks/other:1/_cancel")["node_failures"]
+        self.assertEqual((failure["node_id"], failure["caused_by"]["type"]), ("other", "no_such_node_exception"))
         self.assert_thread_is_free()
 
     def test_requests_are_cancelled_by_their_action(self):

@@ -38,6 +38,12 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// Whether `_routing` says that every document must name its own.
 pub(crate) fn read_routing(value: &Value) -> Result<bool, MappingError> {
+    let mut members = value.as_object().into_iter().flatten();
+    if let Some((other, _)) = members.find(|(name, _)| *name != "required") {
+        return Err(MappingError::unreadable(format!(
+            "unknown parameter [{other}] on mapper [_routing] of type [null]"
+        )));
+    }
     match value.get("required").map(show).as_deref() {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),

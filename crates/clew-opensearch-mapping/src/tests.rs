@@ -202,6 +202,11 @@ fn errors_are_in_opensearchs_words() {
         reason(&refused),
         "Root mapping definition has unsupported parameters:  [foo : 1]"
     );
+    let refused = try_mapping(&json!({ "_routing": { "path": "a" } })).unwrap_err();
+    assert_eq!(
+        reason(&refused),
+        "unknown parameter [path] on mapper [_routing] of type [null]"
+    );
 }
 
 #[test]

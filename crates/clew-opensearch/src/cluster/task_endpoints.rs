@@ -73,11 +73,27 @@ fn number_of(call: &Call, id: &str) -> Result<u64, ApiError> {
     Ok(number)
 }
 
+/// The type of errors about tasks that there are not.
+const NOT_FOUND: &str = "resource_not_found_exception";
+
 fn not_found(reason: String) -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        Cause::new("resource_not_found_exception", reason),
-    )
+    ApiError::new(StatusCode::NOT_FOUND, Cause::new(NOT_FOUND, reason))
+}
+
+/// What a request for a task of a node answers that is not there.
+fn without_node(id: &str) -> Value {
+    let node = id.rsplit_once(':').map_or(id, |(node, _)| node);
+    let cause = json!({
+        "type": "no_such_node_exception", "reason": format!("No such node [{node}]"),
+        "node_id": node,
+    });
+    json!({
+        "node_failures": [{
+            "type": "failed_node_exception", "reason": format!("Failed node [{node}]"),
+            "node_id": node, "caused_by": cause,
+        }],
+        "nodes": {},
+    })
 }
 
 /// `POST /_tasks/_cancel`: one task, or those of some actions that can be cancelled.
@@ -93,7 +109,11 @@ pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
         }
         return grouped(&call, &cancelled, Details::Shown);
     };
-    let number = number_of(&call, id)?;
+    let number = match number_of(&call, id) {
+        // What cannot be asked of another node is told beside what was done on those that there are.
+        Err(error) if error.is_kind(NOT_FOUND) => return Ok(Reply::json(&without_node(id))),
+        number => number?,
+    };
     match tasks.cancel(number, BY_USER) {
         Some(task) if task.cancellable => grouped(&call, &[task], Details::Shown),
         Some(_) => Err(ApiError::illegal_argument(format!(
