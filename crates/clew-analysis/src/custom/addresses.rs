@@ -2,9 +2,10 @@
 //! and a word that begin at one place the longer one is taken.
 //!
 //! The grammar is that of Lucene's tokenizer of this name: RFC 3986 and RFC 5321 without what texts seldom have. Hosts
-//! without a scheme, and those of mail, end in a top-level domain, which are those of the Public Suffix List. Addresses
-//! hold no white space, also not within quotes.
+//! without a scheme, and those of mail, end in a top-level domain (`top_level.txt`, IANA's of 2026 and `onion`).
+//! Addresses hold no white space, also not within quotes.
 
+use std::collections::HashSet;
 use std::net::Ipv6Addr;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,6 +16,13 @@ use crate::stream::piece_within;
 
 /// Bytes of the longest top-level domain.
 const TOP_LEVEL_MAX: usize = 24;
+
+/// The top-level domains whose names are ASCII, in small letters.
+static TOP_LEVEL: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    include_str!("top_level.txt")
+        .split_ascii_whitespace()
+        .collect()
+});
 
 /// Patterns of what stands before and behind hosts.
 struct Patterns {
@@ -260,13 +268,11 @@ fn named_host(text: &str) -> Option<usize> {
 /// Whether there is such a top-level domain.
 fn is_top_level(label: &str) -> bool {
     let label = label.to_ascii_lowercase();
-    // Names that are not ASCII are written this way alone, and the list has them as they are meant.
+    // Names that are not ASCII are written this way alone; which of them there are is not asked.
     if let Some(written) = label.strip_prefix("xn--") {
         return written.ends_with(|last: char| last != '-');
     }
-    // A rule of the list may speak of the names below it only.
-    let below = format!("x.{label}");
-    psl::suffix(below.as_bytes()).is_some_and(|suffix| suffix.is_known())
+    TOP_LEVEL.contains(label.as_str())
 }
 
 #[cfg(test)]
