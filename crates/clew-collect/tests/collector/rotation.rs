@@ -1,17 +1,13 @@
 //! Rotation in all its forms: nothing lost, nothing sent twice.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::support::{Follower, Memory, Place, Random, lines, sorted, text};
 use clew_collect::{Delivery, Event, Mode, NoProgress, Sink, SinkError, StopToken, World};
 use clew_platform::{Clock, RealClock, RealDisk};
-use support::{Follower, Memory, Place, Random, lines, sorted, text};
 
 /// Runs over `path` between the steps of a story; every message must come exactly once.
 struct Story {

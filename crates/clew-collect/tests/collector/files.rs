@@ -1,20 +1,16 @@
 //! What an input may say of its files: which are read and from where, how bytes are text, and how lines are events.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::support::{Follower, Memory, Place, collect, lines, text};
 use clew_collect::{
     CollectOptions, Encoding, FileOptions, Multiline, MultilineRule, ParserChoice, ParserName,
     SkipReason, StartAt, StopToken, Wrapping,
 };
 use clew_platform::{Clock, RealClock};
-use support::{Follower, Memory, Place, collect, lines, text};
 
 fn with(place: &Place, path: &str, change: impl FnOnce(&mut FileOptions)) -> CollectOptions {
     let mut options = place.options(path);
@@ -145,7 +141,7 @@ fn files_compressed_with_zstandard_are_read_once_and_known_as_copies() {
     for _ in 0..2 {
         place.once("app.log*", &mut memory).unwrap();
     }
-    assert_eq!(support::sorted(memory.messages), lines(0, 25));
+    assert_eq!(crate::support::sorted(memory.messages), lines(0, 25));
     assert_eq!(memory.repeated, 0);
 }
 

@@ -1,9 +1,5 @@
 //! The bulk sink against a server that misbehaves in every way there is.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,12 +7,12 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{Place, collect, lines, text};
 use clew_collect::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, BulkSink, Delivery, EpochMillis,
     Event, Rejection, Sink, SinkError, StopToken, WhenFull,
 };
 use clew_platform::SimDisk;
-use support::{Place, collect, lines, text};
 
 /// Longer than anything here should take.
 const LONG: Duration = Duration::from_secs(60);

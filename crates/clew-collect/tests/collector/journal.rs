@@ -1,7 +1,5 @@
 //! The system's journal: what is delivered is remembered, and nothing else.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
 use std::os::unix::fs::PermissionsExt;
 
 use clew_collect::config::CollectConfig;

@@ -1,15 +1,11 @@
 //! A restart neither loses nor repeats, wherever the last run ended.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use crate::support::{Memory, Place, Random, lines, sorted, text};
 use clew_collect::{CollectError, ErrorKind, NoProgress, SkipReason, StopToken, World};
 use clew_platform::{Disk, RealClock, SimDisk};
-use support::{Memory, Place, Random, lines, sorted, text};
 
 #[test]
 fn crashes_at_random_points_neither_lose_nor_repeat() {
@@ -160,7 +156,7 @@ fn the_collectors_own_files_are_not_collected() {
     std::fs::write(options.dead_letter_path(), "{}\n").unwrap();
     let mut memory = Memory::default();
     for _ in 0..2 {
-        support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
+        crate::support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
     }
     assert_eq!(memory.messages, ["x"]);
 }
@@ -215,7 +211,7 @@ fn more_files_than_may_be_open_are_all_read() {
         }
         let mut options = place.options("");
         options.registry_interval = std::time::Duration::from_secs(1);
-        support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
+        crate::support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
     }
     assert_eq!(sorted(memory.messages), lines(0, 6_000));
     assert_eq!(memory.repeated, 0);
@@ -233,7 +229,7 @@ fn a_compressed_file_that_is_broken_off_is_read_as_far_as_it_goes_and_reported()
     options.batch_lines_max = 1_000;
     let stop = clew_collect::StopToken::new();
     let mut memory = Memory::default();
-    let report = support::collect(&options, &mut memory, &stop).unwrap();
+    let report = crate::support::collect(&options, &mut memory, &stop).unwrap();
     assert!(memory.messages.len() > 10_000 && memory.messages.len() < 50_000);
     assert!(matches!(
         report.skipped[0].reason,
@@ -241,7 +237,7 @@ fn a_compressed_file_that_is_broken_off_is_read_as_far_as_it_goes_and_reported()
     ));
     // When the rest arrives, reading goes on where it broke off.
     std::fs::write(place.log("a.log.1.gz"), &whole).unwrap();
-    let report = support::collect(&options, &mut memory, &stop).unwrap();
+    let report = crate::support::collect(&options, &mut memory, &stop).unwrap();
     assert_eq!((memory.messages == all, memory.repeated), (true, 0));
     assert!(report.skipped.is_empty());
 }
@@ -267,7 +263,7 @@ fn the_status_tells_how_far_files_are_behind_also_while_a_collector_runs() {
     place.append("b.log", text(&lines(20, 3)));
     std::fs::remove_file(place.log("a.log")).unwrap();
     assert_eq!(lags(&look()), [None, Some(3 * line_bytes)]);
-    let follower = support::Follower::start(place.options(""), Memory::default());
+    let follower = crate::support::Follower::start(place.options(""), Memory::default());
     follower.expect(&lines(20, 3));
     look();
     follower.finish();

@@ -1,11 +1,7 @@
 //! Lines of every kind: long, unfinished, with odd ends and odd bytes.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
+use crate::support::{Follower, Memory, Place, collect, lines, text};
 use clew_collect::{Event, Mode, ParserChoice, ParserName, Sink, StopToken};
-use support::{Follower, Memory, Place, collect, lines, text};
 
 #[test]
 fn a_line_longer_than_the_limit_is_cut_and_marked_whatever_its_length() {

@@ -1,14 +1,10 @@
 //! Lines that are sent to the collector.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
-mod support;
-
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
+use crate::support::{Follower, Memory, Place, lines, text};
 use clew_collect::{CollectOptions, FeedAddress, FeedOptions, ParserChoice, ParserName};
-use support::{Follower, Memory, Place, lines, text};
 
 /// Reads a folder of logs and listens at a socket beside it.
 fn options(place: &Place) -> CollectOptions {

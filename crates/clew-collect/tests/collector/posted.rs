@@ -1,7 +1,5 @@
 //! The sink of JSON lines against a server that puts off, refuses and breaks off.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
