@@ -6,7 +6,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::error::SqlError;
+use crate::error::SqlError;
 
 /// A page that is still to come.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]

@@ -3,12 +3,12 @@
 use clew_opensearch::wing::{Call, delete_found};
 use serde_json::{Value, json};
 
-use super::error::SqlError;
-use super::fields::SqlType;
-use super::plan::{Plan, Stage};
-use super::rows::{Column, Columns, Table};
-use super::words::Parser;
-use super::{planned, resolved};
+use crate::error::SqlError;
+use crate::pushed::fields::SqlType;
+use crate::stages::rows::{Column, Columns, Table};
+use crate::statement::plan::{Plan, Stage};
+use crate::statement::words::Parser;
+use crate::{planned, resolved};
 
 /// `FROM indices [WHERE condition]`, of which the word before it was read.
 pub(super) fn deletion(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use clew_opensearch::wing::{ApiError, Reply};
 use serde_json::json;
 
-use super::Language;
+use crate::Language;
 
 /// How much of a statement an error shows.
 const SHOWN_BYTES_MAX: usize = 200;

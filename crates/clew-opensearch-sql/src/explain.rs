@@ -3,12 +3,12 @@
 use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
-use super::error::SqlError;
-use super::plan::{Plan, Statement};
-use super::push::{Pushed, RowSource};
-use super::request::Request;
-use super::scan::ROWS_MAX;
-use super::{Language, planned, resolved};
+use crate::error::SqlError;
+use crate::pushed::push::{Pushed, RowSource};
+use crate::pushed::scan::ROWS_MAX;
+use crate::request::Request;
+use crate::statement::plan::{Plan, Statement};
+use crate::{Language, planned, resolved};
 
 /// Says what would be done.
 pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {

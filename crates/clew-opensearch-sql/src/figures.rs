@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clew_opensearch::wing::Call;
 use serde_json::{Value, json};
 
-use super::Language;
-use super::error::SqlError;
+use crate::Language;
+use crate::error::SqlError;
 
 /// The figures of both languages.
 #[derive(Debug, Default)]

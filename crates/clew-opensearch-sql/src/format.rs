@@ -3,10 +3,10 @@
 use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
-use super::Language;
-use super::cast::shown;
-use super::error::SqlError;
-use super::rows::{Row, Table};
+use crate::Language;
+use crate::error::SqlError;
+use crate::functions::cast::shown;
+use crate::stages::rows::{Row, Table};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,55 +14,15 @@
 //! # Ok::<(), clew_engine::EngineError>(())
 //! ```
 //!
+//! Rooms: `statement` (what is written becomes a plan), `pushed` (what of a plan a search does), `stages` (what is done with its
+//! rows), `functions` (of one row). Beside them what endpoints need: requests, answers, cursors, figures.
+//!
 //! Deliberately absent: subqueries that depend on the row around them, and a second way to search.
 
-mod calls;
-mod expr;
-mod lex;
-mod order;
-mod parser;
-mod plan;
-mod ppl;
-mod ppl_join;
-mod ppl_stats;
-mod select;
-mod sources;
-mod unions;
-mod words;
-
-mod date_kinds;
-mod fields;
-mod filter;
-mod groups;
-mod highlight;
-mod hit;
-mod push;
-mod scan;
-
-mod budget;
-mod calendar;
-mod cast;
-mod date_format;
-mod dates;
-mod eval;
-mod fold;
-mod frame;
 mod functions;
-mod grok;
-mod join;
-mod like;
-mod lookup;
-mod nested;
-mod numbers;
-mod ranks;
-mod regexes;
-mod rows;
-mod running;
-mod subquery;
-mod texts;
-mod time;
-mod times;
-mod window;
+mod pushed;
+mod stages;
+mod statement;
 
 mod catalog;
 mod cursor;
@@ -86,16 +46,16 @@ use cursor::Cursor;
 use delete::deleted;
 use error::SqlError;
 use explain::{explained, told_plan};
-use fields::Fields;
 use format::Format;
-use plan::{Plan, Statement, Subquery};
-use push::{Pushed, RowSource};
+use pushed::fields::Fields;
+use pushed::push::{Pushed, RowSource};
+use pushed::scan::{ROWS_MAX, ScanSource};
 use request::Request;
 pub use routes::WING;
-use rows::{Columns, Table};
-use scan::{ROWS_MAX, ScanSource};
 use serde_json::{Value, json};
-use subquery::SubqueryResult;
+use stages::rows::{Columns, Table};
+use stages::subquery::SubqueryResult;
+use statement::plan::{Plan, Statement, Subquery};
 
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +119,7 @@ async fn closed(call: &Call) -> Result<Reply, SqlError> {
     let cursor = request
         .cursor
         .ok_or_else(|| SqlError::argument("[cursor] is missing"))?;
-    scan::close(call, &Cursor::read(&cursor)?.scroll).await?;
+    pushed::scan::close(call, &Cursor::read(&cursor)?.scroll).await?;
     Ok(Reply::json(&json!({"succeeded": true})))
 }
 
@@ -219,7 +179,7 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
             let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
-            return scan::off_thread(call, takes_long, move || {
+            return pushed::scan::off_thread(call, takes_long, move || {
                 let mut table = table.through(&pushed.rest, &memory)?.shown();
                 if !pushed.is_limited() {
                     table.rows.truncate(rows_max);
@@ -267,7 +227,7 @@ async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
             let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
-            scan::off_thread(call, takes_long, move || {
+            pushed::scan::off_thread(call, takes_long, move || {
                 table.through(&pushed.rest, &memory)
             })
             .await?
@@ -287,7 +247,8 @@ async fn planned<'c>(
     let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
     let mut pushed = Pushed::of(plan.flattened(&fields)?, &fields)?;
     let mut rest = pushed.rest.clone();
-    rest.iter_mut().for_each(plan::Stage::forget_rows);
+    rest.iter_mut()
+        .for_each(statement::plan::Stage::forget_rows);
     Table::empty(pushed.columns()).through(&rest, &call.memory)?;
     if let Some(filter) = filter {
         pushed.add_query(filter);
@@ -332,7 +293,9 @@ fn shown_tables(call: &Call, like: &str) -> Result<Table, SqlError> {
         )
         .map_err(ApiError::from)?;
     let names = resolved.iter().map(|found| found.name().to_string());
-    let mut names: Vec<String> = names.filter(|name| like::like(name, like)).collect();
+    let mut names: Vec<String> = names
+        .filter(|name| functions::like::like(name, like))
+        .collect();
     names.sort();
     Ok(Catalog {
         cluster: &call.api.options.cluster_name,
@@ -341,7 +304,8 @@ fn shown_tables(call: &Call, like: &str) -> Result<Table, SqlError> {
 }
 
 async fn next_page(call: &Call, format: Format, cursor: Cursor) -> Result<Reply, SqlError> {
-    let Statement::Rows(plan) = select::parse(&cursor.query, cursor.parameters.clone())? else {
+    let Statement::Rows(plan) = statement::select::parse(&cursor.query, cursor.parameters.clone())?
+    else {
         return Err(SqlError::argument("the cursor cannot be read"));
     };
     let (source, pushed) = planned(call, resolved(call, plan).await?, None).await?;
@@ -354,7 +318,7 @@ async fn paged(
     source: &ScanSource<'_>,
     format: Format,
     pushed: &Arc<Pushed>,
-    (mut page, mut cursor): (scan::Page, Cursor),
+    (mut page, mut cursor): (pushed::scan::Page, Cursor),
 ) -> Result<Reply, SqlError> {
     let total = match &pushed.read {
         RowSource::Hits(hits) => page.total.min(hits.limit.unwrap_or(usize::MAX)),
@@ -374,7 +338,7 @@ async fn paged(
         rows: page.rows,
     };
     let (pushed, memory) = (pushed.clone(), source.call.memory.clone());
-    scan::off_thread(source.call, rows.rows.len() > INLINE_ROWS_MAX, move || {
+    pushed::scan::off_thread(source.call, rows.rows.len() > INLINE_ROWS_MAX, move || {
         let table = rows.through(&pushed.rest, &memory)?.shown();
         Ok(format.reply(&table, total, next))
     })

@@ -3,9 +3,10 @@
 use clew_opensearch::wing::Call;
 use serde_json::Value;
 
-use super::error::SqlError;
-use super::plan::Statement;
-use super::{Language, ppl, select};
+use crate::Language;
+use crate::error::SqlError;
+use crate::statement::plan::Statement;
+use crate::statement::{ppl, select};
 
 /// Statements up to this become too little to be counted.
 const SHORT_BYTES: usize = 4 << 10;

@@ -3,9 +3,9 @@
 
 use clew_opensearch::wing::Call;
 
-use super::Language;
-use super::error::SqlError;
-use super::scan::ROWS_MAX;
+use crate::Language;
+use crate::error::SqlError;
+use crate::pushed::scan::ROWS_MAX;
 
 /// Under what names a setting is known.
 const SQL: [&str; 2] = ["plugins.sql.enabled", "opendistro.sql.enabled"];

@@ -6,13 +6,14 @@ use clew_opensearch::wing::RequestMemory;
 use clew_platform::{Disk, MemoryAccount, MemoryLimits, SimDisk};
 use serde_json::{Value, json};
 
-use super::error::SqlError;
-use super::expr::Expr;
-use super::fields::Fields;
-use super::plan::{JoinKind, Plan, Stage, Statement};
-use super::push::Pushed;
-use super::rows::Table;
-use super::{Language, WING, ppl, select};
+use crate::error::SqlError;
+use crate::pushed::fields::Fields;
+use crate::pushed::push::Pushed;
+use crate::stages::rows::Table;
+use crate::statement::expr::Expr;
+use crate::statement::plan::{JoinKind, Plan, Stage, Statement};
+use crate::statement::{ppl, select};
+use crate::{Language, WING};
 
 /// Memory without a limit.
 fn memory() -> RequestMemory {

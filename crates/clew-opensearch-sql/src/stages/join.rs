@@ -1,0 +1,402 @@
+//! Rows of two sources beside and below each other, and of objects inside of rows: what joins, unions and nested objects mean.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clew_opensearch::wing::RequestMemory;
+use serde_json::Value;
+
+use crate::error::SqlError;
+use crate::functions::cast::shown;
+use crate::pushed::fields::SqlType;
+use crate::pushed::hit::part_of;
+use crate::stages::budget::{Budget, Walk};
+use crate::stages::eval::{Bound, bind};
+use crate::stages::rows::{Column, Columns, Row, Table, key_of};
+use crate::statement::plan::{Combine, Combining, Join, JoinKind, Rows, Unnest};
+
+/// Pairs of rows that one join looks at.
+const PAIRS_MAX: usize = 1_000_000;
+/// What a row takes in the table of keys, beside its key.
+const ENTRY_BYTES: usize = 64;
+
+/// The rows of a stage that were made before it.
+pub(crate) fn made(rows: &Rows) -> Result<&Table, SqlError> {
+    match rows {
+        Rows::Made(table) => Ok(table),
+        Rows::Of(_) => Err(SqlError::semantic("the rows of a join are not there yet")),
+    }
+}
+
+/// Each row with each of the others that it belongs to; the others are found by a table of their keys.
+///
+/// # Errors
+/// A column that there is not, more pairs than one join may look at, or rows that take too much memory.
+pub(crate) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Result<Table, SqlError> {
+    let others = made(&join.rows)?;
+    let (mut keys, mut other_keys) = (Vec::new(), Vec::new());
+    for (key, other) in &join.keys {
+        keys.push(bind(key, &table.columns)?.0);
+        other_keys.push(bind(other, &others.columns)?.0);
+    }
+    let width = table.columns.0.len();
+    let columns = beside(table.columns, &others.columns);
+    let condition = match &join.condition {
+        Some(condition) => Some(bind(condition, &columns)?.0),
+        None => None,
+    };
+    let places = if table.rows.is_empty() {
+        BTreeMap::new()
+    } else {
+        places(others, &other_keys, memory)?
+    };
+    let (mut rows, mut pairs, mut matched) = (Vec::new(), 0, BTreeSet::new());
+    let (mut budget, mut walk) = (Budget::of(memory), Walk::begin());
+    for mut row in table.rows {
+        walk.step()?;
+        let found = key(&keys, &row).and_then(|key| places.get(&key));
+        let mut is_alone = true;
+        for place in found.into_iter().flatten() {
+            pairs += 1;
+            if pairs > PAIRS_MAX {
+                return Err(SqlError::semantic(format!(
+                    "a join would look at more than {PAIRS_MAX} pairs of rows"
+                )));
+            }
+            walk.step()?;
+            let other = others.rows.get(*place).into_iter().flatten();
+            let pair: Row = row.iter().chain(other).cloned().collect();
+            if condition
+                .as_ref()
+                .is_some_and(|holds| !holds.is_true(&pair))
+            {
+                continue;
+            }
+            is_alone = false;
+            if join.kind.shows_left() {
+                break;
+            }
+            if join.kind.keeps_right() {
+                matched.insert(*place);
+            }
+            pair.iter().try_for_each(|value| budget.spend(value))?;
+            rows.push(pair);
+        }
+        let stays = if is_alone {
+            join.kind.keeps_left()
+        } else {
+            join.kind == JoinKind::Semi
+        };
+        if stays {
+            row.resize(columns.0.len(), Value::Null);
+            row.iter().try_for_each(|value| budget.spend(value))?;
+            rows.push(row);
+        }
+    }
+    if join.kind.keeps_right() {
+        rows.extend(alone(others, &matched, width, &mut budget)?);
+    }
+    let mut table = Table { columns, rows };
+    if join.kind.shows_left() {
+        table.columns.0.truncate(width);
+        table.rows.iter_mut().for_each(|row| row.truncate(width));
+    }
+    Ok(table)
+}
+
+/// The columns of both: of two of one name, the second has that of its source before it.
+fn beside(mut columns: Columns, others: &Columns) -> Columns {
+    for column in &others.0 {
+        let mut column = column.clone();
+        if let Some(qualified) = &column.qualified
+            && columns.0.iter().any(|have| have.name == column.name)
+        {
+            column.name.clone_from(qualified);
+        }
+        columns.0.push(column);
+    }
+    columns
+}
+
+/// The rows that have none beside them, behind so many empty columns.
+fn alone(
+    others: &Table,
+    matched: &BTreeSet<usize>,
+    width: usize,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Row>, SqlError> {
+    let mut walk = Walk::begin();
+    let mut rows = Vec::new();
+    for (place, other) in others.rows.iter().enumerate() {
+        walk.step()?;
+        if matched.contains(&place) {
+            continue;
+        }
+        let mut row: Row = vec![Value::Null; width];
+        row.extend(other.iter().cloned());
+        row.iter().try_for_each(|value| budget.spend(value))?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Where the rows with a key stand.
+fn places(
+    table: &Table,
+    keys: &[Bound],
+    memory: &RequestMemory,
+) -> Result<BTreeMap<String, Vec<usize>>, SqlError> {
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let (mut walk, mut bytes) = (Walk::begin(), 0);
+    for (place, row) in table.rows.iter().enumerate() {
+        walk.step()?;
+        if let Some(key) = key(keys, row) {
+            bytes += key.len() + ENTRY_BYTES;
+            places.entry(key).or_default().push(place);
+        }
+    }
+    memory.take(bytes)?;
+    Ok(places)
+}
+
+/// What rows that belong together have in common; none where a value is not known.
+fn key(keys: &[Bound], row: &[Value]) -> Option<String> {
+    let mut key = String::new();
+    for bound in keys {
+        key.push_str(&key_part(&bound.value(row))?);
+        key.push('\u{0}');
+    }
+    Some(key)
+}
+
+/// Numbers are the same in every type, and several values are compared by the first of them.
+fn key_part(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Array(items) => key_part(items.first()?),
+        Value::Number(number) if number.is_f64() => Some(number.as_f64()?.to_string()),
+        other => Some(shown(other)),
+    }
+}
+
+/// The rows with those of another SELECT.
+///
+/// # Errors
+/// Other columns than those of the first, or rows that take too much memory.
+pub(crate) fn combined(
+    mut table: Table,
+    combine: &Combine,
+    memory: &RequestMemory,
+) -> Result<Table, SqlError> {
+    let others = made(&combine.rows)?;
+    if table.columns.0.len() != others.columns.0.len() {
+        return Err(SqlError::semantic(format!(
+            "the SELECTs of a union have different numbers of columns: [{}] and [{}]",
+            table.columns.0.len(),
+            others.columns.0.len()
+        )));
+    }
+    for (column, other) in table.columns.0.iter_mut().zip(&others.columns.0) {
+        let are_numbers = column.kind.is_number() && other.kind.is_number();
+        if are_numbers || column.kind == SqlType::Undefined {
+            column.kind = column.kind.max(other.kind);
+        }
+    }
+    let mut walk = Walk::begin();
+    let mut known = BTreeSet::new();
+    match combine.kind {
+        Combining::All | Combining::Distinct => {
+            let mut budget = Budget::of(memory);
+            for row in &others.rows {
+                row.iter().try_for_each(|value| budget.spend(value))?;
+                table.rows.push(row.clone());
+            }
+        }
+        Combining::Without | Combining::Common => {
+            for row in &others.rows {
+                walk.step()?;
+                known.insert(key_of(row.iter()));
+            }
+        }
+    }
+    if combine.kind == Combining::All {
+        return Ok(table);
+    }
+    let mut seen = BTreeSet::new();
+    table.kept(|row| {
+        let key = key_of(row.iter());
+        let stays = match combine.kind {
+            Combining::Without => !known.contains(&key),
+            Combining::Common => known.contains(&key),
+            Combining::All | Combining::Distinct => true,
+        };
+        stays && seen.insert(key)
+    })
+}
+
+/// One row for each object of a column, with parts of the object as columns.
+///
+/// # Errors
+/// A column that there is not, or rows that take too much memory.
+pub(crate) fn unnested(
+    table: Table,
+    unnest: &Unnest,
+    memory: &RequestMemory,
+) -> Result<Table, SqlError> {
+    let mut columns = table.columns;
+    let place = columns.place(&unnest.column)?;
+    let mut parts = Vec::with_capacity(unnest.parts.len());
+    for part in &unnest.parts {
+        let of = columns.place(&part.column)?;
+        let kind = columns.kind(of);
+        parts.push((of, kind, part.path.as_str()));
+        columns.0.push(Column::new(&part.name, kind));
+    }
+    let (mut budget, mut walk) = (Budget::of(memory), Walk::begin());
+    let mut rows = Vec::new();
+    for mut row in table.rows {
+        walk.step()?;
+        // They are not copied into every row.
+        let objects = match row.get_mut(place).map(Value::take) {
+            Some(Value::Array(objects)) => objects,
+            Some(Value::Null) | None => Vec::new(),
+            Some(object) => vec![object],
+        };
+        for (of, ..) in &parts {
+            if let Some(value) = row.get_mut(*of) {
+                *value = Value::Null;
+            }
+        }
+        let nothing = (objects.is_empty() && unnest.keeps_left).then_some(Value::Null);
+        for object in objects.iter().chain(&nothing) {
+            let values = parts
+                .iter()
+                .map(|(_, kind, path)| part_of(*kind, path, object));
+            let new: Row = row.iter().cloned().chain(values).collect();
+            new.iter().try_for_each(|value| budget.spend(value))?;
+            rows.push(new);
+        }
+    }
+    Ok(Table { columns, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clew_platform::{MemoryAccount, MemoryLimits};
+    use serde_json::json;
+
+    use super::*;
+    use crate::statement::expr::Expr;
+    use crate::statement::plan::MemberColumn;
+
+    fn table(names: &[&str], rows: Value) -> Table {
+        let columns = names.iter().map(|name| Column::new(*name, SqlType::Long));
+        let rows = rows.as_array().cloned().unwrap_or_default();
+        let row = |row: &Value| row.as_array().cloned().unwrap_or_default();
+        Table {
+            columns: Columns(columns.collect()),
+            rows: rows.iter().map(row).collect(),
+        }
+    }
+
+    fn memory() -> RequestMemory {
+        RequestMemory::new(&MemoryAccount::new(MemoryLimits::none()))
+    }
+
+    #[test]
+    fn rows_with_the_same_key_stand_beside_each_other() {
+        let left = || table(&["a.n"], json!([[1], [2], [null], [3.0]]));
+        let others = table(
+            &["b.n", "b.m"],
+            json!([[2, 20], [1, 10], [2, 21], [3, 30], [null, 0]]),
+        );
+        let others = Arc::new(others);
+        let join = |kind: JoinKind| Join {
+            kind,
+            rows: Rows::Made(others.clone()),
+            keys: vec![(Expr::column("a.n"), Expr::column("b.n"))],
+            condition: None,
+        };
+        let found = joined(left(), &join(JoinKind::Inner), &memory())
+            .expect("rows")
+            .rows;
+        let expected = json!([[1, 1, 10], [2, 2, 20], [2, 2, 21], [3.0, 3, 30]]);
+        assert_eq!(json!(found), expected);
+        let joined = |kind| joined(left(), &join(kind), &memory()).expect("rows");
+        let found = joined(JoinKind::Left).rows;
+        assert_eq!(found.len(), 5);
+        assert_eq!(json!(found[3]), json!([null, null, null]));
+        let found = joined(JoinKind::Right).rows;
+        assert_eq!(found.len(), 5);
+        assert_eq!(json!(found[4]), json!([null, null, 0]));
+        assert_eq!(joined(JoinKind::Full).rows.len(), 6);
+        for (kind, expected) in [
+            (JoinKind::Semi, json!([[1], [2], [3.0]])),
+            (JoinKind::Anti, json!([[null]])),
+        ] {
+            let found = joined(kind);
+            assert_eq!(json!(found.rows), expected);
+            assert_eq!(found.columns.0.len(), 1);
+        }
+    }
+
+    #[test]
+    fn joins_of_too_many_pairs_are_refused() {
+        let many = |name: &str| {
+            let mut many = table(&[name], json!([]));
+            many.rows = vec![vec![1.into()]; 1_100];
+            many
+        };
+        let join = Join {
+            kind: JoinKind::Inner,
+            rows: Rows::Made(Arc::new(many("b.n"))),
+            keys: Vec::new(),
+            condition: Some(Expr::Literal(false.into())),
+        };
+        let error = joined(many("a.n"), &join, &memory()).expect_err("too many");
+        assert!(error.shown().contains("pairs"), "{}", error.shown());
+    }
+
+    #[test]
+    fn rows_are_put_together_as_sets_or_not() {
+        let others = Arc::new(table(&["m"], json!([[2], [3], [3]])));
+        for (kind, expected) in [
+            (Combining::All, json!([[1], [2], [2], [2], [3], [3]])),
+            (Combining::Distinct, json!([[1], [2], [3]])),
+            (Combining::Without, json!([[1]])),
+            (Combining::Common, json!([[2]])),
+        ] {
+            let combine = Combine {
+                kind,
+                rows: Rows::Made(others.clone()),
+            };
+            let left = table(&["n"], json!([[1], [2], [2]]));
+            let found = combined(left, &combine, &memory()).expect("rows");
+            assert_eq!(json!(found.rows), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn objects_become_rows() {
+        let rows = json!([[1, [{"n": 5}, {"n": 6}], [5, 6]], [2, {"n": 7}, 7], [3, null, null]]);
+        let unnest = |keeps_left: bool| Unnest {
+            column: "objects".into(),
+            parts: vec![MemberColumn {
+                column: "all".into(),
+                path: "n".into(),
+                name: "p.n".into(),
+            }],
+            keeps_left,
+        };
+        for (keeps_left, expected) in [
+            (false, json!([[1, 5], [1, 6], [2, 7]])),
+            (true, json!([[1, 5], [1, 6], [2, 7], [3, null]])),
+        ] {
+            let table = table(&["id", "objects", "all"], rows.clone());
+            let found = unnested(table, &unnest(keeps_left), &memory()).expect("rows");
+            let shown = found.rows.iter().map(|row| json!([row[0], row[3]]));
+            assert_eq!(json!(shown.collect::<Vec<_>>()), expected);
+        }
+    }
+}
