@@ -24,6 +24,12 @@ pub fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// The nanoseconds of a time, of which 64 bits hold those of 584 years; as many as there can be of one that lasts longer.
+#[inline]
+pub fn whole_ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// The machine's clocks.
 #[derive(Debug)]
 pub struct RealClock {
@@ -105,14 +111,14 @@ impl FixedClock {
     }
     /// Moves both the wall clock and the monotonic clock forward.
     pub fn advance(&self, by: Duration) {
-        let nanos = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = whole_ns(by);
         self.nanos.fetch_add(nanos, Ordering::SeqCst);
         self.wall_nanos.fetch_add(nanos, Ordering::SeqCst);
     }
     /// Sets the wall clock alone, to a time since the Unix epoch, as somebody does with a machine's that was wrong.
     pub fn set(&self, since_epoch: Duration) {
-        let nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
-        self.wall_nanos.store(nanos, Ordering::SeqCst);
+        self.wall_nanos
+            .store(whole_ns(since_epoch), Ordering::SeqCst);
     }
 }
 

@@ -47,7 +47,9 @@ pub use account::{
 pub use advice::{advise_random, bring_in, brought_in};
 pub use allocator::{Mimalloc, give_back_freed};
 pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, overdue, stopped};
-pub use clock::{Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms};
+pub use clock::{
+    Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms, whole_ns,
+};
 pub use counting::{CountingAllocator, thread_allocations};
 pub use defects::{Panicked, caught};
 pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use clew_platform::thread_cpu_time;
+use clew_platform::{thread_cpu_time, whole_ns};
 
 use crate::process::{Scheduled, monotonic_ns};
 use crate::trace::{Attribute, Trace, TraceParent, Tracer};
@@ -392,7 +392,7 @@ impl Waiting {
     /// It has a thread, the calling one, until the result is dropped.
     pub fn end(self) -> Option<AtWork> {
         let (spent, since) = self.0?;
-        let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let waited = whole_ns(since.elapsed());
         spent.queue.fetch_add(waited, Ordering::Relaxed);
         Some(spent.enter())
     }

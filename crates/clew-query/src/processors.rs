@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use clew_schema::percent::{self, Plus};
 use serde_json::Value;
 
 /// Why a text is no size.
@@ -88,20 +89,7 @@ fn is_beyond(number: &str) -> bool {
 /// # Errors
 /// What is wrong with it, in words.
 pub fn url_decoded(text: &str) -> Result<String, String> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-                let value = digit(bytes.next()).zip(digit(bytes.next()));
-                let value = value.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-                value.ok_or_else(|| wrong_escape(text))?
-            }
-            other => other,
-        });
-    }
+    let decoded = percent::decoded(text, Plus::IsSpace).ok_or_else(|| wrong_escape(text))?;
     Ok(String::from_utf8_lossy(&decoded).into_owned())
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use clew_platform::whole_ns;
 use clew_query::AggError;
 use clew_search::Stopwatch;
 
@@ -53,7 +54,7 @@ impl Figures {
     /// It was planned since then.
     pub(crate) fn planned(&self, since: Duration) {
         let took = self.stopwatch.now().saturating_sub(since);
-        add(&self.planning_ns, nanos(took));
+        add(&self.planning_ns, whole_ns(took));
     }
 
     /// Does something and notes how long it took.
@@ -61,13 +62,9 @@ impl Figures {
         let started = self.stopwatch.now();
         let done = work();
         let took = self.stopwatch.now().saturating_sub(started);
-        add(counter, nanos(took));
+        add(counter, whole_ns(took));
         done
     }
-}
-
-fn nanos(took: Duration) -> u64 {
-    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Does what is done to what an aggregation counted once a shard's documents were all seen.

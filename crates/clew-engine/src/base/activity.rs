@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use clew_platform::whole_ns;
 use parking_lot::Mutex;
 
 /// Groups that searches may name; the others are not counted by group.
@@ -32,7 +33,7 @@ impl Counted {
     fn once(took: Duration) -> Self {
         Counted {
             total: 1,
-            ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+            ns: whole_ns(took),
         }
     }
 }

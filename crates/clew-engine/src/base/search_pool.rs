@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use clew_platform::{CancellationToken, Clock, Work, Workers};
+use clew_platform::{CancellationToken, Clock, Work, Workers, whole_ns};
 use clew_profile::{HandedOn, Waiting};
 use clew_search::{Threads, share};
 use parking_lot::Mutex;
@@ -359,7 +359,7 @@ struct Usual(AtomicU64);
 impl Usual {
     /// A step of a sixteenth towards what one took; where several threads count at once, one of them may do so for nothing.
     fn count(&self, took: Duration) {
-        let (usual, took) = (self.0.load(Ordering::Relaxed), nanos(took));
+        let (usual, took) = (self.0.load(Ordering::Relaxed), whole_ns(took));
         let step = usual / 16 + 1_000;
         let next = match took > usual {
             true => usual.saturating_add(step).min(took),
@@ -375,10 +375,6 @@ impl Usual {
             .saturating_mul(LONG_TIMES)
             .clamp(LONG_AFTER_MIN, LONG_AFTER_MAX)
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 struct Turn {

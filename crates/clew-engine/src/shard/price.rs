@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use clew_platform::whole_ns;
+
 /// Prices that are remembered.
 const REMEMBERED: usize = 8;
 /// So many must be known before the dearest of them is left out.
@@ -33,7 +35,7 @@ impl RecentPrice {
 
     /// So many units have taken this.
     pub(crate) fn paid(&self, units: usize, took: Duration) {
-        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = whole_ns(took);
         let price = (nanos / units.max(1) as u64).max(1);
         let at = self.paid.fetch_add(1, Ordering::Relaxed) % REMEMBERED;
         self.last[at].store(price, Ordering::Relaxed);

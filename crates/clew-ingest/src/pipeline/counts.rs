@@ -4,6 +4,8 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use clew_platform::whole_ns;
+
 /// What is counted of one pipeline or step, by all threads that go through it.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
@@ -53,7 +55,7 @@ impl Counter {
         self.current.fetch_add(1, Ordering::Relaxed);
         let begun = Instant::now();
         let done = work();
-        let nanos = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let nanos = whole_ns(begun.elapsed());
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
         self.current.fetch_sub(1, Ordering::Relaxed);
         self.count.fetch_add(1, Ordering::Relaxed);

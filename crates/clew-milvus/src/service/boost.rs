@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use clew_engine::{Pinned, SearchRequest, WantedField};
-use clew_platform::{FNV1A_64, fnv1a_64};
+use clew_platform::{FNV1A_64, fnv1a_64, mixed_bits};
 use clew_query::{Bool, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
@@ -173,17 +173,14 @@ fn drawn(collection: &Collection, json: &str, chance: u64) -> Result<Chance> {
     Ok(Chance { seed, field })
 }
 
-/// A number from 0 to below 1 that follows from a text and a seed (FNV-1a, its bits mixed as `SplitMix64` does it).
+/// A number from 0 to below 1 that follows from a text and a seed.
 #[allow(
     clippy::cast_precision_loss,
     reason = "52 bits are what such a number has"
 )]
 fn number_by(seed: u64, text: &str) -> f64 {
-    let hash = fnv1a_64(FNV1A_64, text.as_bytes());
-    let mut mixed = hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((mixed ^ (mixed >> 31)) >> 12) as f64 / (1_u64 << 52) as f64
+    let bits = mixed_bits(fnv1a_64(FNV1A_64, text.as_bytes()) ^ mixed_bits(seed));
+    (bits >> 12) as f64 / (1_u64 << 52) as f64
 }
 
 impl Service {

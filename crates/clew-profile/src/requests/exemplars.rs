@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clew_platform::whole_ns;
 use parking_lot::Mutex;
 
 use crate::trace::{SpanId, Trace, TraceId};
@@ -95,7 +96,7 @@ impl Place {
         self.span.store(exemplar.span.number(), Ordering::Relaxed);
         let bits = exemplar.value.to_bits();
         self.value.store(bits, Ordering::Relaxed);
-        let ns = u64::try_from(exemplar.at.as_nanos()).unwrap_or(u64::MAX);
+        let ns = whole_ns(exemplar.at);
         self.at_ns.store(ns, Ordering::Relaxed);
         self.version
             .store(version.wrapping_add(2), Ordering::Release);

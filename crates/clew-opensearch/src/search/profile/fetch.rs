@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clew_engine::Hit;
+use clew_platform::whole_ns;
 use clew_search::Timing;
 use serde_json::{Map, Value, json};
 
-use super::{nanos, step};
+use super::step;
 
 /// Steps that OpenSearch has beside those that are noted, and there is no such thing here.
 const STEPS_OF_OTHERS: [&str; 3] = [
@@ -171,7 +172,7 @@ fn entry(fetched: &Fetched) -> Value {
         json!({
             "type": phase.name(),
             "description": phase.name(),
-            "time_in_nanos": nanos(timing.took),
+            "time_in_nanos": whole_ns(timing.took),
             "breakdown": breakdown,
         })
     });
@@ -180,7 +181,7 @@ fn entry(fetched: &Fetched) -> Value {
     json!({
         "type": fetched.purpose,
         "description": fetched.purpose,
-        "time_in_nanos": nanos(own + inside),
+        "time_in_nanos": whole_ns(own + inside),
         "breakdown": breakdown,
         "children": phases.collect::<Vec<Value>>(),
     })

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use clew_aggregation::AggProfile;
 use clew_engine::{KnnProfile, SearchResponse, ShardProfile, Took, VectorChoice};
+use clew_platform::whole_ns;
 use clew_profile::{Spent, SpentTimes};
 use clew_search::{Collecting, QueryProfile, RescoreProfile, Timing};
 use serde_json::{Map, Value, json};
@@ -60,19 +61,19 @@ fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
         "outbound_network_time_in_millis": 0,
         "searches": [{
             "query": queries.queries.iter().map(query_entry).collect::<Vec<Value>>(),
-            "rewrite_time": nanos(queries.rewriting),
+            "rewrite_time": whole_ns(queries.rewriting),
             "collector": collectors,
             "knn": knn,
         }],
         "aggregations": shard.aggs.iter().map(agg_entry).collect::<Vec<Value>>(),
-        "took_nanos": nanos(shard.query.took),
+        "took_nanos": whole_ns(shard.query.took),
     });
     if !queries.rescoring.is_empty() {
         let rounds = queries.rescoring.iter().map(rescore_entry);
         entry["searches"][0]["rescore"] = rounds.collect();
     }
     if let Some(fetch) = shard.fetch {
-        entry["fetch_nanos"] = nanos(fetch.took).into();
+        entry["fetch_nanos"] = whole_ns(fetch.took).into();
     }
     if let Some(spent) = shard.spent {
         entry["parts"] = parts(&spent);
@@ -83,11 +84,11 @@ fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
 /// Where time went, as `rest_request_part_seconds` has it.
 fn parts(spent: &SpentTimes) -> Value {
     json!({
-        "cpu_nanos": nanos(spent.cpu),
-        "run_queue_nanos": nanos(spent.run_queue),
-        "queue_nanos": nanos(spent.queue),
-        "blocked_nanos": nanos(spent.blocked),
-        "wall_nanos": nanos(spent.wall()),
+        "cpu_nanos": whole_ns(spent.cpu),
+        "run_queue_nanos": whole_ns(spent.run_queue),
+        "queue_nanos": whole_ns(spent.queue),
+        "blocked_nanos": whole_ns(spent.blocked),
+        "wall_nanos": whole_ns(spent.wall()),
     })
 }
 
@@ -134,7 +135,7 @@ fn query_entry(query: &QueryProfile) -> Value {
     let mut entry = json!({
         "type": query.kind,
         "description": query.description,
-        "time_in_nanos": nanos(query.took()),
+        "time_in_nanos": whole_ns(query.took()),
         "breakdown": breakdown,
     });
     if !query.children.is_empty() {
@@ -148,20 +149,20 @@ fn rescore_entry(round: &RescoreProfile) -> Value {
     json!({
         "type": "QueryRescorer",
         "window_size": round.window,
-        "time_in_nanos": nanos(round.took),
+        "time_in_nanos": whole_ns(round.took),
         "query": [query_entry(&round.query)],
     })
 }
 
 /// How long a step took, and how often it was taken.
 fn step(breakdown: &mut Map<String, Value>, name: &str, timing: Timing) {
-    breakdown.insert(name.to_string(), nanos(timing.took).into());
+    breakdown.insert(name.to_string(), whole_ns(timing.took).into());
     breakdown.insert(format!("{name}_count"), timing.count.into());
 }
 
 fn collector_entry(collecting: &Collecting) -> Value {
     let entry = |name: &str, reason: &str, took: Duration, children: Vec<Value>| {
-        let mut entry = json!({ "name": name, "reason": reason, "time_in_nanos": nanos(took) });
+        let mut entry = json!({ "name": name, "reason": reason, "time_in_nanos": whole_ns(took) });
         if !children.is_empty() {
             entry["children"] = children.into();
         }
@@ -213,19 +214,19 @@ fn agg_entry(agg: &AggProfile) -> Value {
     let mut entry = json!({
         "type": agg.kind,
         "description": agg.name,
-        "time_in_nanos": nanos(whole),
+        "time_in_nanos": whole_ns(whole),
         "breakdown": {
-            "reduce": nanos(agg.reducing),
+            "reduce": whole_ns(agg.reducing),
             "reduce_count": agg.reductions,
-            "initialize": nanos(agg.planning),
+            "initialize": whole_ns(agg.planning),
             "initialize_count": 1,
-            "build_leaf_collector": nanos(agg.opening),
+            "build_leaf_collector": whole_ns(agg.opening),
             "build_leaf_collector_count": agg.segments,
-            "collect": nanos(agg.collecting),
+            "collect": whole_ns(agg.collecting),
             "collect_count": agg.docs,
-            "post_collection": nanos(agg.late),
+            "post_collection": whole_ns(agg.late),
             "post_collection_count": agg.lates,
-            "build_aggregation": nanos(agg.building),
+            "build_aggregation": whole_ns(agg.building),
             "build_aggregation_count": agg.segments,
         },
     });
@@ -275,10 +276,6 @@ pub(crate) fn chosen(choice: VectorChoice) -> Value {
         "lists_ns": price(choice.lists_ns),
         "rows": choice.rows,
     })
-}
-
-fn nanos(took: Duration) -> u64 {
-    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

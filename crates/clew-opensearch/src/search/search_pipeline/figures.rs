@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clew_engine::Engine;
-use clew_platform::whole_ms;
+use clew_platform::{whole_ms, whole_ns};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ impl Counts {
         let _ends = Ends(&counters.current);
         let began = Instant::now();
         let done = work();
-        let nanos = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let nanos = whole_ns(began.elapsed());
         counters.nanos.fetch_add(nanos, Ordering::Relaxed);
         counters.count.fetch_add(1, Ordering::Relaxed);
         if done.is_err() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use clew_platform::whole_ms;
+use clew_platform::{whole_ms, whole_ns};
 use hdrhistogram::Histogram;
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
@@ -309,7 +309,7 @@ impl Tally {
     }
 
     fn wait(&mut self, waited: Duration) {
-        let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = whole_ns(waited);
         self.latencies
             .record(nanos)
             .expect("it grows with its values");
