@@ -4,18 +4,29 @@
 /// the text if there is none.
 ///
 /// Sixteen bytes a step with what every processor of its architecture has: texts are short, so that nothing is chosen at run
-/// time.
+/// time. What is left of a text is looked at together with bytes before it, where there are enough.
 #[inline]
 pub fn next_escape(text: &[u8], from: usize) -> usize {
     let mut at = from.min(text.len());
     #[cfg(target_arch = "x86_64")]
-    while let Some(block) = text[at..].first_chunk::<16>() {
-        // SAFETY: SSE2 is part of the architecture.
-        let found = unsafe { sse2(block) };
-        if found != 0 {
-            return at + found.trailing_zeros() as usize;
+    {
+        while let Some(block) = text[at..].first_chunk::<16>() {
+            // SAFETY: SSE2 is part of the architecture.
+            let found = unsafe { sse2(block) };
+            if found != 0 {
+                return at + found.trailing_zeros() as usize;
+            }
+            at += 16;
         }
-        at += 16;
+        if let Some(block) = text.last_chunk::<16>() {
+            let passed = at + 16 - text.len();
+            // SAFETY: as above.
+            let found = unsafe { sse2(block) } >> passed;
+            return match found {
+                0 => text.len(),
+                found => at + found.trailing_zeros() as usize,
+            };
+        }
     }
     while at < text.len() && !wants_escape(text[at]) {
         at += 1;
