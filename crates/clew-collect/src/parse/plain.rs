@@ -91,8 +91,17 @@ fn opening_level(word: &str) -> Option<&'static str> {
     NAMES.contains(&name).then(|| level(name)).flatten()
 }
 
+/// What may stand around a level.
+const AROUND: [char; 9] = ['[', ']', ':', '|', '<', '>', '(', ')', ','];
+
 /// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`, `INFO/MainProcess]`.
 pub(super) fn level_word(word: &str) -> Option<&'static str> {
+    if !may_be_level(word) {
+        return None;
+    }
+    if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return level(word);
+    }
     if word.contains("][") {
         let mut parts = word.split("][");
         return parts.find_map(|part| level(part.trim_matches(['[', ']'])));
@@ -109,13 +118,27 @@ pub(super) fn level_word(word: &str) -> Option<&'static str> {
         Some((_, name)) if word.ends_with(':') => name,
         _ => word,
     };
-    let bare = word.trim_matches(['[', ']', ':', '|', '<', '>', '(', ')', ',']);
+    let bare = word.trim_matches(AROUND);
     let capitals = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_uppercase());
     let enclosed = word.starts_with(['[', '<', '(']) && bare.len() + 2 <= word.len();
     match capitals || enclosed {
         true => level(bare),
         false => None,
     }
+}
+
+/// Whether a word may say a level by [`level_word`]: most words of lines do not, as those of numbers, and are known by their
+/// bytes. Names of levels begin with a letter, in front of which stands what may be around them, unless the word has parts.
+fn may_be_level(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let is_around = |byte: u8| AROUND.contains(&char::from(byte));
+    let first = bytes.iter().find(|byte| !is_around(**byte));
+    let may_begin = first.is_some_and(u8::is_ascii_alphabetic);
+    let has_parts = bytes.last() == Some(&b':') || bytes.contains(&b']');
+    (may_begin || has_parts)
+        && bytes
+            .iter()
+            .any(|byte| matches!(byte, b'A'..=b'Z' | b'[' | b'<' | b'('))
 }
 
 /// apt's `term.log`: only the lines around each run say when it was.
