@@ -65,8 +65,8 @@ fn leading_level(text: &str) -> Option<&'static str> {
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace())
             .count();
-        let mut near = bytes[from..].iter().take(WORD_BYTES_MAX + 1);
-        let (word, end) = match near.position(u8::is_ascii_whitespace) {
+        let near = &bytes[from..bytes.len().min(from + WORD_BYTES_MAX + 1)];
+        let (word, end) = match near.iter().position(u8::is_ascii_whitespace) {
             Some(length) => (text.get(from..from + length), from + length),
             None if bytes.len() - from <= WORD_BYTES_MAX => (text.get(from..), bytes.len()),
             // Too long to be a level.

@@ -51,8 +51,10 @@ impl Patterns {
     fn set_line(&mut self, line: &str) {
         self.line.clear();
         self.line.push_str(line);
-        self.words.clear();
-        self.words.extend(line.split(' ').map(word_hash));
+        self.ends.clear();
+        let blanks = line.match_indices(' ').map(|(at, _)| at);
+        self.ends.extend(blanks.chain([line.len()]));
+        self.hash_words();
     }
 }
 

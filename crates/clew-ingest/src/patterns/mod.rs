@@ -151,7 +151,6 @@ impl Patterns {
     fn cut(&mut self, line: &str) {
         self.line.clear();
         self.ends.clear();
-        self.words.clear();
         let end = line.floor_char_boundary(LINE_BYTES_MAX);
         mask::mask(&line[..end], &mut self.line, &mut self.ends);
         if let Some(last) = self.ends.get(WORDS_MAX - 2).copied()
@@ -163,6 +162,12 @@ impl Patterns {
             self.line.push_str(WILD);
             self.ends.push(self.line.len());
         }
+        self.hash_words();
+    }
+
+    /// The hashes of the words of a line that is cut.
+    fn hash_words(&mut self) {
+        self.words.clear();
         let mut begin = 0;
         for end in &self.ends {
             self.words.push(word_hash(&self.line[begin..*end]));
@@ -173,8 +178,14 @@ impl Patterns {
     /// The key of the patterns that the present line is compared with.
     fn leaf(&mut self) -> u64 {
         let mut key = self.words.len() as u64;
-        let firsts = self.line.split(' ').zip(&self.words);
-        let firsts = firsts.filter(|(word, _)| !is_variable(word));
+        let mut begin = 0;
+        let places = self.ends.iter().map(|end| {
+            let place = begin..*end;
+            begin = end + 1;
+            place
+        });
+        let firsts = places.zip(&self.words);
+        let firsts = firsts.filter(|(place, _)| !is_variable(&self.line[place.clone()]));
         for (_, word) in firsts.take(self.options.first_words) {
             let mut next = mixed(key, *word);
             if !self.children.contains_key(&next) {
