@@ -83,11 +83,12 @@ class Node:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def bulk(first, part):
+def bulk(first, part, beside=lambda row: ""):
+    """A body that stores vectors by their row; `beside` gives what else stands in a row's document, ended by a comma."""
     lines = []
-    for at, vector in enumerate(part):
+    for row, vector in enumerate(part, first):
         numbers = ",".join(map("%.6g".__mod__, vector.tolist()))
-        lines.append('{"index":{"_id":"%d"}}\n{"emb":[%s]}\n' % (first + at, numbers))
+        lines.append('{"index":{"_id":"%d"}}\n{%s"emb":[%s]}\n' % (row, beside(row), numbers))
     return "".join(lines).encode()
 
 

@@ -28,6 +28,8 @@ import datasets  # noqa: E402
 from table import write_results  # noqa: E402
 
 TARGETS = [0.90, 0.95, 0.99]
+# Recalls that searches ask for, in place of an effort: what they find is to be within .01 of them.
+WANTED = [0.95, 0.99]
 EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 480, 640, 960, 1280, 2560]
 EFFORTS = {
     "clew": EF,
@@ -72,10 +74,10 @@ class Clew:
         rows = len(np.load(folder / "base.npy", mmap_mode="r"))
         self.built = {**build[0]["metrics"], "rows": rows}
 
-    def _run(self, efforts, extra=(), before=None):
+    def _run(self, efforts, extra=(), before=None, kind="--ef-search"):
         out = self.image.with_suffix(".json")
         listed = ",".join(map(str, efforts))
-        command = self.command + ["--ef-search", listed, "--json", str(out), *extra]
+        command = self.command + [kind, listed, "--json", str(out), *extra]
         quiet = {"stdout": subprocess.DEVNULL, "preexec_fn": before}
         subprocess.run(command, check=True, env=self.environment, **quiet)
         rows = json.loads(out.read_text())["rows"]
@@ -84,6 +86,10 @@ class Clew:
 
     def measure(self, efforts, extra=(), before=None):
         return [row["metrics"] for row in self._run(efforts, extra, before)[1]]
+
+    def wanted(self):
+        """What searches find, and take, that ask for a recall."""
+        return [row["metrics"] for row in self._run(WANTED, kind="--target-recall")[1]]
 
     def close(self):
         self.image.unlink(missing_ok=True)
@@ -145,12 +151,14 @@ def measure_set(name, arguments):
             contenders[contender] = Clew(arguments.bin, folder, metric, extra=CLEW[contender])
         else:
             contenders[contender] = Rival(contender, folder, metric)
-    rounds = {contender: [] for contender in contenders}
+    rounds, wanted = {contender: [] for contender in contenders}, {contender: [] for contender in contenders}
     for turn in range(arguments.rounds):
         order = list(contenders) if turn % 2 == 0 else list(reversed(contenders))
         for contender in order:
             print(f"{name}: round {turn + 1}, {contender}", flush=True)
             rounds[contender].append(contenders[contender].measure(EFFORTS[contender]))
+            if contender in CLEW:
+                wanted[contender].append(contenders[contender].wanted())
     rows = []
     for contender, measured in rounds.items():
         built = contenders[contender].built
@@ -161,6 +169,9 @@ def measure_set(name, arguments):
         row = {"contender": contender, "build": built["vectors_per_cpu_s"]}
         if "chosen_at_recall" in built:
             row["chosen"] = {name: built.get(name) for name in ("chosen_at_recall", "graph_us", "lists_us")}
+        if wanted[contender]:
+            row["wanted"] = [(target, points[0]["recall"], statistics.median(point["cpu_us"] for point in points))
+                             for target, points in zip(WANTED, zip(*wanted[contender]))]
         for target in TARGETS:
             found = [qps_at(one, target) for one in measured]
             found = [qps for qps in found if qps is not None]
@@ -168,7 +179,7 @@ def measure_set(name, arguments):
         row["recall_max"] = max(one["recall"] for one in measured[0])
         rows.append(row)
         contenders[contender].close()
-    return {"set": name, "metric": metric, "rows": rows, "points": rounds}
+    return {"set": name, "metric": metric, "rows": rows, "points": rounds, "wanted": wanted}
 
 
 def measure_aspects(name, arguments, peers):
@@ -205,6 +216,9 @@ def kept(measured, noted=None):
             for points in one["points"][row["contender"]]:
                 for effort, point in zip(EFFORTS[row["contender"]], points):
                     found.add("search", {**params, "effort": effort}, {key: point.get(key) for key in ("recall", "cpu_us")})
+            for points in one["wanted"][row["contender"]]:
+                for target, point in zip(WANTED, points):
+                    found.add("search", {**params, "target_recall": target}, {key: point[key] for key in ("recall", "cpu_us")})
     return found
 
 

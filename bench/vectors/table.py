@@ -70,6 +70,9 @@ def _table(result, targets):
             price = lambda name: f"{chosen[name]:.0f} us" if chosen[name] else "not reached"
             told = f"`{row['contender']}` chose at recall {chosen['chosen_at_recall']:.2f}: graph {price('graph_us')}, lists {price('lists_us')}."
             lines += ["", told]
+        if wanted := row.get("wanted"):
+            each = [f"for .{target * 100:.0f} {recall:.4f} in {us:.1f} us" for target, recall, us in wanted]
+            lines += ["", f"`{row['contender']}` finds, where `target_recall` asks " + ", ".join(each) + "."]
     return "\n".join(lines)
 
 

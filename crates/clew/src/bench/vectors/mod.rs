@@ -57,6 +57,9 @@ pub(crate) struct VectorsArguments {
     /// Lists gone through, instead of `--ef-search`; one row of results each.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = one_or_more)]
     probes: Vec<usize>,
+    /// Shares of the true neighbours that shall be found, above 0 and up to 1, instead of `--ef-search`; one row of results each.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    target_recall: Vec<f64>,
     /// Links per vector.
     #[arg(long, value_name = "N", default_value_t = 16)]
     m: u16,
@@ -119,6 +122,30 @@ impl Way {
 enum Effort {
     Ef(usize),
     Probes(usize),
+    TargetRecall(f64),
+}
+
+impl Effort {
+    /// Those that a run is asked for.
+    fn asked_for(arguments: &VectorsArguments) -> Vec<Effort> {
+        let recalls = arguments.target_recall.iter().copied();
+        let probes = arguments.probes.iter().copied();
+        let mut efforts: Vec<Effort> = recalls.map(Effort::TargetRecall).collect();
+        efforts.extend(probes.map(Effort::Probes));
+        if efforts.is_empty() {
+            efforts.extend(arguments.ef_search.iter().copied().map(Effort::Ef));
+        }
+        efforts
+    }
+
+    /// Its name and value among the parameters of a row.
+    fn param(self) -> (&'static str, serde_json::Value) {
+        match self {
+            Effort::Ef(ef_search) => ("ef_search", json!(ef_search)),
+            Effort::Probes(probes) => ("probes", json!(probes)),
+            Effort::TargetRecall(target) => ("target_recall", json!(target)),
+        }
+    }
 }
 
 /// A type of element that vectors of any numbers may be stored as.
@@ -165,22 +192,7 @@ pub(crate) fn run(arguments: &VectorsArguments, begun: &Begun) -> anyhow::Result
     );
     let report = Report::new(begun, arguments.json.as_deref());
     let column = column(arguments, (queries.columns, &truth), (&report, begun))?;
-    let efforts: Vec<Effort> = if arguments.probes.is_empty() {
-        arguments
-            .ef_search
-            .iter()
-            .copied()
-            .map(Effort::Ef)
-            .collect()
-    } else {
-        arguments
-            .probes
-            .iter()
-            .copied()
-            .map(Effort::Probes)
-            .collect()
-    };
-    for effort in efforts {
+    for effort in Effort::asked_for(arguments) {
         let bench = Bench {
             column: &column,
             queries: &queries,
@@ -366,10 +378,7 @@ impl Bench<'_> {
         latencies.sort_unstable_by(f64::total_cmp);
         let count = latencies.len();
         let at = |percent: usize| latencies[(count * percent / 100).min(count - 1)];
-        let (name, value) = match self.effort {
-            Effort::Ef(ef_search) => ("ef_search", ef_search),
-            Effort::Probes(probes) => ("probes", probes),
-        };
+        let (name, value) = self.effort.param();
         let params = json!({
             name: value, "k": self.arguments.k, "threads": self.arguments.threads,
         });
@@ -392,6 +401,11 @@ impl Bench<'_> {
         match self.effort {
             Effort::Ef(ef_search) => request.ef_search = ef_search,
             Effort::Probes(probes) => request.probes = Some(probes),
+            Effort::TargetRecall(target) => {
+                #[allow(clippy::cast_possible_truncation, reason = "a share of few digits")]
+                let target = target as f32;
+                request.target_recall = Some(target);
+            }
         }
         Ok(self.column.search(&request, scratch)?)
     }

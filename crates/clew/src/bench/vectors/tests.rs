@@ -38,6 +38,7 @@ fn on_a_line(folder: &Path) -> VectorsArguments {
         method: Way::Graph,
         lists: 0,
         probes: Vec::new(),
+        target_recall: Vec::new(),
         m: 16,
         ef_construction: 64,
         ef_search: vec![3, 10],
@@ -82,7 +83,19 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[3]["params"]["probes"], 3);
-    let few = VectorsArguments { k: 4, ..lists };
+    let wanted = VectorsArguments {
+        probes: Vec::new(),
+        target_recall: vec![0.5, 1.0],
+        ..lists
+    };
+    run(&wanted, &Begun::default()).unwrap();
+    let report = std::fs::read(path("json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[2]["params"]["target_recall"], 1.0);
+    assert_eq!(rows[2]["metrics"]["recall"], 1.0);
+    let few = VectorsArguments { k: 4, ..wanted };
     let refused =
         |arguments: &VectorsArguments| run(arguments, &Begun::default()).unwrap_err().to_string();
     assert!(refused(&few).contains("truth is 2 x 3"));
