@@ -118,7 +118,6 @@ class MemoryLimit:
             try:
                 self.folder.mkdir(exist_ok=True)
                 (self.folder / limit).write_text(str(mebibytes << 20))
-                pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
                 return
             except OSError:
                 continue

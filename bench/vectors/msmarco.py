@@ -2,9 +2,11 @@
 
 What is printed is the table of the report that this stands beside: documents a second while loading, then for each effort
 and number of clients queries a second, mean and p99 latency, and recall. The report's index had 113 million vectors on 96
-cores; this one has as many as it is told, on this machine.
+cores; this one has as many as it is told, on this machine. In the end the server is started again over the same index with less
+memory than that takes: with room for what is searched first, the codes, and a part of the vectors or none of them.
 
     python msmarco.py --bin CLEW [--rows 100000] [--shards 18] [--seconds 5] [--ef-search 32,64,128,256] [--clients 1,2,4,8,16]
+                      [--memory-only]
 """
 
 import argparse
@@ -28,9 +30,11 @@ results.need("numpy")
 import numpy as np  # noqa: E402
 
 import datasets  # noqa: E402
+from aspects import MemoryLimit, forget  # noqa: E402
 
 DIMENSION, LATENT, SEED = 1024, 40, 113
 QUERIES, K = 500, 10
+EF_OF_MEMORY = 64
 BULK = 500
 # What the report tells of its own run.
 REPORT = {"vectors": 113_000_000, "cores": 96, "docs_per_s": 8_394, "qps": 1_067, "recall": 0.9697}
@@ -53,9 +57,13 @@ class Node:
     """A server of its own over an empty folder."""
 
     def __init__(self, binary):
-        self.folder = tempfile.mkdtemp(prefix="clew-bench-")
-        command = [binary, "serve", "--data", self.folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.binary, self.folder = binary, tempfile.mkdtemp(prefix="clew-bench-")
+        self.start()
+
+    def start(self, before=None):
+        """Starts over what is in the folder; `before` is called in the process that becomes the server."""
+        command = [self.binary, "serve", "--data", self.folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=before)
         self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
         self.connection = http.client.HTTPConnection(self.address, timeout=3600)
 
@@ -71,15 +79,29 @@ class Node:
         return json.loads(text)
 
     def resident_bytes(self):
-        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()
-        return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+        """What lies in memory of its own, and of mapped files."""
+        pages = list(map(int, pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()))
+        return [count * os.sysconf("SC_PAGE_SIZE") for count in (pages[1] - pages[2], pages[2])]
 
-    def close(self):
+    def read_bytes(self):
+        """What it has had read from disk."""
+        lines = pathlib.Path(f"/proc/{self.process.pid}/io").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("read_bytes:"))
+
+    def files(self):
+        """Sizes of its files by path."""
+        return {path: path.stat().st_size for path in pathlib.Path(self.folder).rglob("*") if path.is_file()}
+
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.wait()
+
+    def close(self):
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -164,6 +186,54 @@ def recall(node, bodies, truth):
     return found / truth.size
 
 
+def with_less_memory(node, kept, params, asked, seconds):
+    """Starts the server over the index as it is with memory for all of it, for codes and a part of the vectors, and for codes
+    alone, and has one client ask; answers the lines of a table.
+
+    What counts as its memory are the pages of files that it has read, too: those that do not fit are read again."""
+    bodies, truth = asked
+    own, _ = node.resident_bytes()
+    files = node.files()
+    node.stop()
+    images = sum(size for path, size in files.items() if path.suffix == ".vec")
+    vectors = params["rows"] * DIMENSION * 4
+    # Of documents nothing but their names is shown.
+    beside = sum(size for path, size in files.items() if path.suffix not in (".vec", ".store", ".source", ".log"))
+    lines = [
+        f"| memory for files, beside {own / 2**20:,.0f} MiB of its own | of the vectors' {images / 2**20:,.0f} MiB | QPS | avg ms | p99 ms "
+        "| KiB read a search | MiB of files in memory | recall |",
+        "|" + " --- |" * 8,
+    ]
+    for name, share in [("all", None), ("codes and a fifth of the vectors", 0.2), ("codes and a twentieth", 0.05), ("codes", 0.0)]:
+        left = images if share is None else images - vectors + share * vectors
+        limit = None
+        if share is not None:
+            try:
+                limit = MemoryLimit(int(own + beside + left) >> 20)
+            except PermissionError as reason:
+                lines.append(f"| {name} | not measured: {reason} | | | | | | |")
+                continue
+        for path in files:
+            if path.exists():
+                forget(path)
+        node.start(limit and limit.join)
+        # The first turn checks what it reads, the second finds in memory what can stay there.
+        for _ in range(2):
+            found = recall(node, bodies, truth)
+        before = node.read_bytes()
+        row = measure(node, bodies, 1, seconds)
+        row["read_bytes"] = (node.read_bytes() - before) / max(row["qps"] * seconds, 1)
+        row["mapped_bytes"] = node.resident_bytes()[1]
+        kept.add("search", {**params, "memory": name, "ef_search": EF_OF_MEMORY, "k": K}, {**row, "recall": found})
+        node.stop()
+        if limit:
+            limit.close()
+        lines.append(f"| {name} | {left / images:.0%} | {row['qps']:,.0f} | {row['avg_ms']:.2f} | {row['p99_ms']:.2f} "
+                     f"| {row['read_bytes'] / 1024:,.0f} | {row['mapped_bytes'] / 2**20:,.0f} | {found:.4f} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
@@ -172,6 +242,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--ef-search", default="32,64,128,256")
     parser.add_argument("--clients", default="1,2,4,8,16")
+    parser.add_argument("--memory-only", action="store_true", help="leave out the table of efforts and clients, and its section")
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the section is written; - for nowhere")
     results.add_json(parser)
     given = results.given(parser, "bin")
@@ -189,11 +260,11 @@ def main():
             f"ef_construction 128), k {K}; clients on the same machine.",
             "",
             f"Loading: {given.rows:,} documents in {written:.1f} s, {given.rows / written:,.0f} documents/s; merging {merged:.1f} s. "
-            f"Memory of the process beside mapped files: {node.resident_bytes() / 2**20:,.0f} MiB.",
+            f"Memory of the process beside mapped files: {node.resident_bytes()[0] / 2**20:,.0f} MiB.",
             "",
         ]
         best = None
-        for ef in map(int, given.ef_search.split(",")):
+        for ef in [] if given.memory_only else map(int, given.ef_search.split(",")):
             bodies = [body_of(query, ef) for query in queries]
             found = recall(node, bodies, truth)
             for clients in map(int, given.clients.split(",")):
@@ -202,14 +273,17 @@ def main():
                 print(f"ef {ef}, {clients} clients: {row['qps']:,.0f} QPS, recall {found:.4f}", flush=True)
                 if found >= REPORT["recall"] and (best is None or row["qps"] > best):
                     best = row["qps"]
+        searched = results.table(kept.named("search"), {"ef_search": "ef_search", "concurrency": "concurrency"}, {
+            "qps": "QPS", "avg_ms": "avg ms", "p99_ms": "p99 ms", "recall": "recall", "failures": "failures"})
+        bodies = [body_of(query, EF_OF_MEMORY) for query in queries]
+        less = with_less_memory(node, kept, params, (bodies, truth), given.seconds)
     finally:
         node.close()
     kept.save(given.json, given.bin, results.machine())
     cores = os.cpu_count()
     per_core = lambda figure, count: f"{figure / count:,.1f}"
     lines += [
-        *results.table(kept.named("search"), {"ef_search": "ef_search", "concurrency": "concurrency"}, {
-            "qps": "QPS", "avg_ms": "avg ms", "p99_ms": "p99 ms", "recall": "recall", "failures": "failures"}),
+        *searched,
         "",
         f"The report that this stands beside had {REPORT['vectors']:,} vectors on {REPORT['cores']} cores, {REPORT['vectors'] / given.rows:,.0f} "
         f"times as many as here: {REPORT['docs_per_s']:,} documents/s and {REPORT['qps']:,} QPS at recall {REPORT['recall']}, which are "
@@ -220,7 +294,11 @@ def main():
         "search costs as a column grows is measured under \"Growth\".",
     ]
     told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}\""
-    results.publish(given.results, "Vectors: msmarco", told, results.machine(), lines)
+    if not given.memory_only:
+        results.publish(given.results, "Vectors: msmarco", told, results.machine(), lines)
+    about = (f"The same index of {given.rows:,} vectors in {given.shards} shards at ef_search {EF_OF_MEMORY}, one client; the server is started anew for each "
+             "row, in a control group of so much memory that pages of files count in, and answers all queries twice before.")
+    results.publish(given.results, "Vectors: msmarco in less memory", told, results.machine(), [about, "", *less])
 
 
 if __name__ == "__main__":
