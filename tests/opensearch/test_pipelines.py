@@ -79,6 +79,17 @@ class PipelineTest(ClewTest):
             with self.assertRaises(TransportError) as refused:
                 self.client.ingest.simulate(body={"pipeline": pipeline, "docs": docs})
             self.assertEqual((refused.exception.status_code, refused.exception.info["error"]["reason"]), (400, reason))
+        for wrong, reason in (
+            ({"processors": [], "on_failure": []}, "cannot have an empty on_failure option defined"),
+            ({"processors": [], "speed": 1}, "doesn't support one or more provided configuration parameters [speed]"),
+        ):
+            for ask, name in (
+                (lambda: self.client.ingest.put_pipeline(id="wrong", body=wrong), "wrong"),
+                (lambda: self.client.ingest.simulate(body={**body, "pipeline": wrong}), "_simulate_pipeline"),
+            ):
+                with self.assertRaises(TransportError) as refused:
+                    ask()
+                self.assertEqual(refused.exception.info["error"]["reason"], f"pipeline [{name}] {reason}")
         for name, other in (("one", "two"), ("two", "one")):
             self.client.ingest.put_pipeline(id=name, body={"processors": [{"pipeline": {"name": other}}]})
         with self.assertRaises(TransportError) as refused:

@@ -259,3 +259,8 @@ class StoredScriptsTest(ClewTest):
             self.client.put_script(id="x", body={"script": {"lang": "groovy", "source": "1"}})
         with self.refused(400, "script_exception", "compile error"):
             self.raw("PUT", "/_scripts/x/update", body={"script": {"lang": "painless", "source": "ctx."}})
+        for context, source in (("search", "ctx.a b"), ("bucket_aggregation", "params.a b"), ("aggregation_selector", "doc['a'].value > 1")):
+            with self.refused(400, "script_exception", "compile error"):
+                self.raw("PUT", f"/_scripts/x/{context}", body={"script": {"lang": "painless", "source": source}})
+        for context, source in (("search", "ctx._source['size'] = 2"), ("bucket_aggregation", "params.a / params.b")):
+            self.raw("PUT", f"/_scripts/x/{context}", body={"script": {"lang": "painless", "source": source}})

@@ -14,6 +14,8 @@ use crate::members::{flag, not_a, optional};
 use crate::steps::grok::MachineRoom;
 use crate::steps::script::Program;
 
+/// What errors call a pipeline that has no name.
+const UNNAMED: &str = "_simulate_pipeline";
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;
 /// Steps of one pipeline, those that handle failures included.
@@ -61,7 +63,7 @@ impl Pipeline {
         // Whoever writes wants it to be read to its end, also when nobody waits for the answer.
         let pipeline = {
             let _entered = CancellationToken::default().enter();
-            Arc::new(Self::parse(body)?)
+            Arc::new(Self::parse_named(name, body)?)
         };
         READY.keep(name, (definition, pipeline.clone()));
         Ok(pipeline)
@@ -81,11 +83,19 @@ impl Pipeline {
         })
     }
 
-    /// Reads a definition.
+    /// Reads a definition that has no name of its own, as one that is tried.
+    ///
+    /// # Errors
+    /// As [`Pipeline::parse_named`].
+    pub fn parse(body: &Value) -> Result<Self, DefinitionError> {
+        Self::parse_named(UNNAMED, body)
+    }
+
+    /// Reads a definition; what is wrong with it is told of its name.
     ///
     /// # Errors
     /// What is wrong with it, and in which step.
-    pub fn parse(body: &Value) -> Result<Self, DefinitionError> {
+    pub fn parse_named(name: &str, body: &Value) -> Result<Self, DefinitionError> {
         let _definition = in_one_definition();
         let Some(members) = body.as_object() else {
             return Err(DefinitionError::malformed("expected an object"));
@@ -110,15 +120,15 @@ impl Pipeline {
                 "on_failure" => {
                     pipeline.on_failure = reader.steps(key, value, 0)?;
                     if pipeline.on_failure.is_empty() {
-                        return Err(DefinitionError::malformed(
-                            "pipeline cannot have an empty on_failure option defined",
-                        ));
+                        return Err(DefinitionError::malformed(format!(
+                            "pipeline [{name}] cannot have an empty on_failure option defined"
+                        )));
                     }
                 }
                 other => {
                     return Err(DefinitionError::malformed(format!(
-                        "pipeline doesn't support one or more provided configuration parameters \
-                         [{other}]"
+                        "pipeline [{name}] doesn't support one or more provided configuration \
+                         parameters [{other}]"
                     )));
                 }
             }

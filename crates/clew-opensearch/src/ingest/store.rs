@@ -47,7 +47,8 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let mut filled = body.clone();
     stored_scripts::fill(&call.api.engine, &mut filled)?;
     // Patterns take long to be compiled.
-    call.off_thread(move || Pipeline::parse(&filled).map(drop))
+    let name = id.clone();
+    call.off_thread(move || Pipeline::parse_named(&name, &filled).map(drop))
         .await??;
     kept_pipelines::put(&call, KIND, id, body).await
 }

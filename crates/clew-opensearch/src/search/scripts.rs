@@ -98,7 +98,8 @@ fn purpose_of(call: &Call) -> Option<ScriptPurpose> {
         "number_sort" | "string_sort" => ScriptPurpose::Order,
         "moving-function" => ScriptPurpose::Window,
         "interval" => ScriptPurpose::Interval,
-        "ingest" | "processor_conditional" | "update" => ScriptPurpose::Change,
+        "ingest" | "processor_conditional" | "search" | "update" => ScriptPurpose::Change,
+        "aggregation_selector" | "bucket_aggregation" => ScriptPurpose::Bucket,
         "aggs" | "terms_set" => ScriptPurpose::Values,
         "derived_field" => ScriptPurpose::Derived,
         "aggs_init" | "aggs_combine" => ScriptPurpose::State,
@@ -186,12 +187,14 @@ const OF_SEARCHES: [&str; 6] = [
 ];
 
 /// What scripts may be for that are Painless.
-const OF_PAINLESS: [&str; 15] = [
+const OF_PAINLESS: [&str; 18] = [
+    "aggregation_selector",
     "aggs",
     "aggs_combine",
     "aggs_init",
     "aggs_map",
     "aggs_reduce",
+    "bucket_aggregation",
     "derived_field",
     "field",
     "filter",
@@ -200,19 +203,17 @@ const OF_PAINLESS: [&str; 15] = [
     "painless_test",
     "processor_conditional",
     "score",
+    "search",
     "terms_set",
     "update",
 ];
 
 /// What else OpenSearch knows that scripts are for; here they are not held to it when they are kept.
-const OF_OTHERS: [&str; 11] = [
-    "aggregation_selector",
+const OF_OTHERS: [&str; 8] = [
     "analysis",
-    "bucket_aggregation",
     "interval",
     "moving-function",
     "script_heuristic",
-    "search",
     "similarity",
     "similarity_weight",
     "string_sort",
