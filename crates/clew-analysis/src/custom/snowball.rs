@@ -23,7 +23,12 @@ enum Spelling {
     German,
     /// ş and ţ have cedillas, and letters with commas are no letters of Romanian; today it is the other way round.
     Romanian,
+    /// Words of fewer than four letters are whole, of which the stemmer of today would leave one.
+    Greek,
 }
+
+/// Letters of a word of Greek that has an ending.
+const GREEK_LETTERS_MIN: usize = 4;
 
 impl Snowball {
     /// The stemmer of a name, in any case.
@@ -36,6 +41,7 @@ impl Snowball {
             "german" => ("german", Spelling::German),
             "german2" => ("german", Spelling::AsWritten),
             "romanian" => ("romanian", Spelling::Romanian),
+            "greek" => ("greek", Spelling::Greek),
             // Lucene has kept Snowball's first stemmer for Dutch; the name now means another one.
             "dutch" => ("dutch_porter", Spelling::AsWritten),
             "kp" => ("dutch", Spelling::AsWritten),
@@ -52,7 +58,8 @@ impl Snowball {
     /// The stem of a word in lower case.
     pub(super) fn stem(&self, word: &str) -> String {
         match self.spelling {
-            Spelling::AsWritten => self.stemmer.stem(word).into_owned(),
+            Spelling::Greek if word.chars().count() < GREEK_LETTERS_MIN => word.to_string(),
+            Spelling::AsWritten | Spelling::Greek => self.stemmer.stem(word).into_owned(),
             Spelling::German => self.stemmer.stem(&without_digraphs(word)).into_owned(),
             Spelling::Romanian => {
                 let word: String = word.chars().map(with_comma).collect();
@@ -131,6 +138,9 @@ mod tests {
             ("romanian", "oşble", "oşble"),
             ("romanian", "și", "și"),
             ("romanian", "casele", "cas"),
+            ("greek", "μια", "μια"),
+            ("greek", "ζωη", "ζωη"),
+            ("greek", "σπιτι", "σπιτ"),
         ] {
             let found = Snowball::named(name).unwrap().stem(word);
             assert_eq!(found, stem, "{name}: {word}");
