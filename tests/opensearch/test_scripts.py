@@ -393,6 +393,10 @@ class ScriptsTest(ClewTest):
         self.assertIs(tried("doc['n'].value > params.least", "filter", setup, params={"least": 3}), True)
         self.assertIs(tried("doc['n'].value > 4", "filter", setup), False)
         self.assertEqual(tried("doc['n'].value * 1.5", "score", setup), 6.0)
+        self.assertEqual(tried("doc['n'].value / params.most", "score", setup, params={"most": 5.0}), 0.8)
+        self.assertEqual(tried("-1 - 1e-12", "score", setup), -1.000000000001)
+        with_query = {**setup, "query": {"constant_score": {"filter": {"term": {"tag": "x"}}, "boost": 0.5}}}
+        self.assertEqual(tried("_score * 0.2", "score", with_query), 0.1)
         for arguments, reason in [
             (("doc['n'].value",), "cannot resolve symbol [doc]"),
             (("doc['price'].value > 1", "filter", setup), "A document doesn't have a value for a field"),

@@ -1,7 +1,7 @@
 //! `_scripts/painless/_execute`: a script is tried, without being kept, over parameters alone or over one document.
 
 use clew_engine::{Purpose, telling};
-use clew_query::{QueryError, ScriptPurpose};
+use clew_query::{Query, QueryError, ScriptPurpose};
 use clew_search::DocumentMatcher;
 use serde_json::{Value, json};
 
@@ -35,14 +35,20 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
         }
         "filter" => {
             let query = json!({"script": {"script": script}});
-            Value::from(score_of(&call, &body, &query).await?.is_some())
+            let matched = of_document(&call, &body, &query, |matcher, query, now_ms| {
+                Ok(!matcher.matches(query, now_ms)?.is_empty())
+            });
+            Value::from(matched.await?)
         }
         "score" => {
+            let read = || WrittenScript::of("script", script)?.read(ScriptPurpose::Score);
+            let script = stored_scripts::reading(&call.api.engine, read)?;
             let all = json!({"match_all": {}});
             let within = body.pointer("/context_setup/query").unwrap_or(&all);
-            let query = json!({"script_score": {"query": within, "script": script}});
-            let score = score_of(&call, &body, &query).await?;
-            json!(f64::from(score.unwrap_or(0.0)))
+            let number = of_document(&call, &body, within, move |matcher, query, now_ms| {
+                matcher.number(&script, query, now_ms)
+            });
+            json!(number.await?.unwrap_or(0.0))
         }
         other => {
             return Err(ApiError::illegal_argument(format!(
@@ -53,8 +59,13 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"result": result})))
 }
 
-/// The score of the document that a request is about, where a query matches it.
-async fn score_of(call: &Call, body: &Value, query: &Value) -> Result<Option<f32>, ApiError> {
+/// What is made of the document that a request is about and of a query, at a moment in milliseconds since the epoch.
+async fn of_document<T: Send + 'static>(
+    call: &Call,
+    body: &Value,
+    query: &Value,
+    make: impl FnOnce(&DocumentMatcher, &Query, i64) -> Result<T, QueryError> + Send + 'static,
+) -> Result<T, ApiError> {
     let index = body.pointer("/context_setup/index").and_then(Value::as_str);
     let document = body.pointer("/context_setup/document");
     let (Some(index), Some(document)) = (index, document) else {
@@ -74,8 +85,7 @@ async fn score_of(call: &Call, body: &Value, query: &Value) -> Result<Option<f32
     let document = document.to_string().into_bytes();
     call.blocking(move |engine| {
         let matcher = DocumentMatcher::build(&found.mapping(), &[document])?;
-        let matched = telling(|| matcher.matches(&query, engine.now_ms()))?;
-        Ok(matched.first().map(|one| one.score))
+        Ok(telling(|| make(&matcher, &query, engine.now_ms()))?)
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_query::{Query, QueryError, unless_stopped};
+use clew_query::{Query, QueryError, Script, ScriptPurpose, unless_stopped};
 use clew_schema::{FieldKind, Mapping, Parsed, ParsedDocument};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::query::EnableScoring;
@@ -12,7 +12,7 @@ use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::indexing::SegmentBuilder;
-use crate::query::{CompileContext, VectorAnswers, plan};
+use crate::query::{CompileContext, CompiledScript, OpenScript, VectorAnswers, plan, salt_of};
 use crate::segments::Blocks;
 use crate::snapshot::Snapshot;
 
@@ -108,6 +108,32 @@ impl DocumentMatcher {
         }
         unless_stopped()?;
         Ok(matched)
+    }
+
+    /// The number that a script makes of the first document that a query matches, with the digits that a score has not. It
+    /// measures no vectors, and is held to no bounds.
+    ///
+    /// # Errors
+    /// When the query does not fit the mapping; what went wrong in the script.
+    pub fn number(
+        &self,
+        script: &Script,
+        query: &Query,
+        now_ms: i64,
+    ) -> Result<Option<f64>, QueryError> {
+        let first = self.matches(query, now_ms)?.into_iter().next();
+        let first = first.and_then(|first| Some((*self.rows.get(first.slot)?, first.score)));
+        let (Some((row, score)), Some(reader)) = (first, self.snapshot.readers.first()) else {
+            return Ok(None);
+        };
+        let known = (Vec::new(), now_ms);
+        let mapping = &self.snapshot.mapping;
+        // Of what orders, nothing is asked but that it be a number.
+        let compiled = CompiledScript::new(script, ScriptPurpose::Order, mapping, known);
+        let compiled = Arc::new(compiled.with_terms(&self.snapshot));
+        let open = OpenScript::new(compiled, reader, salt_of(reader))?;
+        let number = open.checked(row, f64::from(score));
+        number.map(Some).map_err(QueryError::Script)
     }
 
     /// The words that the documents have, as [`Needs`](super::Needs) writes them.
