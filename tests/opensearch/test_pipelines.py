@@ -569,6 +569,7 @@ class PipelineTest(ClewTest):
         for source, kind, why in (
             ("{{#a}}x", "mustache_exception", "Failed to close 'a' tag @[query-template:1]"),
             ("\n{{n", "mustache_exception", "Improperly closed variable @[query-template:2]"),
+            ("x{{{ n }} {{{n}}}", "mustache_exception", "Improperly closed variable: n in query-template:1@9 @[query-template:1]"),
             ("{{}}", "mustache_exception", "Empty mustache @[query-template:1]"),
             ("{{#n}}{{/m}}", "mustache_exception", "Mismatched start/end tags: n != m in query-template:1 @[query-template:1]"),
             ("{{=<%=}}", "mustache_exception", "Invalid delimiter string: <% @[query-template:1]"),
@@ -581,6 +582,12 @@ class PipelineTest(ClewTest):
             self.assertEqual(error["caused_by"], {"type": kind, "reason": why})
         with self.refused(400, "action_request_validation_exception", "template is missing"):
             self.client.render_search_template(body={"source": ""})
+        for source, kind, why in (
+            ('{"query": {"match_{{n}}": {}', "json_e_o_f_exception", "Unexpected end-of-input: expected close marker for Object"),
+            ('{"size": {{n}}, }', "json_parse_exception", "was expecting double-quote to start field name"),
+        ):
+            with self.subTest(source=source), self.refused(400, kind, why):
+                self.client.search_template(body={"source": source, "params": params})
 
 
 class ToldTest(ClewTest):

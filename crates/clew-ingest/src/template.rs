@@ -30,6 +30,16 @@ pub enum TemplateError {
         /// Where it begins.
         line: usize,
     },
+    /// A tag that begins with three marks ends with two.
+    #[error("tag [{name}] is closed by half")]
+    HalfClosedTag {
+        /// What it is about.
+        name: String,
+        /// The line that it was read to.
+        line: usize,
+        /// How many characters of the template had been read by then.
+        read: usize,
+    },
     /// A section does not end.
     #[error("section [{name}] is not closed")]
     OpenSection {
@@ -472,7 +482,15 @@ mod tests {
         };
         for (text, error) in [
             ("\n{{a", TemplateError::OpenTag { line: 2 }),
-            ("{{{a}}", TemplateError::OpenTag { line: 1 }),
+            ("{{{a}", TemplateError::OpenTag { line: 1 }),
+            (
+                "é {{{ a }} {{{b}}}",
+                TemplateError::HalfClosedTag {
+                    name: name(),
+                    line: 1,
+                    read: 10,
+                },
+            ),
             (
                 "\n\n{{#a}}x\n",
                 TemplateError::OpenSection {

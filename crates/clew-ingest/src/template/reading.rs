@@ -7,6 +7,7 @@ pub(super) fn nodes_of(text: &str) -> Result<Vec<Node>, TemplateError> {
     let mut reader = Reader {
         rest: text,
         line: 1,
+        read: 0,
         open: OPEN.to_string(),
         close: CLOSE.to_string(),
     };
@@ -22,6 +23,8 @@ struct Reader<'a> {
     rest: &'a str,
     /// The line that it stands in.
     line: usize,
+    /// Characters that were read.
+    read: usize,
     /// How tags begin.
     open: String,
     /// How they end.
@@ -90,15 +93,21 @@ impl<'a> Reader<'a> {
         self.take(self.open.len());
         let rest = self.rest;
         let is_raw = self.open == OPEN && rest.starts_with('{');
-        let (begin, close) = match is_raw {
-            true => (1, "}}}"),
-            false => (0, self.close.as_str()),
-        };
-        let length = rest[begin..].find(close);
+        let begin = usize::from(is_raw);
+        let length = rest[begin..].find(&self.close);
         let end = begin + length.ok_or(TemplateError::OpenTag { line })?;
-        let behind = end + close.len();
         let text = rest[begin..end].trim();
-        self.take(behind);
+        self.take(end + self.close.len());
+        if is_raw {
+            if !self.rest.starts_with('}') {
+                return Err(TemplateError::HalfClosedTag {
+                    name: text.to_string(),
+                    line: self.line,
+                    read: self.read,
+                });
+            }
+            self.take(1);
+        }
         Ok(Tag { text, is_raw })
     }
 
@@ -123,6 +132,7 @@ impl<'a> Reader<'a> {
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.line += taken.matches('\n').count();
+        self.read += taken.chars().count();
         self.rest = rest;
         taken
     }

@@ -108,7 +108,7 @@ pub(super) async fn rendered(
         let text = template.render(&params, Escape::Json).map_err(broken)?;
         let held = memory.hold(json_bytes(text.as_bytes()) + besides(text.len()))?;
         let search = serde_json::from_str::<Value>(&text);
-        let search = search.map_err(|error| ApiError::malformed_json(&error))?;
+        let search = search.map_err(|error| ApiError::malformed_text(text.as_bytes(), &error))?;
         Ok::<_, ApiError>((search, held))
     });
     rendering.await?
@@ -121,6 +121,10 @@ fn not_read(error: &TemplateError, source: &str) -> ApiError {
     let reason = match error {
         TemplateError::EmptyTag { line } => format!("Empty mustache {}", at(line)),
         TemplateError::OpenTag { line } => format!("Improperly closed variable {}", at(line)),
+        TemplateError::HalfClosedTag { name, line, read } => {
+            let tag = format!("{name} in query-template:{line}@{read}");
+            format!("Improperly closed variable: {tag} {}", at(line))
+        }
         TemplateError::OpenSection { name, line } => {
             format!("Failed to close '{name}' tag {}", at(line))
         }

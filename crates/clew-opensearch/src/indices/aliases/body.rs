@@ -84,8 +84,8 @@ fn read_filter(value: &Value) -> Result<Option<Value>, ApiError> {
         Value::Object(members) if members.is_empty() => Ok(None),
         Value::Object(_) => Ok(Some(value.clone())),
         Value::String(text) => {
-            let parsed: Value =
-                serde_json::from_str(text).map_err(|error| ApiError::malformed_json(&error))?;
+            let parsed: Value = serde_json::from_str(text)
+                .map_err(|error| ApiError::malformed_text(text.as_bytes(), &error))?;
             if !parsed.is_object() {
                 return Err(wrong("filter", value));
             }
