@@ -261,6 +261,8 @@ class Groups(Session):
                 fields=["id"], size=2, metrics={f"x{at}": {"count": "*"} for at in range(101)}), {}),
             (1100, "has 11 keys of an order, more than 10", SearchAggregation(fields=["id"], size=2, order=[{"_key": "asc"}] * 11), {}),
             (1100, "is not sortable", SearchAggregation(fields=["id"], size=2, top_hits=TopHits(size=1, sort=[{"list": "asc"}])), {}),
+            (1100, 'top_hits.sort JSON path is not yet supported: "j[\'a\']"', SearchAggregation(
+                fields=["id"], size=2, top_hits=TopHits(size=1, sort=[{"j['a']": "asc"}])), {}),
             (1100, "offset is not supported with search_aggregation", plain, {"offset": 2}),
             (1100, "range search is not supported with search_aggregation", plain, {"search_params": {"params": {"radius": 100}}}),
         ]:

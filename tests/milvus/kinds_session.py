@@ -218,6 +218,11 @@ class Kinds(Session):
         self.same({hit["id"]: hit["offset"] for hit in groups}, {hit["id"]: best[hit["id"]] for hit in groups}, "grouped")
         self.refused(1100, "legacy search iterator is not supported for element-level search; use search iterator v2",
                      lambda: client.search(name, data=[probe], anns_field="clips[emb]", limit=5, iterator=True))
+        if MAJOR > 2:
+            from pymilvus.client.search_aggregation import SearchAggregation
+            self.refused(1100, "only group by primary key is supported for element-level search",
+                         lambda: client.search(name, data=[probe], anns_field="clips[emb]",
+                                               search_aggregation=SearchAggregation(fields=["title"], size=2)))
         # Page by page, while rows come and go.
         for filter, keep in [("", lambda i, at: True), (filter, lambda i, at: at == 1 and i > 4)]:
             pages = client.search_iterator(name, data=[probe], anns_field="clips[emb]", batch_size=7, filter=filter)

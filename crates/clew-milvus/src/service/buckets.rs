@@ -88,6 +88,12 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
+    /// Whether each is of one row: what they are made by is the primary field alone.
+    fn are_rows(&self) -> bool {
+        let mut fields = self.levels.iter().flat_map(|level| &level.fields);
+        fields.all(|field| field.is_primary)
+    }
+
     /// Reads what a search asks for.
     ///
     /// # Errors
@@ -330,6 +336,11 @@ fn top_hits(collection: &Collection, spec: &TopHitsSpec) -> Result<TopHits> {
         let source = match one.field_name.trim() {
             "" => return Err(MilvusError::invalid("top_hits.sort field_name is empty")),
             SCORE => Source::Score,
+            name if name.contains('[') && name.contains(']') => {
+                return Err(MilvusError::invalid(format!(
+                    "top_hits.sort JSON path is not yet supported: \"{name}\""
+                )));
+            }
             name => {
                 let field = plain_field(collection, name, "top_hits.sort field")?;
                 if !is_sortable(field) {
@@ -355,7 +366,7 @@ fn top_hits(collection: &Collection, spec: &TopHitsSpec) -> Result<TopHits> {
 }
 
 /// Refuses what buckets cannot be beside. An order of hits changes nothing of them, as in Milvus.
-fn check(asked: &Asked, is_ranked: bool) -> Result<()> {
+fn check(asked: &Asked, is_ranked: bool, buckets: &Buckets) -> Result<()> {
     let refused = if asked.group.is_some() {
         "group_by_field and search_aggregation cannot be used simultaneously"
     } else if asked.offset > 0 {
@@ -368,6 +379,10 @@ fn check(asked: &Asked, is_ranked: bool) -> Result<()> {
         "function_score is not supported with search_aggregation"
     } else if asked.highlights.is_some() {
         "highlighter and search_aggregation cannot be used simultaneously"
+    } else if asked.field.is_part() && !asked.finds_structs() {
+        "group by is not supported for multi-search-multi on embedding list fields"
+    } else if asked.field.is_part() && !buckets.are_rows() {
+        "only group by primary key is supported for element-level search"
     } else if asked.field.is_part() {
         "a vector of structs is not supported with search_aggregation"
     } else {
@@ -386,7 +401,7 @@ impl Service {
     ) -> Result<SearchResults> {
         let collection = opened.named.collection.clone();
         let buckets = Buckets::read(&collection, spec)?;
-        check(&asked, is_ranked)?;
+        check(&asked, is_ranked, &buckets)?;
         let entries = [buckets.limit, buckets.hits].into_iter();
         let entries = entries.fold(asked.probes.count(), usize::saturating_mul);
         if entries > ENTRIES_MAX {
