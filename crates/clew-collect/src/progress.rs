@@ -71,9 +71,7 @@ impl Counters {
         let taken = encoder.encode(line, parser, origin, batch.slot());
         self.count(taken, batch);
     }
-}
 
-impl Counters {
     /// Makes a document that was sent an event of the batch, and counts what became of it.
     pub(crate) fn take_document(
         &mut self,

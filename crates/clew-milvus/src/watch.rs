@@ -272,9 +272,7 @@ impl Watch {
         };
         COLLECTION.scope(RefCell::default(), watched).await
     }
-}
 
-impl Watch {
     /// Answers a call. What is done for one that only reads is left off once its client has gone, its time is up, or the
     /// server stops; one that writes goes on to its end.
     async fn while_wanted(

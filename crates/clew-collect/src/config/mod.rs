@@ -209,9 +209,7 @@ impl CollectConfig {
         }
         Ok(config)
     }
-}
 
-impl CollectConfig {
     /// The folder beside the registry for what waits for outputs that are away.
     pub fn waiting_folder(&self) -> PathBuf {
         CollectOptions::new(Vec::new(), self.general.registry.clone()).waiting_path()

@@ -51,9 +51,7 @@ impl Index {
             uuid: self.uuid.clone(),
         })
     }
-}
 
-impl Index {
     /// The blocks that hold now, in the order of their numbers: those that are set, and the one that all indexes have
     /// while the disk is nearly full.
     pub fn blocks(&self) -> Vec<Block> {

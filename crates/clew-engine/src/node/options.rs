@@ -91,9 +91,7 @@ impl EngineOptions {
             log: LogOptions::default(),
         }
     }
-}
 
-impl EngineOptions {
     /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
     pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
         if space.total == 0 {

@@ -433,9 +433,7 @@ impl Segment<'_> {
         }
         Ok(())
     }
-}
 
-impl Segment<'_> {
     fn sparse(
         &self,
         values: &mut [Option<Vec<SparseEntry>>],

@@ -99,9 +99,7 @@ impl Dissect {
         }
         true
     }
-}
 
-impl Dissect {
     /// As [`Dissect::cut`], but as OpenSearch does it: where the text behind a key comes several times and is not passed over,
     /// each time is a key more with an empty value, whatever stands behind that key; what follows the last one is left out.
     pub(crate) fn cut_at_each(&self, line: &str, found: &mut Found) -> bool {

@@ -438,9 +438,7 @@ impl MappedField {
     pub fn column(&self) -> String {
         format!("f{}", self.id.0)
     }
-}
 
-impl MappedField {
     /// Refuses a field of the same path and another type.
     pub(super) fn check_type(&self, new: &NewField) -> Result<(), MappingError> {
         if self.kind.type_name() == new.kind.type_name() && self.multi_field == new.multi_field {
