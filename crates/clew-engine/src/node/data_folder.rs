@@ -1,5 +1,6 @@
 //! Whether a data folder still has everything that was put there. Log, catalog and shards know of each other; where one of
-//! them is gone, the others tell, and the start is refused: what is missing must not pass for never having been.
+//! them is gone, the others tell, and the start is refused: what is missing must not pass for never having been. A
+//! shard numbers its operations without gaps and the log counts them, so that a lost manifest, or a hole in the log, is found out.
 //!
 //! Deliberately absent: what is inside the files, which whoever reads them checks; and the removal of anything that Clew
 //! has not made.
