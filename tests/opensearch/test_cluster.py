@@ -1,5 +1,7 @@
 """What tools ask a node about itself."""
 
+import json
+import re
 import urllib.error
 import urllib.request
 
@@ -486,6 +488,28 @@ class Cluster(ClewTest):
         self.assertEqual(len(text.splitlines()), 4)
         self.assertIn("translog_ops_percent", self.client.cat.recovery(help=True))
         self.assertEqual(self.client.cat.recovery(active_only=True), "")
+
+    def test_figures_are_told_in_words(self):
+        self.client.indices.create(index="one")
+        self.client.index(index="one", body={"a": 1}, refresh=True)
+        for path, at in [
+            ("/one/_stats", ("_all", "total", "store")),
+            ("/_cluster/stats", ("indices", "store")),
+            ("/_nodes/stats/jvm", ("nodes", "*", "jvm", "mem", "pools", "young")),
+            ("/one/_segments", ("indices", "one", "shards", "0")),
+            ("/_nodes/jvm", ("nodes", "*", "jvm", "mem")),
+        ]:
+            for human in (True, False):
+                shown = self.raw("GET", path, params={"human": str(human).lower()})
+                for name in at:
+                    (shown,) = shown.values() if name == "*" else (shown[name],)
+                text = json.dumps(shown)
+                sizes = re.findall(r'"(\w+)_in_bytes": \d+', text)
+                self.assertTrue(sizes, path)
+                for size in sizes:
+                    self.assertEqual(human, f'"{size}": "' in text, (path, size))
+        taken = self.client.indices.stats(index="one", params={"human": "true"})["_all"]["total"]["indexing"]
+        self.assertRegex(taken["index_time"], r"^\d+(\.\d)?(ms|s)$")
 
     def test_what_a_path_takes_is_told_who_asks(self):
         for path, methods in (("/", "GET, HEAD"), ("/_search", "GET, POST"), ("/i/_doc/1", "DELETE, GET, HEAD, POST, PUT")):

@@ -10,6 +10,7 @@ use super::disk::{Mount, io_stats};
 use super::machine::{DiskSpace, Machine};
 use super::nodes::{ROLES, nodes_body};
 use crate::http::error::ApiError;
+use crate::http::human::of_figures;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
 use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
@@ -50,7 +51,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     if let Value::Object(node) = &mut node {
         node.extend(sections);
     }
-    Ok(Reply::json(&nodes_body(&call, node)))
+    of_figures(nodes_body(&call, node), &call.params)
 }
 
 fn indices_section(call: &Call) -> Result<Value, ApiError> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::machine::{Machine, processors};
 use crate::http::error::ApiError;
+use crate::http::human::of_figures;
 use crate::http::reply::Reply;
 use crate::ingest;
 use crate::state::api::{Api, BUILD_HASH, BUILD_TYPE, RestOptions};
@@ -96,7 +97,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     if let Some(names) = call.path("metric").or(in_place_of_node) {
         keep_sections(&mut node, names);
     }
-    Ok(Reply::json(&nodes_body(&call, node)))
+    of_figures(nodes_body(&call, node), &call.params)
 }
 
 /// `GET /_nodes/{node}/usage/{metric}`: how often each endpoint was asked for. What aggregations were is not counted.

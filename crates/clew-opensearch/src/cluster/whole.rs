@@ -10,6 +10,7 @@ use crate::cluster::definitions_counted::{analysis, field_types};
 use crate::cluster::machine::{DiskSpace, Machine, processors};
 use crate::cluster::nodes::{names_this_node, plugins};
 use crate::http::error::ApiError;
+use crate::http::human::of_figures;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
 use crate::indices::index_mapping::shown_mapping;
@@ -149,7 +150,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
             body["nodes"] = kept(shown, &["count", "versions"], figures.metrics.as_deref());
         }
     }
-    Ok(Reply::json(&body))
+    of_figures(body, &call.params)
 }
 
 /// Figures of all indexes together.

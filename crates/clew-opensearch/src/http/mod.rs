@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod error;
 pub(crate) mod error_table;
 pub(crate) mod formats;
+pub(crate) mod human;
 pub(crate) mod json_fault;
 pub(crate) mod json_writer;
 pub(crate) mod memory_stats;

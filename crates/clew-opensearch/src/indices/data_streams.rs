@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::dsl;
 use crate::http::error::{ApiError, Cause};
+use crate::http::human::of_figures;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
 use crate::indices::templates::{Request, compose, data_stream_template, plan_index};
@@ -244,13 +245,14 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         .flatten()
         .map(|index| index.settings().shards)
         .sum();
-    Ok(Reply::json(&json!({
+    let body = json!({
         "_shards": {"total": shards, "successful": shards, "failed": 0},
         "data_stream_count": streams.len(),
         "backing_indices": backing,
         "total_store_size_bytes": total,
         "data_streams": each,
-    })))
+    });
+    of_figures(body, &call.params)
 }
 
 /// The time of a stream's newest document, in milliseconds since the epoch; 0 where there is none. What is closed or

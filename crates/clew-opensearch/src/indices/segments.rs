@@ -5,6 +5,7 @@ use clew_engine::{Index, Purpose, SegmentStats, VectorColumnStats};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
+use crate::http::human::of_figures;
 use crate::http::reply::Reply;
 use crate::search::profile::chosen;
 use crate::state::call::Call;
@@ -37,10 +38,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         total += shards.len();
         body.insert(index.name().to_string(), json!({"shards": shards}));
     }
-    Ok(Reply::json(&json!({
+    let body = json!({
         "_shards": {"total": total, "successful": total, "failed": 0},
         "indices": body,
-    })))
+    });
+    of_figures(body, &call.params)
 }
 
 fn show(call: &Call, index: &Index) -> Map<String, Value> {

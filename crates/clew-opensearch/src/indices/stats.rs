@@ -10,6 +10,7 @@ use clew_search::FilterCacheFigures;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
+use crate::http::human::of_figures;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
 use crate::state::api::{Api, stable_id};
@@ -245,7 +246,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     if call.params.get("level") != Some("cluster") {
         body["indices"] = Value::Object(each);
     }
-    Ok(Reply::json(&body))
+    of_figures(body, &call.params)
 }
 
 /// Refuses sections that there are not.
