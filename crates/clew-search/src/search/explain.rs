@@ -1,6 +1,8 @@
 //! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
 //! the figures of BM25.
 
+use std::borrow::Borrow;
+
 use clew_analysis::tokens;
 use clew_query::{Match, MultiMatch, Query, QueryError};
 use clew_schema::{FieldKind, text_of};
@@ -109,7 +111,7 @@ impl Explainer<'_> {
                 queries,
                 tie_breaker,
                 ..
-            } => self.best(score, queries.iter().cloned(), *tie_breaker)?,
+            } => self.best(score, queries, *tie_breaker)?,
             Query::MultiMatch(multi) => match self.in_fields(score, multi)? {
                 Some(explained) => explained,
                 None => self.leaf(score, query, &*weight),
@@ -152,15 +154,15 @@ impl Explainer<'_> {
     }
 
     /// The best of several queries, and so much of what the others give.
-    fn best(
+    fn best<Q: Borrow<Query>>(
         &self,
         score: f32,
-        queries: impl Iterator<Item = Query>,
+        queries: impl IntoIterator<Item = Q>,
         tie_breaker: f32,
     ) -> Result<Explained, QueryError> {
         let mut details = Vec::new();
         for one in queries {
-            details.extend(self.node(&one)?);
+            details.extend(self.node(one.borrow())?);
         }
         let description = match tie_breaker > 0.0 {
             true => format!("max plus {tie_breaker:?} times others of:"),
