@@ -314,23 +314,6 @@ mod tests {
                 json!({"type": "fingerprint", "separator": ""}),
                 "Setting [separator]",
             ),
-            (json!({"type": "hunspell"}), "missing [locale |"),
-            (
-                json!({"type": "hunspell", "lang": "de"}),
-                "Failed to load hunspell dictionary for locale: de",
-            ),
-            (
-                json!({"type": "hyphenation_decompounder"}),
-                "word_list must be provided",
-            ),
-            (
-                json!({"type": "hyphenation_decompounder", "word_list": ["a"]}),
-                "hyphenation_patterns_path is a required setting.",
-            ),
-            (
-                json!({"type": "hyphenation_decompounder", "word_list": ["a"], "hyphenation_patterns_path": "x"}),
-                "Exception while reading hyphenation_patterns_path.",
-            ),
         ] {
             told("filter", part, reason);
         }
@@ -359,6 +342,31 @@ mod tests {
         ] {
             let part = json!({"type": kind, "max_token_length": length});
             told("tokenizer", part, reason);
+        }
+    }
+
+    #[test]
+    fn filters_by_files_say_what_they_lack() {
+        for (part, reason) in [
+            (json!({"type": "hunspell"}), "missing [locale |"),
+            (
+                json!({"type": "hunspell", "lang": "de"}),
+                "Failed to load hunspell dictionary for locale: de",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder"}),
+                "word_list must be provided",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder", "word_list": ["a"]}),
+                "hyphenation_patterns_path is a required setting.",
+            ),
+            (
+                json!({"type": "hyphenation_decompounder", "word_list": ["a"], "hyphenation_patterns_path": "x"}),
+                "Exception while reading hyphenation_patterns_path.",
+            ),
+        ] {
+            told("filter", part, reason);
         }
     }
 
