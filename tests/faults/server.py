@@ -11,9 +11,10 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import weakref
+
+from tests.opensearch.data_folder import data_folder
 
 from .client import Client
 
@@ -43,10 +44,8 @@ def binary():
 
 
 def folder(memory=True):
-    """A new folder. In memory unless told otherwise: a killed process's writes survive there as well."""
-    shm = pathlib.Path("/dev/shm")
-    place = shm if memory and os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 2 << 30 else None
-    return pathlib.Path(tempfile.mkdtemp(prefix="clew-faults-", dir=place))
+    """A new folder, in memory unless told otherwise."""
+    return data_folder("clew-faults-", memory)
 
 
 class Server:

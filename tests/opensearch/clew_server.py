@@ -7,12 +7,13 @@ import queue
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import urllib.error
 import urllib.request
 
 from opensearchpy import OpenSearch
+
+from .data_folder import data_folder
 
 START_SECONDS_MAX = 120
 STOP_SECONDS_MAX = 120
@@ -34,7 +35,7 @@ class ClewServer:
 
     def __init__(self, data=None, env=None, arguments=()):
         self.own_data = data is None
-        self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="clew-test-"))
+        self.data = pathlib.Path(data) if data else data_folder("clew-test-")
         self.env = env or {}
         self.arguments = arguments
         self.process = None
@@ -48,6 +49,7 @@ class ClewServer:
         self.stop()
         if self.own_data:
             shutil.rmtree(self.data, ignore_errors=True)
+            self.data.with_suffix(".log").unlink(missing_ok=True)
 
     def start(self, healthy=True):
         """Starts the process; without `healthy` a node will do that says what is wrong with it."""
