@@ -239,6 +239,24 @@ class Weather(BenchTest):
                 self.assertGreater(rows[1]["metrics"]["qps"], 0)
                 self.assertGreater(rows[1]["metrics"]["failures"], 0)
 
+    def test_a_server_that_goes_away_amid_writes_leaves_what_it_took(self):
+        with ClewServer() as server:
+            command = self.command("serve", "bulk", "--url", server.url, "--concurrency", "2", "--batch", "20", "--warm-up", "0",
+                                   "--seconds", "1000", "--json", self.folder / "out.json")
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            client = server.client()
+            written = lambda: client.indices.stats(index="clew_bench", params={"ignore_unavailable": "true"})["_all"]["primaries"]
+            while written().get("indexing", {}).get("index_total", 0) < 200:
+                self.assertIsNone(process.poll())
+            server.kill()
+            out, errors = process.communicate(timeout=SECONDS_MAX)
+            self.assertEqual(process.returncode, 1, errors)
+            self.assertRegex(errors, r"the server went away: \d+ failures, the first: ")
+            self.assertNotIn("panicked", errors)
+            (row,) = self.read("out.json")["rows"]
+            self.assertGreaterEqual(row["metrics"]["documents"], 100)
+            self.assertGreater(row["metrics"]["failures"], 0)
+
     def test_refusals_and_failures_are_counted_apart(self):
         bulks, lock = itertools.count(), threading.Lock()
 
