@@ -293,7 +293,7 @@ def main():
         + ", the clients' own work on the same cores included. The two are not to be compared without the difference in size: what a "
         "search costs as a column grows is measured under \"Growth\".",
     ]
-    told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}\""
+    told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}{' --memory-only' if given.memory_only else ''}\""
     if not given.memory_only:
         results.publish(given.results, "Vectors: msmarco", told, results.machine(), lines)
     about = (f"The same index of {given.rows:,} vectors in {given.shards} shards at ef_search {EF_OF_MEMORY}, one client; the server is started anew for each "
