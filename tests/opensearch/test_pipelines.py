@@ -245,6 +245,20 @@ class PipelineTest(ClewTest):
         self.assertEqual((first["user_agent"]["name"], first["user_agent"]["version"]), ("Firefox", "115.0"))
         self.assertNotIn("geoip", shown[1]["doc"]["_source"])
         self.assertIn("is not an IP string literal", shown[2]["error"]["reason"])
+        old = {"field": "agent", "ecs": False, "properties": ["name", "MAJOR", "os", "device", "original"]}
+        pipeline = {"processors": [{"user_agent": old}]}
+        [shown_flat] = self.client.ingest.simulate(body={"pipeline": pipeline, "docs": [{"_source": documents[0]}]})["docs"]
+        told = shown_flat["doc"]["_source"]["user_agent"]
+        self.assertEqual((told["name"], told["major"], set(told)), ("Firefox", "115", {"name", "major", "os", "device"}))
+        self.assertTrue(told["os"].startswith("Linux"))
+        for step, reason in (
+            ({"user_agent": {"field": "a", "properties": ["nose"]}}, "[properties] illegal property value [nose]. valid values are [NAME, MAJOR, "),
+            ({"geoip": {"field": "a", "properties": ["nose"]}}, "[properties] illegal property value [nose]. valid values are [IP, COUNTRY_ISO_CODE, "),
+            ({"fingerprint": {"fields": [None]}}, "[fields] field name cannot be null nor empty"),
+            ({"fingerprint": {"exclude_fields": ["a", ""]}}, "[exclude_fields] field name cannot be null nor empty"),
+        ):
+            with self.subTest(step=step), self.refused(400, "parse_exception", reason):
+                self.client.ingest.put_pipeline(id="wrong", body={"processors": [step]})
         missing = {"pipeline": {"processors": [{"geoip": {"field": "ip"}}]}, "docs": [{"_source": {"ip": "::1"}}]}
         refused = self.client.ingest.simulate(body=missing)["docs"][0]["error"]["reason"]
         self.assertIn("database file [GeoLite2-City.mmdb] doesn't exist", refused)

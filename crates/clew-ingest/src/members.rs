@@ -60,7 +60,10 @@ pub(crate) fn properties(
         if !known.contains(&name.to_lowercase().as_str()) {
             return Err(DefinitionError::refused(
                 "properties",
-                format!("illegal property value [{name}]. valid values are {known:?}"),
+                format!(
+                    "illegal property value [{name}]. valid values are [{}]",
+                    known.join(", ").to_uppercase()
+                ),
             ));
         }
     }

@@ -67,6 +67,15 @@ pub(crate) struct Fingerprint {
 
 impl Fingerprint {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+        for key in ["fields", "exclude_fields"] {
+            let items = config.get(key).and_then(Value::as_array);
+            if items.is_some_and(|items| items.iter().any(|item| item.is_null() || item == "")) {
+                return Err(DefinitionError::refused(
+                    key,
+                    "field name cannot be null nor empty",
+                ));
+            }
+        }
         let fields = names(config, "fields")?.unwrap_or_default();
         let left_out = names(config, "exclude_fields")?.unwrap_or_default();
         if !fields.is_empty() && !left_out.is_empty() {
@@ -74,14 +83,6 @@ impl Fingerprint {
                 "fields",
                 "either fields or exclude_fields can be set",
             ));
-        }
-        for (key, given) in [("fields", &fields), ("exclude_fields", &left_out)] {
-            if given.iter().any(String::is_empty) {
-                return Err(DefinitionError::refused(
-                    key,
-                    "field name cannot be null nor empty",
-                ));
-            }
         }
         let hash = match optional(config, "hash_method")? {
             None => Hash::Sha1,

@@ -8,8 +8,11 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
 use crate::members::{flag, optional, properties, text};
 
-/// Everything that can be told.
-const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];
+/// Everything that can be told, in the common schema or as it was before that.
+const PROPERTIES: [&str; 12] = [
+    "name", "major", "minor", "patch", "os", "os_name", "os_major", "os_minor", "device", "build",
+    "original", "version",
+];
 /// Longer texts are no browser's.
 const AGENT_BYTES_MAX: usize = 10_000;
 
@@ -19,6 +22,8 @@ pub(crate) struct UserAgent {
     field: String,
     target: String,
     properties: Option<Vec<String>>,
+    /// Whether it is told in the common schema.
+    ecs: bool,
     ignore_missing: bool,
 }
 
@@ -35,6 +40,7 @@ impl UserAgent {
             field: text(config, "field")?,
             target: optional(config, "target_field")?.unwrap_or_else(|| "user_agent".to_string()),
             properties,
+            ecs: flag(config, "ecs", true)?,
             ignore_missing: flag(config, "ignore_missing", false)?,
         })
     }
@@ -44,6 +50,9 @@ impl UserAgent {
             return Ok(());
         };
         let mut told = described(&agent);
+        if !self.ecs {
+            told = flat(&told);
+        }
         if let Some(wanted) = &self.properties {
             told.retain(|name, _| wanted.iter().any(|one| one.eq_ignore_ascii_case(name)));
         }
@@ -85,6 +94,39 @@ fn described(agent: &str) -> Map<String, Value> {
     told
 }
 
+/// The same as it was told before there was a common schema: in texts, with the parts of versions apart.
+fn flat(told: &Map<String, Value>) -> Map<String, Value> {
+    let part = |of: &str, name: &str| told.get(of).and_then(|of| of.get(name));
+    let other = || Value::from("Other");
+    let full = part("os", "full").or_else(|| part("os", "name"));
+    let mut flat = Map::new();
+    flat.insert(
+        "name".into(),
+        told.get("name").cloned().unwrap_or_else(other),
+    );
+    put_parts(
+        &mut flat,
+        told.get("version"),
+        &["major", "minor", "patch", "build"],
+    );
+    flat.insert("os".into(), full.cloned().unwrap_or_else(other));
+    let os_name = part("os", "name").cloned();
+    flat.insert("os_name".into(), os_name.unwrap_or_else(other));
+    put_parts(&mut flat, part("os", "version"), &["os_major", "os_minor"]);
+    let device = part("device", "name").cloned();
+    flat.insert("device".into(), device.unwrap_or_else(other));
+    flat
+}
+
+/// Puts the parts of a version in, as many as it has and as have names.
+fn put_parts(flat: &mut Map<String, Value>, version: Option<&Value>, names: &[&str]) {
+    let parts = version.and_then(Value::as_str).into_iter();
+    let parts = parts.flat_map(|version| version.split('.'));
+    for (name, part) in names.iter().zip(parts) {
+        flat.insert((*name).to_string(), part.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +142,20 @@ mod tests {
         let told = described("curl/8.0");
         assert_eq!(told["original"], "curl/8.0");
         assert_eq!(described("nobody")["name"], "Other");
+        let apple = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_9_2) AppleWebKit/537.36 (KHTML, like Gecko) \
+                     Chrome/33.0.1750.149 Safari/537.36";
+        let told = described(apple);
+        let flat_told = flat(&told);
+        let parts = [
+            "name", "major", "minor", "patch", "build", "os_major", "os_minor",
+        ];
+        let parts = parts.map(|name| flat_told[name].as_str().unwrap_or_default());
+        assert_eq!(parts, ["Chrome", "33", "0", "1750", "149", "10", "9"]);
+        assert_eq!(flat_told["os"], told["os"]["full"]);
+        assert_eq!(flat_told["os_name"], told["os"]["name"]);
+        assert_eq!(flat_told["device"], told["device"]["name"]);
+        assert_eq!(flat(&described("nobody"))["os"], "Other");
+        assert!(!flat_told.contains_key("version") && !flat_told.contains_key("original"));
         assert_eq!(
             described(&"x".repeat(AGENT_BYTES_MAX + 1))["device"]["name"],
             "Other"
