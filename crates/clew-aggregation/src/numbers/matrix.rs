@@ -93,8 +93,9 @@ impl MatrixMoments {
         if one == other {
             return 1.0;
         }
-        let alone = self.field(one).variance * self.field(other).variance;
-        self.covariance(one, other) / alone.sqrt()
+        // Roots of each, as their product may be too great for a number.
+        let alone = self.field(one).variance.sqrt() * self.field(other).variance.sqrt();
+        self.covariance(one, other) / alone
     }
 
     /// How many fields there are.
@@ -195,6 +196,9 @@ mod tests {
         near(field.kurtosis, 4.0 * 722.0 / (38.0 * 38.0));
         near(moments.covariance(0, 1), 2.0 * 38.0 / 3.0);
         near(moments.correlation(1, 0), 1.0);
+        let great = of(&[[1e80, 2e80, 0.0], [2e80, 4e80, 0.0], [5e80, 10e80, 0.0]]);
+        near(great.correlation(0, 1), 1.0);
+        assert!(great.correlation(0, 2).is_nan());
         // Differences of the third field: 3, -1, -2, 0.
         near(moments.covariance(2, 0), -7.0 / 3.0);
         near(moments.covariance(1, 2), -14.0 / 3.0);
