@@ -509,6 +509,13 @@ class DocumentsAsExamples(ClewTest):
         self.assertIn("allowed maximum of [2]", str(refusal.exception.info))
         with self.refused(400):
             self.ids("small", query={"regexp": {"a": "abcdef"}})
+        self.ids("small", query={"query_string": {"query": "a:/abcde/ OR /abc/"}})
+        self.ids("small", query={"simple_query_string": {"query": "/abcdef/"}})
+        inside = {"bool": {"must": [{"query_string": {"query": "x OR a:/abcdef/"}}]}}
+        with self.refused(400) as refusal:
+            self.ids("small", query=inside)
+        told = "The length of regex [6] used in the [query_string] has exceeded the allowed maximum of [5]"
+        self.assertIn(told, str(refusal.exception.info))
         try:
             self.client.cluster.put_settings(
                 body={"transient": {"search.allow_expensive_queries": False}}

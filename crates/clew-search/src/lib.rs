@@ -53,7 +53,8 @@ pub use query::{
     JoinRelation, KnnResolver, Matched, Needs, OpenDerived, OpenValueScript, Percolated,
     Percolations, Plan, QueriesProfile, QueryProfile, QueryRecorder, Regexp, RescoreProfile,
     SegmentHits, Stopwatch, Timing, ValueScript, VectorAnswers, VectorStage, compile, describe,
-    describe_in, matching, matching_within, may_match, plan, postings_max, stored_query, texts_at,
+    describe_in, longest_expression, matching, matching_within, may_match, plan, postings_max,
+    stored_query, texts_at,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_query::{BoostMode, FunctionKind, Query};
 use clew_schema::FieldKind;
+use clew_search::longest_expression;
 
 use super::{control, fields, highlight, inner, script_fields};
 use crate::http::error::{ApiError, Cause};
@@ -50,13 +51,15 @@ pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Resul
                     values.len()
                 )));
             }
-            Query::Regexp(pattern) if pattern.value.chars().count() > regex_max => {
-                return Err(ApiError::illegal_argument(format!(
-                    "The length of regex [{}] used in the Regexp Query request has exceeded the \
-                     allowed maximum of [{regex_max}]. This maximum can be set by changing the \
-                     [index.max_regex_length] index level setting.",
-                    pattern.value.chars().count()
-                )));
+            Query::Regexp(pattern) => {
+                check_regex(
+                    pattern.value.chars().count(),
+                    "Regexp Query request",
+                    regex_max,
+                )?;
+            }
+            Query::QueryString(text) => {
+                check_regex(longest_expression(text), "[query_string]", regex_max)?;
             }
             _ => {}
         }
@@ -67,6 +70,18 @@ pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Resul
         }
     }
     Ok(())
+}
+
+/// Refuses a regular expression that has more letters than it may.
+fn check_regex(letters: usize, used_in: &str, letters_max: usize) -> Result<(), ApiError> {
+    if letters <= letters_max {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "The length of regex [{letters}] used in the {used_in} has exceeded the allowed maximum of \
+         [{letters_max}]. This maximum can be set by changing the [{REGEX_LENGTH_SETTING}] index \
+         level setting."
+    )))
 }
 
 /// The name of a query that costs much, and what else is to be said of it.

@@ -65,6 +65,7 @@ pub(crate) use function::value::salt_of;
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
 pub(crate) use profile::CollectorKind;
+pub use query_string::longest_expression;
 pub(crate) use query_string::tree as query_string_tree;
 pub(crate) use spelled_out::in_each_field;
 

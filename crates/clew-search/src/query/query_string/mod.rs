@@ -37,6 +37,20 @@ pub(crate) fn tree(
     build::tree(query, &clauses, fields, mapping)
 }
 
+/// Letters of the longest regular expression in a query string, as it is written between its slashes; 0 without any, and where
+/// the text cannot be read. Costs a walk through a text that has slashes.
+pub fn longest_expression(query: &QueryString) -> usize {
+    if query.simple || !query.query.contains('/') {
+        return 0;
+    }
+    let tokens = lexer::tokens(&query.query).unwrap_or_default();
+    let letters = tokens.iter().map(|token| match token {
+        lexer::Token::Regexp(pattern) => pattern.chars().count(),
+        _ => 0,
+    });
+    letters.max().unwrap_or(0)
+}
+
 fn syntax(query: &QueryString, reason: String) -> QueryError {
     QueryError::Syntax {
         query: query.query.clone(),
