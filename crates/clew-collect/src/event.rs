@@ -1,5 +1,7 @@
 //! The unit a sink receives, and the batch whose memory is used again and again.
 
+use clew_ingest::json_text::push_hex;
+
 /// Milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EpochMillis(pub i64);
@@ -62,26 +64,6 @@ impl Event {
         self.id.push('-');
         push_hex(&mut self.id, u64::from(checksum), 8);
     }
-}
-
-/// Appends a number to the base 16, with at least so many digits. By hand, as every line gets an id: all sixteen digits at
-/// once, each in a byte of its own.
-fn push_hex(out: &mut String, value: u64, digits_min: usize) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let digits = |half: u64| {
-        let spread = (half | half << 16) & 0x0000_ffff_0000_ffff;
-        let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
-        let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-        // 1 in the bytes that are ten or more: they are letters, 39 further on than digits would be.
-        let letters = ((spread + 6 * ONES) >> 4) & ONES;
-        (spread + 0x30 * ONES + letters * 39).to_be_bytes()
-    };
-    let mut all = [0; 16];
-    all[..8].copy_from_slice(&digits(value >> 32));
-    all[8..].copy_from_slice(&digits(value & u64::from(u32::MAX)));
-    let needed = (67 - (value | 1).leading_zeros() as usize) / 4;
-    let start = 16 - needed.max(digits_min);
-    out.push_str(std::str::from_utf8(&all[start..]).expect("digits are text"));
 }
 
 /// Events on their way to the sink. Emptied events keep their buffers.

@@ -43,6 +43,26 @@ pub fn push_number(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
+/// Appends a number to the base 16, with at least so many digits. By hand, as every line gets ids: all sixteen digits at
+/// once, each in a byte of its own.
+pub fn push_hex(out: &mut String, value: u64, digits_min: usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let digits = |half: u64| {
+        let spread = (half | half << 16) & 0x0000_ffff_0000_ffff;
+        let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+        let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        // 1 in the bytes that are ten or more: they are letters, 39 further on than digits would be.
+        let letters = ((spread + 6 * ONES) >> 4) & ONES;
+        (spread + 0x30 * ONES + letters * 39).to_be_bytes()
+    };
+    let mut all = [0; 16];
+    all[..8].copy_from_slice(&digits(value >> 32));
+    all[8..].copy_from_slice(&digits(value & u64::from(u32::MAX)));
+    let needed = (67 - (value | 1).leading_zeros() as usize) / 4;
+    let start = 16 - needed.max(digits_min);
+    out.push_str(std::str::from_utf8(&all[start..]).expect("digits are text"));
+}
+
 /// How a byte is escaped, and how many bytes that takes.
 #[inline]
 pub(crate) fn escape(byte: u8) -> ([u8; 6], usize) {

@@ -1,7 +1,5 @@
 //! `pattern`: which pattern a line is of, and whether it is the first line of it.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value as Json};
 
 use super::cut::line_of;
@@ -9,6 +7,7 @@ use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot, Value};
+use crate::json_text::push_hex;
 use crate::members::{flag, optional};
 use crate::patterns::{PatternOptions, Patterns};
 use crate::pipeline::Flow;
@@ -71,10 +70,7 @@ impl Step for PatternStep {
             return Ok(Flow::On);
         };
         let placed = self.patterns.place(event.at(line));
-        let id = event.own(|out| {
-            // Writing to a text cannot fail.
-            let _ = write!(out, "{:016x}", placed.id);
-        });
+        let id = event.own(|out| push_hex(out, placed.id, 16));
         event.put(self.id, Value::Text(id))?;
         event.put_text(self.text, placed.text)?;
         if placed.is_new {
