@@ -24,7 +24,11 @@ pub(super) fn fault(pattern: &str) -> Option<String> {
         ErrorKind::GroupUnopened => ("unexpected )", pattern),
         ErrorKind::ClassUnclosed => ("missing closing ]", part(pattern.len())),
         ErrorKind::ClassRangeInvalid => ("invalid character class range", own),
-        ErrorKind::RepetitionMissing => ("missing argument to repetition operator", own),
+        ErrorKind::RepetitionMissing => {
+            // It is told to be before the operator: `*`, `+` or `?`.
+            let operator = part(span.start.offset + 1);
+            ("missing argument to repetition operator", operator)
+        }
         ErrorKind::RepetitionCountInvalid => ("invalid repeat count", own),
         ErrorKind::EscapeUnexpectedEof => ("trailing backslash at end of expression", ""),
         ErrorKind::EscapeUnrecognized | ErrorKind::UnsupportedBackreference => {
