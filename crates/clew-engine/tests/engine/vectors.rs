@@ -248,8 +248,16 @@ fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
     const ROWS: usize = 7_500;
     const NUMBERS: usize = 512;
     let points = clustered(7, (ROWS, NUMBERS), 25);
-    let squared =
-        |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum() };
+    let queries: Vec<&Vec<f32>> = points.iter().step_by(300).collect();
+    let ranked = |query: &Vec<f32>| -> Vec<usize> {
+        let distance =
+            |p: &[f32]| -> f32 { p.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let distances: Vec<f32> = points.iter().map(|point| distance(point)).collect();
+        let mut ranked: Vec<usize> = (0..ROWS).collect();
+        ranked.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        ranked
+    };
+    let ranked: Vec<Vec<usize>> = queries.iter().map(|query| ranked(query)).collect();
     for together in [false, true] {
         let node = Node::open(&SimDisk::new()).unwrap();
         let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
@@ -281,13 +289,9 @@ fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
         assert_eq!(node.index().stats().structured_vectors, ROWS as u64);
         for k in [10, 100] {
             let mut found = 0;
-            for query in (0..ROWS).step_by(300).map(|row| &points[row]) {
-                let mut ranked: Vec<usize> = (0..ROWS).collect();
-                ranked.sort_by(|&a, &b| {
-                    squared(&points[a], query).total_cmp(&squared(&points[b], query))
-                });
+            for (query, ranked) in queries.iter().zip(&ranked) {
                 let want: BTreeSet<String> = ranked[..k].iter().map(usize::to_string).collect();
-                let hits = node.hits(knn(query.clone(), k, None), k);
+                let hits = node.hits(knn(query.to_vec(), k, None), k);
                 assert_eq!(hits.len(), k);
                 found += hits.iter().filter(|hit| want.contains(&hit.id)).count();
             }

@@ -57,7 +57,7 @@ use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 use contexts::{ContextKind, check_keep_alive};
-use refused::{on_all_shards, read_by_shards};
+use refused::{by_shards, on_all_shards};
 use request::Spec;
 use slow::{WatchedRequest, WatchedSearch};
 
@@ -123,12 +123,14 @@ pub async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    let spec = spec_of(call, pipeline.as_ref(), &body);
-    let mut spec = read_by_shards(call, (expression, options), spec).await?;
+    let mut spec = match spec_of(call, pipeline.as_ref(), &body) {
+        Ok(spec) => spec,
+        Err(error) => return Err(by_shards(call, (expression, options), error).await),
+    };
     lookup::resolve(call, expression, &mut spec).await?;
     let derived = spec.output.derived.clone();
     derived.tell(&mut spec)?;
-    let spec = Arc::new(spec);
+    let spec: Arc<Spec> = spec.into();
     Spent::is_of_kind(|| spec.kind());
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
         return Err(ApiError::illegal_argument(
@@ -188,9 +190,10 @@ fn spec_of(
     call: &Call,
     pipeline: Option<&search_pipeline::Running>,
     body: &Value,
-) -> Result<Spec, ApiError> {
+) -> Result<Box<Spec>, ApiError> {
     let params = pipeline.map_or(&*call.params, |running| running.params(call));
-    stored_scripts::reading(&call.api.engine, || Spec::parse(body, &call.body, params))
+    let parse = || Spec::parse(body, &call.body, params);
+    stored_scripts::reading(&call.api.engine, parse).map(Box::new)
 }
 
 /// The answer as a pipeline leaves it, a long one away from the async threads.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use clew_engine::{Index, Purpose, ResolveOptions};
 
-use super::request::Spec;
 use crate::http::error::ApiError;
 use crate::state::call::Call;
 
@@ -31,20 +30,21 @@ pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
     }
 }
 
-/// A search that was read, over the indexes of an expression. Its scripts would be read by each of their shards, which
-/// fail where one is not understood.
-pub(super) async fn read_by_shards(
+/// What is wrong with a search that was read, over the indexes of an expression. Its scripts would be read by each of their
+/// shards, which fail where one is not understood.
+pub(super) async fn by_shards(
     call: &Call,
     (expression, options): (&str, ResolveOptions),
-    read: Result<Spec, ApiError>,
-) -> Result<Spec, ApiError> {
-    let error = match read {
-        Err(error) if error.is_kind("script_exception") => error,
-        read => return read,
-    };
-    let opened = call.open(expression, options, Purpose::Read).await?;
-    Err(match opened.first() {
-        Some(index) => on_all_shards(call, index, error),
-        None => error,
-    })
+    error: ApiError,
+) -> ApiError {
+    if !error.is_kind("script_exception") {
+        return error;
+    }
+    match call.open(expression, options, Purpose::Read).await {
+        Ok(opened) => match opened.first() {
+            Some(index) => on_all_shards(call, index, error),
+            None => error,
+        },
+        Err(error) => error,
+    }
 }

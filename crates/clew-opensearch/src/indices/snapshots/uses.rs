@@ -66,7 +66,7 @@ impl Drop for InUse {
     fn drop(&mut self) {
         let mut all = self.uses.0.lock();
         if let Some(place) = all.iter().position(|one| *one == self.what) {
-            all.swap_remove(place);
+            all.remove(place);
         }
     }
 }
