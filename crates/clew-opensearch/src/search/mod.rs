@@ -127,9 +127,9 @@ pub async fn run(
         Ok(spec) => spec,
         Err(error) => return Err(by_shards(call, (expression, options), error).await),
     };
-    lookup::resolve(call, expression, &mut spec).await?;
+    lookup::resolve(call, expression, &mut *spec).await?;
     let derived = spec.output.derived.clone();
-    derived.tell(&mut spec)?;
+    derived.tell(&mut *spec)?;
     let spec: Arc<Spec> = spec.into();
     Spent::is_of_kind(|| spec.kind());
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
