@@ -11,6 +11,8 @@ const EXPRESSION_BYTES_MAX: usize = 200_000;
 /// What is left open before and behind a pattern.
 const ANYTHING: &str = ".*";
 const NOTHING: &str = "()";
+/// Before and behind what stands within a pattern.
+const WITHIN: &str = "";
 
 /// What is wrong with the form of a regular expression, where that has a name. What else may be wrong with one is found where
 /// it is made ready.
@@ -51,14 +53,19 @@ pub(super) fn of_whole_texts(pattern: &str) -> Option<String> {
     let mut parser = ParserBuilder::new().dot_matches_new_line(true).build();
     let parsed = parser.parse(pattern).ok()?;
     let mut out = String::new();
-    write_whole(&parsed, &mut out)?;
+    write_whole(&parsed, (ANYTHING, ANYTHING), &mut out)?;
     (out.len() <= EXPRESSION_BYTES_MAX).then_some(out)
 }
 
-fn write_whole(hir: &Hir, out: &mut String) -> Option<()> {
+/// Writes what may stand before and behind a part, which is nothing where the part says that the text begins or ends there, and
+/// no place of the text's ends at all within it. What ways have in common stands before them, so that an end may be said within.
+fn write_whole(hir: &Hir, (before, behind): (&str, &str), out: &mut String) -> Option<()> {
     let parts: &[Hir] = match hir.kind() {
-        HirKind::Alternation(ways) => return write_either(ways, write_whole, out),
-        HirKind::Capture(group) => return write_whole(&group.sub, out),
+        HirKind::Alternation(ways) => {
+            let way = |way: &Hir, out: &mut String| write_whole(way, (before, behind), out);
+            return write_either(ways, way, out);
+        }
+        HirKind::Capture(group) => return write_whole(&group.sub, (before, behind), out),
         HirKind::Concat(parts) => parts,
         _ => std::slice::from_ref(hir),
     };
@@ -67,12 +74,33 @@ fn write_whole(hir: &Hir, out: &mut String) -> Option<()> {
     let parts = &parts[usize::from(is_first)..];
     let is_last = parts.last().is_some_and(|last| is(last, Look::End));
     let parts = &parts[..parts.len() - usize::from(is_last)];
-    out.push_str(if is_first { NOTHING } else { ANYTHING });
-    for part in parts {
-        write_part(part, out)?;
+    if is_first && before == WITHIN || is_last && behind == WITHIN {
+        return None;
     }
-    out.push_str(if is_last { NOTHING } else { ANYTHING });
-    Some(())
+    let before = if is_first { NOTHING } else { before };
+    let behind = if is_last { NOTHING } else { behind };
+    match parts {
+        [only] if parts.len() < whole_parts(hir) => write_whole(only, (before, behind), out),
+        [first, between @ .., last] => {
+            write_whole(first, (before, WITHIN), out)?;
+            between.iter().try_for_each(|part| write_part(part, out))?;
+            write_whole(last, (WITHIN, behind), out)
+        }
+        parts => {
+            out.push_str(before);
+            parts.iter().try_for_each(|part| write_part(part, out))?;
+            out.push_str(behind);
+            Some(())
+        }
+    }
+}
+
+/// How many parts one is made of.
+fn whole_parts(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Concat(parts) => parts.len(),
+        _ => 1,
+    }
 }
 
 fn write_part(hir: &Hir, out: &mut String) -> Option<()> {
@@ -120,7 +148,7 @@ fn write_part(hir: &Hir, out: &mut String) -> Option<()> {
 
 fn write_either(
     ways: &[Hir],
-    write: fn(&Hir, &mut String) -> Option<()>,
+    write: impl Fn(&Hir, &mut String) -> Option<()>,
     out: &mut String,
 ) -> Option<()> {
     for (number, way) in ways.iter().enumerate() {
@@ -155,7 +183,12 @@ mod tests {
             ("(?:ab|c-)?$", Some(r".*((ab|c\-)){0,1}()")),
             (r"\bab", None),
             ("(?m)^ab", None),
+            ("^w[12]$|^x", Some(r"(()w[12]()|()x.*)")),
+            ("^ab$|^ac", Some("()a(b()|c.*)")),
+            ("(^a|b)c$", Some("(()a|.*b)c()")),
             ("a$b", None),
+            ("a(^b|c)", None),
+            ("(a$|b)c", None),
         ] {
             assert_eq!(of_whole_texts(pattern).as_deref(), want, "{pattern}");
         }
