@@ -184,7 +184,7 @@ mod tests {
             (r"\bab", None),
             ("(?m)^ab", None),
             ("^w[12]$|^x", Some(r"(()w[1-2]()|()x.*)")),
-            ("^ab$|^ac", Some("()a(b()|c.*)")),
+            ("^ab$|^ac", Some("(()ab()|()ac.*)")),
             ("(^a|b)c$", Some("(()a|.*b)c()")),
             ("a$b", None),
             ("a(^b|c)", None),
