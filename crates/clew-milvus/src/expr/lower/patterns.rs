@@ -67,7 +67,13 @@ fn write_whole(hir: &Hir, (before, behind): (&str, &str), out: &mut String) -> O
         }
         HirKind::Capture(group) => return write_whole(&group.sub, (before, behind), out),
         HirKind::Concat(parts) => parts,
-        _ => std::slice::from_ref(hir),
+        HirKind::Look(_) => std::slice::from_ref(hir),
+        _ => {
+            out.push_str(before);
+            write_part(hir, out)?;
+            out.push_str(behind);
+            return Some(());
+        }
     };
     let is = |hir: &Hir, look: Look| matches!(hir.kind(), HirKind::Look(own) if *own == look);
     let is_first = parts.first().is_some_and(|first| is(first, Look::Start));
@@ -80,26 +86,18 @@ fn write_whole(hir: &Hir, (before, behind): (&str, &str), out: &mut String) -> O
     let before = if is_first { NOTHING } else { before };
     let behind = if is_last { NOTHING } else { behind };
     match parts {
-        [only] if parts.len() < whole_parts(hir) => write_whole(only, (before, behind), out),
+        [] => {
+            out.push_str(before);
+            out.push_str(behind);
+            Some(())
+        }
+        [only] if matches!(only.kind(), HirKind::Look(_)) => None,
+        [only] => write_whole(only, (before, behind), out),
         [first, between @ .., last] => {
             write_whole(first, (before, WITHIN), out)?;
             between.iter().try_for_each(|part| write_part(part, out))?;
             write_whole(last, (WITHIN, behind), out)
         }
-        parts => {
-            out.push_str(before);
-            parts.iter().try_for_each(|part| write_part(part, out))?;
-            out.push_str(behind);
-            Some(())
-        }
-    }
-}
-
-/// How many parts one is made of.
-fn whole_parts(hir: &Hir) -> usize {
-    match hir.kind() {
-        HirKind::Concat(parts) => parts.len(),
-        _ => 1,
     }
 }
 
