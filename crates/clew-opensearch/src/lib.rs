@@ -59,3 +59,6 @@ pub use state::api::{HttpFigures, RestOptions};
 pub use state::disk_settings::{
     DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS, read_disk_limits,
 };
+pub use state::remote_clusters::{
+    RemoteBody, RemoteClient, RemoteClusters, RemoteFailure, RemotePatience,
+};

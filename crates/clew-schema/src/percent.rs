@@ -27,6 +27,20 @@ pub fn decoded(text: &str, plus: Plus) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
+/// A text as one segment of a path: whatever has a meaning there is written as its bytes.
+pub fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +60,14 @@ mod tests {
         for (text, plus, expected) in cases {
             assert_eq!(decoded(text, plus).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_encoded_is_one_segment_that_means_the_same() {
+        assert_eq!(encoded("logs-2026.11_a~"), "logs-2026.11_a~");
+        assert_eq!(encoded("a/b?c#d%e é"), "a%2Fb%3Fc%23d%25e%20%C3%A9");
+        let text = "<logs-{now/d}>,*";
+        let back = decoded(&encoded(text), Plus::IsPlus);
+        assert_eq!(back.as_deref(), Some(text.as_bytes()));
     }
 }

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod reading;
+mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +11,9 @@ use std::path::PathBuf;
 use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub(crate) use self::tls::TlsFiles;
 use crate::http::{HttpConfig, listed};
+use crate::remote_clusters::ReindexConfig;
 use crate::spans::TracingConfig;
 
 /// Everything a server can be told.
@@ -39,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) snapshots: SnapshotsConfig,
     /// Where files of bulk imports may lie.
     pub(crate) imports: ImportsConfig,
+    /// Copying of documents.
+    pub(crate) reindex: ReindexConfig,
     /// Profiles of the server itself.
     pub(crate) profile: ProfileConfig,
     /// Spans of requests.
@@ -271,6 +276,7 @@ impl Default for Config {
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),
             imports: ImportsConfig::default(),
+            reindex: ReindexConfig::default(),
             profile: ProfileConfig::default(),
             tracing: TracingConfig::default(),
             logging: LoggingConfig::default(),

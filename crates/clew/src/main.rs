@@ -20,6 +20,7 @@ mod openmetrics;
 mod output_file;
 mod process_metrics;
 mod profile;
+mod remote_clusters;
 mod retention;
 mod serve;
 mod signals;

@@ -16,7 +16,7 @@ use clew_engine::{Engine, EngineOptions};
 use clew_log_grpc::{Admission, CallsAtWork, Guard, ServerOptions};
 use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
-use clew_opensearch::{HttpFigures, RestOptions};
+use clew_opensearch::{HttpFigures, RemoteClusters, RestOptions};
 use clew_platform::{RealClock, RealDisk, Task};
 use clew_profile::{ExemplarBook, Tracer};
 use prometheus::Registry;
@@ -135,6 +135,7 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
 struct Rules {
     http: HttpRules,
     engine: EngineOptions,
+    remote_clusters: RemoteClusters,
     /// The files that the process may open.
     open_files_max: usize,
 }
@@ -149,6 +150,7 @@ impl Rules {
         Ok(Rules {
             http: HttpRules::new(&config.http, open_files_max, &machine)?,
             engine: engine_options(config)?,
+            remote_clusters: config.reindex.remote.clusters()?,
             open_files_max,
         })
     }
@@ -179,7 +181,8 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
         collect: collect.as_ref().map(Within::figures),
         told: told.clone(),
     };
-    let (served, background) = serve_http((&config, rules.http), http, over, stopped.clone())?;
+    let rules = (rules.http, rules.remote_clusters);
+    let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
@@ -273,7 +276,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 /// The OpenSearch REST API and the small endpoints, and the API's work beside them, until the server
 /// stops.
 fn serve_http(
-    (config, rules): (&Config, HttpRules),
+    (config, (rules, remote_clusters)): (&Config, (HttpRules, RemoteClusters)),
     listener: TcpListener,
     over: Over<'_>,
     stopped: watch::Receiver<bool>,
@@ -300,6 +303,7 @@ fn serve_http(
         exemplars: told.exemplars.clone(),
         http: figures.clone(),
         tracer: told.tracer.clone(),
+        remote_clusters,
         ..RestOptions::default()
     };
     let (app, background) = router((engine, collect), &told, rest);

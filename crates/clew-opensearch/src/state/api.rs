@@ -15,6 +15,7 @@ use crate::http::body::BodyLimits;
 use crate::http::metrics::RestMetrics;
 use crate::state::cluster_settings::{ClusterSettings, SettingCheck};
 use crate::state::parts::Parts;
+use crate::state::remote_clusters::RemoteClusters;
 use crate::state::tasks::Tasks;
 
 /// How the API presents itself, and its limits.
@@ -44,6 +45,8 @@ pub struct RestOptions {
     pub http: Arc<HttpFigures>,
     /// Where spans of requests go; `None` records none.
     pub tracer: Option<Tracer>,
+    /// Other clusters that documents may be copied from; none unless they are named.
+    pub remote_clusters: RemoteClusters,
 }
 
 /// Figures of the connections that requests come by, as `_nodes/stats` shows them.
@@ -70,6 +73,7 @@ impl Default for RestOptions {
             exemplars: Arc::default(),
             http: Arc::default(),
             tracer: None,
+            remote_clusters: RemoteClusters::default(),
         }
     }
 }

@@ -397,6 +397,7 @@ const FIXED_GROUPS: &[&str] = &[
     "node.",
     "path.",
     "processors",
+    "reindex.",
     "repositories.",
     "resource.reload.",
     "rest.action.multi.allow_explicit_index",

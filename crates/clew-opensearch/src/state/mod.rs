@@ -9,6 +9,7 @@ pub(crate) mod known_cluster_settings;
 pub(crate) mod parts;
 pub(crate) mod patience;
 pub(crate) mod promises;
+pub(crate) mod remote_clusters;
 pub(crate) mod replicas;
 pub(crate) mod slow_log;
 pub(crate) mod stored_scripts;

@@ -37,7 +37,7 @@ impl Client {
         let endpoint = config.endpoint.trim_end_matches('/');
         let wrong = || format!("[tracing.otlp.endpoint] is [{endpoint}], which is no address");
         let tls = match config.is_secure() {
-            true => Some(config.tls.read()?),
+            true => Some(config.tls.read("tracing.otlp.tls")?),
             false => None,
         };
         Ok(match config.protocol {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use axum::http::Uri;
-use clew_collect::ClientTls;
-use clew_platform::RealDisk;
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::config::TlsFiles;
 
 /// Spans of requests. Without an endpoint nothing is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub(crate) struct OtlpConfig {
     /// How it is spoken to.
     pub(crate) protocol: OtlpProtocol,
     /// Whom of those to trust whose address begins with `https`.
-    pub(crate) tls: OtlpTls,
+    pub(crate) tls: TlsFiles,
 }
 
 /// An address as it is shown, without the login that may be in it.
@@ -45,34 +45,10 @@ fn without_login<S: Serializer>(address: &str, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(shown.as_deref().unwrap_or(address))
 }
 
-/// Whom to trust, and what to show.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct OtlpTls {
-    /// A file of authorities, in PEM; without one those of the system.
-    pub(crate) ca: Option<PathBuf>,
-    /// The certificate that is shown.
-    pub(crate) certificate: Option<PathBuf>,
-    /// Its key.
-    pub(crate) key: Option<PathBuf>,
-}
-
 impl OtlpConfig {
     /// Whether the receiver is spoken to over TLS.
     pub(crate) fn is_secure(&self) -> bool {
         self.endpoint.starts_with("https://")
-    }
-}
-
-impl OtlpTls {
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// A file that is wrong, by its key.
-    pub(super) fn read(&self) -> anyhow::Result<ClientTls> {
-        let identity = self.certificate.as_deref().zip(self.key.as_deref());
-        let read = ClientTls::trusting(&RealDisk, self.ca.as_slice(), identity);
-        read.map_err(|reason| anyhow::anyhow!("[tracing.otlp.tls]: {reason}"))
     }
 }
 
@@ -116,7 +92,7 @@ impl TracingConfig {
             // Files for secured receivers are often named for all programs of a machine.
             let is_secure = self.otlp.is_secure();
             let file = |name| variable(name).map(PathBuf::from).filter(|_| is_secure);
-            self.otlp.tls = OtlpTls {
+            self.otlp.tls = TlsFiles {
                 ca: file("OTEL_EXPORTER_OTLP_CERTIFICATE"),
                 certificate: file("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"),
                 key: file("OTEL_EXPORTER_OTLP_CLIENT_KEY"),
@@ -161,13 +137,10 @@ impl TracingConfig {
         if !endpoint.is_empty() && !is_address(endpoint) {
             bail!("[tracing.otlp.endpoint] is [{endpoint}], which names no host or no port");
         }
-        if *tls != OtlpTls::default() && !self.otlp.is_secure() {
+        if *tls != TlsFiles::default() && !self.otlp.is_secure() {
             bail!("[tracing.otlp.tls] is only for an endpoint that begins with [https://]");
         }
-        if tls.certificate.is_some() != tls.key.is_some() {
-            bail!("[tracing.otlp.tls] must have both [certificate] and [key], or none of them");
-        }
-        Ok(())
+        tls.check("tracing.otlp.tls")
     }
 }
 
@@ -271,7 +244,7 @@ mod tests {
         let secure = ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://there:4317");
         let refused = with(&[secure, key]).unwrap_err().to_string();
         assert!(refused.contains("must have both"), "{refused}");
-        assert_eq!(with(&[plain, key]).unwrap().otlp.tls, OtlpTls::default());
+        assert_eq!(with(&[plain, key]).unwrap().otlp.tls, TlsFiles::default());
         let mut given = with(&[plain]).unwrap();
         given.otlp.tls.ca = Some(PathBuf::from("/etc/ca.pem"));
         let refused = given.with_variables(|_| None).unwrap_err().to_string();

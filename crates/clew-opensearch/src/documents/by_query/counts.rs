@@ -1,9 +1,10 @@
 //! What a write by query has done so far, of all documents and of each part that it was asked to tell apart.
 
 use axum::http::StatusCode;
-use clew_engine::{Hit, Slice};
+use clew_engine::Slice;
 use serde_json::{Value, json};
 
+use super::found::Found;
 use super::spec::{Job, Verb};
 
 /// Failures that an answer tells of.
@@ -41,6 +42,10 @@ pub(super) struct Counts {
     pub(super) slices: Vec<Tally>,
     pub(super) done: usize,
     pub(super) failures: Vec<Value>,
+    /// How often a page was asked for again.
+    pub(super) retries: u64,
+    /// Whether the time of a search was over before it was through.
+    pub(super) timed_out: bool,
     /// Why the job was ended before it was through.
     pub(super) cancelled: Option<String>,
     /// The gravest of the failures.
@@ -54,6 +59,8 @@ impl Counts {
             slices: (0..job.slices.max(1)).map(|_| Tally::default()).collect(),
             done: 0,
             failures: Vec::new(),
+            retries: 0,
+            timed_out: false,
             cancelled: None,
             status: StatusCode::OK,
         }
@@ -76,11 +83,11 @@ impl Counts {
     }
 
     /// Counts the documents that a page has of each part.
-    pub(super) fn read(&mut self, hits: &[Hit]) {
-        self.done += hits.len();
+    pub(super) fn read(&mut self, page: &[Found]) {
+        self.done += page.len();
         let before: Vec<u64> = self.slices.iter().map(|slice| slice.total).collect();
-        for hit in hits {
-            self.note(&hit.id, |slice| slice.total += 1);
+        for found in page {
+            self.note(&found.id, |slice| slice.total += 1);
         }
         for (slice, before) in self.slices.iter_mut().zip(before) {
             slice.batches += u64::from(slice.total > before);
@@ -99,6 +106,7 @@ impl Counts {
 /// How far a job is.
 pub(super) fn status(job: &Job, counts: &Counts) -> Value {
     let mut status = shown(job, &counts.all(), job.speed.throttled_ms());
+    status["retries"]["search"] = counts.retries.into();
     if let Value::Object(members) = &mut status {
         if let Some(slice) = job.slice {
             members.insert("slice_id".to_string(), slice.id.into());

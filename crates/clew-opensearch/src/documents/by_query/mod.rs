@@ -1,10 +1,13 @@
 //! Writes to all documents of a search: `_delete_by_query`, `_update_by_query`, `_reindex`.
 //!
 //! The documents are those of one moment, read page by page in the order of the index. A document
-//! that was written meanwhile is a conflict: its sequence number is checked with each write.
+//! that was written meanwhile is a conflict: its sequence number is checked with each write. `_reindex` may also read those of
+//! another cluster (`remote`).
 
 mod counts;
+mod found;
 mod reindex;
+mod remote;
 mod run;
 mod scripted;
 mod spec;

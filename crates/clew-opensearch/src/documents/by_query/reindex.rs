@@ -1,4 +1,4 @@
-//! `_reindex`: documents of one index copied into another.
+//! `_reindex`: documents of one index copied into another, from this node or from another cluster.
 
 use std::sync::Arc;
 
@@ -6,10 +6,11 @@ use clew_engine::{EngineError, Purpose, ResolveOptions, Slice};
 use clew_query::{Query, Script, SortKey};
 use serde_json::Value;
 
+use super::remote::Remote;
 use super::scripted;
 use super::spec::{
-    DocsMax, Job, PAGE_DEFAULT, Routing, Target, Verb, not_taken, order, page, proceeds, slices_of,
-    whole,
+    DocsMax, Here, Job, Origin, PAGE_DEFAULT, Routing, Slices, Target, Verb, not_taken, order,
+    page, proceeds, slices_of, whole,
 };
 use super::speed::Speed;
 use super::start;
@@ -26,6 +27,8 @@ use crate::state::stored_scripts;
 /// What the body says.
 struct Asked {
     from: String,
+    /// Another cluster, where `from` is there.
+    remote: Option<Remote>,
     query: Query,
     sort: Option<Vec<SortKey>>,
     page: Option<i64>,
@@ -53,7 +56,37 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     slices.check(asked.slice)?;
     check_alias(&call, &asked.target.index)?;
     call.api.engine.check_made(&asked.target.index)?;
-    resolve_documents(&call, &asked.from, &mut asked.query).await?;
+    let (origin, slices) = match asked.remote.take() {
+        Some(remote) => (elsewhere(&call, &asked, (remote, slices))?, 1),
+        None => here(&call, &mut asked, slices).await?,
+    };
+    let from = match &origin {
+        Origin::Elsewhere(remote) => format!("[{}]", remote.described()),
+        Origin::Here(_) => String::new(),
+    };
+    let job = Job {
+        slices,
+        origin,
+        page: asked.page.map_or(Ok(PAGE_DEFAULT), page)?,
+        slice: asked.slice,
+        docs_max,
+        pipeline: asked.target.pipeline.clone(),
+        script: asked.script,
+        proceed: asked.proceed,
+        refresh: Refresh::from_call(&call)?,
+        speed,
+        description: format!(
+            "reindex from {from}[{}] to [{}]",
+            asked.from, asked.target.index
+        ),
+        verb: Verb::Copy(asked.target),
+    };
+    start(call, job, "indices:data/write/reindex").await
+}
+
+/// Documents of indexes of this node, and into how many parts they are cut.
+async fn here(call: &Call, asked: &mut Asked, slices: Slices) -> Result<(Origin, u32), ApiError> {
+    resolve_documents(call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
     if resolved
@@ -66,24 +99,33 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     let pinned = call.api.engine.pin(&resolved)?;
-    let job = Job {
-        slices: slices.of(&pinned),
-        sort: order(asked.sort, &pinned)?,
+    let slices = slices.of(&pinned);
+    let here = Here {
+        sort: order(asked.sort.take(), &pinned)?,
         pinned,
-        parts: search_parts(&call, &resolved, options).await?,
-        query: asked.query,
-        page: asked.page.map_or(Ok(PAGE_DEFAULT), page)?,
-        slice: asked.slice,
-        docs_max,
-        pipeline: asked.target.pipeline.clone(),
-        script: asked.script,
-        proceed: asked.proceed,
-        refresh: Refresh::from_call(&call)?,
-        speed,
-        description: format!("reindex from [{}] to [{}]", asked.from, asked.target.index),
-        verb: Verb::Copy(asked.target),
+        parts: search_parts(call, &resolved, options).await?,
+        query: asked.query.clone(),
     };
-    start(call, job, "indices:data/write/reindex").await
+    Ok((Origin::Here(Box::new(here)), slices))
+}
+
+/// Documents of another cluster, which are not cut into parts.
+fn elsewhere(
+    call: &Call,
+    asked: &Asked,
+    (remote, slices): (Remote, Slices),
+) -> Result<Origin, ApiError> {
+    if slices != Slices::Number(1) {
+        let number = match slices {
+            Slices::Auto => 0,
+            Slices::Number(number) => number,
+        };
+        return Err(ApiError::validation(&format!(
+            "reindex from remote sources doesn't support slices > 1 but was [{number}]"
+        )));
+    }
+    let remote = remote.allowed(call, &asked.from)?;
+    Ok(Origin::Elsewhere(Box::new(remote)))
 }
 
 /// Refuses a target that is no alias, where the request wants one.
@@ -101,6 +143,7 @@ const KNOWN: [&str; 6] = ["source", "dest", "max_docs", "size", "conflicts", "sc
 fn read(body: &Value) -> Result<Asked, ApiError> {
     let mut asked = Asked {
         from: String::new(),
+        remote: None,
         query: Query::match_all(),
         sort: None,
         page: None,
@@ -148,7 +191,13 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
 }
 
 fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
-    for (key, value) in value.as_object().into_iter().flatten() {
+    let Value::Object(source) = value else {
+        return Ok(());
+    };
+    let remote = source.get("remote").filter(|remote| !remote.is_null());
+    let remote = remote.map(|remote| Remote::read(remote, source));
+    asked.remote = remote.transpose()?;
+    for (key, value) in source {
         match key.as_str() {
             "index" => {
                 asked.from = match value {
@@ -164,6 +213,13 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                     }
                 }
             }
+            // What another cluster is asked it reads itself.
+            "query" | "sort" if asked.remote.is_some() => {}
+            "slice" if asked.remote.is_some() => {
+                return Err(ApiError::validation(&format!(
+                    "reindex from remote sources doesn't support source.slice but was [{value}]"
+                )));
+            }
             "query" => asked.query = dsl::parse_query(value)?,
             "size" => asked.page = Some(whole(value)?),
             "slice" => asked.slice = Some(read_slice(value)?),
@@ -175,13 +231,11 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                         "_source:false is not supported in this context",
                     ));
                 }
+                // There it is left out before it is sent.
+                _ if asked.remote.is_some() => {}
                 kept => asked.target.kept = kept,
             },
-            "remote" => {
-                return Err(ApiError::illegal_argument(format!(
-                    "[{key}] is not supported in [source] of [_reindex]"
-                )));
-            }
+            "remote" => {}
             other => return Err(not_taken(other, value)),
         }
     }
@@ -250,7 +304,12 @@ mod tests {
             ),
             (
                 json!({"source": {"index": "a", "remote": {}}, "dest": {"index": "b"}}),
-                "[remote] is not supported",
+                "[host] must be specified to reindex from a remote cluster",
+            ),
+            (
+                json!({"source": {"index": "a", "remote": {"host": "http://a:9"}, "slice": {"id": 0, "max": 2}},
+                       "dest": {"index": "b"}}),
+                "doesn't support source.slice but was [{\\\"id\\\":0,\\\"max\\\":2}]",
             ),
             (
                 json!({"source": {"index": "a", "from": 1}, "dest": {"index": "b"}}),

@@ -6,24 +6,22 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchControl,
-    SearchRequest, ShardFailure, WriteOperation, WriteOutcome, WriteResult,
+    Action, Condition, Engine, EngineError, OpType, PRIMARY_TERM, Purpose, WriteOperation,
+    WriteOutcome, WriteResult,
 };
 use clew_platform::{CancellationToken, stopped, whole_ms};
-use clew_query::SortValue;
-use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use super::counts::{Counts, status};
+use super::found::{Found, Reading};
 use super::scripted::Original;
-use super::spec::{Job, Routing, Target, Verb};
+use super::spec::{Job, Origin, Routing, Target, Verb};
 use crate::documents::write_reply;
 use crate::documents::write_reply::Refresh;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
-use crate::search::on_first;
 use crate::state::call::Call;
 use crate::state::replicas::{CopiesCheck, WantedCopies};
 
@@ -53,61 +51,10 @@ pub(super) async fn run(
 ) -> Result<Outcome, ApiError> {
     let started = Instant::now();
     let mut counts = Counts::of(job);
-    let mut after: Option<Vec<SortValue>> = None;
-    let mut page = job.page;
-    loop {
-        let left = job.docs_max.map_or(usize::MAX, |max| max - counts.done);
-        if left == 0 {
-            break;
-        }
-        counts.cancelled = cancelled();
-        if counts.cancelled.is_some() {
-            break;
-        }
-        let first = after.is_none();
-        let began = Instant::now();
-        let request = request(job, after.clone(), page.min(left), first)?;
-        let response = match call.api.engine.search(request).await {
-            Err(EngineError::Cancelled { .. }) => continue,
-            // Documents are longer than pages of so many may be: fewer at once do as well.
-            Err(EngineError::Memory(_)) if page > 1 => {
-                page /= 2;
-                continue;
-            }
-            // Clients look for what is wrong where searches have it.
-            Err(error @ EngineError::Query(_)) => {
-                return Err(on_first(call, &job.pinned.indices(), error.into()));
-            }
-            response => response?,
-        };
-        missed(call, &response.failures, &mut counts);
-        if !counts.failures.is_empty() {
-            // What is missing would never be written: nothing of what was found is, either.
-            break;
-        }
-        if first {
-            counts.total = response.total.map_or(0, |total| total.value);
-            if let Some(max) = job.docs_max {
-                counts.total = counts.total.min(u64::try_from(max).unwrap_or(u64::MAX));
-            }
-        }
-        let Some(last) = response.hits.last() else {
-            break;
-        };
-        after = Some(last.sort.clone());
-        counts.read(&response.hits);
-        write(call, job, &response.hits, &mut counts).await?;
-        if let Some(task) = task {
-            call.api.tasks.tell(task, status(job, &counts));
-        }
-        if !counts.failures.is_empty() {
-            break;
-        }
-        // Behind the last one there is nothing to hold up.
-        if u64::try_from(counts.done).unwrap_or(u64::MAX) < counts.total {
-            job.speed.wait(response.hits.len(), began).await;
-        }
-    }
+    let mut reading = Reading::begin(call, job);
+    let ended = write_all(call, job, task, (&mut reading, &mut counts)).await;
+    reading.end().await;
+    ended?;
     // Whoever ended it does not wait for that.
     if job.refresh != Refresh::Later && counts.cancelled.is_none() {
         refresh(call, job).await?;
@@ -119,57 +66,65 @@ pub(super) async fn run(
     })
 }
 
-/// Notes the shards that could not be searched.
-fn missed(call: &Call, failures: &[ShardFailure], counts: &mut Counts) {
-    for failure in failures {
-        let error = ApiError::from(&failure.error);
-        counts.fail(error.status(), || {
-            json!({
-                "index": failure.index,
-                "shard": failure.shard,
-                "node": call.api.node_id,
-                "status": error.status().as_u16(),
-                "reason": error.cause(),
-            })
-        });
-    }
-}
-
-fn request(
+/// Writes page by page, until nothing is left, something fails, or somebody ends the job.
+async fn write_all(
+    call: &Arc<Call>,
     job: &Job,
-    after: Option<Vec<SortValue>>,
-    size: usize,
-    first: bool,
-) -> Result<SearchRequest, ApiError> {
-    Ok(SearchRequest {
-        parts: job.parts.clone(),
-        sort: job.sort.clone(),
-        size,
-        track_total: if first {
-            TrackTotal::Exact
-        } else {
-            TrackTotal::No
-        },
-        search_after: after,
-        control: SearchControl {
-            slice: job.slice,
-            ..SearchControl::default()
-        },
-        source: job.verb != Verb::Delete,
-        vectors: job.verb != Verb::Delete,
-        ..SearchRequest::new(job.pinned.clone(), job.query.clone())
-    })
+    task: Option<u64>,
+    (reading, counts): (&mut Reading<'_>, &mut Counts),
+) -> Result<(), ApiError> {
+    loop {
+        let left = job.docs_max.map_or(usize::MAX, |max| max - counts.done);
+        if left == 0 {
+            return Ok(());
+        }
+        counts.cancelled = cancelled();
+        if counts.cancelled.is_some() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let Some(page) = reading.next(left).await? else {
+            continue;
+        };
+        counts.retries = reading.retries();
+        counts.timed_out = page.timed_out;
+        for (status, failure) in page.failures {
+            counts.fail(status, || failure);
+        }
+        if !counts.failures.is_empty() || counts.timed_out {
+            // What is missing would never be written: nothing of what was found is, either.
+            return Ok(());
+        }
+        if let Some(total) = page.total {
+            let most = job.docs_max.and_then(|max| u64::try_from(max).ok());
+            counts.total = total.min(most.unwrap_or(u64::MAX));
+        }
+        if page.found.is_empty() {
+            return Ok(());
+        }
+        counts.read(&page.found);
+        write(call, job, &page.found, counts).await?;
+        if let Some(task) = task {
+            call.api.tasks.tell(task, status(job, counts));
+        }
+        if !counts.failures.is_empty() {
+            return Ok(());
+        }
+        // Behind the last one there is nothing to hold up.
+        if u64::try_from(counts.done).unwrap_or(u64::MAX) < counts.total {
+            job.speed.wait(page.found.len(), began).await;
+        }
+    }
 }
 
 async fn write(
     call: &Arc<Call>,
     job: &Job,
-    hits: &[Hit],
+    hits: &[Found],
     counts: &mut Counts,
 ) -> Result<(), ApiError> {
     let mut outcomes = Vec::new();
-    let bytes = |hit: &Hit| hit.source.as_ref().map_or(0, Bytes::len);
-    let parts: Vec<&[Hit]> = parts(hits, bytes).collect();
+    let parts: Vec<&[Found]> = parts(hits, |hit: &Found| hit.source.len()).collect();
     for part in parts {
         if cancelled().is_some() {
             break;
@@ -202,9 +157,9 @@ fn parts<T>(hits: &[T], bytes_of: impl Fn(&T) -> usize) -> impl Iterator<Item = 
 async fn write_part<'h>(
     call: &Arc<Call>,
     job: &Job,
-    hits: &'h [Hit],
+    hits: &'h [Found],
     counts: &mut Counts,
-) -> Result<(Vec<&'h Hit>, WriteOutcome), ApiError> {
+) -> Result<(Vec<&'h Found>, WriteOutcome), ApiError> {
     let each = hits.iter();
     let asked: Vec<(Original, WriteOperation)> = each
         .map(|hit| (Original::of(job, hit), operation(job, hit)))
@@ -257,7 +212,12 @@ async fn write_part<'h>(
     Ok((written, outcome))
 }
 
-fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), counts: &mut Counts) {
+fn count(
+    call: &Call,
+    job: &Job,
+    (hits, outcome): (Vec<&Found>, &WriteOutcome),
+    counts: &mut Counts,
+) {
     let copies = matches!(job.verb, Verb::Copy(_));
     for (hit, result) in hits.into_iter().zip(&outcome.results) {
         match result {
@@ -274,7 +234,7 @@ fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), co
     }
 }
 
-fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
+fn refused(call: &Call, job: &Job, hit: &Found, error: &EngineError, counts: &mut Counts) {
     let routing = routing(job, hit);
     let whose = (index_of(job, hit), routing.as_deref(), Some(&*hit.id));
     let error = write_reply::refused(call, whose, error);
@@ -286,7 +246,7 @@ fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut 
     failed(job, hit, &error, counts);
 }
 
-fn failed(job: &Job, hit: &Hit, error: &ApiError, counts: &mut Counts) {
+fn failed(job: &Job, hit: &Found, error: &ApiError, counts: &mut Counts) {
     counts.fail(error.status(), || {
         json!({
             "index": index_of(job, hit),
@@ -298,14 +258,14 @@ fn failed(job: &Job, hit: &Hit, error: &ApiError, counts: &mut Counts) {
 }
 
 /// Where a document of the search is written to.
-fn index_of<'a>(job: &'a Job, hit: &'a Hit) -> &'a str {
+fn index_of<'a>(job: &'a Job, hit: &'a Found) -> &'a str {
     match &job.verb {
         Verb::Copy(target) => target.index.as_str(),
-        Verb::Update | Verb::Delete => hit.index.name(),
+        Verb::Update | Verb::Delete => &hit.index,
     }
 }
 
-fn operation(job: &Job, hit: &Hit) -> WriteOperation {
+fn operation(job: &Job, hit: &Found) -> WriteOperation {
     let here = Some(Condition::At {
         seq_no: hit.seq_no,
         primary_term: PRIMARY_TERM,
@@ -322,8 +282,8 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
         )
     };
     let (index, action, condition) = match &job.verb {
-        Verb::Delete => (hit.index.name().to_string(), Action::Delete, here),
-        Verb::Update => (hit.index.name().to_string(), index_action(false), here),
+        Verb::Delete => (hit.index.to_string(), Action::Delete, here),
+        Verb::Update => (hit.index.to_string(), index_action(false), here),
         Verb::Copy(target) => (
             target.index.clone(),
             index_action(target.create),
@@ -343,8 +303,8 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
     }
 }
 
-fn kept_source(job: &Job, hit: &Hit) -> Bytes {
-    let source = hit.source.clone().unwrap_or_default();
+fn kept_source(job: &Job, hit: &Found) -> Bytes {
+    let source = hit.source.clone();
     match &job.verb {
         Verb::Copy(target) if target.kept != SourceFilter::All => {
             let mut json = JsonWriter::with_capacity(source.len());
@@ -355,7 +315,7 @@ fn kept_source(job: &Job, hit: &Hit) -> Bytes {
     }
 }
 
-fn routing(job: &Job, hit: &Hit) -> Option<String> {
+fn routing(job: &Job, hit: &Found) -> Option<String> {
     match &job.verb {
         Verb::Copy(Target {
             routing: Routing::Discard,
@@ -377,13 +337,16 @@ async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
             let opened = opened.into_iter();
             opened.map(|found| found.index().clone()).collect()
         }
-        _ => job.pinned.indices(),
+        Verb::Update | Verb::Delete => match &job.origin {
+            Origin::Here(here) => here.pinned.indices(),
+            Origin::Elsewhere(_) => Vec::new(),
+        },
     };
     call.refresh(indices).await
 }
 
 fn render(job: &Job, counts: Counts, took: u64) -> Value {
-    let mut body = json!({"took": took, "timed_out": false});
+    let mut body = json!({"took": took, "timed_out": counts.timed_out});
     if let (Value::Object(body), Value::Object(status)) = (&mut body, status(job, &counts)) {
         body.extend(status);
         body.insert("failures".to_string(), counts.failures.into());

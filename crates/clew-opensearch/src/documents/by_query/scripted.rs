@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Action, Hit, WriteOperation};
+use clew_engine::{Action, WriteOperation};
 use clew_query::{Script, ScriptError, ScriptPurpose};
 use serde_json::{Map, Value, json};
 
+use super::found::Found;
 use super::spec::{Job, Verb};
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
@@ -26,7 +27,7 @@ fn failed(error: ScriptError) -> ApiError {
 
 /// A document of the search, as its script sees it beside its source.
 pub(super) struct Original {
-    index: String,
+    index: Arc<str>,
     id: String,
     version: u64,
     routing: Option<String>,
@@ -35,12 +36,12 @@ pub(super) struct Original {
 }
 
 impl Original {
-    pub(super) fn of(job: &Job, hit: &Hit) -> Self {
+    pub(super) fn of(job: &Job, found: &Found) -> Self {
         Original {
-            index: hit.index.name().to_string(),
-            id: hit.id.clone(),
-            version: hit.version,
-            routing: hit.routing.clone(),
+            index: found.index.clone(),
+            id: found.id.clone(),
+            version: found.version,
+            routing: found.routing.clone(),
             is_copied: matches!(job.verb, Verb::Copy(_)),
         }
     }
@@ -59,7 +60,7 @@ impl Original {
         };
         let _trees = memory.hold_for_script(source)?;
         let mut context = json!({
-            "op": "index", "_index": self.index, "_id": self.id, "_version": self.version,
+            "op": "index", "_index": &*self.index, "_id": self.id, "_version": self.version,
             "_routing": self.routing,
         });
         let read = serde_json::from_slice::<Map<String, Value>>(source);

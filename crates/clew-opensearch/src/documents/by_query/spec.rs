@@ -8,6 +8,7 @@ use clew_query::{Order, Query, Script, SortKey};
 use serde::Serializer as _;
 use serde_json::{Value, json};
 
+use super::remote::Remote;
 use super::scripted;
 use super::speed::Speed;
 use crate::documents::write_reply::Refresh;
@@ -20,7 +21,8 @@ use crate::state::stored_scripts;
 
 /// Documents read and written at a time unless the request says otherwise.
 pub(super) const PAGE_DEFAULT: usize = 1000;
-const PAGE_MAX: usize = 10_000;
+/// The most that it may say.
+pub(super) const PAGE_MAX: usize = 10_000;
 /// Parts that a request may ask for, and those that it gets unasked.
 const SLICES_MAX: u32 = 1024;
 const SLICES_AUTO_MAX: u32 = 20;
@@ -59,15 +61,30 @@ pub(super) enum Routing {
     Set(String),
 }
 
-/// A job.
+/// Where the documents of a job are.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) enum Origin {
+    /// In indexes of this node.
+    Here(Box<Here>),
+    /// In another cluster.
+    Elsewhere(Box<Remote>),
+}
+
+/// Documents of this node.
+#[derive(Debug)]
+pub(super) struct Here {
     pub(super) pinned: Pinned,
     /// What is seen of each index, by their unique ids.
     pub(super) parts: BTreeMap<String, IndexPart>,
     pub(super) query: Query,
     /// The order of the documents, in which no two share a place.
     pub(super) sort: Vec<SortKey>,
+}
+
+/// A job.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) origin: Origin,
     pub(super) verb: Verb,
     pub(super) page: usize,
     /// Only this part of the documents.
@@ -128,10 +145,12 @@ impl Job {
         let pinned = call.api.engine.pin(&resolved)?;
         Ok(Job {
             slices: slices.of(&pinned),
-            sort: order(asked.sort, &pinned)?,
-            pinned,
-            parts,
-            query,
+            origin: Origin::Here(Box::new(Here {
+                sort: order(asked.sort, &pinned)?,
+                pinned,
+                parts,
+                query,
+            })),
             verb,
             page,
             slice: asked.slice,

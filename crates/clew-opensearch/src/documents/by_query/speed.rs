@@ -15,7 +15,7 @@ use crate::state::call::Call;
 /// A batch is held up for no longer, whatever the speed asks for.
 const PAUSE_MAX: Duration = Duration::from_secs(3600);
 /// A job that waits looks this often whether somebody has ended it.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The speed of one job, and how long it was held up.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Speed {
     }
 
     /// How long a batch of so many documents should take.
-    fn pause(&self, documents: usize) -> Duration {
+    pub(super) fn pause(&self, documents: usize) -> Duration {
         let documents = u32::try_from(documents).unwrap_or(u32::MAX);
         let seconds = f64::from(documents) / f64::from(self.per_second());
         Duration::try_from_secs_f64(seconds).map_or(PAUSE_MAX, |pause| pause.min(PAUSE_MAX))

@@ -3,7 +3,7 @@
 
 pub(in crate::http) mod growing;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
@@ -157,6 +157,47 @@ fn inflate(compressed: &[u8], limits: &BodyLimits) -> Result<Bytes, ApiError> {
             return Ok(whole.into_bytes());
         }
         whole.push(&step[..read])?;
+    }
+}
+
+/// Why what another server answers could not be read.
+pub(crate) enum Unread {
+    /// It is, or inflates to, more than the limit.
+    TooLong,
+    /// There is no room for it beside others.
+    NoRoom(ApiError),
+    /// It broke off, or is not packed as it says.
+    Broken(io::Error),
+}
+
+/// Reads what another server answers, inflating it where it is gzip'd; blocks for as long as that comes.
+///
+/// # Errors
+/// As told by [`Unread`].
+pub(crate) fn read_answer(
+    body: impl Read,
+    is_packed: bool,
+    limits: &BodyLimits,
+) -> Result<Bytes, Unread> {
+    let mut body: Box<dyn Read + '_> = match is_packed {
+        true => Box::new(MultiGzDecoder::new(body)),
+        false => Box::new(body),
+    };
+    let mut whole = GrowingBody::beside(0, limits);
+    let mut step = vec![0; STEP_BYTES];
+    loop {
+        let read = match body.read(&mut step) {
+            Ok(0) => return Ok(whole.into_bytes()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Unread::Broken(error)),
+        };
+        whole.push(&step[..read]).map_err(|error| {
+            match error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                true => Unread::TooLong,
+                false => Unread::NoRoom(error),
+            }
+        })?;
     }
 }
 

@@ -158,3 +158,27 @@ async fn what_can_never_fit_is_too_long() {
     assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
     assert!(error.reason().contains("[150000]"), "{}", error.reason());
 }
+
+#[test]
+fn what_another_server_answers_is_read_up_to_the_limit_and_booked() {
+    let plain = vec![b'a'; 200_000];
+    let packed = deflate(&plain);
+    let room = room(200_000, of_bodies(1 << 20));
+    for (body, is_packed) in [(&plain[..], false), (&packed[..], true)] {
+        let whole = read_answer(body, is_packed, &room).ok().unwrap();
+        assert_eq!(whole, plain);
+        assert!(room.memory.total().used >= plain.len());
+        drop(whole);
+        assert_eq!(room.memory.total().used, 0);
+        let short = read_answer(body, is_packed, &limits(199_999));
+        assert!(matches!(short, Err(Unread::TooLong)));
+    }
+    let little = BodyLimits {
+        memory: MemoryAccount::new(of_bodies(100_000)),
+        ..room
+    };
+    let refused = read_answer(&plain[..], false, &little);
+    assert!(matches!(refused, Err(Unread::TooLong | Unread::NoRoom(_))));
+    let broken = read_answer(&packed[..packed.len() - 9], true, &limits(1 << 20));
+    assert!(matches!(broken, Err(Unread::Broken(_))));
+}
