@@ -200,7 +200,9 @@ fn headers(members: &Map<String, Value>) -> Result<HeaderMap, ApiError> {
     };
     for (name, value) in given {
         let Value::String(text) = value else {
-            return Err(other_sort("headers", wanted, &Value::Object(given.clone())));
+            return Err(ApiError::illegal_argument(format!(
+                "Expected [headers] to be {wanted} but has [{name}={value}]"
+            )));
         };
         let read = HeaderName::from_bytes(name.as_bytes()).ok();
         let Some((header, mut value)) = read.zip(HeaderValue::from_str(text).ok()) else {
