@@ -559,6 +559,39 @@ class Cluster(ClewTest):
         self.assertIn("data", node["roles"])
         self.assertIn("total", next(iter(node["tasks"].values()))["resource_stats"])
 
+    def test_how_a_task_ended_is_kept_for_after_a_restart(self):
+        self.index_all("from", {str(number): {"n": number} for number in range(3)})
+        def ended(source, dest):
+            body = {"source": {"index": "from", **source}, "dest": {"index": "to", **dest}}
+            task = self.client.reindex(body=body, params={"wait_for_completion": "false"})["task"]
+            return task, self.client.tasks.get(task_id=task, wait_for_completion=True)
+        copied = ended({}, {})
+        refused = ended({}, {"op_type": "create"})
+        failed = ended({"query": {"term": {"n": "x"}}}, {})
+        self.assertEqual(copied[1]["response"]["created"], 3)
+        self.assertEqual(len(refused[1]["response"]["failures"]), 3)
+        self.assertEqual(failed[1]["error"]["type"], "search_phase_execution_exception")
+        self.assertEqual(failed[1]["task"]["status"]["created"], 0)
+        # Not by everybody who searches all.
+        self.client.indices.refresh(index=".tasks")
+        self.assertEqual(self.client.count()["count"], 3)
+        found = self.client.search(index=".tasks", body={"query": {"term": {"task.action": "indices:data/write/reindex"}}})
+        self.assertEqual({hit["_id"] for hit in found["hits"]["hits"]}, {copied[0], refused[0], failed[0]})
+        self.restart()
+        for task, told in (copied, refused, failed):
+            again = self.client.tasks.get(task_id=task)
+            # The time that its end took to be kept is not a part of it.
+            for shown in (again, told):
+                del shown["task"]["running_time_in_nanos"]
+            self.assertEqual(again, told)
+        self.assertEqual(self.client.indices.get_mapping(index=".tasks")[".tasks"]["mappings"]["dynamic"], "strict")
+        with self.refused(404, "resource_not_found_exception", "isn't running and hasn't stored its results"):
+            self.client.tasks.get(task_id=copied[0].rsplit(":", 1)[0] + ":987654321")
+        with self.refused(404, "resource_not_found_exception", "belongs to the node [nobody] which isn't part of the cluster") as caught:
+            self.client.tasks.get(task_id="nobody:1")
+        root = "task [nobody:1] isn't running and hasn't stored its results"
+        self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], root)
+
     def test_figures_that_there_are_not_are_refused(self):
         self.client.indices.create(index="i")
         with self.refused(400, "illegal_argument_exception", "metric: [fieldata] -> did you mean [fielddata]?"):

@@ -452,5 +452,8 @@ class IndexAdmin(ClewTest):
         self.assertEqual(stats["docs"]["count"], 5)
         task = self.client.indices.forcemerge(index="i", wait_for_completion="false")["task"]
         self.assertIn("completed", self.client.tasks.get(task_id=task))
+        ended = self.client.tasks.get(task_id=task, wait_for_completion=True)
+        kept = self.client.get(index=".tasks", id=task)["_source"]
+        self.assertEqual(kept["response"], ended["response"])
         with self.refused(404, "resource_not_found_exception"):
             self.client.tasks.get(task_id="nobody:1")

@@ -11,7 +11,7 @@ use crate::documents::by_query::Speeds;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::call::Call;
-use crate::state::tasks::RunningTask;
+use crate::state::tasks::{RunningTask, stored};
 
 /// How long a request waits for a task unless it says otherwise.
 const WAIT: Duration = Duration::from_secs(30);
@@ -21,8 +21,15 @@ const BY_USER: &str = "by user request";
 /// `GET /_tasks/{node:number}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("task")?;
-    let number = number_of(&call, id)?;
     let tasks = &call.api.tasks;
+    let number = match number_of(&call, id) {
+        // It may be one of before the node had its name.
+        Err(error) if error.is_kind(NOT_FOUND) => {
+            let kept = stored::find(&call, id).await?;
+            return kept.map(|kept| Reply::json(&kept)).ok_or(error);
+        }
+        number => number?,
+    };
     if call.params.flag("wait_for_completion", false)? {
         let limit = call.params.time("timeout")?.unwrap_or(WAIT);
         if tokio::time::timeout(limit, tasks.wait(number))
@@ -40,12 +47,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         let task = describe(&call.api.node_id, running, Details::Shown);
         return Ok(Reply::json(&json!({"completed": false, "task": task})));
     }
-    let task = tasks.find(number);
-    let task = task.ok_or_else(|| {
-        not_found(format!(
-            "task [{id}] isn't running and hasn't stored its results"
-        ))
-    })?;
+    let Some(task) = tasks.find(number) else {
+        let kept = stored::find(&call, id).await?;
+        let kept = kept.ok_or_else(|| ApiError::new(StatusCode::NOT_FOUND, not_kept(id)));
+        return Ok(Reply::json(&kept?));
+    };
     let mut body = json!({
         "completed": task.ended.is_some(),
         "task": describe(&call.api.node_id, &task.shown(number), Details::Shown),
@@ -65,16 +71,24 @@ fn number_of(call: &Call, id: &str) -> Result<u64, ApiError> {
     let (node, number) = id.rsplit_once(':').ok_or_else(malformed)?;
     let number = number.parse().map_err(|_| malformed())?;
     if node != call.api.node_id {
-        return Err(not_found(format!(
+        let reason = format!(
             "task [{id}] belongs to the node [{node}] which isn't part of the cluster and there \
              is no record of the task"
-        )));
+        );
+        let cause = Cause::new(NOT_FOUND, reason).caused_by(not_kept(id));
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause).with_root(not_kept(id)));
     }
     Ok(number)
 }
 
 /// The type of errors about tasks that there are not.
 const NOT_FOUND: &str = "resource_not_found_exception";
+
+/// Why nothing is told of a task.
+fn not_kept(id: &str) -> Cause {
+    let reason = format!("task [{id}] isn't running and hasn't stored its results");
+    Cause::new(NOT_FOUND, reason)
+}
 
 fn not_found(reason: String) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, Cause::new(NOT_FOUND, reason))
@@ -247,22 +261,9 @@ fn of_node(call: &Call, tasks: Map<String, Value>) -> Value {
 }
 
 fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
-    let mut shown = json!({
-        "node": node,
-        "id": task.number,
-        "type": "transport",
-        "action": task.action,
-        "start_time_in_millis": task.started_ms,
-        "running_time_in_nanos": task.running_ns,
-        "cancellable": task.cancellable,
-        "cancelled": task.cancelled,
-        "headers": {},
-    });
-    if details != Details::Hidden {
-        shown["description"] = task.description.as_str().into();
-    }
-    if let Some(status) = &task.status {
-        shown["status"] = status.clone();
+    let mut shown = task.told(node);
+    if let (Details::Hidden, Value::Object(members)) = (details, &mut shown) {
+        members.shift_remove("description");
     }
     if details == Details::Measured {
         // What single tasks take is not counted.
@@ -271,9 +272,6 @@ fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
             "average": nothing, "total": nothing, "min": nothing, "max": nothing,
             "thread_info": {"thread_executions": 0, "active_threads": 0},
         });
-    }
-    if let Some(id) = &task.opaque_id {
-        shown["headers"]["X-Opaque-Id"] = id.as_str().into();
     }
     shown
 }

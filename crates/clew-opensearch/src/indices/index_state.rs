@@ -15,6 +15,7 @@ use crate::indices::data_streams::refuse_closing;
 use crate::indices::settings;
 use crate::state::call::Call;
 use crate::state::promises::check_named;
+use crate::state::tasks::stored;
 
 /// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
 pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
@@ -33,7 +34,10 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let task = format!("{}:{number}", call.api.node_id);
     let api = call.api.clone();
     tokio::task::spawn_blocking(move || {
-        let work = || work(&api.engine).map(|_| body).map_err(ApiError::from);
+        let work = || {
+            let opened = work(&api.engine).map(|_| body).map_err(ApiError::from);
+            stored::kept(&api, number, opened)
+        };
         drop(api.tasks.carry_out(number, work));
     });
     Ok(Reply::json(&json!({ "task": task })))

@@ -10,6 +10,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
 use crate::state::call::Call;
+use crate::state::tasks::stored;
 
 /// Does something with each shard of some indexes where blocking is allowed.
 async fn each_shard(
@@ -98,7 +99,10 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {
         let action = |index: &Index| merge(&api.engine, index);
-        let work = || ShardOutcomes::of_each(&api.engine, &indices, action).body();
+        let work = || {
+            let merged = ShardOutcomes::of_each(&api.engine, &indices, action).body();
+            stored::kept(&api, number, merged)
+        };
         drop(api.tasks.carry_out(number, work));
     });
     Ok(Reply::json(&json!({"task": task})))

@@ -25,6 +25,7 @@ pub(crate) use speed::Speeds;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::call::Call;
+use crate::state::tasks::{or_defect, stored};
 
 pub(crate) use reindex::reindex;
 
@@ -77,13 +78,18 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
     let id = format!("{}:{number}", call.api.node_id);
     let speeds = call.api.parts.get::<Speeds>();
     speeds.insert(number, job.speed.clone());
-    tokio::spawn(token.scope(async move {
-        let work = async {
+    tokio::spawn(async move {
+        let running = token.scope(async {
             let outcome = run(&call, &job, Some(number)).await;
             outcome.map(|outcome| outcome.body)
+        });
+        let work = async {
+            let ended = or_defect(running).await;
+            stored::keep(&call.api, number, &ended).await;
+            ended
         };
         call.api.tasks.see_through(number, work).await;
         speeds.remove(number);
-    }));
+    });
     Ok(Reply::json(&json!({"task": id})))
 }

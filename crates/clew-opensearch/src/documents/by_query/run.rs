@@ -51,6 +51,9 @@ pub(super) async fn run(
 ) -> Result<Outcome, ApiError> {
     let started = Instant::now();
     let mut counts = Counts::of(job);
+    if let Some(task) = task {
+        call.api.tasks.tell(task, status(job, &counts));
+    }
     let mut reading = Reading::begin(call, job);
     let ended = write_all(call, job, task, (&mut reading, &mut counts)).await;
     reading.end().await;

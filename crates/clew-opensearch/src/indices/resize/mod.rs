@@ -16,6 +16,7 @@ use crate::indices::filling::{self, Filled, Filling};
 use crate::state::api::Api;
 use crate::state::call::Call;
 use crate::state::patience::Patience;
+use crate::state::tasks::stored;
 
 /// `PUT /{index}/_clone/{target}`.
 pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
@@ -57,7 +58,13 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
     let (api, access) = (call.api.clone(), call.access.clone());
     let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
     let work = tokio::task::spawn_blocking(move || {
-        let work = || copy((&api, &access), &source, filled).map(|()| answer);
+        let work = || {
+            let ended = copy((&api, &access), &source, filled).map(|()| answer);
+            match wait {
+                true => ended,
+                false => stored::kept(&api, number, ended),
+            }
+        };
         let ended = api.tasks.carry_out(number, work);
         if let Err(error) = &ended {
             tracing::warn!(reason = error.reason(), "a copy of an index failed");

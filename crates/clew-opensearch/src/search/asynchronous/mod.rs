@@ -66,7 +66,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let begun = searches
         .begin(wanted, api.engine.clock().epoch_ms())
         .inspect_err(|error| {
-            api.tasks.end(task, Err(error.clone()));
+            api.tasks.end(task, &Err(error.clone()));
         })?;
     watch_over(&api);
     let (search, ending) = (begun.search, begun.ending);
@@ -87,7 +87,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
             }
             Err(error) => (Outcome::Failed(error.cause()), Err(error)),
         };
-        api.tasks.end(task, told);
+        api.tasks.end(task, &told);
         searches.end(&ending, outcome);
     });
     if is_long {

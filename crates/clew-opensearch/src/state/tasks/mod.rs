@@ -1,7 +1,8 @@
 //! What the node is doing for its clients: requests that are being answered ([`requests`]), and work that goes on
-//! after its request was answered (`wait_for_completion=false`). How clients ask for it and end it is in [`endpoints`].
+//! after its request was answered (`wait_for_completion=false`), whose end is kept ([`stored`]). How clients ask for it and end it is in [`endpoints`].
 
 mod requests;
+pub(crate) mod stored;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,7 @@ use axum::http::StatusCode;
 use clew_engine::EngineError;
 use clew_platform::{CancellationToken, Clock, Panicked, caught};
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use crate::http::error::{ApiError, Cause};
@@ -80,6 +81,42 @@ pub(crate) struct RunningTask {
     pub(crate) cancelled: bool,
     /// How far it is, when it tells.
     pub(crate) status: Option<Value>,
+}
+
+impl RunningTask {
+    /// As it is told, but for what only some ask for.
+    pub(crate) fn told(&self, node: &str) -> Value {
+        let mut told = json!({
+            "node": node,
+            "id": self.number,
+            "type": "transport",
+            "action": self.action,
+        });
+        if let Some(status) = &self.status {
+            told["status"] = status.clone();
+        }
+        told["description"] = self.description.as_str().into();
+        told["start_time_in_millis"] = self.started_ms.into();
+        told["running_time_in_nanos"] = self.running_ns.into();
+        told["cancellable"] = self.cancellable.into();
+        told["cancelled"] = self.cancelled.into();
+        told["headers"] = json!({});
+        if let Some(id) = &self.opaque_id {
+            told["headers"]["X-Opaque-Id"] = id.as_str().into();
+        }
+        told
+    }
+}
+
+/// The answer of a task, or what is told of its failure.
+fn told(ended: &Result<Value, ApiError>) -> Result<Value, Value> {
+    match ended {
+        Ok(answer) => Ok(answer.clone()),
+        Err(error) => {
+            let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+            Err(whole.get("error").cloned().unwrap_or(whole))
+        }
+    }
 }
 
 impl State {
@@ -243,11 +280,8 @@ impl Tasks {
     }
 
     /// Notes how a task ended.
-    pub(crate) fn end(&self, number: u64, answer: Result<Value, ApiError>) {
-        let answer = answer.map_err(|error| {
-            let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
-            whole.get("error").cloned().unwrap_or(whole)
-        });
+    pub(crate) fn end(&self, number: u64, answer: &Result<Value, ApiError>) {
+        let answer = told(answer);
         let (Ok(shown) | Err(shown)) = &answer;
         let bytes = shown.to_string().len();
         let mut state = self.state.lock();
@@ -269,7 +303,7 @@ impl Tasks {
     ) -> Result<Value, ApiError> {
         let ended = catch_unwind(AssertUnwindSafe(work));
         let ended = ended.unwrap_or_else(|_| Err(EngineError::Panicked.into()));
-        self.end(number, ended.clone());
+        self.end(number, &ended);
         ended
     }
 
@@ -280,7 +314,7 @@ impl Tasks {
         work: impl Future<Output = Result<Value, ApiError>>,
     ) {
         let ended = or_defect(work).await;
-        self.end(number, ended);
+        self.end(number, &ended);
     }
 
     pub(crate) fn find(&self, number: u64) -> Option<Task> {
