@@ -113,9 +113,12 @@ async fn write_all(
         if !counts.failures.is_empty() {
             return Ok(());
         }
+        let documents = page.found.len();
+        // Whatever waits takes no memory.
+        drop((page.found, page._memory));
         // Behind the last one there is nothing to hold up.
         if u64::try_from(counts.done).unwrap_or(u64::MAX) < counts.total {
-            job.speed.wait(page.found.len(), began).await;
+            job.speed.wait(documents, began).await;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the node is doing for its clients: requests that are being answered ([`requests`]), and work that goes on
-//! after its request was answered (`wait_for_completion=false`), whose end is kept ([`stored`]). How clients ask for it and end it is in [`endpoints`].
+//! after its request was answered (`wait_for_completion=false`), whose end is kept ([`stored`]). How clients ask for it and end it
+//! is in [`endpoints`].
 
 mod requests;
 pub(crate) mod stored;
@@ -110,13 +111,8 @@ impl RunningTask {
 
 /// The answer of a task, or what is told of its failure.
 fn told(ended: &Result<Value, ApiError>) -> Result<Value, Value> {
-    match ended {
-        Ok(answer) => Ok(answer.clone()),
-        Err(error) => {
-            let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
-            Err(whole.get("error").cloned().unwrap_or(whole))
-        }
-    }
+    let ended = ended.as_ref();
+    ended.map(Value::clone).map_err(ApiError::cause)
 }
 
 impl State {

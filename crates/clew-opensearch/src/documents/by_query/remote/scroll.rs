@@ -33,6 +33,10 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 const JSON: &str = "application/json";
 
+/// The type of what another cluster refuses, and the status where that is for the moment.
+const REFUSED: &str = "status_exception";
+const BUSY: StatusCode = StatusCode::TOO_MANY_REQUESTS;
+
 /// How far another cluster has been read.
 pub(in crate::documents::by_query) struct Scroll<'j> {
     call: &'j Call,
@@ -168,7 +172,8 @@ impl<'j> Scroll<'j> {
         let mut pause = RETRY_AFTER;
         for _ in 0..RETRIES_MAX {
             match self.exchange(request.clone(), read).await {
-                Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS => {}
+                // Of an answer that there is no room for here the scroll has gone on: its page would be lost.
+                Err(error) if error.is_kind(REFUSED) && error.status() == BUSY => {}
                 ended => return ended,
             }
             self.retries += 1;
@@ -318,7 +323,7 @@ impl Asked {
                 "method [{method}], host [{root}], URI [{path}], status line [HTTP/1.1 {status}]\n{said}"
             ),
         );
-        let cause = Cause::new("status_exception", format!("{prefix}body={said}"));
+        let cause = Cause::new(REFUSED, format!("{prefix}body={said}"));
         ApiError::new(told, cause.caused_by(within))
     }
 
