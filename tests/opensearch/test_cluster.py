@@ -489,6 +489,18 @@ class Cluster(ClewTest):
         self.assertIn("translog_ops_percent", self.client.cat.recovery(help=True))
         self.assertEqual(self.client.cat.recovery(active_only=True), "")
 
+    def test_the_files_that_a_shard_came_of_are_told_where_they_are_asked_for(self):
+        self.index_all("one", {"1": {"a": 1}})
+        self.client.indices.flush(index="one")
+        told = lambda **params: self.client.indices.recovery(index="one", **params)["one"]["shards"][0]["index"]
+        self.assertEqual(told(detailed=True)["files"]["details"], [])
+        self.restart()
+        taken = told(detailed=True)
+        (file,) = taken["files"]["details"]
+        self.assertEqual(file, {"name": "_0", "length_in_bytes": taken["size"]["total_in_bytes"], "reused": True, "recovered_in_bytes": 0})
+        self.assertEqual(taken["files"]["total"], 1)
+        self.assertNotIn("details", told()["files"])
+
     def test_figures_are_told_in_words(self):
         self.client.indices.create(index="one")
         self.client.index(index="one", body={"a": 1}, refresh=True)

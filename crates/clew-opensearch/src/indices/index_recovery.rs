@@ -4,12 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{ClosedNames, Index, IndexStats, Purpose, ResolveOptions, Wildcards};
+use clew_engine::{
+    ClosedNames, Index, IndexStats, Purpose, ResolveOptions, SegmentStats, Wildcards,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::segments::name_of;
 use crate::indices::settings::PRIVATE;
 use crate::state::call::Call;
 
@@ -47,13 +50,43 @@ enum Origin {
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut body = Map::new();
     let with_words = call.params.flag("human", false)?;
+    let detailed = call.params.flag("detailed", false)?;
     for (index, mut shards) in recoveries(&call).await? {
         for shard in shards.iter_mut().filter_map(Value::as_object_mut) {
             shard.retain(|name, _| with_words || !matches!(&**name, "start_time" | "stop_time"));
         }
+        if detailed {
+            for (shard, segments) in shards.iter_mut().zip(index.segments()) {
+                shard["index"]["files"]["details"] = files_of(shard, &segments);
+            }
+        }
         body.insert(index.name().to_string(), json!({"shards": shards}));
     }
     Ok(Reply::json(&Value::Object(body)))
+}
+
+/// The files that a shard came of: its segments, or the one file that it has in a snapshot.
+fn files_of(shard: &Value, segments: &[SegmentStats]) -> Value {
+    let taken = &shard["index"];
+    let is_reused = taken["files"]["reused"] != 0;
+    let file = |name: String, bytes: u64| {
+        json!({
+            "name": name,
+            "length_in_bytes": bytes,
+            "reused": is_reused,
+            "recovered_in_bytes": if is_reused { 0 } else { bytes },
+        })
+    };
+    if taken["files"]["total"] == 0 {
+        return json!([]);
+    }
+    if let Some(snapshot) = shard["source"]["snapshot"].as_str() {
+        let bytes = taken["size"]["total_in_bytes"].as_u64();
+        return json!([file(snapshot.to_string(), bytes.unwrap_or_default())]);
+    }
+    let segments = segments.iter().enumerate();
+    let files = segments.map(|(place, segment)| file(name_of(place), segment.bytes));
+    files.collect()
 }
 
 /// The indexes of a request, each with what there is to tell of its shards.
