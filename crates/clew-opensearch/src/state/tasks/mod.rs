@@ -111,8 +111,7 @@ impl RunningTask {
 
 /// The answer of a task, or what is told of its failure.
 fn told(ended: &Result<Value, ApiError>) -> Result<Value, Value> {
-    let ended = ended.as_ref();
-    ended.map(Value::clone).map_err(ApiError::cause)
+    ended.as_ref().cloned().map_err(ApiError::cause)
 }
 
 impl State {
