@@ -330,6 +330,8 @@ class ScriptsTest(ClewTest):
             error = self.failure(script)
             self.assertEqual((error["type"], error["reason"]), ("script_exception", "compile error"))
             self.assertIn(reason, error["caused_by"]["reason"])
+        error = self.failure("doc['n'].value +")["caused_by"]
+        self.assertEqual(error["caused_by"], {"type": "no_viable_alt_exception", "reason": None})
         # Where it is not understood.
         error = self.failure("doc['n'].value + x")
         self.assertEqual(error["caused_by"], {"type": "illegal_argument_exception", "reason": "cannot resolve symbol [x]"})

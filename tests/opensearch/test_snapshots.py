@@ -268,10 +268,20 @@ class TestSnapshots(ClewTest):
         with self.refused(404, "repository_missing_exception", "[nowhere] missing"):
             self.client.snapshot.get(repository="nowhere", snapshot="s1")
         for location in ("../outside", "/tmp/outside", "a/../../b"):
-            with self.refused(500, "repository_exception", "doesn't match any of the locations"):
+            with self.refused(500, "repository_exception", "[bad] failed to create repository") as caught:
                 self.client.snapshot.create_repository(
                     repository="bad", body={"type": "fs", "settings": {"location": location}}
                 )
+            [root] = caught.exception.info["error"]["root_cause"]
+            self.assertIn("doesn't match any of the locations", root["reason"])
+        for params, reason in [
+            ({"slices": "x"}, '[slices] must be a positive integer or the string "auto", but was [x]'),
+            ({"requests_per_second": "x"}, "[requests_per_second] must be a float greater than 0."),
+        ]:
+            with self.refused(400, "illegal_argument_exception", reason) as caught:
+                self.client.update_by_query(index="docs", params=params)
+            within = caught.exception.info["error"]["caused_by"]
+            self.assertEqual(within, {"type": "number_format_exception", "reason": 'For input string: "x"'})
 
     def test_a_name_that_is_taken_is_refused_before_anything_is_accepted(self):
         self.take()

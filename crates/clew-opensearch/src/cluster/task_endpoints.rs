@@ -67,9 +67,13 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 /// The number of a task of this node.
 fn number_of(call: &Call, id: &str) -> Result<u64, ApiError> {
-    let malformed = || ApiError::illegal_argument(format!("malformed task id {id}"));
-    let (node, number) = id.rsplit_once(':').ok_or_else(malformed)?;
-    let number = number.parse().map_err(|_| malformed())?;
+    let malformed = || format!("malformed task id {id}");
+    let (node, number) = id
+        .rsplit_once(':')
+        .ok_or_else(|| ApiError::illegal_argument(malformed()))?;
+    let number = number
+        .parse()
+        .map_err(|_| ApiError::no_number(malformed(), number))?;
     if node != call.api.node_id {
         let reason = format!(
             "task [{id}] belongs to the node [{node}] which isn't part of the cluster and there \

@@ -16,6 +16,8 @@ const JAVAS_OWN: [&str; 5] = [
     "null_pointer_exception",
     "number_format_exception",
 ];
+/// Errors that Java's own readers make without a word, and that are told so.
+const WITHOUT_REASON: [&str; 2] = ["e_o_f_exception", "no_viable_alt_exception"];
 /// Errors of readers of bodies, which are the root of what is told around them.
 const OF_READERS: [&str; 5] = [
     "named_object_not_found_exception",
@@ -120,8 +122,12 @@ impl Cause {
 
     /// Writes the members of the cause's object, without the braces.
     fn write_members(&self, json: &mut JsonWriter, chain: Chain) {
-        json.string_field("type", self.kind)
-            .string_field("reason", &self.reason);
+        json.string_field("type", self.kind);
+        if self.reason.is_empty() && WITHOUT_REASON.contains(&self.kind) {
+            json.key("reason").null();
+        } else {
+            json.string_field("reason", &self.reason);
+        }
         for (key, value) in &self.extra {
             json.key(key).value(value);
         }

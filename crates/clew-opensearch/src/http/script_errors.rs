@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
 
+/// Why a script is refused that ends too early.
+const SCRIPT_ENDS: &str = "unexpected end of script.";
+
 /// A script that was refused, or that failed.
 pub(crate) fn script_cause(error: &ScriptError) -> Cause {
     let kind = match error.kind {
@@ -51,7 +54,13 @@ pub(crate) fn script_cause(error: &ScriptError) -> Cause {
             cause.with("position", position)
         }
     };
-    cause.caused_by(Cause::new(kind, reason_of(error)))
+    let reason = reason_of(error);
+    let within = Cause::new(kind, reason);
+    cause.caused_by(match reason {
+        // The reader of Painless has no way on, and has no words for that.
+        SCRIPT_ENDS => within.caused_by(Cause::new("no_viable_alt_exception", "")),
+        _ => within,
+    })
 }
 
 /// What is wrong with a script, without the place, which is told beside it.

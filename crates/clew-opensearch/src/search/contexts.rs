@@ -135,6 +135,37 @@ impl Default for SearchContexts {
     }
 }
 
+/// An id that none of ours can be: either no Base64, or what it holds ends before an id would.
+fn unreadable(kind: ContextKind, text: &str) -> ApiError {
+    let reason = match kind {
+        ContextKind::Scroll => "Cannot parse scroll id".to_string(),
+        ContextKind::Pit => format!("invalid id: [{text}]"),
+    };
+    let within = match base64_fault(text) {
+        Some(fault) => Cause::new("illegal_argument_exception", fault),
+        None => Cause::new("e_o_f_exception", ""),
+    };
+    let cause = Cause::new("illegal_argument_exception", reason).caused_by(within);
+    ApiError::new(StatusCode::BAD_REQUEST, cause)
+}
+
+/// Why a text is no Base64 (of URLs), as Java's decoder says it; `None` where it is.
+fn base64_fault(text: &str) -> Option<String> {
+    if text.len() == 1 {
+        return Some("Input byte[] should at least have 2 bytes for base64 bytes".to_string());
+    }
+    let digits = text.trim_end_matches('=');
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if let Some(other) = digits.bytes().find(|byte| !is_digit(byte)) {
+        return Some(format!("Illegal base64 character {other:x}"));
+    }
+    match (digits.len() % 4, text.len() - digits.len()) {
+        (1, _) => Some("Last unit does not have enough valid bits".to_string()),
+        (0, 1..) | (2, 1) => Some("Input byte array has wrong 4-byte ending unit".to_string()),
+        _ => None,
+    }
+}
+
 impl SearchContexts {
     /// The id that clients are given.
     pub(super) fn shown(&self, kind: ContextKind, id: ContextId) -> String {
@@ -148,12 +179,7 @@ impl SearchContexts {
         kind: ContextKind,
         text: &str,
     ) -> Result<Option<ContextId>, ApiError> {
-        let unreadable = || {
-            ApiError::illegal_argument(match kind {
-                ContextKind::Scroll => "Cannot parse scroll id".to_string(),
-                ContextKind::Pit => format!("invalid id: [{text}]"),
-            })
-        };
+        let unreadable = || unreadable(kind, text);
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
         let inner = String::from_utf8(bytes).map_err(|_| unreadable())?;
         let mut parts = inner.split(':');
@@ -426,6 +452,46 @@ mod tests {
         assert!(open.lives_on(due, true));
         assert!(open.lives_on(due + second / 2, false));
         assert!(!open.lives_on(due + second, false));
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_id_is_told_as_javas_decoder_does() {
+        for (id, kind, reason) in [
+            (
+                "x",
+                "illegal_argument_exception",
+                "Input byte[] should at least have 2 bytes for base64 bytes",
+            ),
+            (
+                "no id",
+                "illegal_argument_exception",
+                "Illegal base64 character 20",
+            ),
+            (
+                "abcde",
+                "illegal_argument_exception",
+                "Last unit does not have enough valid bits",
+            ),
+            (
+                "ab=",
+                "illegal_argument_exception",
+                "Input byte array has wrong 4-byte ending unit",
+            ),
+            ("nope", "e_o_f_exception", ""),
+            ("DnF1ZXJ5VGhlbkZldGNoBQ==", "e_o_f_exception", ""),
+        ] {
+            let refused = SearchContexts::default().read(ContextKind::Scroll, id);
+            let told = refused.unwrap_err().cause();
+            assert_eq!(told["reason"], "Cannot parse scroll id");
+            let within = &told["caused_by"];
+            assert_eq!(within["type"], kind, "{id}");
+            assert_eq!(
+                within["reason"].as_str().unwrap_or_default(),
+                reason,
+                "{id}"
+            );
+            assert_eq!(within["reason"].is_null(), reason.is_empty(), "{id}");
+        }
     }
 
     #[test]

@@ -222,10 +222,10 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
     let Some(text) = given else {
         return Ok(clew_aggregation::AggLimits::default().buckets_max);
     };
-    text.trim_matches('"').parse().map_err(|_| {
-        ApiError::illegal_argument(format!(
-            "Failed to parse value [{text}] for setting [{name}]"
-        ))
+    let text = text.trim_matches('"');
+    text.parse().map_err(|_| {
+        let reason = format!("Failed to parse value [{text}] for setting [{name}]");
+        ApiError::no_number(reason, text)
     })
 }
 

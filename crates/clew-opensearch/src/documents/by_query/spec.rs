@@ -393,9 +393,15 @@ pub(super) fn slices_of(call: &Call) -> Result<Slices, ApiError> {
             "The number of slices [{number}] is too large. It must be less than [{SLICES_MAX}]."
         ))),
         Ok(number) if number > 0 => Ok(Slices::Number(number)),
-        _ => Err(ApiError::illegal_argument(format!(
-            "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
-        ))),
+        _ => {
+            let reason = format!(
+                "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
+            );
+            Err(match text.parse::<i64>() {
+                Ok(_) => ApiError::illegal_argument(reason),
+                Err(_) => ApiError::no_number(reason, text),
+            })
+        }
     }
 }
 

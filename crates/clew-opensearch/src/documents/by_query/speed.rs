@@ -116,6 +116,10 @@ impl Speeds {
     }
 }
 
+/// What is said of a speed that none can have.
+const NO_SPEED: &str =
+    "[requests_per_second] must be a float greater than 0. Use -1 to disable throttling.";
+
 /// `requests_per_second`; none where nothing is to hold a job up.
 fn read(call: &Call) -> Result<Option<f32>, ApiError> {
     match call.params.get("requests_per_second") {
@@ -123,9 +127,8 @@ fn read(call: &Call) -> Result<Option<f32>, ApiError> {
         Some(text) => match text.parse::<f32>() {
             Ok(rate) if rate > 0.0 => Ok(Some(rate)),
             Ok(rate) if rate.to_bits() == (-1.0_f32).to_bits() => Ok(None),
-            _ => Err(ApiError::illegal_argument(
-                "[requests_per_second] must be a float greater than 0. Use -1 to disable throttling.",
-            )),
+            Ok(_) => Err(ApiError::illegal_argument(NO_SPEED)),
+            Err(_) => Err(ApiError::no_number(NO_SPEED, text)),
         },
     }
 }

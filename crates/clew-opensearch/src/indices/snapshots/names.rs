@@ -19,6 +19,14 @@ pub(super) fn repository_failed(name: &str, reason: &str) -> ApiError {
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
 }
 
+/// A repository that cannot be made of what was said of it.
+pub(super) fn repository_not_made(name: &str, reason: &str) -> ApiError {
+    let within = Cause::new("repository_exception", format!("[{name}] {reason}"));
+    let reason = format!("[{name}] failed to create repository");
+    let cause = Cause::new("repository_exception", reason).caused_by(within.clone());
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause).with_root(within)
+}
+
 /// A repository whose folder cannot be written to.
 pub(super) fn not_accessible(name: &str, error: ApiError) -> ApiError {
     let Some(reason) = error.server_fault() else {

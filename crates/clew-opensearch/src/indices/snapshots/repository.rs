@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::REPOSITORY;
 use super::names::{
-    check_repository, is_pattern, not_accessible, repository_failed, repository_missing, selects,
+    check_repository, is_pattern, not_accessible, repository_failed, repository_missing,
+    repository_not_made, selects,
 };
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -40,7 +41,7 @@ impl Repository {
             return Err(repository_failed(name, "failed to create repository"));
         }
         let dir = resolve(api, location).ok_or_else(|| {
-            repository_failed(
+            repository_not_made(
                 name,
                 &format!(
                     "location [{location}] doesn't match any of the locations specified by \
@@ -132,7 +133,7 @@ fn read(name: &str, body: &Value) -> Result<Value, ApiError> {
         None => return Err(ApiError::validation("type is missing")),
     }
     if !settings.contains_key("location") {
-        return Err(repository_failed(name, "missing location"));
+        return Err(repository_not_made(name, "missing location"));
     }
     Ok(json!({"type": "fs", "settings": settings}))
 }
