@@ -54,7 +54,7 @@ fn read_field(name: &str, value: &Value) -> Result<DerivedField, MappingError> {
             "script" => field.script = Some(read_script(name, value)?),
             "prefilter_field" => field.prefilter_field = Some(show(value)),
             "format" => field.format = Some(show(value)),
-            "ignore_malformed" => field.ignore_malformed = boolean(key, value)?,
+            "ignore_malformed" => field.ignore_malformed = boolean(value)?,
             "properties" => read_properties(&mut field, value)?,
             _ => return Err(unknown(name, key, &type_name)),
         }

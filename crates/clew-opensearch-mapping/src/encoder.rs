@@ -79,7 +79,7 @@ pub(crate) fn read_encoder(
                     ));
                 }
             }
-            ("sq", "clip") if !lucene => vector.clips = boolean(key, value)?,
+            ("sq", "clip") if !lucene => vector.clips = boolean(value)?,
             ("binary", "bits") => {
                 if level_of_bits(value).is_none() {
                     return out_of_range(key);

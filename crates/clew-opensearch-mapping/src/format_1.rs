@@ -81,13 +81,13 @@ fn take_root(kept: &mut KeptMapping, root: &Map<String, Value>) -> Result<(), Ma
 fn object(value: &Value) -> Result<ObjectSettings, MappingError> {
     let mut settings = ObjectSettings::default();
     if let Some(parameters) = value.as_object().filter(|_| value["type"] == "nested") {
-        settings.nested = Some(read_nested(parameters)?);
+        settings.nested = Some(read_nested("nested", parameters)?);
     }
     if let Some(value) = value.get("dynamic") {
         settings.dynamic = Some(dynamic(value)?);
     }
     if let Some(value) = value.get("enabled") {
-        settings.enabled = boolean("enabled", value)?;
+        settings.enabled = boolean(value)?;
     }
     Ok(settings)
 }

@@ -1,9 +1,10 @@
 //! The `join` field: `relations`, and how they are shown again.
 
-use clew_schema::{FieldSpec, JoinRelations, MappingError};
+use clew_schema::{FieldSpec, JoinRelations, MappingError, UnreadableKind};
 use serde_json::{Map, Value, json};
 
-use crate::parameters::{boolean, show, unsupported};
+use crate::parameters::{named_boolean, show, unsupported};
+use crate::words::java_class;
 
 /// Reads the parameters of the field.
 pub(crate) fn read(
@@ -13,14 +14,13 @@ pub(crate) fn read(
 ) -> Result<(), MappingError> {
     let (mut parents, mut eager) = (Vec::new(), true);
     if let Some(written) = parameters.get("eager_global_ordinals") {
-        eager = boolean("eager_global_ordinals", written)?;
+        eager = named_boolean("eager_global_ordinals", written)?;
     }
     if let Some(written) = parameters.get("relations") {
         let written = written.as_object().ok_or_else(|| {
-            MappingError::unreadable(format!(
-                "relations should be a map but was of type: {}",
-                show(written)
-            ))
+            let class = java_class(written);
+            let reason = format!("relations should be a hash but was of type: class {class}");
+            MappingError::unfit(UnreadableKind::Shape, reason)
         })?;
         for (parent, children) in written {
             let children = match children {

@@ -2,13 +2,13 @@
 
 use clew_schema::{
     DATE_FORMAT_DEFAULT, DOC_COUNT, FieldKind, FloatKind, IntegerKind, KeywordStyle, MappingError,
-    RangeKind, TextStyle, VectorMapping,
+    RangeKind, TextStyle, UnreadableKind, VectorMapping,
 };
 use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
 use crate::completion::read_completion;
-use crate::parameters::{boolean, show};
+use crate::parameters::{boolean, no_number, show};
 
 /// The parameter that says how many neighbours are looked at together.
 pub(crate) const SIZE_PARAMETER: &str = "max_shingle_size";
@@ -66,7 +66,7 @@ pub(crate) fn kind_of(
         "float" => FieldKind::Float(FloatKind::Float),
         "half_float" => FieldKind::Float(FloatKind::Half),
         "scaled_float" => FieldKind::Float(FloatKind::Scaled {
-            factor: scaling_factor(name, parameters)?,
+            factor: scaling_factor(parameters)?,
         }),
         "rank_feature" => FieldKind::Float(FloatKind::RankFeature),
         "rank_features" => FieldKind::RankFeatures,
@@ -81,7 +81,7 @@ pub(crate) fn kind_of(
         "percolator" => FieldKind::Percolator,
         "binary" => FieldKind::Binary {
             doc_values: match parameters.get("doc_values") {
-                Some(value) => boolean("doc_values", value)?,
+                Some(value) => boolean(value)?,
                 None => false,
             },
         },
@@ -105,24 +105,21 @@ pub(crate) fn no_handler(name: &str, type_name: &str) -> MappingError {
     ))
 }
 
-fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, MappingError> {
+fn scaling_factor(parameters: &Map<String, Value>) -> Result<f64, MappingError> {
     let Some(value) = parameters.get("scaling_factor") else {
-        return Err(MappingError::unreadable(format!(
-            "Field [{name}] misses required parameter [scaling_factor]"
-        )));
+        let reason = "Field [scaling_factor] is required";
+        return Err(MappingError::unfit(UnreadableKind::Value, reason));
     };
-    let factor = match value {
+    let factor: Option<f64> = match value {
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_f64(),
     };
-    factor
-        .filter(|factor: &f64| factor.is_finite() && *factor > 0.0)
-        .ok_or_else(|| {
-            MappingError::unreadable(format!(
-                "[scaling_factor] must be a positive number, got [{}]",
-                show(value)
-            ))
-        })
+    let factor = factor.ok_or_else(|| no_number(&show(value)))?;
+    if factor.is_finite() && factor > 0.0 {
+        return Ok(factor);
+    }
+    let reason = format!("[scaling_factor] must be a positive number, got [{factor:?}]");
+    Err(MappingError::unfit(UnreadableKind::Value, reason))
 }
 
 /// Refuses a field without a parameter that its type cannot do without.

@@ -50,7 +50,7 @@ pub use document_words::{document_cause, document_error_type, document_reason};
 pub use read::read;
 pub use show::shown;
 pub use usual_space::{check_space, set_usual_space};
-pub use words::{error_type, reason};
+pub use words::{error_cause, error_type, reason};
 
 /// What reads the parts of kept mappings that are in OpenSearch's words.
 pub fn reader() -> MappingReader {

@@ -50,7 +50,7 @@ pub(crate) fn read_method(
                 vector.column.space = read_space(value)?;
             }
             "exact_structure" => {
-                vector.column.exact_structure = boolean(key, value)?;
+                vector.column.exact_structure = boolean(value)?;
             }
             "parameters" => {
                 let Some(parameters) = value.as_object() else {

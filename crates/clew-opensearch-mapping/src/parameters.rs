@@ -5,7 +5,7 @@ use clew_schema::geo::GeoPoint;
 pub(crate) use clew_schema::text_of as show;
 use clew_schema::{
     DOC_COUNT, FieldKind, FieldSpec, FloatKind, IntegerKind, KeywordStyle, MappingError, RangeKind,
-    TextStyle,
+    TextStyle, UnreadableKind,
 };
 use serde_json::{Map, Value};
 
@@ -13,6 +13,7 @@ use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
 use crate::shape::read_shapes;
 use crate::vector::{check_sparse_method, read_vector};
+use crate::words::{java_class, neither_true_nor_false};
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -25,6 +26,13 @@ const TEXT_SHOWN: [&str; 8] = [
     "fielddata_frequency_filter",
     "eager_global_ordinals",
     "index_prefixes",
+    "index_phrases",
+];
+/// Those of them that say yes or no.
+const SHOWN_SWITCHES: [&str; 4] = [
+    "norms",
+    "fielddata",
+    "eager_global_ordinals",
     "index_phrases",
 ];
 const KEYWORD_SHOWN: [&str; 4] = [
@@ -102,12 +110,28 @@ pub(crate) fn check_new(
     spec: &FieldSpec,
     parameters: &Map<String, Value>,
 ) -> Result<(), MappingError> {
-    let key = "ignore_malformed";
-    if spec.kind != FieldKind::Boolean || !parameters.contains_key(key) {
-        return Ok(());
-    }
     let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
-    Err(unknown(name, key, spec.kind.type_name()))
+    let key = "ignore_malformed";
+    if spec.kind == FieldKind::Boolean && parameters.contains_key(key) {
+        return Err(unknown(name, key, spec.kind.type_name()));
+    }
+    let switches = parameters
+        .iter()
+        .filter(|(key, _)| SHOWN_SWITCHES.contains(&key.as_str()));
+    for (_, value) in switches.filter(|(_, value)| !value.is_null()) {
+        boolean(value)?;
+    }
+    match parameters.get("meta") {
+        None | Some(Value::Null | Value::Object(_)) => Ok(()),
+        Some(other) => {
+            let class = java_class(other);
+            let class = class.rsplit('.').next().unwrap_or(class);
+            Err(MappingError::unreadable(format!(
+                "[meta] must be an object, got {class}[{}] for field [{name}]",
+                show(other)
+            )))
+        }
+    }
 }
 
 /// The error of a parameter that types which know few parameters do not know.
@@ -122,16 +146,16 @@ pub(crate) fn unsupported(name: &str, key: &str, value: &Value) -> MappingError 
 fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, MappingError> {
     match key {
         "index" | "doc_values" if is_hash(&spec.kind) => return Ok(false),
-        "index" => spec.indexed = boolean(key, value)?,
+        "index" => spec.indexed = boolean(value)?,
         "copy_to" => {
             let paths = value
                 .as_array()
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             spec.copy_to = paths.iter().map(show).collect();
         }
-        "store" => spec.store = boolean(key, value)?,
+        "store" => spec.store = boolean(value)?,
         "doc_values" if !matches!(spec.kind, FieldKind::Binary { .. }) => {
-            spec.doc_values = boolean(key, value)?;
+            spec.doc_values = boolean(value)?;
         }
         // Fields of other types take it and make nothing of it, nor of none.
         "similarity" if value.is_null() || !is_weighed(&spec.kind) => {}
@@ -173,14 +197,17 @@ fn read_special(
         | (FieldKind::Binary { .. }, "doc_values")
         | (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, "coerce") if is_numeric(kind) || matches!(kind, FieldKind::Range { .. }) => {
-            spec.coerce = boolean(key, value)?;
+            spec.coerce = boolean(value)?;
             // It was said, so that the index does not say otherwise.
             if spec.coerce {
                 spec.shown.insert(key.to_string(), Value::Bool(true));
             }
         }
         (kind, "ignore_malformed") if can_be_malformed(kind) => {
-            spec.ignore_malformed = boolean(key, value)?;
+            spec.ignore_malformed = match kind {
+                FieldKind::GeoPoint => named_boolean(&with_field(&spec.path, key), value)?,
+                _ => boolean(value)?,
+            };
         }
         (kind, "null_value") if !has_null_value(kind) => return Ok(false),
         (FieldKind::GeoPoint, "null_value") => {
@@ -242,7 +269,7 @@ fn read_words(
             spec.count_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
-            spec.count_gaps = boolean(key, value)?;
+            spec.count_gaps = boolean(value)?;
         }
         (FieldKind::Keyword { ignore_above, .. }, "ignore_above") => {
             let length = number(name, key, value, 0..=u32::MAX as usize)?;
@@ -252,7 +279,7 @@ fn read_words(
             spec.normalizer = known_normalizer(name, value, analysis)?;
         }
         (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
-            spec.split_queries = boolean(key, value)?;
+            spec.split_queries = boolean(value)?;
         }
         _ => return Ok(false),
     }
@@ -340,12 +367,10 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
 fn check_null_value(kind: &FieldKind, value: &Value) -> Result<(), MappingError> {
     let text = show(value);
     match kind {
-        FieldKind::Integer(_) | FieldKind::Float(_) if text.parse::<f64>().is_err() => Err(
-            MappingError::unreadable(format!("For input string: \"{text}\"")),
-        ),
-        FieldKind::Boolean if text != "true" && text != "false" => Err(MappingError::unreadable(
-            format!("Failed to parse value [{text}] as only [true] or [false] are allowed."),
-        )),
+        FieldKind::Integer(_) | FieldKind::Float(_) if text.parse::<f64>().is_err() => {
+            Err(no_number(&text))
+        }
+        FieldKind::Boolean => boolean(value).map(drop),
         _ => Ok(()),
     }
 }
@@ -417,25 +442,49 @@ fn number(
 ) -> Result<usize, MappingError> {
     whole_number(value)
         .filter(|number| range.contains(number))
-        .ok_or_else(|| {
-            MappingError::unreadable(format!(
-                "[{key}] of field [{name}] must be from {} to {}, got [{}]",
+        .ok_or_else(|| match show(value) {
+            text if text.parse::<f64>().is_err() => no_number(&text),
+            text => MappingError::unreadable(format!(
+                "[{key}] of field [{name}] must be from {} to {}, got [{text}]",
                 range.start(),
                 range.end(),
-                show(value)
-            ))
+            )),
         })
 }
 
 /// A switch, as JSON has them or as text.
-pub(crate) fn boolean(key: &str, value: &Value) -> Result<bool, MappingError> {
-    match show(value).as_str() {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        other => Err(MappingError::unreadable(format!(
-            "Could not convert [{key}] to boolean: Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
+pub(crate) fn boolean(value: &Value) -> Result<bool, MappingError> {
+    let text = show(value);
+    let unfit = || MappingError::unfit(UnreadableKind::Value, neither_true_nor_false(&text));
+    switch(&text).ok_or_else(unfit)
+}
+
+/// The same of a switch whose name is told, as OpenSearch does for those that it reads by hand.
+pub(crate) fn named_boolean(name: &str, value: &Value) -> Result<bool, MappingError> {
+    let text = show(value);
+    switch(&text).ok_or_else(|| {
+        let reason = format!("Could not convert [{name}] to boolean");
+        MappingError::unfit(UnreadableKind::Flag { text }, reason)
+    })
+}
+
+fn switch(text: &str) -> Option<bool> {
+    match text {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
     }
+}
+
+/// The name of a parameter of a field, as it is told with that of the field.
+pub(crate) fn with_field(path: &str, key: &str) -> String {
+    format!("{}.{key}", path.rsplit('.').next().unwrap_or(path))
+}
+
+/// A text that should be a number.
+pub(crate) fn no_number(text: &str) -> MappingError {
+    let reason = format!("For input string: \"{text}\"");
+    MappingError::unfit(UnreadableKind::Number, reason)
 }
 
 pub(crate) fn as_object<'v>(

@@ -6,15 +6,16 @@ use std::collections::BTreeSet;
 use clew_analysis::Analysis;
 use clew_schema::{
     DOC_COUNT, Dynamic, IGNORED, MappingError, MappingPart, MappingSpec, NestedSettings,
-    NestingSpec, ObjectSpec, check_field_name, is_metadata,
+    NestingSpec, ObjectSpec, UnreadableKind, check_field_name, is_metadata,
 };
 use serde_json::{Map, Value};
 
 use crate::alias;
 use crate::derived;
-use crate::parameters::{as_object, boolean, check_new, read_field, show};
+use crate::parameters::{as_object, check_new, named_boolean, read_field, show, with_field};
 use crate::source;
 use crate::template;
+use crate::words::java_class;
 
 /// Parameters of the whole mapping that are only shown again; `derived` is so where it was kept before it meant anything.
 const ROOT_SHOWN: [&str; 7] = [
@@ -55,7 +56,7 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
             analysis,
             parts: Vec::new(),
         };
-        reader.properties("", as_object(properties, "properties")?)?;
+        reader.properties("", as_properties(properties)?)?;
         spec.parts = reader.parts;
     }
     Ok(spec)
@@ -69,8 +70,8 @@ pub(crate) fn read_root(
 ) -> Result<(), MappingError> {
     match key {
         "dynamic" => spec.dynamic = Some(dynamic(value)?),
-        "date_detection" => spec.date_detection = Some(boolean(key, value)?),
-        "numeric_detection" => spec.numeric_detection = Some(boolean(key, value)?),
+        "date_detection" => spec.date_detection = Some(named_boolean(key, value)?),
+        "numeric_detection" => spec.numeric_detection = Some(named_boolean(key, value)?),
         "dynamic_date_formats" => {
             let names = value
                 .as_array()
@@ -126,7 +127,10 @@ impl Reader<'_> {
                 format!("{object}.{name}")
             };
             let parameters = value.as_object().ok_or_else(|| {
-                MappingError::unreadable(format!("Expected map for property [{name}]"))
+                // The class is always that of the name.
+                MappingError::unreadable(format!(
+                    "Expected map for property [fields] on field [{name}] but got a class java.lang.String"
+                ))
             })?;
             match type_of(name, parameters)? {
                 "object" | "nested" => self.object(&path, parameters)?,
@@ -147,7 +151,7 @@ impl Reader<'_> {
             path: path.to_string(),
             dynamic: None,
             enabled: None,
-            nesting: read_nesting(parameters)?,
+            nesting: read_nesting(path, parameters)?,
         };
         for (key, value) in parameters {
             match key.as_str() {
@@ -155,7 +159,8 @@ impl Reader<'_> {
                 // An object may be nested already, which is not said again.
                 "include_in_parent" | "include_in_root" if spec.nesting != NestingSpec::Plain => {}
                 "dynamic" => spec.dynamic = Some(dynamic(value)?),
-                "enabled" => spec.enabled = Some(boolean(key, value)?),
+                // OpenSearch tells its name so.
+                "enabled" => spec.enabled = Some(named_boolean("enabled.enabled", value)?),
                 _ => {
                     return Err(MappingError::unreadable(format!(
                         "Mapping definition for [{path}] has unsupported parameters:  [{key} : {}]",
@@ -166,7 +171,7 @@ impl Reader<'_> {
         }
         self.parts.push(MappingPart::Object(spec));
         match parameters.get("properties") {
-            Some(properties) => self.properties(path, as_object(properties, path)?),
+            Some(properties) => self.properties(path, as_properties(properties)?),
             None => Ok(()),
         }
     }
@@ -184,14 +189,25 @@ impl Reader<'_> {
             return Ok(());
         };
         let mut seen = BTreeSet::new();
-        for (name, value) in as_object(multi_fields, "fields")? {
+        let multi_fields = multi_fields.as_object().ok_or_else(|| {
+            MappingError::unreadable(format!(
+                "expected map for property [fields] on field [{}] or [fields] but got a class {}",
+                show(multi_fields),
+                java_class(multi_fields)
+            ))
+        })?;
+        for (name, value) in multi_fields {
             check_field_name(name)?;
             if name.contains('.') || !seen.insert(name) {
                 return Err(MappingError::unreadable(format!(
                     "Field name [{name}] which is a multi field of [{path}] cannot contain '.'"
                 )));
             }
-            let parameters = as_object(value, name)?;
+            let parameters = value.as_object().ok_or_else(|| {
+                MappingError::unreadable(format!(
+                    "illegal field [{name}], only fields can be specified inside fields"
+                ))
+            })?;
             let type_name = type_of(name, parameters)?;
             if NO_MULTI_FIELD.contains(&type_name) {
                 return Err(MappingError::unreadable(format!(
@@ -207,6 +223,12 @@ impl Reader<'_> {
     }
 }
 
+fn as_properties(value: &Value) -> Result<&Map<String, Value>, MappingError> {
+    value
+        .as_object()
+        .ok_or_else(|| MappingError::unfit(UnreadableKind::Shape, "properties must be a map type"))
+}
+
 /// Types that no multi-field can have.
 const NO_MULTI_FIELD: [&str; 7] = [
     "object",
@@ -218,18 +240,21 @@ const NO_MULTI_FIELD: [&str; 7] = [
     "percolator",
 ];
 
-fn read_nesting(parameters: &Map<String, Value>) -> Result<NestingSpec, MappingError> {
+fn read_nesting(path: &str, parameters: &Map<String, Value>) -> Result<NestingSpec, MappingError> {
     match parameters.get("type").map(show).as_deref() {
         None => Ok(NestingSpec::Unsaid),
-        Some("nested") => read_nested(parameters).map(NestingSpec::Nested),
+        Some("nested") => read_nested(path, parameters).map(NestingSpec::Nested),
         Some(_) => Ok(NestingSpec::Plain),
     }
 }
 
 /// Where else the values of a nested object go.
-pub(crate) fn read_nested(parameters: &Map<String, Value>) -> Result<NestedSettings, MappingError> {
+pub(crate) fn read_nested(
+    path: &str,
+    parameters: &Map<String, Value>,
+) -> Result<NestedSettings, MappingError> {
     let flag = |key: &str| match parameters.get(key) {
-        Some(value) => boolean(key, value),
+        Some(value) => named_boolean(&with_field(path, key), value),
         None => Ok(false),
     };
     Ok(NestedSettings {
@@ -260,13 +285,14 @@ pub(crate) fn type_of<'v>(
 
 pub(crate) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
     match show(value).as_str() {
-        "true" => Ok(Dynamic::True),
-        "false" => Ok(Dynamic::False),
         "strict" => Ok(Dynamic::Strict),
         "false_allow_templates" => Ok(Dynamic::FalseAllowTemplates),
         "strict_allow_templates" => Ok(Dynamic::StrictAllowTemplates),
-        other => Err(MappingError::unreadable(format!(
-            "Could not convert [dynamic] to boolean: failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
+        // OpenSearch tells its name so.
+        _ => Ok(if named_boolean("dynamic.dynamic", value)? {
+            Dynamic::True
+        } else {
+            Dynamic::False
+        }),
     }
 }

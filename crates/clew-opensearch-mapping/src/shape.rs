@@ -4,7 +4,7 @@ use clew_schema::geo::clockwise;
 use clew_schema::{FieldKind, FieldSpec, MappingError};
 use serde_json::Value;
 
-use crate::parameters::{boolean, show};
+use crate::parameters::{named_boolean, show, with_field};
 
 /// Parameters of the prefix trees of old, which are gone: they are taken and shown, and change nothing.
 const TREE_PARAMETERS: [&str; 6] = [
@@ -26,9 +26,11 @@ pub(crate) fn read_shapes(
         return Ok(false);
     }
     match key {
-        "ignore_malformed" => spec.ignore_malformed = boolean(key, value)?,
+        "ignore_malformed" => {
+            spec.ignore_malformed = named_boolean(&with_field(&spec.path, key), value)?;
+        }
         "coerce" | "ignore_z_value" => {
-            let flag = boolean(key, value)?;
+            let flag = named_boolean(&with_field(&spec.path, key), value)?;
             spec.shown.insert(key.to_string(), Value::Bool(flag));
         }
         "orientation" => {

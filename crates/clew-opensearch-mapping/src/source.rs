@@ -1,16 +1,21 @@
 //! `_source` and `_routing` of the whole mapping.
 
-use clew_schema::{MappingError, SourceShown};
+use clew_schema::{MappingError, SourceShown, UnreadableKind};
 use serde_json::Value;
 
-use crate::parameters::{as_object, boolean, show};
+use crate::parameters::boolean;
 
 /// Reads `_source`.
 pub(crate) fn read(value: &Value) -> Result<SourceShown, MappingError> {
     let mut shown = SourceShown::default();
-    for (key, value) in as_object(value, "_source")? {
+    // OpenSearch's words for it, which are of another object.
+    let no_object = "[_parent] must be an object containing [type]";
+    let parameters = value
+        .as_object()
+        .ok_or_else(|| MappingError::unfit(UnreadableKind::Value, no_object))?;
+    for (key, value) in parameters {
         match key.as_str() {
-            "enabled" => shown.enabled = boolean(key, value)?,
+            "enabled" => shown.enabled = boolean(value)?,
             "includes" => shown.includes = texts(value),
             "excludes" => shown.excludes = texts(value),
             "recovery_source_enabled" | "recovery_source_includes" | "recovery_source_excludes" => {
@@ -44,11 +49,5 @@ pub(crate) fn read_routing(value: &Value) -> Result<bool, MappingError> {
             "unknown parameter [{other}] on mapper [_routing] of type [null]"
         )));
     }
-    match value.get("required").map(show).as_deref() {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(other) => Err(MappingError::unreadable(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
-    }
+    value.get("required").map_or(Ok(false), boolean)
 }

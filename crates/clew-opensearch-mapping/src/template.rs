@@ -1,7 +1,7 @@
 //! Dynamic templates: `dynamic_templates`, and what one of them makes of a new name once its placeholders are filled.
 
 use clew_analysis::Analysis;
-use clew_schema::{MappingError, MappingPart, TemplateField, TemplateSpec};
+use clew_schema::{MappingError, MappingPart, TemplateField, TemplateSpec, UnreadableKind};
 use serde_json::{Map, Value};
 
 use crate::parameters::show;
@@ -81,7 +81,7 @@ pub(crate) fn check_types(templates: &Value) -> Result<(), MappingError> {
     let types = bodies.filter_map(|body| body.get("match_mapping_type"));
     for written in types.map(show) {
         if written != "*" && !VALUE_TYPES.contains(&written.as_str()) {
-            return Err(MappingError::unreadable(format!(
+            return Err(illegal(format!(
                 "No field type matched on [{written}], possible values are [{}]",
                 VALUE_TYPES.join(", ")
             )));
@@ -90,14 +90,16 @@ pub(crate) fn check_types(templates: &Value) -> Result<(), MappingError> {
     Ok(())
 }
 
+fn illegal(reason: String) -> MappingError {
+    MappingError::unfit(UnreadableKind::Value, reason)
+}
+
 fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, MappingError> {
     let is_regex = match body.get("match_pattern").map(show).as_deref() {
         Some("regex") => true,
         None | Some("simple") => false,
         Some(other) => {
-            return Err(MappingError::unreadable(format!(
-                "No matching pattern matched on [{other}]"
-            )));
+            return Err(illegal(format!("No matching pattern matched on [{other}]")));
         }
     };
     let mut template = TemplateSpec {
@@ -121,7 +123,7 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, Mappi
                 has_mapping = true;
             }
             other => {
-                return Err(MappingError::unreadable(format!(
+                return Err(illegal(format!(
                     "Illegal dynamic template parameter: [{other}]"
                 )));
             }

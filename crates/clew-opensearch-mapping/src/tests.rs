@@ -2,7 +2,7 @@ use clew_schema::{Dynamic, FieldKind, IntegerKind, Mapping, MappingError, Mappin
 use clew_vector::{Element, Space};
 use serde_json::{Value, json};
 
-use super::{error_type, merge, reason, shown, try_mapping};
+use super::{error_cause, error_type, merge, reason, shown, try_mapping};
 
 fn decode(encoded: &Value) -> Result<Mapping, MappingError> {
     Mapping::decode(encoded, Some(super::reader()))
@@ -169,13 +169,13 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{ "f": { "type": "foo" } }"#, "No handler for type [foo] declared on field [f]"),
     (r#"{ "f": { "type": "shape" } }"#, "No handler for type [shape] declared on field [f]"),
     (r#"{ "f": {} }"#, "No type specified for field [f]"),
-    (r#"{ "f": 1 }"#, "Expected map for property [f]"),
+    (r#"{ "f": 1 }"#, "Expected map for property [fields] on field [f] but got a class java.lang.String"),
     (r#"{ "f": { "type": "long", "analyzer": "x" } }"#, "unknown parameter [analyzer] on mapper [f] of type [long]"),
     (r#"{ "f": { "type": "text", "analyzer": "x" } }"#, "analyzer [x] has not been configured in mappings"),
     (r#"{ "f": { "type": "keyword", "normalizer": "x" } }"#, "normalizer [x] not found for field [f]"),
     (r#"{ "f": { "type": "object", "x": 1 } }"#, "Mapping definition for [f] has unsupported parameters:  [x : 1]"),
     (r#"{ "f": { "type": "date", "format": "nope" } }"#, "Invalid format: [nope]: Unknown pattern letter: o"),
-    (r#"{ "f": { "type": "long", "index": "maybe" } }"#, "Could not convert [index] to boolean: Failed to parse value [maybe] as only [true] or [false] are allowed."),
+    (r#"{ "f": { "type": "long", "index": "maybe" } }"#, "Failed to parse value [maybe] as only [true] or [false] are allowed."),
     (r#"{ "f": { "type": "text", "fields": { "o": { "type": "object" } } } }"#, "Type [object] cannot be used in multi field"),
     (r#"{ "f": { "type": "text", "fields": { "o": { "type": "text", "fields": {} } } } }"#, "unknown parameter [fields] on mapper [o] of type [text]"),
     (r#"{ "": { "type": "long" } }"#, "name cannot be empty string"),
@@ -207,6 +207,114 @@ fn errors_are_in_opensearchs_words() {
         reason(&refused),
         "unknown parameter [path] on mapper [_routing] of type [null]"
     );
+}
+
+#[test]
+fn what_a_value_should_be_is_told_by_the_type_of_the_error() {
+    let field = |field: Value| json!({"properties": {"a": field}});
+    let neither = "Failed to parse value [x] as only [true] or [false] are allowed.";
+    let no_number = "For input string: \"x\"";
+    let (illegal, number) = ("illegal_argument_exception", "number_format_exception");
+    for (body, kind, told) in [
+        (
+            field(json!({"type": "integer", "null_value": "x"})),
+            number,
+            no_number,
+        ),
+        (
+            field(json!({"type": "boolean", "null_value": "x"})),
+            illegal,
+            neither,
+        ),
+        (
+            field(json!({"type": "keyword", "ignore_above": "x"})),
+            number,
+            no_number,
+        ),
+        (
+            field(json!({"type": "text", "store": "x"})),
+            illegal,
+            neither,
+        ),
+        (
+            field(json!({"type": "text", "norms": "x"})),
+            illegal,
+            neither,
+        ),
+        (
+            field(json!({"type": "scaled_float", "scaling_factor": "x"})),
+            number,
+            no_number,
+        ),
+        (
+            field(json!({"type": "scaled_float"})),
+            illegal,
+            "Field [scaling_factor] is required",
+        ),
+        (
+            field(json!({"type": "scaled_float", "scaling_factor": 0})),
+            illegal,
+            "[scaling_factor] must be a positive number, got [0.0]",
+        ),
+        (
+            json!({"properties": 1}),
+            "parse_exception",
+            "properties must be a map type",
+        ),
+        (
+            field(json!({"type": "join", "relations": 1})),
+            "parse_exception",
+            "relations should be a hash but was of type: class java.lang.Integer",
+        ),
+        (
+            field(json!({"type": "text", "meta": 1})),
+            "mapper_parsing_exception",
+            "[meta] must be an object, got Integer[1] for field [a]",
+        ),
+        (
+            field(json!({"type": "keyword", "fields": 1})),
+            "mapper_parsing_exception",
+            "expected map for property [fields] on field [1] or [fields] but got a class java.lang.Integer",
+        ),
+        (json!({"_source": {"enabled": "x"}}), illegal, neither),
+    ] {
+        let refused = try_mapping(&body).unwrap_err();
+        assert_eq!(
+            (error_type(&refused), reason(&refused).as_str()),
+            (kind, told),
+            "{body}"
+        );
+        assert_eq!(error_cause(&refused), None, "{body}");
+    }
+    for (body, name) in [
+        (
+            field(json!({"type": "nested", "include_in_parent": "x"})),
+            "a.include_in_parent",
+        ),
+        (
+            field(json!({"type": "object", "enabled": "x"})),
+            "enabled.enabled",
+        ),
+        (
+            field(json!({"type": "geo_point", "ignore_malformed": "x"})),
+            "a.ignore_malformed",
+        ),
+        (json!({"dynamic": "x"}), "dynamic.dynamic"),
+        (json!({"date_detection": "x"}), "date_detection"),
+    ] {
+        let refused = try_mapping(&body).unwrap_err();
+        let told = format!("Could not convert [{name}] to boolean");
+        assert_eq!(
+            (error_type(&refused), reason(&refused)),
+            (illegal, told),
+            "{body}"
+        );
+        assert_eq!(
+            error_cause(&refused),
+            Some((illegal, neither.to_string())),
+            "{body}"
+        );
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use clew_schema::similarity::CLASSIC_REFUSED;
 use clew_schema::{
     AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
-    ParameterChange,
+    ParameterChange, UnreadableKind,
 };
+use serde_json::Value;
 
 pub(crate) const MALFORMED: &str = "mapper_parsing_exception";
 pub(crate) const ILLEGAL: &str = "illegal_argument_exception";
@@ -14,8 +15,13 @@ const CLASSIC: &str = "classic";
 /// OpenSearch's name for this kind of error.
 pub fn error_type(error: &MappingError) -> &'static str {
     match error {
-        MappingError::Unreadable { .. }
-        | MappingError::NoReader { .. }
+        MappingError::Unreadable { kind, .. } => match kind {
+            UnreadableKind::Mapping => MALFORMED,
+            UnreadableKind::Value | UnreadableKind::Flag { .. } => ILLEGAL,
+            UnreadableKind::Number => "number_format_exception",
+            UnreadableKind::Shape => "parse_exception",
+        },
+        MappingError::NoReader { .. }
         | MappingError::Kept { .. }
         | MappingError::LoneMultiField { .. }
         | MappingError::NoSuchVector { .. }
@@ -47,6 +53,39 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::TooManyNested { .. }
         | MappingError::NameTooLong { .. }
         | MappingError::TooDeep { .. } => ILLEGAL,
+    }
+}
+
+/// What caused it, with OpenSearch's name and sentence, where that is told besides.
+pub fn error_cause(error: &MappingError) -> Option<(&'static str, String)> {
+    match error {
+        MappingError::Unreadable {
+            kind: UnreadableKind::Flag { text },
+            ..
+        } => Some((ILLEGAL, neither_true_nor_false(text))),
+        _ => None,
+    }
+}
+
+/// What is said of a text that is no switch.
+pub(crate) fn neither_true_nor_false(text: &str) -> String {
+    format!("Failed to parse value [{text}] as only [true] or [false] are allowed.")
+}
+
+/// The class that Java reads a value as.
+pub(crate) fn java_class(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "java.lang.Boolean",
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) if i32::try_from(whole).is_ok() => "java.lang.Integer",
+            Some(_) => "java.lang.Long",
+            None if number.is_u64() => "java.math.BigInteger",
+            None => "java.lang.Double",
+        },
+        Value::String(_) => "java.lang.String",
+        Value::Array(_) => "java.util.ArrayList",
+        Value::Object(_) => "java.util.LinkedHashMap",
     }
 }
 

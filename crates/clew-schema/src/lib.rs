@@ -75,8 +75,8 @@ pub use mapping::{
     MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange, NestedSettings,
     NestingSpec, NewField, NewFields, NumberedSpec, ObjectNode, ObjectSettings, ObjectSpec,
     PATHS_AND_VALUES, ParameterChange, RangeKind, SourceShown, TemplateField, TemplateSpec,
-    TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name, is_metadata,
-    words_path,
+    TextStyle, UnreadableKind, VectorCompression, VectorMapping, VectorMode, check_field_name,
+    is_metadata, words_path,
 };
 pub use parsed_json::{json_value_bytes, parsed_json_bytes};
 pub use pieces::{is_piece, joined_pieces, text_values};

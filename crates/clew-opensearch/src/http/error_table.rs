@@ -6,12 +6,12 @@ use std::error::Error;
 use axum::http::StatusCode;
 use clew_engine::{CreationRule, EngineError, ErrorKind, NotMade, Purpose};
 use clew_opensearch_mapping::{
-    self as document_words, document_error_type, document_reason, error_type,
+    self as document_words, document_error_type, document_reason, error_cause, error_type,
     reason as mapping_reason,
 };
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
-use clew_schema::DocumentError;
+use clew_schema::{DocumentError, MappingError};
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};
@@ -67,7 +67,7 @@ impl From<&EngineError> for ApiError {
             EngineError::Document { id, source } => document_cause(id, source),
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
-            EngineError::Mapping(error) => Cause::new(error_type(error), mapping_reason(error)),
+            EngineError::Mapping(error) => mapping_cause(error),
             EngineError::Cancelled { .. } => named("task_cancelled_exception"),
             EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
             EngineError::Query(query) => return query_error(query, &reason, error.kind()),
@@ -111,6 +111,15 @@ fn no_shard(error: &EngineError) -> &'static str {
             ..
         } => "unavailable_shards_exception",
         _ => "no_shard_available_action_exception",
+    }
+}
+
+/// What is wrong with a mapping.
+pub(crate) fn mapping_cause(error: &MappingError) -> Cause {
+    let cause = Cause::new(error_type(error), mapping_reason(error));
+    match error_cause(error) {
+        Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
+        None => cause,
     }
 }
 

@@ -8,6 +8,8 @@ pub enum MappingError {
     /// What was written cannot be read.
     #[error("{reason}")]
     Unreadable {
+        /// What kind of thing it is.
+        kind: UnreadableKind,
         /// What is wrong, in the words of the reader's protocol.
         reason: String,
     },
@@ -212,10 +214,34 @@ pub enum MappingError {
     },
 }
 
+/// What kind of thing cannot be read in what was written of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnreadableKind {
+    /// The mapping is not made as one is.
+    Mapping,
+    /// A value cannot be where it is.
+    Value,
+    /// A text should be a number.
+    Number,
+    /// A value has not the shape of what belongs there.
+    Shape,
+    /// A text should say yes or no.
+    Flag {
+        /// The text.
+        text: String,
+    },
+}
+
 impl MappingError {
-    /// The error of a reader, in the words of its protocol.
+    /// The error of a reader about the mapping itself, in the words of its protocol.
     pub fn unreadable(reason: impl Into<String>) -> Self {
+        Self::unfit(UnreadableKind::Mapping, reason)
+    }
+
+    /// The error of a reader about something in a mapping, in the words of its protocol.
+    pub fn unfit(kind: UnreadableKind, reason: impl Into<String>) -> Self {
         MappingError::Unreadable {
+            kind,
             reason: reason.into(),
         }
     }

@@ -29,7 +29,7 @@ pub use compression::{CompressionLevel, VectorCompression, VectorMode};
 pub use derived::{DerivedField, DerivedKind, DerivedScript};
 pub use error::{
     AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
-    ParameterChange,
+    ParameterChange, UnreadableKind,
 };
 pub use field::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IGNORED, KeywordStyle, MappedField,

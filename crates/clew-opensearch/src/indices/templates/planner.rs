@@ -6,12 +6,13 @@ use axum::http::StatusCode;
 use clew_analysis::Analysis;
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
 use clew_opensearch_mapping::{error_type, merge, merge_in_space, reason};
-use clew_schema::Mapping;
 use clew_schema::similarity::{Similarities, SimilarityError};
+use clew_schema::{Mapping, MappingError};
 use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
+use crate::http::error_table::mapping_cause;
 use crate::indices::{analyze, data_streams, index_sort, settings};
 
 /// Plans missing indexes by the templates.
@@ -75,15 +76,17 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         None => merge(&mut mapping, body),
     };
     merged.map_err(|error| {
-        let (kind, reason) = (error_type(&error), reason(&error));
-        let text = format!("Failed to parse mapping [_doc]: {reason}");
-        let inner = Cause::new(kind, reason);
+        let inner = mapping_cause(&error);
+        if matches!(error, MappingError::AliasTarget { .. }) {
+            // It is found when the mapping has been read.
+            return ApiError::new(StatusCode::BAD_REQUEST, inner);
+        }
+        let text = format!("Failed to parse mapping [_doc]: {}", reason(&error));
         let cause = Cause::new("mapper_parsing_exception", text).caused_by(inner.clone());
-        let error = ApiError::new(StatusCode::BAD_REQUEST, cause);
-        if kind == "mapper_parsing_exception" {
-            error.with_root(inner)
-        } else {
-            error
+        let refused = ApiError::new(StatusCode::BAD_REQUEST, cause);
+        match error_type(&error) {
+            "mapper_parsing_exception" | "parse_exception" => refused.with_root(inner),
+            _ => refused,
         }
     })?;
     Ok(mapping)
