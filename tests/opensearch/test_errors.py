@@ -372,3 +372,39 @@ class Errors(ClewTest):
         self.assertEqual(error["root_cause"], [cause])
         unknown = {"type": "named_object_not_found_exception", "reason": "[1:53] unknown field [nope]"}
         self.assertEqual(inner["caused_by"], {**cause, "caused_by": unknown})
+
+    def test_documents_that_do_not_fit_are_told_with_what_caused_it(self):
+        fields = {"n": {"type": "long"}, "k": {"type": "keyword"}, "g": {"type": "geo_point"}}
+        self.client.indices.create(index="d", body={"mappings": {"properties": fields}})
+        for document, reason, kind, cause in (
+            ({"n": {"a": 1}}, "Preview of field's value: '{a=1}'", "json_parse_exception", "Current token (START_OBJECT) not numeric"),
+            ({"k": {"a": {"b": [1, "x"]}}}, "'{a={b=[1, x]}}'", "illegal_state_exception", "Can't get text on a START_OBJECT"),
+            ({"g": {"lat": 91, "lon": 0}}, "failed to parse field [g] of type [geo_point]", "illegal_argument_exception", "illegal latitude value [91.0] for g"),
+            ({"g": {"lat": 1}}, "failed to parse field [g] of type [geo_point]", "parse_exception", "field [lon] missing"),
+            ({"": 1}, "failed to parse", "illegal_argument_exception", "field name cannot be an empty string"),
+            ({"a..b": 1}, "failed to parse", "illegal_argument_exception", "object field starting or ending with a [.]"),
+        ):
+            with self.subTest(document), self.refused(400, "mapper_parsing_exception", reason) as caught:
+                self.client.index(index="d", body=document)
+            error = caught.exception.info["error"]
+            self.assertEqual(error["caused_by"]["type"], kind)
+            self.assertIn(cause, error["caused_by"]["reason"])
+            # Errors of OpenSearch's own are the root, Java's are not.
+            root = kind if kind == "parse_exception" else "mapper_parsing_exception"
+            self.assertEqual(error["root_cause"][0]["type"], root)
+
+    def test_what_is_wrong_with_the_mapping_of_a_template(self):
+        template = {"mappings": {"properties": {"a": {"type": "integer", "null_value": "x"}}}}
+        whole = "composable template [t] template after composition is invalid"
+        with self.refused(400, "illegal_argument_exception", whole) as caught:
+            self.client.indices.put_index_template(name="t", body={"index_patterns": ["t*"], "template": template})
+        told, error = [], caught.exception.info["error"]
+        while error:
+            told.append((error["type"], error["reason"]))
+            error = error.get("caused_by")
+        self.assertEqual(told, [
+            ("illegal_argument_exception", whole),
+            ("illegal_argument_exception", "invalid composite mappings for [t]"),
+            ("mapper_parsing_exception", 'Failed to parse mapping [_doc]: For input string: "x"'),
+            ("number_format_exception", 'For input string: "x"'),
+        ])

@@ -54,7 +54,7 @@ pub(crate) fn check_conditions(templates: &Value) -> Result<(), MappingError> {
 }
 
 /// A value as Java shows maps and lists.
-fn java_text(value: &Value) -> String {
+pub(crate) fn java_text(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let shown = |(key, member): (&String, &Value)| format!("{key}={}", java_text(member));

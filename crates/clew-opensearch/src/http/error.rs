@@ -474,7 +474,8 @@ impl ApiError {
         Self::shaped(self.status, shape)
     }
 
-    fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {
+    /// The same with its cause changed, or told as the cause of another one.
+    pub(crate) fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {
         let shape = match *self.shape {
             Shape::Structured { cause, root } => Shape::Structured {
                 cause: change(cause),

@@ -64,7 +64,9 @@ impl From<&EngineError> for ApiError {
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }
-            EngineError::Document { id, source } => document_cause(id, source),
+            EngineError::Document { id, source } => {
+                return document_error(id, source, status(error.kind()));
+            }
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => mapping_cause(error),
@@ -123,12 +125,21 @@ pub(crate) fn mapping_cause(error: &MappingError) -> Cause {
     }
 }
 
+/// Errors of OpenSearch's own, which are the root of what is told around them.
+const OWN_ROOTS: [&str; 2] = ["parse_exception", "parsing_exception"];
+
 /// What is wrong with a document.
-fn document_cause(id: &str, error: &DocumentError) -> Cause {
+fn document_error(id: &str, error: &DocumentError, status: StatusCode) -> ApiError {
     let cause = Cause::new(document_error_type(error), document_reason(error, id));
-    match document_words::document_cause(error) {
-        Some((kind, reason)) => cause.caused_by(value_cause(kind, reason)),
-        None => cause,
+    let Some((kind, reason)) = document_words::document_cause(error) else {
+        return ApiError::new(status, cause);
+    };
+    let within = value_cause(kind, reason);
+    let refused = ApiError::new(status, cause.caused_by(within.clone()));
+    if OWN_ROOTS.contains(&kind) {
+        refused.with_root(within)
+    } else {
+        refused
     }
 }
 

@@ -10,7 +10,7 @@ use super::patterns::{self, any_overlap, bracketed, invalid, listed, selected, s
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::dsl::Field;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::{data_streams, known_settings};
 use crate::state::call::Call;
@@ -129,10 +129,21 @@ pub(crate) fn check(
     check_priority(definitions, name, template, &own)?;
     let planned = compose_template(definitions, template).and_then(|composed| plan_of(&composed));
     planned.map(|_| ()).map_err(|error| {
-        ApiError::illegal_argument(format!(
-            "composable template [{name}] template after composition is invalid: {}",
-            error.reason()
-        ))
+        let illegal = |reason: String| Cause::new("illegal_argument_exception", reason);
+        let whole = illegal(format!(
+            "composable template [{name}] template after composition is invalid"
+        ));
+        let is_mapping = error.is_kind("mapper_parsing_exception");
+        let within = |cause: Cause| {
+            if is_mapping {
+                illegal(format!("invalid composite mappings for [{name}]")).caused_by(cause)
+            } else {
+                cause
+            }
+        };
+        error
+            .map_cause(|cause| whole.clone().caused_by(within(cause)))
+            .with_root(whole)
     })
 }
 
