@@ -408,3 +408,16 @@ class Errors(ClewTest):
             ("mapper_parsing_exception", 'Failed to parse mapping [_doc]: For input string: "x"'),
             ("number_format_exception", 'For input string: "x"'),
         ])
+
+    def test_what_an_index_does_not_have_is_told_as_it_is(self):
+        fields = {"n": {"type": "long"}, "t": {"type": "text"}}
+        self.client.indices.create(index="w", body={"mappings": {"properties": fields}})
+        for body, reason in (
+            ({"query": {"match": {"t": {"query": "a", "analyzer": "nope"}}}}, "[match] analyzer [nope] not found"),
+            ({"sort": {"n": {"nested": {"path": "nope"}}}}, "[nested] failed to find nested object under path [nope]"),
+        ):
+            with self.subTest(body), self.refused(400, "search_phase_execution_exception", "all shards failed") as caught:
+                self.client.search(index="w", body=body)
+            [root] = caught.exception.info["error"]["root_cause"]
+            self.assertEqual((root["type"], root["reason"], root["index"]), ("query_shard_exception", reason, "w"))
+            self.assertNotIn("caused_by", caught.exception.info["error"])

@@ -147,7 +147,7 @@ fn rows(
 ) -> Result<(String, Vec<SegmentBits>), QueryError> {
     let snapshot = context.snapshot;
     if !snapshot.mapping.is_nested(&nested.path) {
-        return Err(QueryError::create(format!(
+        return Err(QueryError::unmapped(format!(
             "[nested] failed to find nested object under path [{}]",
             nested.path
         )));

@@ -415,7 +415,7 @@ pub(crate) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str
 
 pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
     if !is_analyzer(analyzer) {
-        return Err(QueryError::create(format!(
+        return Err(QueryError::unmapped(format!(
             "[match] analyzer [{analyzer}] not found"
         )));
     }
