@@ -421,3 +421,10 @@ class Errors(ClewTest):
             [root] = caught.exception.info["error"]["root_cause"]
             self.assertEqual((root["type"], root["reason"], root["index"]), ("query_shard_exception", reason, "w"))
             self.assertNotIn("caused_by", caught.exception.info["error"])
+
+    def test_a_document_that_is_removed_from_an_index_that_there_is_not(self):
+        with self.refused(404, "index_not_found_exception", "no such index [gone]") as caught:
+            self.client.delete(index="gone", id="1")
+        self.assertEqual(caught.exception.info["error"]["resource.type"], "index_expression")
+        [item] = self.client.bulk(body=[{"delete": {"_index": "gone", "_id": "1"}}])["items"]
+        self.assertEqual(item["delete"]["error"]["resource.type"], "index_expression")

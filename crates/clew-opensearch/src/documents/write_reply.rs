@@ -176,7 +176,7 @@ pub(crate) fn refused(
 ) -> ApiError {
     let refused = match error {
         EngineError::Query(QueryError::Script(error)) => failed_to_execute(error),
-        error => ApiError::from(error),
+        error => ApiError::from(error).of_one_index(),
     };
     let is_missing = matches!(error, EngineError::DocumentMissing { .. });
     if !is_missing && refused.status() != StatusCode::CONFLICT {
