@@ -135,6 +135,8 @@ class Client(Session):
         self.refused(1100, "the sample factor should be between 0 and 1",
                      lambda: self.client.query("all", filter="random_sample(1)"))
         for wrong, said in [("i64 >", "line 1:5"), ("i8 == 'x'", "i8"), ("(i8 > 1", "expecting ')'"), ("v == 1", "vector"),
+                            ("v is null", "IsNull/IsNotNull operations are not supported on vector fields"),
+                            ("arr[0] is not null", "IsNull/IsNotNull operations are not supported on array element access"),
                             ("i8 > 1 1", "extraneous input"), ("txt > 5", "VarChar"), ("pk == {k}", "{k}"),
                             ("i32 == NULL", "'<field> is null'"), ("i8 in [1, null]", "'<field> is null'")]:
             self.refused(1100, said, lambda: self.client.query("all", filter=wrong))

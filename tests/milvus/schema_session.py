@@ -366,7 +366,7 @@ class Schemas(Session):
             (1100, "Search highlight only support", lambda: marked([[0, 0]], "v", highlight_search_text=True)),
             (1100, "has no analyzer",
              lambda: marked(["a"], highlight_query=[{"type": "TextMatch", "field": "plain", "text": "a"}])),
-            (1100, "fragment_size [0] is invalid", lambda: marked(["a"], highlight_search_text=True, fragment_size=0)),
+            (1100, "invalid fragment_size: 0", lambda: marked(["a"], highlight_search_text=True, fragment_size=0)),
             (3000, "type PhraseMatch", lambda: marked(["a"], highlight_query=[{**named[0], "type": "PhraseMatch"}])),
         ]:
             self.refused(code, said, call)

@@ -158,7 +158,7 @@ impl Marks {
             let given: Option<Vec<String>> = listed(params, name)?;
             let given = given.unwrap_or_else(|| vec![usual.to_string()]);
             if given.is_empty() {
-                return Err(MilvusError::invalid(format!("{name} cannot be empty")));
+                return Err(MilvusError::invalid(format!("{name} cannot be empty list")));
             }
             match given.iter().any(|tag| tag.len() > TAG_BYTES_MAX) {
                 true => Err(MilvusError::invalid(format!(
@@ -173,7 +173,7 @@ impl Marks {
             };
             let read: Option<usize> = given.parse().ok();
             let read = read.filter(|number| *number >= least);
-            read.ok_or_else(|| MilvusError::invalid(format!("{name} [{given}] is invalid")))
+            read.ok_or_else(|| MilvusError::invalid(format!("invalid {name}: {given}")))
         };
         Ok(Marks {
             before: tags("pre_tags", "<em>")?,
@@ -439,6 +439,21 @@ mod tests {
         let told = marks(0, 9, 5).all(&cutting, (&texts, &[3]), (&[], &searched), &mut memory);
         let told: Vec<Vec<String>> = told.unwrap().into_iter().map(|one| one.fragments).collect();
         assert_eq!(told, [vec!["{dogs}"], vec![], vec!["{dog}"]]);
+    }
+
+    #[test]
+    fn wrong_marks_are_told_as_milvus_tells_them() {
+        for (name, given, want) in [
+            ("pre_tags", "[]", "pre_tags cannot be empty list"),
+            ("post_tags", "[]", "post_tags cannot be empty list"),
+            ("fragment_size", "0", "invalid fragment_size: 0"),
+            ("fragment_offset", "-1", "invalid fragment_offset: -1"),
+            ("num_of_fragments", "x", "invalid num_of_fragments: x"),
+        ] {
+            let params: BTreeMap<String, String> = [(name.to_string(), given.to_string())].into();
+            let told = Marks::read(&params).unwrap_err().to_string();
+            assert_eq!(told, format!("{want}: invalid parameter"));
+        }
     }
 
     #[test]

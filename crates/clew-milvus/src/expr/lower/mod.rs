@@ -271,15 +271,15 @@ impl<'a> Lowering<'a> {
         if let Some((field, _)) = self.list_of(value) {
             return Ok(is_there(field, has_value));
         }
-        if path.steps.is_empty()
-            && let Ok(field) = self.collection.field(&path.name)
-            && field.data_type.is_vector()
-        {
-            return Ok(if has_value {
-                exists(field)
-            } else {
-                not(exists(field))
-            });
+        let own = self.collection.field(&path.name).ok();
+        let refused = match own.map(|field| field.data_type) {
+            Some(own) if own.is_vector() => Some("vector fields"),
+            Some(DataType::Array) if !path.steps.is_empty() => Some("array element access"),
+            _ => None,
+        };
+        if let Some(what) = refused {
+            let why = format!("IsNull/IsNotNull operations are not supported on {what}");
+            return Err(ExprError::at(value.at, why));
         }
         let query = match self.place(value.at, path)? {
             Place::Indexed(field) if !field.nullable => constant(true),

@@ -248,6 +248,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("l in [1, Null]", "1:9", "NULL literal is not supported"),
     ("null is null", "1:0", "NULL literal is not supported"),
     (
+        "a[0] is null",
+        "1:0",
+        "IsNull/IsNotNull operations are not supported on array element access",
+    ),
+    (
         "array_length(NULL) > 0",
         "1:13",
         "NULL literal is not supported",

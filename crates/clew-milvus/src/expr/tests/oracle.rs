@@ -244,7 +244,7 @@ fn condition() -> BoxedStrategy<String> {
         (one_of(&["i + 1", "l % 3"]), list(number())),
     ];
     let any = one_of(&[
-        "i", "l", "d", "f", "t", "s", "b", "j", "a", "w", "j['k']", "x", "y['n']", "a[1]",
+        "i", "l", "d", "f", "t", "s", "b", "j", "a", "w", "j['k']", "x", "y['n']",
     ]);
     let pattern = "[ab%_é]{0,4}".prop_map(|pattern| quoted(&pattern));
     let contains = prop_oneof![
