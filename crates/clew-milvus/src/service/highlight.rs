@@ -207,40 +207,40 @@ impl Marks {
             for (row, text) in texts.by_ref().take(count) {
                 unless_stopped().map_err(EngineError::from)?;
                 let told = text.as_ref();
-                let told = told.map(|text| self.fragments(cutting.of_row(row), text, &words));
-                let fragments = told.unwrap_or_default();
-                let bytes = fragments.iter().map(|one| FRAGMENT_BYTES + one.len());
-                memory.grow(bytes.sum()).map_err(Refused::from)?;
+                let analyzer = cutting.of_row(row);
+                let told = told.map(|text| self.fragments(analyzer, text, &words, memory));
+                let fragments = told.transpose()?.unwrap_or_default();
                 datas.push(HighlightData { fragments });
             }
         }
         Ok(datas)
     }
 
-    fn fragments(&self, analyzer: &str, text: &str, words: &HashSet<String>) -> Vec<String> {
+    /// The fragments of a text: each has the words that begin before it ends, marked, and goes on to the end of the last
+    /// one. What is before its first word may have been told before, and is not marked again, as in Milvus.
+    fn fragments(
+        &self,
+        analyzer: &str,
+        text: &str,
+        words: &HashSet<String>,
+        memory: &mut Reservation,
+    ) -> Result<Vec<String>> {
         let tokens = clew_analysis::tokens(analyzer, text).into_iter();
         let found = tokens.filter(|token| words.contains(&token.text));
-        let mut spans: Vec<(usize, usize)> = found.map(|token| (token.start, token.end)).collect();
-        spans.sort_unstable();
-        spans.dedup();
+        let spans = joined(found.map(|token| (token.start, token.end)).collect());
         let mut spans = spans.into_iter().peekable();
         let mut tags = self.before.iter().cycle().zip(self.after.iter().cycle());
         let mut fragments = Vec::new();
-        let mut told = 0;
         while fragments.len() < self.count {
-            let Some((first, _)) = spans.peek().copied() else {
+            let Some((first, first_end)) = spans.peek().copied() else {
                 break;
             };
-            let from = before(text, first, self.offset).max(told.min(first));
-            let mut to = behind(text, from, self.size);
+            let from = before(text, first, self.offset);
+            // The first word is there as a whole, however long it is.
+            let mut to = behind(text, from, self.size).max(first_end);
             let mut fragment = String::new();
             let mut written = from;
-            // The first word is there as a whole, however long it is.
-            while let Some((start, end)) = spans.next_if(|span| span.1 <= to || span.0 == first) {
-                // Words may lie upon each other, as synonyms do.
-                if start < written {
-                    continue;
-                }
+            while let Some((start, end)) = spans.next_if(|span| span.0 <= to) {
                 if let Some((before, after)) = tags.next() {
                     fragment.push_str(text.get(written..start).unwrap_or_default());
                     fragment.push_str(before);
@@ -248,14 +248,29 @@ impl Marks {
                     fragment.push_str(after);
                     written = end;
                 }
+                to = to.max(end);
             }
-            to = to.max(written);
             fragment.push_str(text.get(written..to).unwrap_or_default());
-            told = to;
+            // Fragments lie upon each other: all of them together may be far more than the text.
+            let bytes = FRAGMENT_BYTES + fragment.len();
+            memory.grow(bytes).map_err(Refused::from)?;
             fragments.push(fragment);
         }
-        fragments
+        Ok(fragments)
     }
+}
+
+/// Where words lie, in order; those that touch or lie upon each other, as synonyms do, are one.
+fn joined(mut spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    spans.sort_unstable();
+    spans.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+    spans
 }
 
 /// The byte so many characters before another one.
@@ -357,6 +372,10 @@ mod tests {
 
     use super::*;
 
+    fn memory() -> Reservation {
+        MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches)
+    }
+
     fn marks(offset: usize, size: usize, count: usize) -> Marks {
         Marks {
             before: vec!["{".into(), "<".into()],
@@ -385,25 +404,44 @@ mod tests {
                 vec!["my", "test"],
                 vec!["{my} first <test>"],
             ),
+            // A word that begins before the end is there as a whole.
             (
-                marks(0, 12, 5),
+                marks(0, 9, 5),
                 vec!["my", "test"],
-                vec!["{my} first tes", "<test> doc. Mi"],
+                vec!["{my} first <test>"],
+            ),
+            (
+                marks(0, 8, 5),
+                vec!["my", "test"],
+                vec!["{my} first", "<test> doc"],
+            ),
+            // What was told before is told again, but not marked again.
+            (
+                marks(100, 5, 5),
+                vec!["my", "test"],
+                vec!["{my} fi", "my first <test>"],
             ),
             (marks(0, 2, 1), vec!["milvus", "my"], vec!["{my}"]),
             (marks(0, 2, 5), vec!["milvus"], vec!["{Milvus}"]),
         ] {
-            let told = marks.fragments("standard", text, &words(&found));
-            assert_eq!(told, want, "{found:?} {marks:?}");
+            let told = marks.fragments("standard", text, &words(&found), &mut memory());
+            assert_eq!(told.unwrap(), want, "{found:?} {marks:?}");
         }
-        let told = marks(3, 4, 5).fragments("standard", "äöü ß é", &words(&["ß"]));
-        assert_eq!(told, ["öü {ß}"]);
+        let told = marks(3, 4, 5).fragments("standard", "äöü ß é", &words(&["ß"]), &mut memory());
+        assert_eq!(told.unwrap(), ["öü {ß}"]);
+    }
+
+    #[test]
+    fn words_that_touch_are_marked_as_one() {
+        let words: HashSet<String> = ["吸", "呼"].map(String::from).into();
+        let told = marks(0, 1, 5).fragments("standard", "呼吸 a 呼", &words, &mut memory());
+        assert_eq!(told.unwrap(), ["{呼吸}", "<呼>"]);
     }
 
     #[test]
     fn each_list_of_hits_has_the_words_of_its_own_search() {
         let texts = ["a b", "a b", "b c"].map(|text| Some(text.to_string()));
-        let mut memory = MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches);
+        let mut memory = memory();
         let cutting = Cutting {
             own: "standard".into(),
             asked: "standard".into(),
@@ -434,7 +472,7 @@ mod tests {
             choice: Some((Arc::new(choice), values.to_vec())),
         };
         let texts = ["dogs", "dogs", "dog"].map(|text| Some(text.to_string()));
-        let mut memory = MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches);
+        let mut memory = memory();
         let searched = ["dogs".to_string()];
         let told = marks(0, 9, 5).all(&cutting, (&texts, &[3]), (&[], &searched), &mut memory);
         let told: Vec<Vec<String>> = told.unwrap().into_iter().map(|one| one.fragments).collect();
