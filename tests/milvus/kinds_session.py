@@ -134,7 +134,8 @@ class Kinds(Session):
         self.refused(1100, "array of vector is not supported for search by IDs",
                      lambda: client.search(name, ids=[1, 2], anns_field="clips[emb]", limit=3))
         self.refused(1100, "", lambda: client.query(name, filter="element_filter(clips, $[no] == 1)"))
-        for said, filter in [("clips[no] is no scalar field", "clips[0][no] == 1"), ("title is no field of structs", "title[0][no] == 1"),
+        for said, filter in [("struct field not found: clips[no]", "clips[0][no] == 1"),
+                             ("struct field not found: title[no]", "title[0][no] == 1"), ("struct field not found: clips[no]", "array_contains(clips[no], 1)"),
                              ("clips[emb] is no scalar field", "clips[0][emb] is null"), ("comparisons between Int32 and VarChar are not supported", "clips[0][start] == 'a'")]:
             self.refused(1100, said, lambda: client.query(name, filter=filter, output_fields=["id"]))
         # Replaced, in part, and deleted.

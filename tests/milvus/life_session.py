@@ -98,6 +98,10 @@ class Life(Session):
         self.same(states(), ["Loaded", "Loaded", "NotLoad", "Loaded"], "what is let in")
         self.refused(200, "nope", lambda: client.release_partitions("parts", ["nope"]))
         self.same(client.get_partition_stats("parts", "p1"), {"row_count": 10}, "it is there all the same")
+        self.refused(1100, "invalid parameter[expected=any partition][actual=empty partition list]",
+                     lambda: client.release_partitions("parts", []))
+        self.refused(1100, "can't change the replica number for loaded partitions: invalid parameter[expected=1][actual=2]",
+                     lambda: client.load_partitions("parts", ["p1"], replica_number=2))
         client.load_partitions("parts", ["p1"])
         self.same((found(), states()), (list(range(30)), ["Loaded"] * 4), "all of it again")
         client.release_partitions("parts", ["p1", "p2"])

@@ -463,6 +463,7 @@ class Client(Session):
             params = client.prepare_index_params()
             params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", **more)
             self.refused(1100, said, lambda: client.create_index("words", params))
+        self.refused(100, "collection not found[database=default][collection=12-s]", lambda: client.create_index("12-s", params))
         for k1, b in [(0, 0.75), (2, 0), (2, 1), (1.2, 0.75)]:
             params = client.prepare_index_params()
             params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params={"bm25_k1": k1, "bm25_b": b})

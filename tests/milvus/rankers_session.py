@@ -63,14 +63,17 @@ class Rankers(Session):
         for code, said, ranker in [
             (65535, "must set weight params", self.function(filter="id > 1")),
             (65535, "weight params failed", self.function(weight="much")),
-            (1100, "cannot parse expression", self.function(filter="id >", weight=2)),
+            (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),
             (1100, "random seed field not found", self.function(weight=2, random_score={"field": "nope"})),
             (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),
             (65535, "Unsupported rerank function: [other]", self.function("other")),
             (1100, "mismatch with ann search requests", self.function("weighted", weights=[0.5, 0.5])),
         ]:
             self.refused(code, said, lambda: self.found(ranker))
-        self.refused(1100, "does not support grouping", lambda: self.found(self.function(weight=2), group_by_field="kind"))
+        self.refused(1100, "don't support use segment scorer with group_by or search_iterator",
+                     lambda: self.found(self.function(weight=2), group_by_field="kind"))
+        self.refused(1100, "Current rerank does not support grouping search",
+                     lambda: self.found(self.function("rrf"), group_by_field="kind"))
         asked = [AnnSearchRequest([[1, 0]], field, {}, limit=5) for field in ("v", "w")]
         self.refused(1100, "boost ranker cannot rank a hybrid search",
                      lambda: self.client.hybrid_search("ranked", asked, self.function(weight=2), limit=3))

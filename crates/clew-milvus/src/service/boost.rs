@@ -67,6 +67,9 @@ struct Boost {
     chance: Option<Chance>,
 }
 
+/// What errors of expressions begin with, whatever they are part of.
+const PLAN: &str = "failed to create query plan: ";
+
 /// The rankers of a search, and how they work together.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Boosts {
@@ -117,7 +120,17 @@ fn boost(
 ) -> Result<Boost> {
     let filter = match param(function, "filter") {
         None | Some("") => None,
-        Some(text) => Some(expr::lower(&expr::parse(text)?, collection, templates)?),
+        Some(text) => {
+            let parsed = expr::parse(text);
+            let lowered = parsed.and_then(|parsed| expr::lower(&parsed, collection, templates));
+            Some(lowered.map_err(|error| match error {
+                MilvusError::Invalid(said) => MilvusError::Invalid(format!(
+                    "{PLAN}parse expr failed with error: {{{}}}",
+                    said.strip_prefix(PLAN).unwrap_or(&said)
+                )),
+                other => other,
+            })?)
+        }
     };
     let given = param(function, "weight").ok_or_else(|| {
         MilvusError::Unexpected("must set weight params for weight scorer".into())

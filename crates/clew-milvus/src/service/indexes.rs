@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clew_engine::Purpose;
 use clew_query::FieldStep;
 
-use super::collections::both_ways;
+use super::collections::{both_ways, check_may_be};
 use super::{Call, Service};
 use crate::collection::{
     Collection, DataType, Field, KeptIndex, NameOf, VectorIndex, check_scalar, check_vector,
@@ -29,6 +29,7 @@ impl Service {
         call: Call,
         request: CreateIndexRequest,
     ) -> Result<proto::Status> {
+        check_may_be(call.database(&request.db_name), &request.collection_name)?;
         let params = pairs(request.extra_params);
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |service, collection| {
@@ -69,6 +70,7 @@ impl Service {
         }
         check_warmup(&given)?;
         check_switches(&given)?;
+        check_may_be(call.database(&request.db_name), &request.collection_name)?;
         let place = (request.db_name, request.collection_name.clone());
         self.change_collection(call, place, move |_, collection| {
             if collection.loaded {
@@ -201,6 +203,7 @@ impl Service {
         call: Call,
         request: IndexRequest,
     ) -> Result<proto::Status> {
+        check_may_be(call.database(&request.db_name), &request.collection_name)?;
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |_, collection| {
             let named = |index: &KeptIndex| match request.index_name.as_str() {

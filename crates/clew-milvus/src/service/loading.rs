@@ -54,11 +54,18 @@ impl Service {
         call: Call,
         request: LoadPartitionsRequest,
     ) -> Result<proto::Status> {
-        check_replicas(request.replica_number)?;
         let name = request.collection_name.clone();
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
             check_named(collection, ("load", &request.partition_names))?;
+            check_replicas(request.replica_number).map_err(|too_few| match collection.loaded {
+                true => MilvusError::mismatch(
+                    "can't change the replica number for loaded partitions",
+                    1,
+                    request.replica_number,
+                ),
+                false => too_few,
+            })?;
             check_indexed(collection, &name, &[])?;
             collection.load_partitions(&request.partition_names);
             Ok(())
@@ -199,9 +206,12 @@ fn check_named(collection: &Collection, (what, names): (&str, &[String])) -> Res
         )));
     }
     if names.is_empty() {
-        return Err(MilvusError::invalid(format!(
-            "failed to {what} partitions, due to no partition specified"
-        )));
+        return Err(match what {
+            "load" => {
+                MilvusError::invalid("failed to load partition, due to no partition specified")
+            }
+            _ => MilvusError::expected("any partition", "empty partition list"),
+        });
     }
     collection.check_partitions(names)
 }

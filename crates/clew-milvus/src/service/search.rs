@@ -401,11 +401,14 @@ pub(super) fn check_known(request: &SearchRequest) -> Result<()> {
 
 /// Refuses what a ranker cannot be beside.
 fn check_ranked(asked: &Asked) -> Result<()> {
-    let said = if asked.group.is_some() {
+    let is_paged = is_set(&asked.params, "iterator");
+    let said = if asked.boosts.is_some() && (asked.group.is_some() || is_paged) {
+        "failed to create query plan: don't support use segment scorer with group_by or search_iterator"
+    } else if asked.group.is_some() {
         "Current rerank does not support grouping search"
     } else if asked.order.is_some() {
         "order_by and function rerank cannot be used together: they specify conflicting sort criteria"
-    } else if is_set(&asked.params, "iterator") {
+    } else if is_paged {
         "function rerank is not supported with search iterator"
     } else {
         return Ok(());

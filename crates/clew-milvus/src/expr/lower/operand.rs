@@ -35,7 +35,7 @@ impl<'a> Lowering<'a> {
         }
         let is_part = path.name.ends_with(']');
         if is_part && self.collection.field(&path.name).is_err() {
-            return Err(ExprError::at(at, format!("field {} not exist", path.name)));
+            return Err(no_part(at, &path.name));
         }
         if is_part || self.collection.struct_field(&path.name).is_some() || path.name == SELF {
             return Err(ExprError::unsupported(
@@ -93,16 +93,16 @@ impl<'a> Lowering<'a> {
 
     /// A part of one of a row's structs, by the struct's number: `structs[0][part]`.
     fn numbered(&self, at: usize, path: &Path, part: &str) -> Lowered<Place<'a>> {
-        let Some(list) = self.collection.struct_field(&path.name) else {
-            let why = format!("field {} is no field of structs", path.name);
-            return Err(ExprError::at(at, why));
-        };
+        let name = format!("{}[{part}]", path.name);
+        let list = self.collection.struct_field(&path.name);
+        let list = list.ok_or_else(|| no_part(at, &name))?;
         let mut parts = list.parts.iter();
         let field = parts.find(|own| list.part_name(own) == part);
-        let Some(field) = field.filter(|field| !field.data_type.is_vector()) else {
-            let why = format!("{}[{part}] is no scalar field of structs", path.name);
+        let field = field.ok_or_else(|| no_part(at, &name))?;
+        if field.data_type.is_vector() {
+            let why = format!("{name} is no scalar field of structs");
             return Err(ExprError::at(at, why));
-        };
+        }
         let operand = Operand::Field {
             name: list.name.clone(),
             steps: path.steps.iter().map(step).collect(),
@@ -209,6 +209,14 @@ impl<'a> Lowering<'a> {
             _ => Ok(operand),
         }
     }
+}
+
+/// What is said of a field of structs, or a part of one, that is not there.
+fn no_part(at: usize, name: &str) -> ExprError {
+    ExprError::at(
+        at,
+        format!("struct field not found: {name}, error: field {name} not exist"),
+    )
 }
 
 /// Refuses to divide by nothing, which could be true of no row.

@@ -326,7 +326,11 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
         ("array_contains(clips, 1)", 3000, "field of structs"),
         ("clips[n] == 1", 3000, "field of structs"),
         ("clips[n][0] == 1", 3000, "field of structs"),
-        ("clips[no] is null", 1100, "field clips[no] not exist"),
+        (
+            "clips[no] is null",
+            1100,
+            "struct field not found: clips[no], error: field clips[no] not exist",
+        ),
         ("clips[0] == 1", 3000, "field of structs"),
         ("$[n] == 1", 3000, "field of structs"),
     ] {
