@@ -133,7 +133,17 @@ impl Asked {
     )]
     pub(super) fn range(&self) -> Result<Option<DistanceRange>> {
         let inner = |name: &str| -> Result<Option<f32>> {
-            let number = self.inner_real(name)?;
+            let number = self.inner_real(name).map_err(|error| {
+                let kind = match self.inner.get(name) {
+                    Some(Value::String(_)) => "string",
+                    Some(Value::Array(_)) => "array",
+                    Some(Value::Object(_)) => "object",
+                    Some(Value::Bool(_)) => "boolean",
+                    Some(Value::Null) => "null",
+                    Some(Value::Number(_)) | None => return error,
+                };
+                MilvusError::invalid(format!("{name}: type must be number, but is {kind}"))
+            })?;
             Ok(number.map(|number| number as f32))
         };
         let (radius, near) = (inner("radius")?, inner("range_filter")?);
