@@ -54,6 +54,13 @@ impl Fields {
         }
     }
 
+    /// The value of a field that is there.
+    #[inline]
+    pub(super) fn present(&self, slot: Slot) -> Value {
+        debug_assert!(self.has(slot));
+        self.values[slot.index()]
+    }
+
     #[inline]
     pub(super) fn set(&mut self, slot: Slot, value: Value) {
         self.marks[slot.index()] = value.mark() as u8;

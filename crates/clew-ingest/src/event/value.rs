@@ -89,11 +89,11 @@ pub(super) struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// Whether a part surely has nothing to escape.
+    /// Whether a part surely has nothing to escape: in the line it stands before all that has, or behind.
+    #[inline]
     fn is_clean(&self, part: Span) -> bool {
-        part.start() >= self.line.start()
-            && part.end() <= self.line.end()
-            && (part.end() <= self.to_escape.start() || part.start() >= self.to_escape.end())
+        (part.start() >= self.line.start() && part.end() <= self.to_escape.start())
+            || (part.start() >= self.to_escape.end() && part.end() <= self.line.end())
     }
 }
 
@@ -114,18 +114,35 @@ impl Value {
     pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
         let quote = (self.mark() == Mark::Quoted).then_some(b'"');
         out.extend(quote);
-        let end = self.put_bare(texts, out, out.len());
+        let end = self.put_bare(&texts, out, out.len());
         out.truncate(end);
         out.extend(quote);
     }
 
     /// Puts the value as JSON, without the quotes around it, as [`put`] does.
     #[inline]
-    pub(super) fn put_bare(self, texts: Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+    pub(super) fn put_bare(self, texts: &Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+        match self.as_it_stands(texts) {
+            Some(part) => put(out, at, texts.bytes, part.range()),
+            None => self.put_made(texts, out, at),
+        }
+    }
+
+    /// The part of the texts that it is written as: most values are, and need no call then.
+    #[inline]
+    fn as_it_stands(self, texts: &Texts<'_>) -> Option<Span> {
         match self {
-            Value::Text(span) if texts.is_clean(span) => put(out, at, texts.bytes, span.range()),
-            Value::Json(span) => put(out, at, texts.bytes, span.range()),
-            Value::Text(span) => put_escaped(out, at, texts.bytes, span.range()),
+            Value::Json(part) => Some(part),
+            Value::Text(part) => texts.is_clean(part).then_some(part),
+            _ => None,
+        }
+    }
+
+    /// The same for what has to be made first.
+    #[inline(never)]
+    fn put_made(self, texts: &Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+        match self {
+            Value::Text(part) => put_escaped(out, at, texts.bytes, part.range()),
             Value::Time(ms) => put(out, at, &texts.iso.text(ms), 0..ISO_BYTES),
             Value::Int(number) => {
                 let mut digits = itoa::Buffer::new();

@@ -63,7 +63,7 @@ impl Event {
             iso: &self.iso,
         };
         let (layout, written) = self.layouts.of(&self.names, &self.fields);
-        let end = layout.put(&self.fields, texts, written);
+        let end = layout.put(&self.fields, &texts, written);
         out.extend_from_slice(&written[..end]);
         if written.len() > WRITTEN_BYTES_MAX {
             *written = Vec::new();
@@ -90,7 +90,7 @@ impl Event {
         };
         let mut layout = std::mem::take(&mut self.layouts.scratch);
         layout.make(&self.names, &self.fields, (order, root));
-        let end = layout.put(&self.fields, self.all_texts(), out);
+        let end = layout.put(&self.fields, &self.all_texts(), out);
         out.truncate(end);
         self.layouts.scratch = layout;
     }
@@ -131,11 +131,11 @@ impl Layouts {
 
 impl Layout {
     /// Puts an event's fields at the start of `out`; returns where they end.
-    fn put(&self, fields: &Fields, texts: Texts<'_>, out: &mut Vec<u8>) -> usize {
+    fn put(&self, fields: &Fields, texts: &Texts<'_>, out: &mut Vec<u8>) -> usize {
         let mut at = 0;
         for Place { slot, start, end } in &self.values {
             at = put(out, at, &self.texts, *start as usize..*end as usize);
-            at = fields.get(*slot).put_bare(texts, out, at);
+            at = fields.present(*slot).put_bare(texts, out, at);
         }
         put(out, at, &self.texts, self.end.clone())
     }
@@ -218,6 +218,7 @@ mod tests {
 
     use super::*;
     use crate::event::Value;
+    use crate::text::Span;
 
     /// Puts a value at a path of an object.
     fn put(object: &mut Map<String, Json>, path: &str, value: Json) {
@@ -289,6 +290,31 @@ mod tests {
             assert_eq!(written, Json::Object(expected), "round {round}");
         }
         assert_eq!(event.layouts.known.len(), LAYOUTS_MAX);
+    }
+
+    #[test]
+    fn every_part_of_a_line_is_written_as_it_would_be_by_itself() {
+        let mut event = Event::default();
+        let slot = event.slot("part").unwrap();
+        for line in [
+            "",
+            "plain",
+            "\tx",
+            "a \"quoted\" word and a \\ in a line that is longer than a block of them is",
+        ] {
+            for start in 0..=line.len() {
+                for end in start..=line.len() {
+                    let whole = event.begin(line).unwrap();
+                    let part = Span::new(start, end).after(whole.start());
+                    event.put(slot, Value::Text(part)).unwrap();
+                    let mut out = Vec::new();
+                    event.write(&mut out);
+                    let text = &line[start..end];
+                    let expected = json!({"part": text}).to_string();
+                    assert_eq!(String::from_utf8(out).unwrap(), expected);
+                }
+            }
+        }
     }
 
     #[test]
