@@ -4,7 +4,8 @@
 /// the text if there is none.
 ///
 /// Sixteen bytes a step with what every processor of its architecture has: texts are short, so that nothing is chosen at run
-/// time. What is left of a text is looked at together with bytes before it, where there are enough.
+/// time. What is left of a text is looked at together with bytes before it, where there are enough. A text of less than sixteen,
+/// as most values of logs are, is looked at in words.
 #[inline]
 pub fn next_escape(text: &[u8], from: usize) -> usize {
     let mut at = from.min(text.len());
@@ -28,10 +29,39 @@ pub fn next_escape(text: &[u8], from: usize) -> usize {
             };
         }
     }
+    while let Some(word) = text[at..].first_chunk::<8>() {
+        let found = in_word(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + first_byte(found);
+        }
+        at += 8;
+    }
+    if at < text.len()
+        && let Some(word) = text.last_chunk::<8>()
+    {
+        // What is passed gives way to zeros behind the end, which are found where nothing else is.
+        let passed = at + 8 - text.len();
+        return at + first_byte(in_word(u64::from_le_bytes(*word) >> (8 * passed)));
+    }
     while at < text.len() && !wants_escape(text[at]) {
         at += 1;
     }
     at
+}
+
+/// The highest bit of each byte that wants it, up to the first such; bits behind that one say nothing.
+#[inline]
+fn in_word(bytes: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let is_below = |bytes: u64, bound: u8| bytes.wrapping_sub(ONES * u64::from(bound)) & !bytes;
+    let is = |byte: u8| is_below(bytes ^ (ONES * u64::from(byte)), 1);
+    (is_below(bytes, 0x20) | is(b'"') | is(b'\\')) & (ONES << 7)
+}
+
+/// The number of the byte that has the lowest bit.
+#[inline]
+fn first_byte(bits: u64) -> usize {
+    (bits.trailing_zeros() / 8) as usize
 }
 
 /// Whether JSON wants a byte escaped: the specification of [`next_escape`].
@@ -79,6 +109,28 @@ mod tests {
                         );
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_beside_each_other_neither_hide_nor_feign_one_that_is_found() {
+        const BYTES: [u8; 10] = [0, 0x1f, b' ', b'!', b'"', b'#', b'[', b'\\', b']', 0xff];
+        let mut dice = 7_u64;
+        let mut throw = |sides: usize| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(dice >> 33).unwrap() % sides
+        };
+        for _ in 0..20_000 {
+            let length = throw(40);
+            let mut text: Vec<u8> = (0..length).map(|_| BYTES[throw(BYTES.len())]).collect();
+            // Most of them begin with some that nothing is found in.
+            let clean = throw(length + 1);
+            text[..clean].fill(b'#');
+            for from in 0..=length {
+                let expected = (from..length).find(|at| wants_escape(text[*at]));
+                let found = next_escape(&text, from);
+                assert_eq!(found, expected.unwrap_or(length), "{text:?} {from}");
             }
         }
     }
