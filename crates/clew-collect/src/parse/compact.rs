@@ -116,6 +116,7 @@ pub(super) fn mariadb(text: &str) -> Option<(Stamp, &str)> {
 /// `OWNER BUCKET [26/Nov/2026:10:00:01 +0000] x`, as S3 writes requests; ids of owners have 64 digits.
 fn bucket(text: &str) -> Option<(Stamp, &str)> {
     const OWNER_BYTES: usize = 64;
+    expect(text.as_bytes(), OWNER_BYTES, b' ')?;
     let (owner, behind) = word(text)?;
     let is_owner = owner.len() == OWNER_BYTES && owner.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_owner.then_some(())?;
@@ -230,11 +231,11 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 
 /// The start of a record of AWS' flow logs: `2 123456789010 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249 1418530010 ...`.
 fn flow(line: &str) -> Option<(i64, &str)> {
+    // The version is one digit.
+    expect(line.as_bytes(), 1, b' ')?;
     let mut words = line.split(' ');
-    let version = words.next()?;
-    words.nth(1)?.starts_with("eni-").then_some(())?;
-    let start = seconds(words.nth(7)?)?;
-    (version.len() == 1).then_some((start, ""))
+    words.nth(2)?.starts_with("eni-").then_some(())?;
+    Some((seconds(words.nth(7)?)?, ""))
 }
 
 /// `[11.26 10:00:01] `, without its bracket.

@@ -1,7 +1,7 @@
 //! The log of Redis, and of Valkey: `1234:M 10 Oct 2026 12:34:56.789 * text`, before 3.0 `[1234] 10 Oct 12:34:56.789 * text`.
 
 use super::fields::{Fields, are_digits};
-use super::stamp::{day_and_month, day_first};
+use super::stamp::{day_and_month, day_first, expect};
 use super::token::{enclosed, split, word};
 use super::{Record, Times};
 
@@ -21,6 +21,9 @@ impl<'a> Head<'a> {
             Some((pid, behind)) => (Some(pid), None, behind.strip_prefix(' ')?),
             None if line.as_bytes().get(2) == Some(&b' ') => (None, None, line),
             None => {
+                // Most lines that begin with a digit begin otherwise.
+                let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+                expect(line.as_bytes(), digits, b':')?;
                 let (process, behind) = word(line)?;
                 let (pid, role) = split(process, b':')?;
                 (Some(pid), Some(role_of(role)?), behind)
