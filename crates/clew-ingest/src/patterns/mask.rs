@@ -42,13 +42,19 @@ pub(super) fn mask(text: &str, out: &mut String, ends: &mut Vec<usize>) {
     let mut begun = out.len();
     while at < bytes.len() {
         if CLASSES[usize::from(bytes[at])] & BLANK != 0 {
-            out.push_str(&text[copied..at]);
-            (at, copied) = (at + 1, at + 1);
-            if out.len() > begun {
-                ends.push(out.len());
-                out.push(' ');
-                begun = out.len();
+            let end = out.len() + at - copied;
+            let is_word = end > begun;
+            if is_word {
+                ends.push(end);
+                begun = end + 1;
             }
+            // One blank behind a word is left as it is, too.
+            if !is_word || bytes[at] != b' ' {
+                out.push_str(&text[copied..at]);
+                out.extend(is_word.then_some(' '));
+                copied = at + 1;
+            }
+            at += 1;
             continue;
         }
         let (word, is_any, is_all) = word_at(bytes, at);
@@ -224,6 +230,7 @@ mod tests {
         check("all is well", "all is well");
         check("  all\tis \r\n 7  ", "all is <num>");
         check("   ", "");
+        check(" \tone  two\tthree \t 4", "one two three <num>");
         check(
             "took 15ms, 1.5 s or 1,234",
             "took <num>ms, <num> s or <num>",
