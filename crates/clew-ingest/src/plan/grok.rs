@@ -14,11 +14,19 @@ use crate::text::Span;
 struct GrokStep {
     field: Slot,
     step: Grok,
-    /// The fields of the captures of each expression.
-    slots: Vec<Vec<Slot>>,
+    /// Where the captures of each expression go.
+    targets: Vec<Vec<Target>>,
     /// Whether a capture that is empty sets its field.
     keeps_empty: bool,
     matching: Matching,
+}
+
+/// Where a capture goes.
+#[derive(Debug)]
+struct Target {
+    slot: Slot,
+    /// The captures before it that go there, too.
+    others: Vec<usize>,
 }
 
 pub(super) fn grok(
@@ -26,16 +34,22 @@ pub(super) fn grok(
     step: Grok,
     keeps_empty: bool,
 ) -> Result<Box<dyn Step>, DefinitionError> {
-    let mut slots = Vec::new();
+    let mut targets = Vec::new();
     for expression in &step.expressions {
-        let captures = expression.captures.iter();
-        let of_one = captures.map(|capture| slot(event, &capture.field));
-        slots.push(of_one.collect::<Result<_, _>>()?);
+        let mut of_one: Vec<Target> = Vec::new();
+        for capture in &expression.captures {
+            let slot = slot(event, &capture.field)?;
+            let before = of_one.iter().enumerate();
+            let others = before.filter(|(_, target)| target.slot == slot);
+            let others = others.map(|(number, _)| number).collect();
+            of_one.push(Target { slot, others });
+        }
+        targets.push(of_one);
     }
     Ok(Box::new(GrokStep {
         field: slot(event, &step.field)?,
         step,
-        slots,
+        targets,
         keeps_empty,
         matching: Matching::default(),
     }))
@@ -50,7 +64,7 @@ impl Step for GrokStep {
         let found = self.step.first(text, matching);
         let found = found.map_err(|_| Reason::TooLong)?;
         let (at, expression) = found.ok_or(Reason::NoMatch)?;
-        let slots = &self.slots[at];
+        let targets = &self.targets[at];
         let keeps_empty = self.keeps_empty;
         let is_kept = |place: &Span| keeps_empty || !place.is_empty();
         for (number, capture) in expression.captures.iter().enumerate() {
@@ -66,12 +80,11 @@ impl Step for GrokStep {
                 None => return Err(Reason::NotConvertible),
             };
             // The first that was captured for a field, or all of them as a list.
-            let slot = slots[number];
-            let is_there = |before: usize| matching.places[before].is_some_and(|one| is_kept(&one));
-            let was_captured = (0..number).any(|before| slots[before] == slot && is_there(before));
-            match (was_captured, self.step.all) {
-                (false, _) => event.put(slot, value)?,
-                (true, true) => event.append(slot, value)?,
+            let Target { slot, others } = &targets[number];
+            let is_there = |other: &usize| matching.places[*other].is_some_and(|one| is_kept(&one));
+            match (others.iter().any(is_there), self.step.all) {
+                (false, _) => event.put(*slot, value)?,
+                (true, true) => event.append(*slot, value)?,
                 (true, false) => {}
             }
         }
