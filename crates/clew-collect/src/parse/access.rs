@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use super::stamp::common_log;
-use super::token::{present, quoted, split, word};
+use super::token::{present, quoted, split, split_last, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
@@ -119,8 +119,9 @@ impl<'a> Request<'a> {
             return Request::default();
         }
         // Nearly always the last word.
-        let last = rest.rsplit_once(' ');
-        let protocol = last.and_then(|(target, last)| Some((target, last.strip_prefix("HTTP/")?)));
+        let protocol = split_last(rest, b' ');
+        let protocol =
+            protocol.and_then(|(target, last)| Some((target, last.strip_prefix("HTTP/")?)));
         let protocol = protocol.or_else(|| rest.rsplit_once(" HTTP/"));
         let (target, version) = protocol.unwrap_or((rest, ""));
         Request {

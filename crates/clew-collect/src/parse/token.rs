@@ -7,10 +7,20 @@ pub(crate) fn split(text: &str, separator: u8) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
+/// The text before and after the last such byte.
+pub(crate) fn split_last(text: &str, separator: u8) -> Option<(&str, &str)> {
+    let at = memchr::memrchr(separator, text.as_bytes())?;
+    Some((&text[..at], &text[at + 1..]))
+}
+
 /// The next word and the text after the spaces that end it; the last word has an empty rest.
 pub(crate) fn word(text: &str) -> Option<(&str, &str)> {
-    let (word, rest) = split(text, b' ').unwrap_or((text, ""));
-    (!word.is_empty()).then(|| (word, rest.trim_start_matches(' ')))
+    let (word, mut rest) = split(text, b' ').unwrap_or((text, ""));
+    // Mostly there is one.
+    while let Some(behind) = rest.strip_prefix(' ') {
+        rest = behind;
+    }
+    (!word.is_empty()).then_some((word, rest))
 }
 
 /// The text between an opening byte, which must come first, and the next closing byte; and the rest.
