@@ -62,7 +62,6 @@ fn put_long(out: &mut Vec<u8>, at: usize, bytes: &[u8]) -> usize {
 }
 
 /// The same with what JSON wants escaped.
-#[inline(never)]
 fn put_escaped(out: &mut Vec<u8>, mut at: usize, bytes: &[u8], part: Range<usize>) -> usize {
     let (text, mut from) = (&bytes[..part.end], part.start);
     loop {
