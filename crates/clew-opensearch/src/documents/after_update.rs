@@ -54,11 +54,16 @@ impl AfterUpdate {
     }
 }
 
-/// Reads what is to be shown, in the same order.
+/// What a client is told whose document is written and cannot be shown.
+const NOT_SHOWN: &str =
+    "299 Clew \"the write is durable, but the document could not be read to be shown\"";
+
+/// Reads what is to be shown, in the same order; and what to warn of where that fails. What is written stays written: an
+/// error would have clients do it again.
 pub(crate) async fn read_all(
     call: &Call,
     updated: Vec<AfterUpdate>,
-) -> Result<Vec<Option<Vec<u8>>>, ApiError> {
+) -> (Vec<Option<Vec<u8>>>, Option<&'static str>) {
     let engine = call.api.engine.clone();
     let (access, memory) = (call.access.clone(), call.memory.clone());
     let reading = call.off_thread(move || {
@@ -66,5 +71,11 @@ pub(crate) async fn read_all(
         each.map(|updated| updated.read(&engine, &access, &memory))
             .collect::<Result<Vec<_>, ApiError>>()
     });
-    reading.await?
+    match reading.await.and_then(|read| read) {
+        Ok(read) => (read, None),
+        Err(error) => {
+            tracing::warn!(reason = error.reason(), "what was updated cannot be shown");
+            (Vec::new(), Some(NOT_SHOWN))
+        }
+    }
 }

@@ -12,7 +12,7 @@ use clew_query::QueryError;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
 use crate::documents::bulk_lines::{self, BulkAction, Defaults, Verb};
-use crate::documents::write_reply::{self, Refresh};
+use crate::documents::write_reply::{self, Refresh, Visibility};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
@@ -133,14 +133,16 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         Ok::<_, ApiError>((asked, shown, outcome, memory, ingest_took))
     });
     let (asked, shown, outcome, memory, ingest_took) = writing.await??;
-    let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
-    let after = read_shown(&call, (&asked, shown), &outcome).await?;
+    let (outcome, visibility) = write_reply::acknowledge(&call, outcome, refresh).await?;
+    let (after, not_shown) = read_shown(&call, (&asked, shown), &outcome).await;
     let took = (started.elapsed(), ingest_took);
-    let json = render(&call, (&asked, &after), &outcome, refresh, took);
+    let json = render(&call, (&asked, &after), &outcome, visibility, took);
     let mut written = outcome.results.iter().flatten();
     Ok(Reply::written(json)
         .at(write_reply::last_glsn(&outcome))
         .over(memory)
+        .warned(visibility.warning())
+        .warned(not_shown)
         .warned(written.find_map(write_reply::warning)))
 }
 
@@ -157,14 +159,14 @@ fn defaults(call: &Call) -> Result<Defaults, ApiError> {
 }
 
 /// The documents that updates are to be answered with, by their place among the items, as they are once all of the bulk is
-/// written.
+/// written; and what to warn of where they cannot be read.
 async fn read_shown(
     call: &Call,
     (asked, shown): (&[Asked], Vec<Shown>),
     outcome: &WriteOutcome,
-) -> Result<HashMap<usize, Vec<u8>>, ApiError> {
+) -> (HashMap<usize, Vec<u8>>, Option<&'static str>) {
     if shown.is_empty() {
-        return Ok(HashMap::new());
+        return (HashMap::new(), None);
     }
     let mut results = outcome.results.iter();
     let result_of = |item: &Asked| match item.decided {
@@ -179,11 +181,10 @@ async fn read_shown(
             updated.push(AfterUpdate::new(written, routing, filter));
         }
     }
-    let read = read_all(call, updated).await?;
+    let (read, not_shown) = read_all(call, updated).await;
     let both = places.into_iter().zip(read);
-    Ok(both
-        .filter_map(|(place, after)| Some((place, after?)))
-        .collect())
+    let both = both.filter_map(|(place, after)| Some((place, after?)));
+    (both.collect(), not_shown)
 }
 
 /// Bytes of a source that is no slice of the body any more, as a pipeline has changed it.
@@ -206,7 +207,7 @@ fn render(
     call: &Call,
     (asked, after): (&[Asked], &HashMap<usize, Vec<u8>>),
     outcome: &WriteOutcome,
-    refresh: Refresh,
+    visibility: Visibility,
     // All of it, and its pipelines if it went through any.
     (took, ingest_took): (Duration, Option<Duration>),
 ) -> JsonWriter {
@@ -231,7 +232,7 @@ fn render(
                 write_error(&mut json, (asked.index.as_str(), asked), error);
             }
             (None, Some(Ok(written))) => {
-                write_reply::write_members(&mut json, written, refresh);
+                write_reply::write_members(&mut json, written, visibility);
                 if let Some(after) = after.get(&place) {
                     json.key("get").raw(after);
                 }

@@ -9,7 +9,7 @@ use crate::documents::bulk_lines::{
 };
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
-use crate::documents::write_reply::{self, Refresh};
+use crate::documents::write_reply::{self, Refresh, Visibility};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
@@ -73,16 +73,17 @@ fn condition_of(call: &Call, op_type: Option<OpType>) -> Result<Option<Condition
 }
 
 async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {
-    let Some((written, refresh)) = write_one(call, action, condition).await? else {
+    let Some((written, visibility)) = write_one(call, action, condition).await? else {
         return Ok(dropped(call));
     };
     let mut json = JsonWriter::with_capacity(256);
     json.begin_object();
-    write_reply::write_members(&mut json, &written, refresh);
+    write_reply::write_members(&mut json, &written, visibility);
     json.end_object();
     Ok(Reply::written(json)
         .with_status(write_reply::status(&written))
         .at(written.glsn)
+        .warned(visibility.warning())
         .warned(write_reply::warning(&written)))
 }
 
@@ -90,7 +91,7 @@ async fn write_one(
     call: &Call,
     action: Action,
     condition: Option<Condition>,
-) -> Result<Option<(Written, Refresh)>, ApiError> {
+) -> Result<Option<(Written, Visibility)>, ApiError> {
     let refresh = Refresh::from_call(call)?;
     let index = call.path_required("index")?.to_string();
     call.path("id").map_or(Ok(()), check_id)?;
@@ -108,9 +109,9 @@ async fn write_one(
     let Some(operation) = prepared(call, operation).await? else {
         return Ok(None);
     };
-    let mut outcome = write_reply::write(call, vec![operation], refresh).await?;
+    let (mut outcome, visibility) = write_reply::write(call, vec![operation], refresh).await?;
     match outcome.results.pop() {
-        Some(Ok(written)) => Ok(Some((written, refresh))),
+        Some(Ok(written)) => Ok(Some((written, visibility))),
         Some(Err(error)) => {
             let whose = (&*index, call.params.get("routing"), call.path("id"));
             Err(write_reply::refused(call, whose, &error))
@@ -190,18 +191,21 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
             other => break other?,
         }
     };
-    let Some((written, refresh)) = written else {
+    let Some((written, visibility)) = written else {
         return Ok(dropped(&call));
     };
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
-    write_reply::write_members(&mut json, &written, refresh);
+    write_reply::write_members(&mut json, &written, visibility);
+    let mut not_shown = None;
     if let Some(filter) = filter.filter(|filter| *filter != SourceFilter::None) {
         let routing = call.params.get("routing").map(String::from);
         let updated = AfterUpdate::new(&written, routing, filter);
-        for after in read_all(&call, vec![updated]).await?.into_iter().flatten() {
+        let (read, warning) = read_all(&call, vec![updated]).await;
+        for after in read.into_iter().flatten() {
             json.key("get").raw(&after);
         }
+        not_shown = warning;
     }
     json.end_object();
     let status = match written.result {
@@ -211,5 +215,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::written(json)
         .with_status(status)
         .at(written.glsn)
+        .warned(visibility.warning())
+        .warned(not_shown)
         .warned(write_reply::warning(&written)))
 }

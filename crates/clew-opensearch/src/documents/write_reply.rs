@@ -41,12 +41,34 @@ impl Refresh {
     }
 }
 
+/// What came of the wish that a write be visible before its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    /// Nobody wished it, or the next refresh brought it.
+    Usual,
+    /// A refresh was made for it.
+    Forced,
+    /// It is not visible yet. What is written stays written all the same: an error would have clients write it again.
+    Missed,
+}
+
+/// What a client is told whose write could not be made visible.
+const MISSED: &str =
+    "299 Clew \"the write is durable, but could not be made visible to searches yet\"";
+
+impl Visibility {
+    /// What is to be said of it beside the result.
+    pub(crate) fn warning(self) -> Option<&'static str> {
+        (self == Visibility::Missed).then_some(MISSED)
+    }
+}
+
 /// Does writes and waits until they may be acknowledged.
 pub(crate) async fn write(
     call: &Call,
     operations: Vec<WriteOperation>,
     refresh: Refresh,
-) -> Result<WriteOutcome, ApiError> {
+) -> Result<(WriteOutcome, Visibility), ApiError> {
     let outcome = unacknowledged(call, operations).await?;
     acknowledge(call, outcome, refresh).await
 }
@@ -64,27 +86,42 @@ pub(crate) async fn unacknowledged(
     .await
 }
 
-/// Waits until what was written may be acknowledged.
+/// Waits until what was written may be acknowledged, and is visible where that is asked for.
+///
+/// # Errors
+/// When it may not be acknowledged. That it cannot be made visible is none.
 pub(crate) async fn acknowledge(
     call: &Call,
     outcome: WriteOutcome,
     refresh: Refresh,
-) -> Result<WriteOutcome, ApiError> {
+) -> Result<(WriteOutcome, Visibility), ApiError> {
     call.api.engine.durable(&outcome).await?;
     slow::tell(call, &outcome);
-    if refresh == Refresh::Later {
-        return Ok(outcome);
+    let (shown, visibility) = match refresh {
+        Refresh::Later => return Ok((outcome, Visibility::Usual)),
+        Refresh::Now => (refresh_touched(call, &outcome).await, Visibility::Forced),
+        Refresh::WaitFor => (wait_shown(call, &outcome).await, Visibility::Usual),
+    };
+    if let Err(error) = shown {
+        let reason = error.reason();
+        tracing::warn!(reason, "what was written is not visible yet");
+        return Ok((outcome, Visibility::Missed));
     }
-    if refresh == Refresh::Now {
-        // Other shards stay as they are: nobody asked for what was written there.
-        let shards = outcome.touched.clone();
-        let refresh = move |engine: &clew_engine::Engine| {
-            let mut shards = shards.iter();
-            shards.try_for_each(|touched| engine.refresh_shard(&touched.index, touched.shard))
-        };
-        call.to_its_end(refresh).await?;
-        return Ok(outcome);
-    }
+    Ok((outcome, visibility))
+}
+
+/// Refreshes the shards that were written to. Others stay as they are: nobody asked for what was written there.
+async fn refresh_touched(call: &Call, outcome: &WriteOutcome) -> Result<(), ApiError> {
+    let shards = outcome.touched.clone();
+    let refresh = move |engine: &clew_engine::Engine| {
+        let mut shards = shards.iter();
+        shards.try_for_each(|touched| engine.refresh_shard(&touched.index, touched.shard))
+    };
+    call.to_its_end(refresh).await
+}
+
+/// Waits for the refresh that shows what was written.
+async fn wait_shown(call: &Call, outcome: &WriteOutcome) -> Result<(), ApiError> {
     let mut indices: Vec<Arc<Index>> = Vec::new();
     for written in outcome.results.iter().flatten() {
         if !indices
@@ -94,10 +131,10 @@ pub(crate) async fn acknowledge(
             indices.push(written.index.clone());
         }
     }
-    if let Some(last) = outcome.last {
-        call.wait_visible(&indices, last).await?;
+    match outcome.last {
+        Some(last) => call.wait_visible(&indices, last).await,
+        None => Ok(()),
     }
-    Ok(outcome)
 }
 
 /// What a client is told whose document is not found by all of its words, as OpenSearch writes warnings.
@@ -119,7 +156,7 @@ pub(crate) fn status(written: &Written) -> StatusCode {
 }
 
 /// Writes the members of a write's answer, without the braces.
-pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: Refresh) {
+pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, visibility: Visibility) {
     let (result, shards) = match written.result {
         WriteResult::Created => ("created", 1),
         WriteResult::Updated => ("updated", 1),
@@ -136,7 +173,7 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: R
         false => json.unsigned_field("_version", written.version),
     };
     json.string_field("result", result);
-    if refresh == Refresh::Now {
+    if visibility == Visibility::Forced {
         json.boolean_field("forced_refresh", true);
     }
     json.key("_shards").begin_object();

@@ -34,8 +34,8 @@ pub struct Reply {
     pub(crate) events: Option<mpsc::Receiver<Bytes>>,
     /// What was reserved for the body, where that was done already.
     pub(crate) memory: Option<Reservation>,
-    /// A header that clients show to whoever runs them.
-    pub(crate) warning: Option<&'static str>,
+    /// Headers that clients show to whoever runs them.
+    pub(crate) warnings: Vec<&'static str>,
 }
 
 impl Reply {
@@ -88,9 +88,9 @@ impl Reply {
         self
     }
 
-    /// Warns of something, if there is something to warn of.
+    /// Warns of something more, if there is something to warn of.
     pub(crate) fn warned(mut self, warning: Option<&'static str>) -> Self {
-        self.warning = warning;
+        self.warnings.extend(warning);
         self
     }
 
@@ -129,7 +129,7 @@ impl Reply {
             allow: None,
             events: None,
             memory: None,
-            warning: None,
+            warnings: Vec::new(),
         }
     }
 }

@@ -433,8 +433,8 @@ async fn finish(
     {
         headers.insert(header::ALLOW, allow);
     }
-    if let Some(warning) = reply.warning {
-        headers.insert(header::WARNING, HeaderValue::from_static(warning));
+    for warning in reply.warnings {
+        headers.append(header::WARNING, HeaderValue::from_static(warning));
     }
     response
 }

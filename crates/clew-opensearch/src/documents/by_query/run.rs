@@ -60,7 +60,7 @@ pub(super) async fn run(
     ended?;
     // Whoever ended it does not wait for that.
     if job.refresh != Refresh::Later && counts.cancelled.is_none() {
-        refresh(call, job).await?;
+        refresh(call, job).await;
     }
     let took = whole_ms(started.elapsed());
     Ok(Outcome {
@@ -139,7 +139,7 @@ async fn write(
     }
     // One wait for the disk is enough for all of a page.
     for (written, outcome) in outcomes {
-        let outcome = write_reply::acknowledge(call, outcome, Refresh::Later).await?;
+        let (outcome, _) = write_reply::acknowledge(call, outcome, Refresh::Later).await?;
         count(call, job, (written, &outcome), counts);
     }
     Ok(())
@@ -335,7 +335,8 @@ fn routing(job: &Job, hit: &Found) -> Option<String> {
     }
 }
 
-async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
+/// Makes what was written visible. Where that fails, what is done stays done, and is told.
+async fn refresh(call: &Arc<Call>, job: &Job) {
     let indices = match &job.verb {
         Verb::Copy(target) => {
             let engine = &call.api.engine;
@@ -348,7 +349,10 @@ async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
             Origin::Elsewhere(_) => Vec::new(),
         },
     };
-    call.refresh(indices).await
+    if let Err(error) = call.refresh(indices).await {
+        let reason = error.reason();
+        tracing::warn!(reason, "what was written is not visible yet");
+    }
 }
 
 fn render(job: &Job, counts: Counts, took: u64) -> Value {

@@ -1,6 +1,7 @@
 //! The REST API over a simulated disk that loses power, fails, fills up or has lost bytes: what a request changes is
 //! done whole or not at all, and an answer is right or says what is missing.
 
+mod acknowledged;
 mod changes;
 mod failed_shard;
 mod filling;
