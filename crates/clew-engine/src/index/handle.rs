@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_schema::{Mapping, NewFields, Parsed};
@@ -41,6 +41,8 @@ pub struct Index {
     pub(crate) routing_slots: u32,
     pub(crate) shards: Vec<Arc<Shard>>,
     pub(crate) activity: Activity,
+    /// How many indexes are being filled to take its place.
+    pub(crate) successors: AtomicUsize,
     /// Says whether writes are refused because the disk is nearly full.
     pub(crate) space: Arc<DiskGuard>,
 }
@@ -48,6 +50,16 @@ pub struct Index {
 impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Index({}/{})", self.name(), self.uuid)
+    }
+}
+
+/// An index waits for another one that will take its place.
+#[derive(Debug)]
+pub struct AwaitedSuccessor(Arc<Index>);
+
+impl Drop for AwaitedSuccessor {
+    fn drop(&mut self) {
+        self.0.successors.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -186,6 +198,16 @@ impl Index {
     /// Whether it is still being filled with documents from elsewhere: its shards serve nothing yet.
     pub fn is_unfinished(&self) -> bool {
         self.settings.load().unfinished
+    }
+    /// Whether its documents are on their way: it is still being filled itself, or another index is that will take its
+    /// place.
+    pub fn is_initializing(&self) -> bool {
+        self.is_unfinished() || self.successors.load(Ordering::SeqCst) > 0
+    }
+    /// Says that another index is being filled to take its place, until what this gives is dropped.
+    pub fn await_successor(self: &Arc<Self>) -> AwaitedSuccessor {
+        self.successors.fetch_add(1, Ordering::SeqCst);
+        AwaitedSuccessor(self.clone())
     }
     /// Gives it other settings.
     pub(crate) fn store_settings(&self, settings: IndexSettings) {

@@ -225,7 +225,8 @@ impl Plan {
     }
 }
 
-fn find<'a>(indices: &'a Indices, name: &str) -> Result<&'a Arc<Index>, EngineError> {
+/// The index of a name.
+pub(super) fn find<'a>(indices: &'a Indices, name: &str) -> Result<&'a Arc<Index>, EngineError> {
     indices.get(name).ok_or_else(|| EngineError::IndexNotFound {
         index: name.to_string(),
     })
@@ -253,7 +254,9 @@ fn plan(indices: &Indices, actions: Vec<AliasAction>) -> Result<Plan, EngineErro
         if plan.deleted.contains(&index) {
             return Err(EngineError::IndexNotFound { index });
         }
-        found.check_block(BlockLevel::MetadataWrite)?;
+        if !found.is_unfinished() {
+            found.check_block(BlockLevel::MetadataWrite)?;
+        }
         let aliases = plan.changed.entry(index);
         let aliases = aliases.or_insert_with(|| (**found.aliases.load()).clone());
         plan.touched.insert(name.clone());
@@ -300,7 +303,7 @@ fn check(indices: &Indices, plan: &Plan) -> Result<(), EngineError> {
 }
 
 /// What the plan changes, as the log has it: an alias that goes has no value.
-fn entries(indices: &Indices, plan: &Plan) -> Vec<AliasEntry> {
+pub(super) fn entries(indices: &Indices, plan: &Plan) -> Vec<AliasEntry> {
     let mut entries = Vec::new();
     for (index, aliases) in &plan.changed {
         for name in &plan.touched {

@@ -80,6 +80,11 @@ impl SettingsChange {
     ) -> Self {
         SettingsChange(Arc::new(change))
     }
+
+    /// What those of an index become.
+    pub(super) fn of(&self, current: &IndexSettings) -> Result<IndexSettings, EngineError> {
+        (self.0)(current)
+    }
 }
 
 impl fmt::Debug for SettingsChange {
@@ -89,13 +94,13 @@ impl fmt::Debug for SettingsChange {
 }
 
 /// A change of an index that was checked, as it will be seen once it stands in the log.
-enum Checked {
+pub(super) enum Checked {
     Mapping(Arc<Index>, Mapping),
     Settings(Arc<Index>, IndexSettings),
 }
 
 impl Checked {
-    fn operation(&self, catalog: &Catalog) -> CatalogOperation {
+    pub(super) fn operation(&self, catalog: &Catalog) -> CatalogOperation {
         match self {
             Checked::Mapping(index, mapping) => {
                 catalog.mapping_operation(&index.uuid, mapping.encode())
@@ -108,7 +113,7 @@ impl Checked {
         }
     }
 
-    fn store(self) {
+    pub(super) fn store(self) {
         match self {
             Checked::Mapping(index, mapping) => index.mapping.store(Arc::new(mapping)),
             Checked::Settings(index, settings) => index.store_settings(settings),
@@ -257,7 +262,7 @@ fn check_all(
                 blocks_alone,
             } => {
                 let found = index_of(indices, &index, &uuid)?;
-                let settings = (change.0)(&found.settings())?;
+                let settings = change.of(&found.settings())?;
                 check_change(found, settings, blocks_alone)?
             }
             CatalogChange::Definition(change) => {
@@ -296,7 +301,8 @@ fn check_analysis(index: &Arc<Index>, source: Value) -> Result<Checked, EngineEr
     Ok(Checked::Mapping(index.clone(), mapping))
 }
 
-fn check_change(
+/// Checks what the settings of an index are to become.
+pub(super) fn check_change(
     index: &Arc<Index>,
     settings: IndexSettings,
     blocks_alone: bool,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, StreamId};
@@ -269,6 +269,7 @@ impl Inner {
             shards: (0..settings.shards).map(shard).collect::<Result<_, _>>()?,
             settings: ArcSwap::from_pointee(settings),
             activity: Activity::default(),
+            successors: AtomicUsize::new(0),
             space: self.space.clone(),
         })
     }

@@ -16,6 +16,7 @@ pub(crate) mod define;
 pub(crate) mod destination;
 pub(crate) mod documents;
 pub(crate) mod engine;
+pub(crate) mod finish;
 pub(crate) mod healing;
 pub(crate) mod health;
 pub(crate) mod index_catalog;

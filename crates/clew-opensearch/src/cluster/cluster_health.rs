@@ -284,7 +284,7 @@ fn index_health(index: &Arc<Index>, with_shards: bool) -> Value {
         let mut shards = Map::new();
         for shard in 0..index.settings().shards {
             let failed = index.has_shard_failed(shard);
-            let initializing = !failed && index.is_unfinished();
+            let initializing = !failed && index.is_initializing();
             let one = ShardHealth {
                 active: u64::from(!failed && !initializing),
                 failed: u64::from(failed),

@@ -25,7 +25,7 @@ impl ShardHealth {
         for index in indices {
             let stats = index.stats();
             let sound = u64::from(stats.shards - stats.failed_shards);
-            match index.is_unfinished() {
+            match index.is_initializing() {
                 true => health.initializing += sound,
                 false => health.active += sound,
             }

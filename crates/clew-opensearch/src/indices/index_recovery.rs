@@ -101,7 +101,7 @@ pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value
         .await?;
     // All others have what they are made of while they are shown.
     let active_only = call.params.flag("active_only", false)?;
-    let wanted = |index: &Arc<Index>| !active_only || index.is_unfinished();
+    let wanted = |index: &Arc<Index>| !active_only || index.is_initializing();
     let told = |index: Arc<Index>| {
         let shards = index.shard_stats();
         let shards = shards.iter().enumerate();
@@ -198,7 +198,7 @@ fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value 
     json!({
         "id": number,
         "type": kind,
-        "stage": if index.is_unfinished() { "INDEX" } else { "DONE" },
+        "stage": if index.is_initializing() { "INDEX" } else { "DONE" },
         "primary": true,
         "start_time": crate::indices::snapshots::iso(index.created_ms()),
         "start_time_in_millis": index.created_ms(),

@@ -138,7 +138,7 @@ fn copy(
         (api, access),
         vec![filled],
         Vec::new(),
-        |engine, _, target| {
+        |(engine, access), _, target| {
             for shard in 0..source.settings().shards {
                 let documents = engine.shard_documents(source, shard)?;
                 engine.fill_index(access, target, documents)?;

@@ -150,6 +150,7 @@ impl Resize {
             mapping: (*source.mapping()).clone(),
             aliases: self.aliases,
             private: BTreeMap::new(),
+            in_place_of: None,
         })
     }
 

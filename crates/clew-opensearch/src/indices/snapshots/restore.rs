@@ -1,9 +1,10 @@
-//! Making indexes again out of a snapshot. Every file is checked before anything is changed.
+//! Making indexes again out of a snapshot. Every file is checked before anything is changed, and a closed index gives way
+//! only to one that is whole.
 
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use clew_engine::{Access, AliasAction, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
+use clew_engine::{Access, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
 use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -150,13 +151,15 @@ fn plan(
                 index.name
             )));
         }
-        if exists(engine, name).is_some_and(|index| index.is_open()) {
+        let existing = exists(engine, name);
+        if existing.as_ref().is_some_and(|index| index.is_open()) {
             return Err(refused(format!(
                 "cannot restore index [{name}] because an open index with same name already \
                  exists in the cluster. Either close or delete the existing index or restore the \
                  index under a different name by providing a rename pattern and replacement name"
             )));
         }
+        restored.filled.in_place_of = existing.map(|index| index.index().clone());
         for file in &restored.files {
             // Opening a file checks it as a whole.
             drop(repository.folder.read_documents(&snapshot.id, file)?);
@@ -260,6 +263,7 @@ fn restored(index: &IndexContent, asked: &RestoreRequest) -> Result<Restored, Ap
             mapping,
             aliases: aliases.collect(),
             private: BTreeMap::new(),
+            in_place_of: None,
         },
         files: index.files.clone(),
     })
@@ -276,14 +280,6 @@ fn carry_out(
     repository: &Repository,
     plan: Plan,
 ) -> Result<(), ApiError> {
-    let engine = &api.engine;
-    // Closed indexes make room: their files were checked to be replaceable.
-    engine.change_aliases_by(access, |now| -> Result<_, EngineError> {
-        let names = plan.indices.iter().map(|one| one.filled.name.clone());
-        let replaced = names.filter(|name| now.index(name).is_some_and(|index| !index.is_open()));
-        let each = replaced.map(|index| AliasAction::RemoveIndex { index });
-        Ok(each.collect())
-    })?;
     let (filled, files): (Vec<Filled>, Vec<Vec<SnapshotFile>>) = plan
         .indices
         .into_iter()
@@ -293,7 +289,7 @@ fn carry_out(
         (api, access),
         filled,
         plan.definitions,
-        |engine, place, index| {
+        |(engine, access), place, index| {
             for file in &files[place] {
                 let documents = repository.folder.read_documents(&plan.id, file)?;
                 engine.fill_index(access, index, documents)?;

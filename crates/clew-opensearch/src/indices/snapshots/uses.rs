@@ -1,5 +1,4 @@
-//! Snapshots that are being read or deleted: what is read is not deleted meanwhile. A restore may have removed a closed index by
-//! then whose documents nobody has but the snapshot.
+//! Snapshots that are being read or deleted: what is read is not deleted meanwhile.
 
 use std::sync::Arc;
 

@@ -45,6 +45,16 @@ fn scenes() -> Vec<Scene> {
         ("DELETE /_index_template/t", Value::Null),
         ("DELETE /a,b", Value::Null),
     ]);
+    let over_closed = with(vec![
+        (
+            "PUT /_snapshot/r",
+            json!({"type": "fs", "settings": {"location": "/repo/r"}}),
+        ),
+        ("PUT /_snapshot/r/s?wait_for_completion=true", Value::Null),
+        ("PUT /b/_alias/y", Value::Null),
+        ("DELETE /b/_doc/2", Value::Null),
+        ("POST /a,b/_close", Value::Null),
+    ]);
     let logs = json!({"aliases": {"logs": {"is_write_index": true}}});
     let aliases = json!({"actions": [
         {"add": {"index": "b", "alias": "x"}},
@@ -90,6 +100,11 @@ fn scenes() -> Vec<Scene> {
             snapshot,
             "POST /_snapshot/r/s/_restore?wait_for_completion=true",
             json!({"include_global_state": true}),
+        ),
+        scene(
+            over_closed,
+            "POST /_snapshot/r/s/_restore?wait_for_completion=true",
+            Value::Null,
         ),
     ]
 }

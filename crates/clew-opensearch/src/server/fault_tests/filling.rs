@@ -2,9 +2,11 @@
 //! answer takes a part of it for the whole.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use clew_engine::{Access, Alias, Aliases, Document, EngineError};
-use clew_platform::SimDisk;
+use clew_engine::{Access, Alias, Aliases, Document, EngineError, Index, Purpose};
+use clew_platform::{Disk, SimDisk};
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 
@@ -15,6 +17,15 @@ use crate::indices::filling::{self, Filled};
 
 /// Makes the index `i` with the alias `other` of one document; does something before that is in it.
 fn fill(node: &Node, meanwhile: impl Fn() -> Result<(), EngineError>) -> Result<(), ApiError> {
+    fill_in_place_of(node, None, meanwhile)
+}
+
+/// The same, in place of a closed index of that name.
+fn fill_in_place_of(
+    node: &Node,
+    in_place_of: Option<Arc<Index>>,
+    meanwhile: impl Fn() -> Result<(), EngineError>,
+) -> Result<(), ApiError> {
     let access = Access::everything();
     let filled = Filled {
         name: "i".to_string(),
@@ -22,20 +33,26 @@ fn fill(node: &Node, meanwhile: impl Fn() -> Result<(), EngineError>) -> Result<
         mapping: Mapping::new(),
         aliases: Aliases::from([("other".to_string(), Alias::default())]),
         private: BTreeMap::new(),
+        in_place_of,
     };
     let around = (&*node.api, &access);
-    filling::make(around, vec![filled], Vec::new(), |engine, _, index| {
-        meanwhile()?;
-        let document = Document {
-            id: "1".to_string(),
-            version: 1,
-            seq_no: 0,
-            routing: None,
-            source: r#"{"n": 1}"#.into(),
-        };
-        let documents = [Ok(document)].into_iter();
-        engine.fill_index(&access, index, documents).map(drop)
-    })
+    filling::make(
+        around,
+        vec![filled],
+        Vec::new(),
+        |(engine, access), _, index| {
+            meanwhile()?;
+            let document = Document {
+                id: "1".to_string(),
+                version: 1,
+                seq_no: 0,
+                routing: None,
+                source: r#"{"n": 1}"#.into(),
+            };
+            let documents = [Ok(document)].into_iter();
+            engine.fill_index(access, index, documents).map(drop)
+        },
+    )
 }
 
 /// What a node answers over an index that is being filled.
@@ -158,6 +175,110 @@ fn blocks_that_an_index_gets_while_it_is_filled_hold_up_neither_its_end_nor_its_
     assert_eq!(found["hits"]["total"]["value"], 1);
     // Now they keep what it has.
     assert_eq!(node.ask("DELETE /i", Value::Null).0, 403);
+}
+
+/// The index `i` of two documents and an alias, closed.
+fn closed(node: &Node) -> Arc<Index> {
+    for id in ["1", "2"] {
+        node.done(&format!("PUT /i/_doc/{id}"), json!({"n": "old"}));
+    }
+    node.done("PUT /i/_alias/kept", Value::Null);
+    node.done("POST /i/_close", Value::Null);
+    let everything = Access::everything();
+    let opened = node
+        .api
+        .engine
+        .open_exactly("i", &everything, Purpose::Change);
+    opened.unwrap().index().clone()
+}
+
+fn count_after_opening(node: &Node) -> Value {
+    node.done("POST /i/_open", Value::Null);
+    node.done("POST /i/_refresh", Value::Null);
+    node.done("GET /i/_count", Value::Null)["count"].clone()
+}
+
+#[test]
+fn a_closed_index_stays_as_it_is_until_the_one_that_takes_its_place_is_whole() {
+    let disk = SimDisk::new();
+    let node = open(&disk).unwrap();
+    let old = closed(&node);
+    let filled = fill_in_place_of(&node, Some(old.clone()), || {
+        // All there is of it is a hidden index that serves nothing.
+        let shown = node.done("GET /*?expand_wildcards=open,closed", Value::Null);
+        let names: Vec<&String> = shown.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["i"]);
+        assert_eq!(shown["i"]["aliases"], json!({"kept": {}}));
+        let waiting = "GET /_cluster/health/i?wait_for_no_initializing_shards=true&timeout=0s";
+        assert_eq!(node.ask(waiting, Value::Null).0, 408);
+        let recovery = node.done("GET /i/_recovery?active_only=true", Value::Null);
+        assert_eq!(recovery["i"]["shards"][0]["stage"], "INDEX");
+        assert_eq!(node.ask("GET /other", Value::Null).0, 404);
+        // The end of the process leaves the old one alone.
+        let again = open(&disk.crashed(1)).unwrap();
+        let shown = again.done("GET /*?expand_wildcards=all", Value::Null);
+        assert_eq!(shown.as_object().map(|shown| shown.len()), Some(1));
+        assert_eq!(count_after_opening(&again), 2);
+        Ok(())
+    });
+    filled.unwrap();
+    let check = |node: &Node| {
+        let shown = node.done("GET /*?expand_wildcards=all", Value::Null);
+        assert_eq!(shown.as_object().map(|shown| shown.len()), Some(1));
+        assert_eq!(shown["i"]["aliases"], json!({"other": {}}));
+        let found = node.done("POST /other/_search", Value::Null);
+        assert_eq!(found["hits"]["hits"][0]["_index"], "i");
+        assert_eq!(found["hits"]["hits"][0]["_source"], json!({"n": 1}));
+        assert_eq!(found["hits"]["total"]["value"], 1);
+        assert_eq!(node.ask("GET /kept", Value::Null).0, 404);
+    };
+    check(&node);
+    let folder = Path::new("/data/indices").join(old.uuid());
+    assert!(!disk.exists(&folder), "the old files are there");
+    drop((old, node));
+    check(&open(&disk.crashed(2)).unwrap());
+}
+
+#[test]
+fn a_closed_index_is_there_when_what_was_to_take_its_place_fails() {
+    let failing: [fn(&Node) -> Result<(), EngineError>; 3] = [
+        |_| {
+            let reason = "there are no more documents".to_string();
+            Err(EngineError::InvalidRequest { reason })
+        },
+        // Who has opened it goes on with it.
+        |node| {
+            node.done("POST /i/_open", Value::Null);
+            Ok(())
+        },
+        |node| {
+            node.done("PUT /i/_settings", json!({"index.blocks.read_only": true}));
+            Ok(())
+        },
+    ];
+    for (n, fails) in failing.into_iter().enumerate() {
+        let node = open(&SimDisk::new()).unwrap();
+        let old = closed(&node);
+        fill_in_place_of(&node, Some(old.clone()), || fails(&node)).unwrap_err();
+        let shown = node.done("GET /*?expand_wildcards=all", Value::Null);
+        assert_eq!(shown.as_object().map(|shown| shown.len()), Some(1), "{n}");
+        assert!(!old.is_initializing(), "{n}");
+        node.done("PUT /i/_settings", json!({"index.blocks.read_only": false}));
+        assert_eq!(count_after_opening(&node), 2, "{n}");
+    }
+}
+
+#[test]
+fn an_index_that_is_deleted_while_another_one_is_filled_to_take_its_place_is_not_made_again() {
+    let node = open(&SimDisk::new()).unwrap();
+    let old = closed(&node);
+    let refused = fill_in_place_of(&node, Some(old), || {
+        node.done("DELETE /i", Value::Null);
+        Ok(())
+    });
+    assert_eq!(refused.unwrap_err().status().as_u16(), 404);
+    let shown = node.done("GET /*?expand_wildcards=all", Value::Null);
+    assert_eq!(shown, json!({}));
 }
 
 #[test]
