@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use clew_engine::{Access, Alias, Aliases, Document, EngineError, Index, Purpose};
 use clew_platform::{Disk, SimDisk};
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 
-use super::{Node, eventually, open};
+use super::{Node, PATIENCE, eventually, open};
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
 use crate::indices::filling::{self, Filled};
@@ -304,7 +304,7 @@ fn a_snapshot_of_all_indexes_goes_on_without_one_that_is_filled() {
 }
 
 /// Documents of `src`, which may not be written to then.
-const DOCUMENTS: usize = 2_000;
+const DOCUMENTS: usize = 3;
 
 fn blocked_source(node: &Node) {
     let lines: String = (0..DOCUMENTS)
@@ -313,6 +313,25 @@ fn blocked_source(node: &Node) {
     let written = node.done("POST /src/_bulk?refresh=true", lines);
     assert_eq!(written["errors"], false);
     node.done("PUT /src/_settings", json!({"index.blocks.write": true}));
+}
+
+/// What a request is answered while the disk stands still, so that nothing that it began can end before. One that waits for
+/// its end all the same has another answer, or none.
+fn answer_before_the_end((node, disk): (&Node, &SimDisk), (request, body): (&str, Value)) -> Value {
+    let (answered, is_answered) = mpsc::channel();
+    disk.stall();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = is_answered.recv_timeout(PATIENCE);
+            disk.resume();
+        });
+        let answer = node.ask(request, body);
+        // Nobody is there any more where it came too late.
+        let _ = answered.send(());
+        let (status, answer) = answer;
+        assert_eq!(status, 200, "{request}: {answer}");
+        answer
+    })
 }
 
 /// Waits until an index has all documents of `src`.
@@ -325,9 +344,11 @@ fn check_filled(node: &Node, name: &str) {
 
 #[test]
 fn a_copy_that_is_not_there_in_time_goes_on_and_its_client_is_told_so() {
-    let node = open(&SimDisk::new()).unwrap();
+    let disk = SimDisk::new();
+    let node = open(&disk).unwrap();
     blocked_source(&node);
-    let answer = node.done("PUT /src/_clone/copy?timeout=0", json!({}));
+    let clone = ("PUT /src/_clone/copy?timeout=0", json!({}));
+    let answer = answer_before_the_end((&node, &disk), clone);
     assert_eq!(answer["shards_acknowledged"], false, "{answer}");
     assert_eq!(answer["index"], "copy");
     check_filled(&node, "copy");
@@ -339,13 +360,15 @@ fn a_copy_that_is_not_there_in_time_goes_on_and_its_client_is_told_so() {
 
 #[test]
 fn snapshots_are_restored_and_cloned_though_nobody_waits_for_it() {
-    let node = open(&SimDisk::new()).unwrap();
+    let disk = SimDisk::new();
+    let node = open(&disk).unwrap();
     blocked_source(&node);
     let repository = json!({"type": "fs", "settings": {"location": "/repo/r"}});
     node.done("PUT /_snapshot/r", repository);
     node.done("PUT /_snapshot/r/s?wait_for_completion=true", Value::Null);
     let clone = "PUT /_snapshot/r/s/_clone/t?master_timeout=0";
-    let answer = node.done(clone, json!({"indices": "src"}));
+    let clone = (clone, json!({"indices": "src"}));
+    let answer = answer_before_the_end((&node, &disk), clone);
     assert_eq!(answer, json!({"acknowledged": false}));
     eventually("a snapshot is not cloned", || {
         let (status, shown) = node.ask("GET /_snapshot/r/t", Value::Null);
@@ -354,7 +377,7 @@ fn snapshots_are_restored_and_cloned_though_nobody_waits_for_it() {
     });
     let renamed = json!({"rename_pattern": "src", "rename_replacement": "back"});
     let restore = "POST /_snapshot/r/t/_restore?master_timeout=0";
-    let answer = node.done(restore, renamed.clone());
+    let answer = answer_before_the_end((&node, &disk), (restore, renamed.clone()));
     assert_eq!(answer, json!({"accepted": true}));
     check_filled(&node, "back");
     // Who waits is told what is wrong before anything has begun.
