@@ -28,6 +28,10 @@ const LONG_TIMES: u32 = 3;
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
 const LONG_PER_THREAD: usize = 4;
 
+/// Searches come as long as the last one came so lately. What takes long yields then whenever anything else comes: should only
+/// searches look for it, it would keep for the time between two of them what the threads need that take in the next one.
+const SEARCHED_WITHIN: Duration = Duration::from_millis(100);
+
 /// What is expected to take no longer is done where it was asked for: the way to another thread and back takes some tens of
 /// microseconds on an idle machine, and others who wait for this thread hardly notice.
 pub(crate) const HERE_MAX: Duration = Duration::from_micros(300);
@@ -255,7 +259,11 @@ impl SearchPool {
         let waiting = Waiting::begin();
         let permit = self.beside.clone().acquire_owned().await;
         let permit = permit.map_err(|_| EngineError::Closed)?;
-        let turn = self.turns.begin(None, self.clock.monotonic());
+        let now = self.clock.monotonic();
+        if self.turns.is_searched(now) {
+            self.turns.let_go_on(now, &self.long);
+        }
+        let turn = self.turns.begin(None, now);
         self.on_thread((turn, permit), waiting, work).await?
     }
 
@@ -325,7 +333,10 @@ impl SearchPool {
 
     /// Has what takes long already yield to whoever asks; when it is time to ask again.
     fn make_way(&self) -> Duration {
-        self.turns.let_go_on(&*self.clock, &self.long)
+        let now = self.clock.monotonic();
+        let searched_ns = &self.turns.searched_ns;
+        searched_ns.store(whole_ns(now), Ordering::Relaxed);
+        self.turns.let_go_on(now, &self.long)
     }
 }
 
@@ -350,6 +361,8 @@ impl Aside {
 struct Turns {
     all: Mutex<Vec<Arc<Turn>>>,
     usual: Usual,
+    /// When the last search came, in nanoseconds of the monotonic clock; 0 before the first.
+    searched_ns: AtomicU64,
 }
 
 /// What searches usually take: half of those of late took less.
@@ -418,14 +431,20 @@ impl Turns {
         TakenTurn { turns, turn }
     }
 
+    /// Whether searches come these days.
+    fn is_searched(&self, now: Duration) -> bool {
+        let last = self.searched_ns.load(Ordering::Relaxed);
+        last > 0 && now.saturating_sub(Duration::from_nanos(last)) <= SEARCHED_WITHIN
+    }
+
     /// Lets what has taken long by now go on as such; when the next one has.
-    fn let_go_on(&self, clock: &dyn Clock, long: &Arc<Semaphore>) -> Duration {
+    fn let_go_on(&self, now: Duration, long: &Arc<Semaphore>) -> Duration {
         let all = self.all.lock();
         let mut next = self.usual.long_after();
         if all.is_empty() {
             return next;
         }
-        let begun = clock.monotonic().saturating_sub(next);
+        let begun = now.saturating_sub(next);
         for turn in all.iter() {
             if turn.since > begun {
                 next = next.min(turn.since.saturating_sub(begun));

@@ -104,6 +104,42 @@ fn what_takes_long_yields_to_a_search_that_comes() {
 }
 
 #[test]
+fn what_takes_long_yields_to_whatever_comes_while_searches_come() {
+    let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
+    let pool = SearchPool::new(1, 1, clock.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let is_long = || -> Vec<bool> {
+        let turns = pool.turns.all.lock();
+        turns.iter().map(|turn| turn.state.lock().is_long).collect()
+    };
+    let search_comes = || {
+        let now = whole_ns(clock.monotonic());
+        pool.turns.searched_ns.store(now, Ordering::Relaxed);
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let long = pool.run_beside(move || receiver.recv().unwrap());
+    let others = async {
+        // Without searches all that runs beside them is as good as the other.
+        clock.advance(LONG_AFTER_MAX);
+        pool.run_beside(|| ()).await.unwrap();
+        assert_eq!(is_long(), [false]);
+        search_comes();
+        clock.advance(SEARCHED_WITHIN * 2);
+        pool.run_beside(|| ()).await.unwrap();
+        assert_eq!(is_long(), [false]);
+        search_comes();
+        pool.run_beside(|| ()).await.unwrap();
+        assert_eq!(is_long(), [true]);
+        sender.send(7).unwrap();
+    };
+    let (found, ()) = runtime.block_on(async { tokio::join!(long, others) });
+    assert_eq!(found.unwrap(), 7);
+}
+
+#[test]
 fn what_is_asked_for_on_a_thread_of_its_own_runs_there() {
     let pool = Arc::new(pool(1));
     let runtime = tokio::runtime::Builder::new_current_thread()
