@@ -1,5 +1,6 @@
 //! What can go wrong in the engine, and what the caller should do about it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use clew_log::{Glsn, LogError};
@@ -306,6 +307,14 @@ pub enum ErrorKind {
 }
 
 impl EngineError {
+    /// What some work comes to, where a defect of the program is an error like others: what the work held is given back then.
+    /// What it shares with others it may have left half done.
+    pub(crate) fn caught<T>(
+        work: impl FnOnce() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(EngineError::Panicked))
+    }
+
     /// What the caller should do.
     pub fn kind(&self) -> ErrorKind {
         match self {

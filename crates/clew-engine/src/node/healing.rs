@@ -64,7 +64,7 @@ fn heal_shard(index: &Index, shard: &Shard) -> bool {
         }
     }
     if shard.has_spilled()
-        && let Err(error) = shard.flush()
+        && let Err(error) = EngineError::caught(|| shard.flush())
     {
         tracing::warn!(index = index.name(), shard = shard.place.number, %error, "the disk still refuses segments");
     }

@@ -1,5 +1,6 @@
 //! What happens by itself: refreshes, background syncs, flushes and merges. The threads sleep
-//! until there is something to do, so an idle node uses no CPU.
+//! until there is something to do, so an idle node uses no CPU. A defect of the program that the work for one shard runs into
+//! ends neither its thread nor the work for the others.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -95,7 +96,7 @@ fn run_refresher(inner: &Inner) {
 fn refresh(index: &Index) {
     for shard in index.shards.iter().filter(|shard| shard.is_dirty()) {
         // One that was deleted meanwhile has nothing to show.
-        if let Err(error) = shard.refresh()
+        if let Err(error) = EngineError::caught(|| shard.refresh())
             && !shard.is_retired()
         {
             tracing::error!(index = index.name(), shard = shard.place.number, %error, "refresh failed");
@@ -169,7 +170,7 @@ fn run_merger(inner: &Inner) {
         for index in &indices(inner) {
             let order = index.settings().merge_order;
             for shard in &index.shards {
-                if merge(inner, shard, order) {
+                if merge(inner, shard, (MergeGoal::Upkeep, order)) {
                     merged = true;
                     // What it replaced goes with the next flush.
                     inner.upkeep.wake();
@@ -183,17 +184,17 @@ fn run_merger(inner: &Inner) {
 }
 
 /// Runs one merge if the shard wants one; whether it did.
-fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
+fn merge(inner: &Inner, shard: &Shard, (goal, order): (MergeGoal, MergeOrder)) -> bool {
     if is_closed(inner) || shard.failure().is_some() {
         return false;
     }
     let (index, number) = (&shard.place.index, shard.place.number);
-    match shard.merge(MergeGoal::Upkeep, order) {
+    match shard.merge(goal, order) {
         Ok(merged) => {
             // Until a flush the files stay that were merged away.
             if merged
                 && inner.look_at_disk().is_tight()
-                && let Err(error) = shard.flush()
+                && let Err(error) = EngineError::caught(|| shard.flush())
                 && !shard.is_retired()
             {
                 tracing::error!(%index, shard = number, %error, "flush failed");
@@ -251,7 +252,7 @@ fn flush_due(
                 next = Some(next.map_or(left, |next| next.min(left)));
                 continue;
             }
-            match shard.flush() {
+            match EngineError::caught(|| shard.flush()) {
                 Ok(()) => flushed = true,
                 // It was deleted meanwhile.
                 Err(_) if shard.is_retired() => {}
@@ -265,7 +266,7 @@ fn flush_due(
     // A full log may hold only what explicit flushes have covered already, and on a tight disk that is given up, too.
     let stale = covered > *trimmed && inner.space.state().is_tight();
     if flushed || log_full || stale {
-        match inner.trim_log() {
+        match EngineError::caught(|| inner.trim_log()) {
             Ok(()) => *trimmed = covered,
             Err(error) => tracing::error!(%error, "cannot trim the log"),
         }
@@ -306,6 +307,22 @@ mod tests {
     use crate::node::engine::Engine;
     use crate::node::options::EngineOptions;
 
+    fn write(engine: &Engine, n: u32) {
+        let action = Action::index(r#"{"n": 1}"#, OpType::Index);
+        let outcome = engine.write(
+            &Access::everything(),
+            vec![WriteOperation {
+                index: "docs".into(),
+                require_alias: false,
+                id: Some(n.to_string()),
+                routing: None,
+                action,
+                condition: None,
+            }],
+        );
+        assert!(outcome.results[0].is_ok());
+    }
+
     /// An index of several flushed segments that nobody merges.
     fn flushed(disk: &SimDisk, segments: u32) -> (Engine, Arc<Index>) {
         let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
@@ -319,19 +336,7 @@ mod tests {
             .create_index(&Access::everything(), "docs", settings, Mapping::new())
             .unwrap();
         for n in 0..segments {
-            let action = Action::index(r#"{"n": 1}"#, OpType::Index);
-            let outcome = engine.write(
-                &Access::everything(),
-                vec![WriteOperation {
-                    index: "docs".into(),
-                    require_alias: false,
-                    id: Some(n.to_string()),
-                    routing: None,
-                    action,
-                    condition: None,
-                }],
-            );
-            assert!(outcome.results[0].is_ok());
+            write(&engine, n);
             engine.refresh(&index).unwrap();
         }
         engine.flush(&index).unwrap();
@@ -340,6 +345,37 @@ mod tests {
 
     fn files(disk: &SimDisk, dir: &Path) -> usize {
         disk.list(dir).unwrap().len()
+    }
+
+    #[test]
+    fn a_defect_in_the_work_for_a_shard_ends_no_thread_and_leaves_nothing() {
+        let disk = SimDisk::new();
+        let (engine, index) = flushed(&disk, 3);
+        let (inner, shard) = (&engine.inner, &index.shards[0]);
+        let broken = |work: &dyn Fn()| {
+            disk.break_down_after(1);
+            work();
+            assert!(disk.has_broken_down());
+        };
+        let before = files(&disk, &shard.place.dir);
+        let how = (MergeGoal::AtMost(1), MergeOrder::Stacked);
+        broken(&|| assert!(!merge(inner, shard, how)));
+        assert!(!shard.merge_state.running.load(Ordering::SeqCst));
+        assert_eq!(files(&disk, &shard.place.dir), before);
+        assert!(merge(inner, shard, how), "it goes on as ever");
+        shard
+            .counters
+            .superseded_bytes
+            .store(SUPERSEDED_BYTES_MAX, Ordering::SeqCst);
+        broken(&|| {
+            let mut trimmed = Glsn::ZERO;
+            flush_due(inner, &mut HashMap::new(), &mut trimmed);
+        });
+        write(&engine, 9);
+        // Nothing else changes the disk then.
+        let log = &inner.log;
+        log.wait(log.last(), Durability::Sync).unwrap();
+        broken(&|| refresh(&index));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, MemoryPurpose, run_in_background};
@@ -68,10 +67,12 @@ impl Shard {
     ///
     /// # Errors
     /// [`EngineError::DiskFull`] when there is no room for it, [`EngineError::MergeCancelled`] when the shard's life has
-    /// ended or, of the upkeep, when somebody waits for another merge; others leave nothing of it on the disk either.
+    /// ended or, of the upkeep, when somebody waits for another merge, [`EngineError::Panicked`]; others leave nothing of it
+    /// on the disk either.
     pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
         let output = self.directory.output(self.merge_state.progress.clone());
-        let merged = self.merge_once(goal, order, &output);
+        // A defect leaves nothing behind, either, and ends neither the merges of other shards nor what waits for this one.
+        let merged = EngineError::caught(|| self.merge_once(goal, order, &output));
         merged.inspect_err(|_| self.remove_leftovers(&output))
     }
 
@@ -121,14 +122,13 @@ impl Shard {
         }
         self.check_memory(&parts)?;
         let started = self.context.clock.monotonic();
-        state.running.store(true, Ordering::Relaxed);
+        let running = state.begin_running();
         let work = || self.write_merged(&parts, &mapping, (goal, order), output);
         let merged = match goal {
             MergeGoal::Upkeep => run_in_background("clew-merge-work", work),
             MergeGoal::AtMost(_) => Ok(work()),
         };
-        state.running.store(false, Ordering::Relaxed);
-        state.progress.rest();
+        drop(running);
         let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
         let merged = merged.map_err(|error| {
             if state.progress.is_cancelled() {
@@ -143,6 +143,8 @@ impl Shard {
             merged.iter().for_each(|merged| self.discard(&merged.id));
             return Err(EngineError::MergeCancelled);
         }
+        // Should it panic: the list of segments may have it or not.
+        let _applying = self.applying();
         self.replace(&mut writer, &parts, (merged, output))
             .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;

@@ -111,6 +111,24 @@ impl MergeState {
         turns.upkeep = true;
         Some(UpkeepTurn(self))
     }
+
+    /// Says that a merge is running.
+    #[must_use = "the merge has ended when this is dropped"]
+    pub(super) fn begin_running(&self) -> RunningTurn<'_> {
+        self.running.store(true, Ordering::Relaxed);
+        RunningTurn(self)
+    }
+}
+
+/// A merge is running, until this is dropped, be it by a panic.
+#[derive(Debug)]
+pub(super) struct RunningTurn<'a>(&'a MergeState);
+
+impl Drop for RunningTurn<'_> {
+    fn drop(&mut self) {
+        self.0.running.store(false, Ordering::Relaxed);
+        self.0.progress.rest();
+    }
 }
 
 /// Somebody waits for the next merge.

@@ -79,6 +79,8 @@ struct Faults {
     stalled: bool,
     removals_stalled: bool,
     power_is_cut: bool,
+    changes_until_panic: Option<u64>,
+    has_panicked: bool,
 }
 
 impl SimDisk {
@@ -156,6 +158,19 @@ impl SimDisk {
     /// progress and may be torn. Look at what is left with [`crashed`](Self::crashed).
     pub fn cut_power_after(&self, n: u64) {
         self.0.state.lock().faults.changes_until_power_cut = Some(n);
+    }
+
+    /// Makes the `n`-th next change panic, as a defect of the program does that lies below whoever changes something; 1 is the
+    /// next one.
+    pub fn break_down_after(&self, n: u64) {
+        let mut state = self.0.state.lock();
+        state.faults.changes_until_panic = Some(n);
+        state.faults.has_panicked = false;
+    }
+
+    /// Whether that has happened.
+    pub fn has_broken_down(&self) -> bool {
+        self.0.state.lock().faults.has_panicked
     }
 
     /// Makes the disk `bytes` large, as [`Disk::space`] tells: a write beyond that stores what fits
@@ -239,6 +254,10 @@ impl Shared {
         }
         if state.faults.read_only {
             return Err(errno(EROFS));
+        }
+        if reaches_zero(&mut state.faults.changes_until_panic) {
+            state.faults.has_panicked = true;
+            panic!("as it must");
         }
         let cut = reaches_zero(&mut state.faults.changes_until_power_cut);
         state.faults.power_is_cut = cut;
