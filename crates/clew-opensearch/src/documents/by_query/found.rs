@@ -11,6 +11,7 @@ use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use super::remote::Scroll;
+use super::retries::Retries;
 use super::spec::{Here, Job, Origin, Verb};
 use crate::http::error::ApiError;
 use crate::search::on_first;
@@ -57,12 +58,13 @@ impl<'j> Reading<'j> {
                 here,
                 after: None,
                 size: job.page,
+                retries: Retries::default(),
             }),
             Origin::Elsewhere(remote) => Reading::Elsewhere(Scroll::new(call, job, remote)),
         }
     }
 
-    /// The next documents, at most so many; `None` where the job is to end.
+    /// The next documents, at most so many; `None` where they are to be asked for again, unless the job is to end.
     ///
     /// # Errors
     /// Documents that cannot be read.
@@ -76,7 +78,7 @@ impl<'j> Reading<'j> {
     /// How often something was asked for again that had been refused for the moment.
     pub(super) fn retries(&self) -> u64 {
         match self {
-            Reading::Here(_) => 0,
+            Reading::Here(searches) => searches.retries.all(),
             Reading::Elsewhere(scroll) => scroll.retries(),
         }
     }
@@ -98,6 +100,7 @@ pub(super) struct Searches<'j> {
     after: Option<Vec<SortValue>>,
     /// Documents asked for at once.
     size: usize,
+    retries: Retries,
 }
 
 impl Searches<'_> {
@@ -108,6 +111,13 @@ impl Searches<'_> {
                 Err(EngineError::Cancelled { .. }) => return Ok(None),
                 // Documents are longer than pages of so many may be: fewer at once do as well.
                 Err(EngineError::Memory(_)) if self.size > 1 => self.size /= 2,
+                Err(error @ EngineError::Overloaded { .. }) => {
+                    return match self.retries.wait().await {
+                        // Whoever asks sees first whether the job was ended meanwhile.
+                        true => Ok(None),
+                        false => Err(error.into()),
+                    };
+                }
                 // Clients look for what is wrong where searches have it.
                 Err(error @ EngineError::Query(_)) => {
                     let indices = self.here.pinned.indices();
@@ -124,6 +134,7 @@ impl Searches<'_> {
             memory,
             ..
         } = response;
+        self.retries.succeeded();
         let is_first = self.after.is_none();
         if let Some(last) = hits.last() {
             self.after = Some(last.sort.clone());

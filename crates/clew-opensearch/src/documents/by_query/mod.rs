@@ -8,6 +8,7 @@ mod counts;
 mod found;
 mod reindex;
 mod remote;
+mod retries;
 mod run;
 mod scripted;
 mod spec;

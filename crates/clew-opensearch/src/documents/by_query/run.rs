@@ -86,10 +86,11 @@ async fn write_all(
             return Ok(());
         }
         let began = Instant::now();
-        let Some(page) = reading.next(left).await? else {
+        let page = reading.next(left).await?;
+        counts.retries = reading.retries();
+        let Some(page) = page else {
             continue;
         };
-        counts.retries = reading.retries();
         counts.timed_out = page.timed_out;
         for (status, failure) in page.failures {
             counts.fail(status, || failure);

@@ -2,7 +2,6 @@
 //! searches nor connections wait for somebody else's machine; a job that is ended does not wait for it, either.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -15,6 +14,7 @@ use tokio::sync::oneshot;
 use super::Remote;
 use super::answer::{Scrolled, Version, not_understood, scrolled, version};
 use crate::documents::by_query::found::Page;
+use crate::documents::by_query::retries::Retries;
 use crate::documents::by_query::spec::Job;
 use crate::documents::by_query::speed::LOOK_EVERY;
 use crate::http::body::{BodyLimits, Unread, read_answer};
@@ -26,10 +26,6 @@ use crate::state::remote_clusters::{RemoteBody, RemoteClient, RemoteFailure, Rem
 const ANSWER_BYTES_MAX: usize = 100 << 20;
 /// Of a refusal no more is told.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
-/// A page that is refused for the moment is asked for so often again, first after this time and then after half as much more each
-/// time: about a minute and a half in all.
-const RETRIES_MAX: u32 = 11;
-const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 const JSON: &str = "application/json";
 
@@ -44,7 +40,7 @@ pub(in crate::documents::by_query) struct Scroll<'j> {
     remote: &'j Remote,
     /// What the next page is asked for by; none before the first one.
     id: Option<String>,
-    retries: u64,
+    retries: Retries,
 }
 
 impl<'j> Scroll<'j> {
@@ -59,13 +55,13 @@ impl<'j> Scroll<'j> {
             job,
             remote,
             id: None,
-            retries: 0,
+            retries: Retries::default(),
         }
     }
 
     /// How often a page was asked for again.
     pub(in crate::documents::by_query) fn retries(&self) -> u64 {
-        self.retries
+        self.retries.all()
     }
 
     /// The next page, at most so many documents of it; `None` where the job is to end.
@@ -169,25 +165,23 @@ impl<'j> Scroll<'j> {
         request: Request<Bytes>,
         read: Reader<T>,
     ) -> Result<Option<T>, ApiError> {
-        let mut pause = RETRY_AFTER;
-        for _ in 0..RETRIES_MAX {
+        loop {
             match self.exchange(request.clone(), read).await {
                 // Of an answer that there is no room for here the scroll has gone on: its page would be lost.
-                Err(error) if error.is_kind(REFUSED) && error.status() == BUSY => {}
-                ended => return ended,
-            }
-            self.retries += 1;
-            let until = Instant::now() + pause;
-            while !until.saturating_duration_since(Instant::now()).is_zero() {
-                if is_over() {
-                    return Ok(None);
+                Err(error) if error.is_kind(REFUSED) && error.status() == BUSY => {
+                    if !self.retries.wait().await {
+                        return Err(error);
+                    }
+                    if is_over() {
+                        return Ok(None);
+                    }
                 }
-                let left = until.saturating_duration_since(Instant::now());
-                tokio::time::sleep(left.min(LOOK_EVERY)).await;
+                ended => {
+                    self.retries.succeeded();
+                    return ended;
+                }
             }
-            pause += pause / 2;
         }
-        self.exchange(request, read).await
     }
 
     /// One request and its answer, for which nobody waits any more once the job is to end.
