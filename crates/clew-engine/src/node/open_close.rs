@@ -17,10 +17,10 @@ use crate::node::index_handle::IndexHandle;
 impl Engine {
     /// Opens or closes indexes, all of them as one change; durable when it returns. Those that
     /// are in the state already are left as they are. What was written to an index that is closed
-    /// is in its segments afterwards.
+    /// is in its segments afterwards, as far as its shards and the disk are well.
     ///
     /// # Errors
-    /// When one was not opened to be changed or is blocked, or its segments cannot be written.
+    /// When one was not opened to be changed, is blocked, or was deleted.
     pub fn set_index_state(
         &self,
         indices: &[IndexHandle],
@@ -58,8 +58,11 @@ impl Engine {
         let glsn = self.inner.settle(logged)?;
         if closed {
             for index in changing {
-                self.refresh(index)?;
-                self.flush(index)?;
+                let stored = self.refresh(index).and_then(|()| self.flush(index));
+                if let Err(error) = stored {
+                    // It is closed all the same, and what could not be stored the log has.
+                    tracing::warn!(index = index.name(), %error, "an index was closed that cannot be flushed");
+                }
             }
         }
         Ok(Some(glsn))

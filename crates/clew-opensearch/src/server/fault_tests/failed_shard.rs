@@ -156,6 +156,18 @@ fn no_answer_passes_over_a_damaged_shard_in_silence() {
     assert!(silent.is_empty(), "\n{}", silent.join("\n"));
 }
 
+/// Whoever restores it from a snapshot has to.
+#[test]
+fn an_index_with_a_damaged_shard_can_be_closed_and_opened() {
+    let (_disk, node, [here, _]) = damaged();
+    let closed = node.done("POST /docs/_close", Value::Null);
+    assert_eq!(closed["indices"]["docs"]["closed"], true, "{closed}");
+    let (status, answer) = node.ask(&format!("GET /docs/_doc/{here}"), Value::Null);
+    assert_eq!(status, 400, "{answer}");
+    node.done("POST /docs/_open", Value::Null);
+    node.done(&format!("GET /docs/_doc/{here}"), Value::Null);
+}
+
 #[test]
 fn what_needs_no_documents_of_a_damaged_shard_is_right() {
     let (_disk, node, [here, _]) = damaged();
