@@ -1,0 +1,125 @@
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+
+/// Pipelines by their names.
+struct Known(BTreeMap<&'static str, Value>);
+
+impl Surroundings for Known {
+    fn pipeline(&mut self, name: &str) -> Result<Option<Arc<Pipeline>>, Failure> {
+        let steps = self.0.get(name);
+        let read = steps.map(|steps| Pipeline::parse(&json!({ "processors": steps })));
+        Ok(read.transpose().unwrap().map(Arc::new))
+    }
+
+    fn data_dir(&self) -> Option<&Path> {
+        None
+    }
+}
+
+fn run(pipeline: Value, source: Value) -> (Result<Flow, Failure>, Value) {
+    let tail = json!([{"set": {"field": "tail", "value": "{{n}}"}}]);
+    let circle = json!([{"pipeline": {"name": "circle"}}]);
+    let mut around = Known(BTreeMap::from([("tail", tail), ("circle", circle)]));
+    let mut document = Document::new("i", source, 0);
+    let pipeline = Pipeline::parse(&pipeline).unwrap();
+    let done = pipeline.run(&mut document, &mut around);
+    (done, document.source)
+}
+
+#[test]
+fn lists_in_lists_are_gone_through_only_so_often() {
+    let each = |step: Value| json!({"foreach": {"field": "list", "processor": step, "ignore_failure": true}});
+    let rename = json!({"rename": {"field": "a", "target_field": "b", "ignore_missing": true}});
+    let list: Vec<u32> = (0..1_500).collect();
+    let steps =
+        json!({"processors": [each(each(rename))], "on_failure": [{"remove": {"field": "list"}}]});
+    let (done, _) = run(steps, json!({ "list": list }));
+    let reason = done.unwrap_err().reason;
+    assert!(reason.contains("[1000000] steps"), "{reason}");
+}
+
+#[test]
+fn pipelines_call_others_but_not_for_ever() {
+    let call = |name: &str| json!({"processors": [{"pipeline": {"name": name}}]});
+    let (done, source) = run(call("tail"), json!({"n": 1}));
+    assert_eq!((done, source), (Ok(Flow::On), json!({"n": 1, "tail": "1"})));
+    let (done, _) = run(call("circle"), json!({}));
+    let failure = done.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoPipeline);
+    assert_eq!(failure.reason, "Cycle detected for pipeline: circle");
+    let (done, _) = run(call("none"), json!({}));
+    assert_eq!(done.unwrap_err().kind, FailureKind::NoPipeline);
+    let failure = run_named("none", &mut Document::new("i", json!({}), 0), &mut Alone).unwrap_err();
+    assert_eq!(failure.reason, "pipeline with id [none] does not exist");
+}
+
+#[test]
+fn steps_that_handle_a_failure_read_what_failed() {
+    let about = "{{_ingest.on_failure_processor_type}} {{_ingest.on_failure_processor_tag}}: \
+                     {{_ingest.on_failure_message}}";
+    let (done, source) = run(
+        json!({
+            "processors": [{"trim": {"field": "a", "tag": "t"}}],
+            "on_failure": [{"set": {"field": "e", "value": about}}],
+        }),
+        json!({}),
+    );
+    assert_eq!(done, Ok(Flow::On));
+    assert_eq!(
+        source["e"],
+        "trim t: field [a] not present as part of path [a]"
+    );
+}
+
+#[test]
+fn pipelines_and_their_steps_are_counted() {
+    let definition = json!({"processors": [
+        {"set": {"field": "a", "value": 1, "tag": "t"}},
+        {"trim": {"field": "b", "ignore_failure": true}},
+        {"pipeline": {"name": "tail", "if": "ctx.n == 2"}},
+        {"fail": {"message": "m", "if": "ctx.n == 3"}},
+    ]});
+    let tail = json!([{"set": {"field": "tail", "value": "x"}}]);
+    let mut around = Known(BTreeMap::from([("tail", tail)]));
+    let pipeline = Pipeline::ready("counted", &definition).unwrap();
+    for n in 1..=3 {
+        let mut document = Document::new("i", json!({"n": n, "b": 7}), 0);
+        drop(pipeline.run(&mut document, &mut around));
+    }
+    let pair = |counts: RunCounts| (counts.count, counts.failed, counts.current);
+    assert_eq!(pair(pipeline.counts()), (3, 1, 0));
+    let steps: Vec<_> = pipeline.step_counts().collect();
+    let shown = |step: &super::super::StepCounts| (step.name.clone(), pair(step.counts));
+    let steps: Vec<_> = steps.iter().map(shown).collect();
+    let expected = [
+        ("set:t", (3, 0, 0)),
+        ("trim", (3, 3, 0)),
+        ("pipeline:tail", (1, 0, 0)),
+        ("fail", (1, 1, 0)),
+    ];
+    let expected = expected.map(|(name, counts)| (name.to_string(), counts));
+    assert_eq!(steps, expected);
+    let again = Pipeline::ready("counted", &definition).unwrap();
+    assert_eq!(again.counts().count, 3);
+    let other = Pipeline::ready("other", &definition).unwrap();
+    assert_eq!(other.counts(), RunCounts::default());
+}
+
+#[test]
+fn every_kind_of_step_that_is_told_of_is_one() {
+    for name in crate::pipeline::PROCESSOR_NAMES {
+        let read = Pipeline::parse(&json!({"processors": [{name: {}}]}));
+        let reason = read.map_or_else(|error| error.reason, |_| String::new());
+        assert!(!reason.contains("No processor type exists"), "{name}");
+    }
+}
+
+#[test]
+fn what_is_dropped_goes_no_further() {
+    let steps = json!([{"drop": {}}, {"fail": {"message": "m"}}]);
+    let (done, _) = run(json!({ "processors": steps }), json!({}));
+    assert_eq!(done, Ok(Flow::Dropped));
+}

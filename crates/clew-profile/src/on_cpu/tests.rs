@@ -1,0 +1,104 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+#[inline(never)]
+fn three_quarters(work: &mut u64) {
+    for step in 0..30_000_u64 {
+        *work = std::hint::black_box(work.wrapping_mul(step | 1));
+    }
+}
+
+#[inline(never)]
+fn one_quarter(work: &mut u64) {
+    for step in 0..10_000_u64 {
+        *work = std::hint::black_box(work.wrapping_mul(step | 1));
+    }
+}
+
+fn busy() {
+    let mut work = 1;
+    while !STOP.load(Ordering::Relaxed) {
+        three_quarters(&mut work);
+        one_quarter(&mut work);
+    }
+}
+
+/// As much as the threads have run for, leaves get their shares, and nothing is lost on the way out.
+#[test]
+fn leaves_have_their_shares() {
+    let working = thread::Builder::new()
+        .name("busy".into())
+        .spawn(busy)
+        .unwrap();
+    let enough = std::cell::Cell::new(0);
+    // So long as it takes until there are enough samples, on a machine that has other things to do.
+    let mut own = [0, 0];
+    let mut all = 0;
+    while enough.get() < 600 {
+        let rate = Rate::per_second(199).unwrap();
+        let profile = on_cpu(rate, Duration::from_secs(1), &|| false).unwrap();
+        for sample in profile
+            .samples
+            .iter()
+            .filter(|sample| sample.thread.as_deref() == Some("busy"))
+        {
+            let names: Vec<&str> = profile.names(sample).collect();
+            let count = sample.values[0];
+            enough.set(enough.get() + count);
+            all += count;
+            let is = |name: &str| names.iter().any(|found| found.ends_with(name));
+            own[0] += if is("three_quarters") { count } else { 0 };
+            own[1] += if is("one_quarter") { count } else { 0 };
+            if is("three_quarters") {
+                assert!(names.iter().any(|name| name.ends_with("busy")), "{names:?}");
+            }
+        }
+    }
+    STOP.store(true, Ordering::Relaxed);
+    working.join().unwrap();
+    #[allow(clippy::cast_precision_loss, reason = "counts of samples")]
+    let share = |of: i64| of as f64 / all as f64;
+    assert!((share(own[0]) - 0.75).abs() < 0.08, "{} of {all}", own[0]);
+    assert!((share(own[1]) - 0.25).abs() < 0.08, "{} of {all}", own[1]);
+}
+
+#[test]
+fn a_rate_has_bounds_and_a_capture_stops_when_told() {
+    assert!(Rate::per_second(0).is_err() && Rate::per_second(1001).is_err());
+    let asked = std::cell::Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 2
+    };
+    let rate = Rate::per_second(99).unwrap();
+    let profile = on_cpu(rate, Duration::from_secs(3600), &stop).unwrap();
+    assert!(profile.took < Duration::from_secs(60));
+}
+
+#[test]
+fn what_threads_did_that_lived_too_briefly_is_told() {
+    static MAKES_THREADS: AtomicBool = AtomicBool::new(true);
+    let makes = thread::spawn(|| {
+        while MAKES_THREADS.load(Ordering::Relaxed) {
+            let brief = thread::spawn(|| {
+                let mut work = 1;
+                for _ in 0..40 {
+                    three_quarters(&mut work);
+                }
+            });
+            brief.join().unwrap();
+        }
+    });
+    let is_told = |profile: &Profile| {
+        let mut comments = profile.comments.iter();
+        comments.any(|comment| comment.contains("are in no sample"))
+    };
+    let rate = Rate::per_second(199).unwrap();
+    // Other tests of this process may have most of the time for a while.
+    while !is_told(&on_cpu(rate, Duration::from_secs(1), &|| false).unwrap()) {}
+    MAKES_THREADS.store(false, Ordering::Relaxed);
+    makes.join().unwrap();
+}
