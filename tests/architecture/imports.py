@@ -6,6 +6,7 @@ import re
 COMMENT_OR_TEXT = re.compile(
     r"""//[^\n]*|/\*.*?\*/|r(\#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'(?!\w)""", re.S
 )
+TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 USE = re.compile(r"(?m)^\s*(?P<public>pub(?:\([^)]*\))?\s+)?use\s+(?P<tree>[^;]+);")
 PATH = re.compile(r"(?<![\w:$])(?:crate|self|super)(?:\s*::\s*\w+)+")
 
@@ -32,20 +33,19 @@ def tests_of(text):
         yield test.start(), end_of_item(text, test.end())
 
 
-def without_tests(text):
-    """The same without items that only tests have, and without what is no code."""
-    text = COMMENT_OR_TEXT.sub(blank, text)
-    for start, end in reversed(list(tests_of(text))):
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return text
-
-
-def texts_of(text):
-    """The texts in the code of a file, as they are written, without those of tests."""
-    tests = list(tests_of(COMMENT_OR_TEXT.sub(blank, text)))
-    for found in COMMENT_OR_TEXT.finditer(text):
-        if found[0][0] in '"br' and not any(start <= found.start() < end for start, end in tests):
-            yield found[0]
+def code_and_texts(text):
+    """The code of a file, without items that only tests have and without what is no code; and the texts in it, as they
+    are written."""
+    code = COMMENT_OR_TEXT.sub(blank, text)
+    tests = list(tests_of(code))
+    texts = [
+        found[0]
+        for found in COMMENT_OR_TEXT.finditer(text)
+        if found[0][0] in '"br' and not any(start <= found.start() < end for start, end in tests)
+    ]
+    for start, end in reversed(tests):
+        code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
+    return code, texts
 
 
 def paths(tree):
@@ -74,18 +74,17 @@ class Crate:
     """The modules of a crate, by their paths; tests are left out."""
 
     def __init__(self, source):
-        self.code, self.texts, self.exported, self.globs, tests = {}, {}, {}, {}, set()
+        self.code, self.texts, self.exported, self.globs = {}, {}, {}, {}
+        files, tests = {}, set()
         for file in pathlib.Path(source).rglob("*.rs"):
             module = file.relative_to(source).with_suffix("").parts
             module = module[:-1] if module[-1] in ("mod", "lib", "main") else module
-            text = file.read_text()
-            for name in re.findall(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;", text):
+            files[module] = file.read_text()
+            for name in TEST_FILE.findall(files[module]):
                 tests.add(module + (name,))
-            self.code[module] = without_tests(text)
-            self.texts[module] = list(texts_of(text))
-        for module in list(self.code):
-            if any(module[: len(test)] == test for test in tests):
-                del self.code[module], self.texts[module]
+        for module, text in files.items():
+            if not any(module[:depth] in tests for depth in range(1, len(module) + 1)):
+                self.code[module], self.texts[module] = code_and_texts(text)
         for module, code in self.code.items():
             uses = (use for use in USE.finditer(code) if use["public"])
             exported = [(name, path) for use in uses for path, name in paths(use["tree"])]
