@@ -2,27 +2,21 @@
 //! and a word that begin at one place the longer one is taken.
 //!
 //! The grammar is that of Lucene's tokenizer of this name: RFC 3986 and RFC 5321 without what texts seldom have. Hosts
-//! without a scheme, and those of mail, end in a top-level domain (`top_level.txt`, IANA's of 2026 and `onion`).
-//! Addresses hold no white space, also not within quotes.
+//! without a scheme, and those of mail, end in a top-level domain, which are those of the Public Suffix List. Addresses
+//! hold no white space, also not within quotes.
 
-use std::collections::HashSet;
+use std::iter;
 use std::net::Ipv6Addr;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use psl::Psl;
 use regex::Regex;
 
 use crate::stream::piece_within;
 
 /// Bytes of the longest top-level domain.
 const TOP_LEVEL_MAX: usize = 24;
-
-/// The top-level domains whose names are ASCII, in small letters.
-static TOP_LEVEL: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    include_str!("top_level.txt")
-        .split_ascii_whitespace()
-        .collect()
-});
 
 /// Patterns of what stands before and behind hosts.
 struct Patterns {
@@ -268,11 +262,15 @@ fn named_host(text: &str) -> Option<usize> {
 /// Whether there is such a top-level domain.
 fn is_top_level(label: &str) -> bool {
     let label = label.to_ascii_lowercase();
-    // Names that are not ASCII are written this way alone; which of them there are is not asked.
+    // Names that are not ASCII are written this way alone, and the list has them as they are meant.
     if let Some(written) = label.strip_prefix("xn--") {
         return written.ends_with(|last: char| last != '-');
     }
-    TOP_LEVEL.contains(label.as_str())
+    // A rule of the list may speak of the names below it only, so one stands there. It is the same for all labels, so that
+    // the compiler leaves out what the list has of names below: asked by `psl::suffix`, it was 0.65 MB of the program.
+    let mut last = Some(label.as_bytes());
+    let from_the_end = iter::from_fn(move || Some(last.take().unwrap_or(b"x")));
+    psl::List.find(from_the_end).typ.is_some()
 }
 
 #[cfg(test)]
@@ -345,6 +343,11 @@ mod tests {
     fn addresses_are_of_a_kind_of_their_own() {
         for (word, expected) in [
             ("wi.fi", Some("<URL>")),
+            ("x.np", Some("<URL>")),
+            ("a.arpa", Some("<URL>")),
+            ("a.onion", Some("<URL>")),
+            ("a.photography", Some("<URL>")),
+            ("a.localhost", None),
             ("a.com.", Some("<URL>")),
             ("http://x", Some("<URL>")),
             ("a@b.com", Some("<EMAIL>")),
