@@ -2,6 +2,8 @@
 //! signal ([`handler`]) notes where the thread was. Nothing that a thread does is changed but for the interruptions, and a
 //! thread that does nothing is never interrupted.
 
+#[cfg(test)]
+mod calls;
 mod handler;
 mod timer;
 
