@@ -79,7 +79,7 @@ bench-log: build ## the log beside Varlog's storage and the disk; writes bench/R
 bench-collect: build ## the collector, file to file in memory, lines a second of processor time; ARGS="--lines 100000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/collect/run.py --bin $(RELEASE) $(ARGS)
 
-bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN; ARGS="--rows 20000" for a short one
+bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN, of one set; ARGS="--sets all --rows 0 --rounds 4" for hours
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 
 bench-msmarco: build $(CLEW_CACHE)/venv-bench/.installed ## an index of 18 shards of 1,024 dimensions over REST, effort by clients; ARGS="--rows 1000000" for a large one

@@ -11,8 +11,18 @@ import re
 import shutil
 import statistics
 import subprocess
+import time
 
 TITLE = "# Results\n\nEach section is written by the command it names; ratios are of one run, programs in turns.\n"
+# The section that is made of the first lines of the others, and what in them it is made of.
+DURATIONS = "How long benchmarks take"
+FIRST_LINE = re.compile(r"^`(?P<command>[^`\n]+)`, (?P<date>[\d-]{10}): (?P<machine>.*); took (?P<seconds>[\d,]+) s\.$", re.M)
+BEGAN = time.monotonic()
+
+
+def took_s():
+    """Whole seconds since the benchmark began: at the start, what it needs is imported."""
+    return round(time.monotonic() - BEGAN)
 
 
 class Rows:
@@ -47,7 +57,7 @@ class Rows:
     def save(self, path, binary, machine):
         """Writes the file of results; to nowhere without a path."""
         if path:
-            document = {"clew": version(binary), "machine": machine, "rows": list(self.rows.values())}
+            document = {"clew": version(binary), "machine": machine, "took_s": took_s(), "rows": list(self.rows.values())}
             pathlib.Path(path).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -124,15 +134,35 @@ def publish(path, title, command, machine, lines):
 
 
 def write(path, title, command, machine, lines):
-    """Replaces the section `title`, or adds it at the end."""
+    """Replaces the section `title`, or adds it at the end; and tells how long it took to come this far."""
     path = pathlib.Path(path)
     text = path.read_text() if path.exists() else TITLE
     machine = ", ".join(f"{key} {value}" for key, value in machine.items())
-    head = [f"## {title}", "", f"`{command}`, {datetime.date.today()}: {machine}.", ""]
-    section = "\n".join([*head, *lines]).rstrip() + "\n"
+    head = f"`{command}`, {datetime.date.today()}: {machine}; took {took_s():,} s."
+    text = with_section(text, title, [head, "", *lines])
+    path.write_text(with_section(text, DURATIONS, durations(text)))
+
+
+def with_section(text, title, lines):
+    """A text in which this is the section `title`."""
+    section = "\n".join([f"## {title}", "", *lines]).rstrip() + "\n"
     known = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.M | re.S)
     if known.search(text):
         text = known.sub(lambda _: section + "\n", text)
     else:
         text = text.rstrip() + "\n\n" + section
-    path.write_text(text.rstrip() + "\n")
+    return text.rstrip() + "\n"
+
+
+def durations(text):
+    """Lines of a table of how long each command took that the text has sections of; a command of several took until its last."""
+    longest = {}
+    for line in FIRST_LINE.finditer(text):
+        seconds = int(line["seconds"].replace(",", ""))
+        known = longest.get(line["command"])
+        # Dates of one form: the later one is the greater.
+        if known is None or (line["date"], seconds) > known[:2]:
+            longest[line["command"]] = line["date"], seconds, line["machine"]
+    rows = [f"| `{command}` | {seconds / 60:.1f} | {date} | {machine} |" for command, (date, seconds, machine) in sorted(longest.items())]
+    return ["Of those that have run since it is noted; building and installing are not part of it.", "",
+            "| command | minutes | date | machine |", "| --- | --- | --- | --- |", *rows]

@@ -4,7 +4,7 @@ Contenders take turns: one round in order, the next in reverse (ABBA), so that d
 hits all alike. What counts is CPU time on one thread. For each recall wanted, queries per second
 are interpolated between the efforts measured; the table shows medians over rounds, and the spread.
 
-    python run.py --bin target/release/clew [--sets minilm,synth768] [--rounds 4] [--rows 50000]
+    python run.py --bin target/release/clew [--sets minilm,synth768] [--rounds 2] [--rows 50000]
 """
 
 import argparse
@@ -225,10 +225,10 @@ def kept(measured, noted=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--sets", default=None)
+    parser.add_argument("--sets", default=datasets.available()[0], help="with commas between; `all` of them takes hours")
     parser.add_argument("--contenders", default=",".join(EFFORTS))
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--rows", type=int, default=None, help="use only so many vectors")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=50_000, help="use only so many vectors; 0: all")
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
@@ -236,7 +236,8 @@ def main():
     arguments = results.given(parser, "bin")
     # A name may hold a comma, before a space.
     arguments.contenders = re.split(r",(?! )", arguments.contenders)
-    sets = arguments.sets.split(",") if arguments.sets else datasets.available()
+    sets = datasets.available() if arguments.sets == "all" else arguments.sets.split(",")
+    arguments.rows = arguments.rows or None
     measured = []
     for name in sets:
         measured.append(measure_set(name, arguments))

@@ -39,7 +39,7 @@ class Scripts(BenchTest):
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         document = self.read("rows.json")
-        self.assertEqual(sorted(document), ["clew", "machine", "rows"])
+        self.assertEqual(sorted(document), ["clew", "machine", "rows", "took_s"])
         self.assertEqual(document["clew"], self.bench_version())
         # What a benchmark writes can be compared.
         self.bench("compare", self.folder / "rows.json", self.folder / "rows.json")
@@ -121,6 +121,21 @@ class Scripts(BenchTest):
             text = (BENCH / name).read_text()
             for wanted in (r"results\.add_json\(", r"\.save\(", r"results\.publish\(|write_results\("):
                 self.assertTrue(re.search(wanted, text), f"{name} has no {wanted}")
+
+    def test_how_long_each_took_is_a_table_of_the_sections(self):
+        results, path = module("results.py"), self.folder / "RESULTS.md"
+        path.write_text("# Results\n\n## Old\n\n`make bench-old`, 2026-01-02: cpu A.\n\nlines\n")
+        results.BEGAN -= 90
+        results.write(path, "First", "make bench-two", {"cpu": "B", "cores": 2}, ["first"])
+        results.BEGAN -= 1230
+        results.write(path, "Second", "make bench-two", {"cpu": "B", "cores": 2}, ["second"])
+        results.write(path, "Third", "make bench-one ARGS=x", {"cpu": "B", "cores": 2}, ["third"])
+        text = path.read_text()
+        rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| `")]
+        # The command of two sections has taken until the second; what no duration is known of is not there.
+        self.assertEqual(rows, [["| `make bench-one ARGS=x`", "22.0"], ["| `make bench-two`", "22.0"]])
+        self.assertEqual(re.findall("^## (.*)$", text, re.M), ["Old", "First", results.DURATIONS, "Second", "Third"])
+        self.assertIn("; took 90 s.\n\nfirst\n", text)
 
     def test_what_is_in_the_way_of_a_benchmark_is_found_out_before_it_begins(self):
         binary, none = os.environ["CLEW_BIN"], str(self.folder / "none")
