@@ -23,7 +23,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -104,6 +104,9 @@ bench-serve: build ## a server under load: vectors, questions and writes by clie
 
 bench-growth: build ## cost of a question and of a write as documents, shards and clients become more; `growth.py --help` has the whole of it
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/serve/growth.py --bin $(RELEASE) $(ARGS)
+
+bench-always-on: build $(VENV)/.installed ## what a profile that is always on costs, to a hundredth of a percent; ARGS="--rounds 4" for a short one
+	$(PYTHON) bench/serve/always_on.py --bin $(RELEASE) $(ARGS)
 
 bench-reports: build pgo-build ## the reports that Clew's benchmarks are modelled on, beside what Clew does at their jobs
 	python3 bench/reports.py --bin $(RELEASE) --pgo $(PGO)/clew $(ARGS)

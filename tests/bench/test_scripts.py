@@ -88,6 +88,16 @@ class Scripts(BenchTest):
         self.assertIn("### Shards", out)
         self.assertIn("## Growth of a server", (self.folder / "RESULTS.md").read_text())
 
+    @unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
+    def test_what_a_profile_costs_that_is_always_on(self):
+        out, rows = self.script("serve/always_on.py", "--rounds", 2, "--searches", 200, "--documents", 500, "--idle", 0.5)
+        self.assertIn("| interruptions, 19 a second |", out)
+        by_rate = {row["params"]["looks_per_s"]: row["metrics"]["cpu_us"] for row in rows if row["name"] == "search"}
+        self.assertEqual({rate: len(samples) for rate, samples in by_rate.items()}, {0: 2, 199: 2})
+        (parts,) = (row["metrics"] for row in rows if row["name"] == "always_on")
+        # Symbols were read for the first capture.
+        self.assertGreater(parts["naming"][0], 0)
+
     def test_two_builds_in_turns(self):
         self.patiently(self.check_turns)
 
@@ -163,7 +173,7 @@ class Scripts(BenchTest):
     def test_packages_that_are_missing_are_told_by_a_line(self):
         for path, package in [("milvus/restart.py", "pymilvus"), ("milvus/run.py", "pymilvus"), ("vectors/run.py", "numpy"),
                               ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy"), ("vectors/shards.py", "numpy"),
-                              ("opensearch/run.py", "opensearchpy"), ("pgo/run.py", "opensearchpy"),
+                              ("opensearch/run.py", "opensearchpy"), ("pgo/run.py", "opensearchpy"), ("serve/always_on.py", "opensearchpy"),
                               ("pgo/train.py", "opensearchpy")]:
             with self.subTest(path=path):
                 # Without the packages of whichever environment this runs in.
