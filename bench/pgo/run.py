@@ -130,10 +130,15 @@ def compared(given, old, new, folder):
     return statistics.geometric_mean(ratios), sum(told), len(told)
 
 
+def no_valgrind():
+    """Why instructions are not counted here, if they are not."""
+    return None if shutil.which("valgrind") else "valgrind is not installed (apt-get install valgrind)"
+
+
 def counts_of(given, folder):
     """Instructions by build and kind of work, or why there are none."""
-    if not shutil.which("valgrind"):
-        return "valgrind is not installed (apt-get install valgrind)"
+    if reason := no_valgrind():
+        return reason
     try:
         return {name: instructions(binary, folder) for name, binary in given.builds.items()}
     except (OSError, subprocess.CalledProcessError, json.JSONDecodeError) as error:
@@ -141,6 +146,9 @@ def counts_of(given, folder):
 
 
 def report(given, folder):
+    # Said also before the minutes in which it could be installed.
+    if reason := no_valgrind():
+        print(f"Instructions will not be counted: {reason}.", file=sys.stderr, flush=True)
     for kind in ("fixed", "combined"):
         lines.write(folder / kind, kind, given.lines, SEED)
     files = measured(given, folder)
