@@ -23,7 +23,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-at-once bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -87,6 +87,9 @@ bench-msmarco: build $(CLEW_CACHE)/venv-bench/.installed ## an index of 18 shard
 
 bench-shards: build $(CLEW_CACHE)/venv-bench/.installed ## vectors in 18 shards beside the same in one, over REST; ARGS="--sets 30000x128" for a short one
 	$(CLEW_CACHE)/venv-bench/bin/python bench/vectors/shards.py --bin $(RELEASE) $(ARGS)
+
+bench-at-once: build $(CLEW_CACHE)/venv-bench/.installed ## vectors of lists one by one and a hundred at once, as Milvus' nq; ARGS="--sets 200000x128/1024/128" for a short one
+	$(CLEW_CACHE)/venv-bench/bin/python bench/vectors/at_once.py --bin $(RELEASE) $(ARGS)
 
 bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API beside milvus-lite, asked by pymilvus; ARGS="--rows 5000" for a short one
 	cargo build --release --locked -p clew-bench-milvus

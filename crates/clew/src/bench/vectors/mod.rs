@@ -1,6 +1,6 @@
 //! `clew bench vectors`: builds a column as the product would, maps it, and searches it with each
-//! effort asked for. Every query is timed on its own; recall is counted against a file of exact
-//! neighbours.
+//! effort asked for. Every query is timed on its own, or with the others that are searched for at once; recall is counted
+//! against a file of exact neighbours.
 
 mod bar;
 pub(super) mod npy;
@@ -75,6 +75,9 @@ pub(crate) struct VectorsArguments {
     /// Threads that build, and that search.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = one_or_more)]
     threads: usize,
+    /// Queries that a thread searches for at once, which share what they read.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = one_or_more)]
+    at_once: usize,
     /// Leave out the reading of the whole column beforehand, to measure one that is larger than memory.
     #[arg(long)]
     cold: bool,
@@ -379,9 +382,13 @@ impl Bench<'_> {
         let count = latencies.len();
         let at = |percent: usize| latencies[(count * percent / 100).min(count - 1)];
         let (name, value) = self.effort.param();
-        let params = json!({
+        let mut params = json!({
             name: value, "k": self.arguments.k, "threads": self.arguments.threads,
         });
+        // Rows of searches one by one have the parameters that they have always had, so that they can be compared.
+        if self.arguments.at_once > 1 {
+            params["at_once"] = json!(self.arguments.at_once);
+        }
         let metrics = json!({
             "recall": work.recall,
             "codes": work.codes,
@@ -396,7 +403,7 @@ impl Bench<'_> {
         report.add("search", params, metrics)
     }
 
-    fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<SearchOutcome> {
+    fn request(&self, query: usize) -> SearchRequest<'_> {
         let mut request = SearchRequest::new(self.queries.row(query), self.arguments.k);
         match self.effort {
             Effort::Ef(ef_search) => request.ef_search = ef_search,
@@ -407,7 +414,30 @@ impl Bench<'_> {
                 request.target_recall = Some(target);
             }
         }
-        Ok(self.column.search(&request, scratch)?)
+        request
+    }
+
+    fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<SearchOutcome> {
+        Ok(self.column.search(&self.request(query), scratch)?)
+    }
+
+    /// Searches for as many as go together, of which this is the first; behind the last query comes the first again.
+    fn search_at_once(&self, first: usize, scratch: &mut Scratch) -> anyhow::Result<()> {
+        let rows = self.queries.rows;
+        if self.arguments.at_once == 1 {
+            self.search(first % rows, scratch)?;
+            return Ok(());
+        }
+        let queries = first..first + self.arguments.at_once;
+        let requests: Vec<SearchRequest<'_>> =
+            queries.map(|query| self.request(query % rows)).collect();
+        let found = self
+            .column
+            .search_batch(&requests, std::slice::from_mut(scratch));
+        for one in found {
+            one?;
+        }
+        Ok(())
     }
 
     fn work(&self) -> anyhow::Result<Work> {
@@ -439,13 +469,16 @@ impl Bench<'_> {
         let mut now = Instant::now();
         // All queries at least once: the last ones may be the hard ones.
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
+            let at_once = self.arguments.at_once;
+            let at = next.fetch_add(at_once, Ordering::Relaxed);
             if now >= end && at >= self.queries.rows {
                 break;
             }
-            self.search(at % self.queries.rows, &mut scratch)?;
+            self.search_at_once(at, &mut scratch)?;
             let done = Instant::now();
-            measured.latencies_us.push((done - now).as_secs_f64() * 1e6);
+            let took_us = (done - now).as_secs_f64() * 1e6;
+            let of_each = std::iter::repeat_n(took_us, at_once);
+            measured.latencies_us.extend(of_each);
             now = done;
         }
         measured.cpu_s = thread_cpu_time().saturating_sub(cpu).as_secs_f64();

@@ -44,6 +44,7 @@ fn on_a_line(folder: &Path) -> VectorsArguments {
         ef_search: vec![3, 10],
         k: 3,
         threads: 2,
+        at_once: 1,
         cold: false,
         image: None,
         json: Some(path("json")),
@@ -83,10 +84,22 @@ fn a_run_reports_one_build_and_one_row_per_effort() {
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[3]["params"]["probes"], 3);
+    let at_once = VectorsArguments {
+        at_once: 5,
+        ..lists
+    };
+    run(&at_once, &Begun::default()).unwrap();
+    let report = std::fs::read(path("json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[3]["params"]["at_once"], 5);
+    assert_eq!(rows[3]["metrics"]["recall"], 1.0);
     let wanted = VectorsArguments {
+        at_once: 1,
         probes: Vec::new(),
         target_recall: vec![0.5, 1.0],
-        ..lists
+        ..at_once
     };
     run(&wanted, &Begun::default()).unwrap();
     let report = std::fs::read(path("json")).unwrap();
