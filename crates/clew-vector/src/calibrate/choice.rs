@@ -8,6 +8,8 @@ use super::{HITS, Point, RECALL_AIM, cost_of, missed};
 
 /// A column that has grown by this factor since is measured again.
 const RECHOOSE_RATIO: usize = 4;
+/// Lists may take so many times what a graph takes: they are smaller, and a merge forms them several times as fast.
+const LISTS_MARGIN: f32 = 1.1;
 /// What is missed falls with effort at least as a power of this: recall that stays where it is has reached its limit.
 const SLOPE_MAX: f64 = -0.2;
 
@@ -28,6 +30,16 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// The recall that two structures are compared at, by the share that each finds with the efforts tried; `None` where
+    /// nothing was tried.
+    pub(super) fn compared_at(first: &[Tried], second: &[Tried]) -> Option<f32> {
+        let best = |tried: &[Tried]| {
+            let few = tried.iter().rfind(|one| one.k == HITS[0]);
+            few.map(|one| one.recall)
+        };
+        Some(RECALL_AIM.min(best(first)?.max(best(second)?)))
+    }
+
     /// Compares what was tried; `None` where too few vectors are there to try anything.
     #[allow(clippy::cast_possible_truncation, reason = "rounds")]
     pub(crate) fn of(rows: usize, walks: &[Tried], lists: &[Tried]) -> Option<Self> {
@@ -35,9 +47,8 @@ impl Choice {
             let few = tried.iter().filter(|one| one.k == HITS[0]);
             few.map(|one| (one.ns, one.recall)).collect()
         };
+        let recall = Self::compared_at(walks, lists)?;
         let (walks, lists) = (of_few(walks), of_few(lists));
-        let best = |points: &[(f64, f32)]| points.last().map(|point| point.1);
-        let recall = RECALL_AIM.min(best(&walks)?.max(best(&lists)?));
         let price = |points: Vec<(f64, f32)>| {
             let price = cost_of(points.into_iter(), recall);
             price.unwrap_or(f64::INFINITY) as f32
@@ -50,9 +61,9 @@ impl Choice {
         })
     }
 
-    /// Whether lists are the faster ones.
+    /// Whether lists are kept: they are faster than a graph, or hardly slower.
     pub fn is_for_lists(&self) -> bool {
-        self.lists_ns < self.graph_ns
+        self.lists_ns < LISTS_MARGIN * self.graph_ns
     }
 
     /// Whether it still holds for so many vectors.
@@ -141,6 +152,13 @@ mod tests {
         );
         let cheap = tried(&[(1, 0.5, 5.0), (8, 0.96, 15.0)]);
         assert!(Choice::of(1_000, &walks, &cheap).unwrap().is_for_lists());
+        // What is hardly slower is kept for being smaller.
+        let near = tried(&[(1, 0.5, 5.0), (8, 0.96, 27.0)]);
+        let near = Choice::of(1_000, &walks, &near).unwrap();
+        assert!(
+            near.lists_ns > near.graph_ns && near.is_for_lists(),
+            "{near:?}"
+        );
         assert!(choice.holds_for(3_999) && !choice.holds_for(4_000));
     }
 

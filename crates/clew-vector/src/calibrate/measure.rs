@@ -1,10 +1,11 @@
 //! Searches for some of a column's own vectors, with growing effort: what they find, and what they cost.
 
 use std::thread;
+use std::time::Duration;
 
 use clew_platform::thread_cpu_time;
 
-use super::{EFFORTS, HITS, PROBES, Point, RECALL_AIM, RECALL_MAX, whole};
+use super::{Choice, EFFORTS, HITS, PROBES, Point, RECALL_AIM, RECALL_MAX, whole};
 use crate::column::View;
 use crate::plan::Plan;
 use crate::random::spread;
@@ -16,6 +17,9 @@ use crate::{ColumnOptions, Scratch, SearchRequest, VectorError};
 const QUERIES_MIN: usize = 100;
 const QUERIES_MAX: usize = 400;
 const ROWS_PER_QUERY: usize = 500;
+
+/// How often a search is done to find its price.
+const TURNS: usize = 4;
 
 const QUERY_SEED: u64 = 0x7175_6572_6965_7321;
 
@@ -103,7 +107,7 @@ impl Learning {
         Ok(learning)
     }
 
-    /// Tries every effort that is less than a scan, until nearly all is found; goes on where [`Learning::price`] ended.
+    /// Tries every effort that is less than a scan, until nearly all is found; goes on where [`Learning::prices`] ended.
     /// Costs some 1,800 walks, or some 3,000 searches of a few lists.
     pub(crate) fn try_all(
         &self,
@@ -124,9 +128,64 @@ impl Learning {
         Ok(tried)
     }
 
-    /// Tries as much as tells what a search for a few hits costs that finds what a choice asks for. What is read for the
-    /// first time takes longer, which would be added to its price: one search for each vector comes before.
-    pub(crate) fn price(
+    /// Tries each of two structures as far as tells what a search for a few hits costs that finds what a choice asks for, and
+    /// what these searches cost beside each other.
+    pub(crate) fn prices(
+        &self,
+        options: &ColumnOptions,
+        structures: [(&View<'_>, Structure); 2],
+    ) -> Result<[Vec<Tried>; 2], VectorError> {
+        let [(view, structure), (other_view, other)] = structures;
+        let mut tried = [
+            self.try_for_choice((view, options), structure)?,
+            self.try_for_choice((other_view, options), other)?,
+        ];
+        self.price_in_turns(options, structures, &mut tried)?;
+        Ok(tried)
+    }
+
+    /// Measures anew what those of the tried efforts cost that a choice is made by: all of them in turns, so that what else
+    /// the machine does hits both structures alike, and some times over.
+    fn price_in_turns(
+        &self,
+        options: &ColumnOptions,
+        structures: [(&View<'_>, Structure); 2],
+        tried: &mut [Vec<Tried>; 2],
+    ) -> Result<(), VectorError> {
+        let [few, _] = HITS;
+        let Some(recall) = Choice::compared_at(&tried[0], &tried[1]) else {
+            return Ok(());
+        };
+        let mut priced: Vec<((usize, usize), Least)> = Vec::new();
+        for (which, tried) in tried.iter().enumerate() {
+            let places = deciding(tried, recall).into_iter();
+            priced.extend(places.map(|at| ((which, at), Least::default())));
+        }
+        let queries = &self.queries[..self.queries.len().min(QUERIES_MIN)];
+        let last = priced.len().saturating_sub(1);
+        for turn in 0..TURNS {
+            for step in 0..priced.len() {
+                let one = if turn % 2 == 0 { step } else { last - step };
+                let ((which, at), least) = &mut priced[one];
+                let (view, structure) = structures[*which];
+                let way = structure.way(tried[*which][*at].effort);
+                let (took, _) = self.for_each(queries, |query, scratch| {
+                    let before = thread_cpu_time();
+                    query.nearest(view, options, (few, way), scratch)?;
+                    Ok(thread_cpu_time().saturating_sub(before))
+                })?;
+                least.take(&took);
+            }
+        }
+        for ((which, at), least) in priced {
+            tried[which][at].ns = least.mean_ns();
+        }
+        Ok(())
+    }
+
+    /// Tries a few hits until as much is found as a choice asks for. What is read for the first time takes longer: one search
+    /// for each vector comes before.
+    fn try_for_choice(
         &self,
         (view, options): (&View<'_>, &ColumnOptions),
         structure: Structure,
@@ -229,6 +288,39 @@ impl Learning {
             total += ns;
         }
         Ok((all, total))
+    }
+}
+
+/// The efforts that a choice at a recall is made by: the least, which tells what is done once, and those around the recall.
+fn deciding(tried: &[Tried], recall: f32) -> Vec<usize> {
+    let reached = tried.iter().position(|one| one.recall >= recall);
+    let around = reached.map(|at| at.saturating_sub(1)..at + 1);
+    let mut places: Vec<usize> = around.into_iter().flatten().collect();
+    if !tried.is_empty() && places.first() != Some(&0) {
+        places.insert(0, 0);
+    }
+    places
+}
+
+/// Processor time of searches that are done several times over: the least of each counts. What else a machine does takes caches
+/// away from a search and interrupts it, which only ever makes it longer.
+#[derive(Debug, Default)]
+struct Least {
+    ns: Vec<f64>,
+}
+
+impl Least {
+    /// Takes what each of the searches took this time.
+    fn take(&mut self, took: &[Duration]) {
+        self.ns.resize(took.len(), f64::INFINITY);
+        for (least, took) in self.ns.iter_mut().zip(took) {
+            *least = least.min(took.as_secs_f64() * 1e9);
+        }
+    }
+
+    /// Nanoseconds of a search, on the mean.
+    fn mean_ns(&self) -> f64 {
+        self.ns.iter().sum::<f64>() / self.ns.len().max(1) as f64
     }
 }
 
@@ -350,5 +442,46 @@ impl Query {
             Way::Scan => Plan::Scan,
         };
         crate::search::ranked_by(view, options, (&request, plan, hidden), scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_disturbs_a_search_once_is_not_in_its_price() {
+        let us = |each: &[u64]| -> Vec<Duration> {
+            each.iter().copied().map(Duration::from_micros).collect()
+        };
+        let mut least = Least::default();
+        for round in [[10, 900, 30], [700, 20, 31], [11, 21, 800]] {
+            least.take(&us(&round));
+        }
+        assert!((least.mean_ns() - 20_000.0).abs() < 1.0, "{least:?}");
+        assert!(Least::default().mean_ns().abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_choice_is_made_by_the_least_effort_and_those_around_the_recall() {
+        let tried = |recalls: &[f32]| -> Vec<Tried> {
+            let one = |(at, &recall): (usize, &f32)| Tried {
+                k: HITS[0],
+                effort: at + 1,
+                recall,
+                ns: 0.0,
+            };
+            recalls.iter().enumerate().map(one).collect()
+        };
+        let check = |recalls: &[f32], recall, places: &[usize]| {
+            assert_eq!(deciding(&tried(recalls), recall), places, "{recalls:?}");
+        };
+        check(&[0.5, 0.8, 0.9, 0.96], 0.95, &[0, 2, 3]);
+        check(&[0.5, 0.96], 0.95, &[0, 1]);
+        check(&[0.96], 0.95, &[0]);
+        // It stays behind the other one, which finds that much.
+        check(&[0.5, 0.8], 0.9, &[0]);
+        check(&[0.5, 0.8, 0.9, 0.9], 0.9, &[0, 1, 2]);
+        check(&[], 0.9, &[]);
     }
 }

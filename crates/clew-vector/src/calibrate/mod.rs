@@ -1,12 +1,15 @@
 //! How much effort a recall takes, learnt when a graph or lists are built: some of the column's own vectors are
 //! searched for with growing effort, and what is found is compared with a scan. Each vector is left out of its own
-//! answer. Where both were built, what the searches cost decides which of them is kept ([`choice`]).
+//! answer. Where both were built, what the searches cost decides which of them is kept ([`choice`]); parts of a whole keep the
+//! same ([`agreed`]).
 
+mod agreed;
 mod choice;
 mod measure;
 
 use bytemuck::{Pod, Zeroable};
 
+pub(crate) use agreed::Agreed;
 pub use choice::Choice;
 pub(crate) use choice::{as_one_of, points_in_place_of};
 pub(crate) use measure::{Learning, Structure, Tried};

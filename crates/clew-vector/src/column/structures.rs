@@ -1,7 +1,9 @@
 //! What a column is searched through is built here, and tried: where nobody insists on a graph, lists beside it, and the
 //! faster of the two is kept.
 
-use crate::calibrate::{Choice, Learning, Point, Structure, Tried, as_one_of, points_in_place_of};
+use crate::calibrate::{
+    Agreed, Choice, Learning, Point, Structure, Tried, as_one_of, points_in_place_of,
+};
 use crate::column::View;
 use crate::column::builder::{ColumnBuilder, ImageOptions};
 use crate::column::built::{Before, Built, Learnt, Structures};
@@ -44,13 +46,40 @@ impl ColumnBuilder {
                 self.build_named_graph(how, structure, None)
             }
             (Some(Structures::Lists(reuse)), Some(choice)) => {
-                self.build_chosen_lists(how, &reuse, (choice, points))
+                self.build_chosen_lists(how, Some(&reuse), (choice, points))
             }
             (Some(structure @ Structures::Graph(_)), Some(choice)) => {
                 self.build_named_graph(how, Some(structure), Some(choice))
             }
-            (structure, _) => self.build_both(how, structure),
+            (structure, _) => self.build_as_agreed(how, structure),
         }
+    }
+
+    /// What other parts of the whole have chosen, or whichever of a graph and lists is the faster one.
+    fn build_as_agreed(
+        &self,
+        how: ImageOptions,
+        before: Option<Structures<'_>>,
+    ) -> Result<(Option<Built>, Learnt), VectorError> {
+        let settled = self.agreed().and_then(|agreed| agreed.settled(self.len()));
+        match (settled, before) {
+            (Some((choice, points)), before) if choice.is_for_lists() => {
+                let reuse = match &before {
+                    Some(Structures::Lists(reuse)) => Some(reuse),
+                    Some(Structures::Graph(_)) | None => None,
+                };
+                self.build_chosen_lists(how, reuse, (choice, &points))
+            }
+            (Some((choice, _)), before) => self.build_named_graph(how, before, Some(choice)),
+            (None, before) => self.build_both(how, before),
+        }
+    }
+
+    /// What parts of the same whole have chosen, where there are several.
+    fn agreed(&self) -> Option<&Agreed> {
+        let shared = self.shared.as_deref();
+        let shared = shared.filter(|shared| shared.parts() > 1);
+        shared.map(SharedCentres::agreed)
     }
 
     fn build_named_graph(
@@ -93,14 +122,14 @@ impl ColumnBuilder {
         Ok((Some(built), learnt))
     }
 
-    /// Lists that were chosen before, and still hold.
+    /// Lists that were chosen before, by the points of a graph, and still hold.
     fn build_chosen_lists(
         &self,
         how: ImageOptions,
-        reuse: &ReuseLists<'_>,
+        reuse: Option<&ReuseLists<'_>>,
         (choice, points): (Choice, &[Point]),
     ) -> Result<(Option<Built>, Learnt), VectorError> {
-        let Some(built) = self.build_lists(how, Some(reuse))? else {
+        let Some(built) = self.build_lists(how, reuse)? else {
             return Ok((None, Learnt::default()));
         };
         let tried = self.try_all(&built, how)?;
@@ -122,23 +151,32 @@ impl ColumnBuilder {
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
         let both = [&graph, &lists];
         let learning = self.learning(&both, how)?;
-        let price = |built: &Built, structure| {
-            self.seen(&[built], |view| {
-                learning.price((view, &self.options), structure)
+        let [walks, tried] = self.seen(&[&graph], |walked| {
+            self.seen(&[&lists], |listed| {
+                let both = [(walked, Structure::Graph), (listed, Structure::Lists)];
+                learning.prices(&self.options, both)
             })
+        })?;
+        let own = Choice::of(self.len(), &walks, &as_one_of(&tried, self.parts()));
+        let agreed = self.agreed();
+        let choice = own.map(|own| agreed.map_or(own, |agreed| agreed.agree(own)));
+        let learn = |points: &[Point]| {
+            if let (Some(agreed), Some(choice)) = (agreed, &choice) {
+                agreed.learn(choice, points);
+            }
         };
-        let walks = price(&graph, Structure::Graph)?;
-        let tried = price(&lists, Structure::Lists)?;
-        let choice = Choice::of(self.len(), &walks, &as_one_of(&tried, self.parts()));
         match choice {
             Some(choice) if choice.is_for_lists() => {
                 let walks = self.try_with(&learning, (&graph, Structure::Graph), walks)?;
                 let tried = self.try_with(&learning, (&lists, Structure::Lists), tried)?;
                 let points: Vec<_> = walks.iter().map(Tried::point).collect();
+                learn(&points);
                 let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), choice);
                 Ok((Some(lists), learnt))
             }
             _ => {
+                // A graph is not measured by others' points.
+                learn(&[]);
                 let structure = Structure::GraphUnseen;
                 let walks = self.try_with(&learning, (&graph, structure), Vec::new())?;
                 let learnt = Learnt {

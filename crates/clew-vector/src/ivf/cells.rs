@@ -8,6 +8,7 @@ use bytemuck::cast_slice;
 use clew_kernels::kernels;
 use parking_lot::Mutex;
 
+use crate::calibrate::Agreed;
 use crate::codes::{Frame, Residual};
 use crate::ivf::build::{BuildLists, product_part};
 use crate::ivf::coding::Coding;
@@ -147,12 +148,14 @@ fn identity_of(frame: &Frame, coding: &Coding, centres: &Points) -> NonZeroU64 {
 ///
 /// The first column that is built forms them, as many as one column of all vectors would have. Those that come later take
 /// them if they fit; where they do not, a column forms its own, which take the place of the others. Columns with the same
-/// centres are searched for a vector with one [`Horizon`](crate::Horizon) at little more than the cost of one column.
+/// centres are searched for a vector with one [`Horizon`](crate::Horizon) at little more than the cost of one column. So parts
+/// whose lists stand in for a graph choose alike: as the first of them that was measured, while they are of about its size.
 #[derive(Debug)]
 pub struct SharedCentres {
     parts: usize,
     /// Centres, and the mean squared distance from them of rows like those that they were formed by.
     cells: Mutex<Option<(Arc<Cells>, f32)>>,
+    agreed: Agreed,
 }
 
 impl SharedCentres {
@@ -161,7 +164,13 @@ impl SharedCentres {
         SharedCentres {
             parts: parts.max(1),
             cells: Mutex::new(None),
+            agreed: Agreed::default(),
         }
+    }
+
+    /// Whether the parts are searched through lists at all, as far as one of them was free to choose.
+    pub(crate) fn agreed(&self) -> &Agreed {
+        &self.agreed
     }
 
     /// Parts that are searched together.

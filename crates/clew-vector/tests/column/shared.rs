@@ -281,6 +281,42 @@ fn parts_that_would_be_scanned_alone_are_searched_at_once_by_lists_of_the_whole(
     assert!(5 * read < scanned, "{read} {scanned}");
 }
 
+#[test]
+fn parts_that_are_free_to_choose_choose_alike() {
+    const LONG: usize = 256;
+    const ROWS: usize = 2_200;
+    let (rows, queries) = clustered(3 * ROWS, LONG, 8);
+    let centres = Arc::new(SharedCentres::new(3));
+    let how = ImageOptions {
+        graph: GraphChoice::WhenWorthIt,
+        ..HOW
+    };
+    let parts = rows.chunks(ROWS).map(|part| {
+        let builder = builder(ColumnOptions::new(LONG, Space::L2), part).sharing(centres.clone());
+        let mut image = Vec::new();
+        builder.write(how, &mut image).unwrap();
+        Column::open(image).unwrap()
+    });
+    let parts: Vec<Column<Vec<u8>>> = parts.collect();
+    let first = parts[0].choice().unwrap();
+    for part in &parts {
+        part.verify().unwrap();
+        assert_eq!(part.choice().unwrap(), first);
+        assert_eq!(part.has_lists(), first.is_for_lists());
+        assert_eq!(part.has_graph(), !first.is_for_lists());
+        // An effort means as much in those that were not measured.
+        let (mut found, mut wanted) = (0, 0);
+        for query in &queries {
+            let request = SearchRequest::new(query, 10);
+            let truth = exact(part, &request).hits;
+            let hits = search(part, &request, &mut Scratch::default()).hits;
+            wanted += truth.len();
+            found += hits.iter().filter(|hit| truth.contains(hit)).count();
+        }
+        assert!(found as f64 > 0.9 * wanted as f64, "{found} of {wanted}");
+    }
+}
+
 /// The columns, with the documents that may be hits in each.
 type Asked<'a> = Vec<(&'a Column<Vec<u8>>, Option<Filter<'a>>)>;
 
