@@ -293,13 +293,14 @@ impl<'a> ScanLists<'a> {
         (rank, list): (usize, usize),
     ) -> Result<u64, DamagedList> {
         let start = seeker.start((rank, list), self.lists, (self.space, self.kernels))?;
-        for step in self.steps(list)? {
+        let (count, steps) = self.steps(list)?;
+        for step in steps {
             if pace.is_over() {
                 break;
             }
             self.scan_step(step, start, seeker)?;
         }
-        self.row_count_of(list)
+        Ok(count)
     }
 
     /// The same for several seekers, those that are picked, each with the list's rank for it: what is read of the list is in the cache for all but the first
@@ -315,11 +316,12 @@ impl<'a> ScanLists<'a> {
             let form = (self.space, self.kernels);
             starts.push(seekers[one].start((rank, list), self.lists, form)?);
         }
-        for step in self.steps(list)? {
+        let (count, steps) = self.steps(list)?;
+        for step in steps {
             let mut rest = picks.clone().zip(&*starts);
             while let Some(((one, _), &start)) = rest.next() {
                 if pace.is_over() {
-                    return self.row_count_of(list);
+                    return Ok(count);
                 }
                 match rest.next() {
                     Some(((other, _), &other_start)) => {
@@ -330,19 +332,21 @@ impl<'a> ScanLists<'a> {
                 }
             }
         }
-        self.row_count_of(list)
+        Ok(count)
     }
 
-    fn row_count_of(&self, list: usize) -> Result<u64, DamagedList> {
-        Ok(self.lists.list(list)?.0.len() as u64)
-    }
-
-    fn steps(&self, list: usize) -> Result<impl Iterator<Item = Step<'a>> + use<'a>, DamagedList> {
+    /// How many rows a list has, and the steps that it is gone through in.
+    fn steps(
+        &self,
+        list: usize,
+    ) -> Result<(u64, impl Iterator<Item = Step<'a>> + use<'a>), DamagedList> {
         let lists = self.lists;
         let (rows, blocks) = lists.list(list)?;
+        let count = rows.len() as u64;
         let blocks = blocks.chunks(STEP_BLOCKS * lists.block_bytes());
         let rows = rows.chunks(STEP_BLOCKS * FAST_ROWS);
-        Ok(blocks.zip(rows).map(|(blocks, rows)| Step { rows, blocks }))
+        let steps = blocks.zip(rows);
+        Ok((count, steps.map(|(blocks, rows)| Step { rows, blocks })))
     }
 
     fn scan_step(
