@@ -13,7 +13,7 @@ use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
 use crate::shape::read_shapes;
 use crate::vector::{check_sparse_method, read_vector};
-use crate::words::{java_class, neither_true_nor_false};
+use crate::words::{java_class, neither_true_nor_false, with_field};
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -474,11 +474,6 @@ fn switch(text: &str) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     }
-}
-
-/// The name of a parameter of a field, as it is told with that of the field.
-pub(crate) fn with_field(path: &str, key: &str) -> String {
-    format!("{}.{key}", path.rsplit('.').next().unwrap_or(path))
 }
 
 /// A text that should be a number.

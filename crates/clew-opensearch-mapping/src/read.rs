@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use crate::alias;
 use crate::derived;
-use crate::parameters::{as_object, check_new, named_boolean, read_field, show, with_field};
+use crate::parameters::{as_object, check_new, named_boolean, read_field, show};
 use crate::source;
 use crate::template;
-use crate::words::java_class;
+use crate::words::{java_class, with_field};
 
 /// Parameters of the whole mapping that are only shown again; `derived` is so where it was kept before it meant anything.
 const ROOT_SHOWN: [&str; 7] = [

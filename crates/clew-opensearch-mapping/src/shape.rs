@@ -4,7 +4,8 @@ use clew_schema::geo::clockwise;
 use clew_schema::{FieldKind, FieldSpec, MappingError};
 use serde_json::Value;
 
-use crate::parameters::{named_boolean, show, with_field};
+use crate::parameters::{named_boolean, show};
+use crate::words::with_field;
 
 /// Parameters of the prefix trees of old, which are gone: they are taken and shown, and change nothing.
 const TREE_PARAMETERS: [&str; 6] = [

@@ -209,111 +209,62 @@ fn errors_are_in_opensearchs_words() {
     );
 }
 
+const NEITHER: &str = "Failed to parse value [x] as only [true] or [false] are allowed.";
+const ILLEGAL: &str = "illegal_argument_exception";
+
+#[rustfmt::skip]
+const UNFIT: &[(&str, &str, &str)] = &[
+    (r#"{"properties": {"a": {"type": "integer", "null_value": "x"}}}"#, "number_format_exception", "For input string: \"x\""),
+    (r#"{"properties": {"a": {"type": "boolean", "null_value": "x"}}}"#, ILLEGAL, NEITHER),
+    (r#"{"properties": {"a": {"type": "keyword", "ignore_above": "x"}}}"#, "number_format_exception", "For input string: \"x\""),
+    (r#"{"properties": {"a": {"type": "text", "store": "x"}}}"#, ILLEGAL, NEITHER),
+    (r#"{"properties": {"a": {"type": "text", "norms": "x"}}}"#, ILLEGAL, NEITHER),
+    (r#"{"properties": {"a": {"type": "scaled_float", "scaling_factor": "x"}}}"#, "number_format_exception", "For input string: \"x\""),
+    (r#"{"properties": {"a": {"type": "scaled_float"}}}"#, ILLEGAL, "Field [scaling_factor] is required"),
+    (r#"{"properties": {"a": {"type": "scaled_float", "scaling_factor": 0}}}"#, ILLEGAL, "[scaling_factor] must be a positive number, got [0.0]"),
+    (r#"{"properties": 1}"#, "parse_exception", "properties must be a map type"),
+    (r#"{"properties": {"a": {"type": "join", "relations": 1}}}"#, "parse_exception", "relations should be a hash but was of type: class java.lang.Integer"),
+    (r#"{"properties": {"a": {"type": "text", "meta": 1}}}"#, "mapper_parsing_exception", "[meta] must be an object, got Integer[1] for field [a]"),
+    (r#"{"properties": {"a": {"type": "keyword", "fields": 1}}}"#, "mapper_parsing_exception", "expected map for property [fields] on field [1] or [fields] but got a class java.lang.Integer"),
+    (r#"{"_source": {"enabled": "x"}}"#, ILLEGAL, NEITHER),
+];
+
 #[test]
 fn what_a_value_should_be_is_told_by_the_type_of_the_error() {
-    let field = |field: Value| json!({"properties": {"a": field}});
-    let neither = "Failed to parse value [x] as only [true] or [false] are allowed.";
-    let no_number = "For input string: \"x\"";
-    let (illegal, number) = ("illegal_argument_exception", "number_format_exception");
-    for (body, kind, told) in [
-        (
-            field(json!({"type": "integer", "null_value": "x"})),
-            number,
-            no_number,
-        ),
-        (
-            field(json!({"type": "boolean", "null_value": "x"})),
-            illegal,
-            neither,
-        ),
-        (
-            field(json!({"type": "keyword", "ignore_above": "x"})),
-            number,
-            no_number,
-        ),
-        (
-            field(json!({"type": "text", "store": "x"})),
-            illegal,
-            neither,
-        ),
-        (
-            field(json!({"type": "text", "norms": "x"})),
-            illegal,
-            neither,
-        ),
-        (
-            field(json!({"type": "scaled_float", "scaling_factor": "x"})),
-            number,
-            no_number,
-        ),
-        (
-            field(json!({"type": "scaled_float"})),
-            illegal,
-            "Field [scaling_factor] is required",
-        ),
-        (
-            field(json!({"type": "scaled_float", "scaling_factor": 0})),
-            illegal,
-            "[scaling_factor] must be a positive number, got [0.0]",
-        ),
-        (
-            json!({"properties": 1}),
-            "parse_exception",
-            "properties must be a map type",
-        ),
-        (
-            field(json!({"type": "join", "relations": 1})),
-            "parse_exception",
-            "relations should be a hash but was of type: class java.lang.Integer",
-        ),
-        (
-            field(json!({"type": "text", "meta": 1})),
-            "mapper_parsing_exception",
-            "[meta] must be an object, got Integer[1] for field [a]",
-        ),
-        (
-            field(json!({"type": "keyword", "fields": 1})),
-            "mapper_parsing_exception",
-            "expected map for property [fields] on field [1] or [fields] but got a class java.lang.Integer",
-        ),
-        (json!({"_source": {"enabled": "x"}}), illegal, neither),
-    ] {
+    for (body, kind, told) in UNFIT {
+        let body: Value = serde_json::from_str(body).unwrap();
         let refused = try_mapping(&body).unwrap_err();
-        assert_eq!(
-            (error_type(&refused), reason(&refused).as_str()),
-            (kind, told),
-            "{body}"
-        );
+        assert_eq!(error_type(&refused), *kind, "{body}");
+        assert_eq!(reason(&refused), *told, "{body}");
         assert_eq!(error_cause(&refused), None, "{body}");
     }
+}
+
+#[test]
+fn flags_that_are_none_are_told_by_their_names() {
+    let field = |field: Value| json!({ "properties": { "a": field } });
     for (body, name) in [
         (
-            field(json!({"type": "nested", "include_in_parent": "x"})),
+            field(json!({ "type": "nested", "include_in_parent": "x" })),
             "a.include_in_parent",
         ),
         (
-            field(json!({"type": "object", "enabled": "x"})),
+            field(json!({ "type": "object", "enabled": "x" })),
             "enabled.enabled",
         ),
         (
-            field(json!({"type": "geo_point", "ignore_malformed": "x"})),
+            field(json!({ "type": "geo_point", "ignore_malformed": "x" })),
             "a.ignore_malformed",
         ),
-        (json!({"dynamic": "x"}), "dynamic.dynamic"),
-        (json!({"date_detection": "x"}), "date_detection"),
+        (json!({ "dynamic": "x" }), "dynamic.dynamic"),
+        (json!({ "date_detection": "x" }), "date_detection"),
     ] {
         let refused = try_mapping(&body).unwrap_err();
         let told = format!("Could not convert [{name}] to boolean");
-        assert_eq!(
-            (error_type(&refused), reason(&refused)),
-            (illegal, told),
-            "{body}"
-        );
-        assert_eq!(
-            error_cause(&refused),
-            Some((illegal, neither.to_string())),
-            "{body}"
-        );
+        assert_eq!(error_type(&refused), ILLEGAL, "{body}");
+        assert_eq!(reason(&refused), told, "{body}");
+        let within = Some((ILLEGAL, NEITHER.to_string()));
+        assert_eq!(error_cause(&refused), within, "{body}");
     }
 }
 

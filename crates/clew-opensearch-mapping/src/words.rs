@@ -72,6 +72,11 @@ pub(crate) fn neither_true_nor_false(text: &str) -> String {
     format!("Failed to parse value [{text}] as only [true] or [false] are allowed.")
 }
 
+/// The name of a parameter of a field, as it is told with that of the field.
+pub(crate) fn with_field(path: &str, key: &str) -> String {
+    format!("{}.{key}", last(path))
+}
+
 /// The class that Java reads a value as.
 pub(crate) fn java_class(value: &Value) -> &'static str {
     match value {

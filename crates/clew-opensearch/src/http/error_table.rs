@@ -64,9 +64,7 @@ impl From<&EngineError> for ApiError {
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }
-            EngineError::Document { id, source } => {
-                return document_error(id, source, status(error.kind()));
-            }
+            EngineError::Document { id, source } => return document_error(id, source),
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => mapping_cause(error),
@@ -129,7 +127,8 @@ pub(crate) fn mapping_cause(error: &MappingError) -> Cause {
 const OWN_ROOTS: [&str; 2] = ["parse_exception", "parsing_exception"];
 
 /// What is wrong with a document.
-fn document_error(id: &str, error: &DocumentError, status: StatusCode) -> ApiError {
+fn document_error(id: &str, error: &DocumentError) -> ApiError {
+    let status = StatusCode::BAD_REQUEST;
     let cause = Cause::new(document_error_type(error), document_reason(error, id));
     let Some((kind, reason)) = document_words::document_cause(error) else {
         return ApiError::new(status, cause);
