@@ -657,8 +657,10 @@ class Client(Session):
             for _ in range(2):
                 index(path.split("[")[0], "", json_path=path, json_cast_type="double")
         index("j", "", json_path="j['b']", json_cast_type="varchar")
+        index("whole", "", json_cast_type="double")
+        self.same(client.describe_index("paths", "$meta/whole")["json_path"], "whole", "a key as a whole, where no path is said")
         self.same(sorted(client.list_indexes("paths")),
-                  ["$meta/more/d", "j/", "j/a/0", "j/a/0/b", "of_a", "of_b", "of_c"], "names that nobody said")
+                  ["$meta/more/d", "$meta/whole", "j/", "j/a/0", "j/a/0/b", "of_a", "of_b", "of_c"], "names that nobody said")
         for code, said, call in [
             (65535, "multiple indexes on same field is not supported", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
             (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['a']", json_cast_type="double")),
@@ -677,7 +679,7 @@ class Client(Session):
             (1100, "json_cast_function STRING_TO_DOUBLE is not supported for json_cast_type VARCHAR",
              lambda: index("j", "x", json_path="j['x']", json_cast_type="varchar", json_cast_function="string_to_double")),
             (1101, "json index must specify cast type", lambda: index("nope", "x")),
-            (1101, "json index must specify json path", lambda: index("nope", "x", json_cast_type="double")),
+            (1100, "cannot parse identifier: 1", lambda: index("nope", "x", json_path="1", json_cast_type="double")),
             (1100, "TRIE are only supported on varchar field",
              lambda: index("nope", "x", kind="TRIE", json_path="nope['a']", json_cast_type="varchar")),
             (1100, "invalid index type: NO-TREE", lambda: index("nope", "x", kind="NO-TREE", json_path="nope", json_cast_type="varchar")),

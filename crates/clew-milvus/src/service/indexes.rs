@@ -8,8 +8,8 @@ use clew_query::FieldStep;
 use super::collections::{both_ways, check_may_be};
 use super::{Call, Service};
 use crate::collection::{
-    Collection, DataType, Field, KeptIndex, NameOf, VectorIndex, check_scalar, check_vector,
-    check_warmup, flattened, key_values, pairs,
+    Collection, DYNAMIC, DataType, Field, KeptIndex, NameOf, VectorIndex, check_scalar,
+    check_vector, check_warmup, flattened, key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -43,6 +43,10 @@ impl Service {
                 field: request.field_name,
                 params,
             };
+            if collection.field(&index.field).is_err() && json_path(&index).is_none() {
+                let path = index.field.clone();
+                index.params.insert("json_path".to_string(), path);
+            }
             if index.name.is_empty() {
                 index.name = usual_name(collection, &index);
             }
@@ -371,7 +375,8 @@ fn check_path(collection: &Collection, field: &Field, path: Option<&String>) -> 
     }
 }
 
-/// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields: these are JSON.
+/// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields, or of what lies inside:
+/// these are JSON.
 fn check_dynamic(collection: &Collection, index: &KeptIndex) -> Result<()> {
     if !collection.dynamic {
         return Err(MilvusError::invalid(format!(
@@ -386,11 +391,12 @@ fn check_dynamic(collection: &Collection, index: &KeptIndex) -> Result<()> {
     })?;
     let params = flattened(&index.params)?;
     check_scalar(&beyond, &params)?;
-    match params.contains_key("json_path") {
-        true => Ok(()),
-        false => Err(MilvusError::Missing(
-            "json index must specify json path: missing parameter[missing_param=json_path]".into(),
-        )),
+    let path = params.get("json_path").unwrap_or(&index.field);
+    match inside(path, collection)? {
+        Some((member, _)) if member == DYNAMIC => Ok(()),
+        _ => Err(MilvusError::invalid(format!(
+            "cannot parse identifier: {path}"
+        ))),
     }
 }
 
