@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    /// The same for what has to be made first.
+    /// Puts a value that does not stand in the texts as it is written.
     #[inline(never)]
     fn put_made(self, texts: &Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
         match self {
