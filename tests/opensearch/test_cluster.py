@@ -585,8 +585,8 @@ class Cluster(ClewTest):
         self.assertEqual(failed[1]["error"]["type"], "search_phase_execution_exception")
         self.assertEqual(failed[1]["task"]["status"]["created"], 0)
         # Not by everybody who searches all.
-        self.client.indices.refresh(index=".tasks")
-        self.assertEqual(self.client.count()["count"], 3)
+        self.client.indices.refresh(index="from,to,.tasks")
+        self.assertEqual(self.client.count()["count"], 6)
         found = self.client.search(index=".tasks", body={"query": {"term": {"task.action": "indices:data/write/reindex"}}})
         self.assertEqual({hit["_id"] for hit in found["hits"]["hits"]}, {copied[0], refused[0], failed[0]})
         self.restart()
