@@ -241,7 +241,8 @@ fn a_closed_index_stays_as_it_is_until_the_one_that_takes_its_place_is_whole() {
 
 #[test]
 fn a_closed_index_is_there_when_what_was_to_take_its_place_fails() {
-    let failing: [fn(&Node) -> Result<(), EngineError>; 3] = [
+    type Filled = fn(&Node) -> Result<(), EngineError>;
+    let failing: [Filled; 3] = [
         |_| {
             let reason = "there are no more documents".to_string();
             Err(EngineError::InvalidRequest { reason })
