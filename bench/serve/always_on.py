@@ -165,7 +165,7 @@ def report(given):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--rounds", type=int, default=40, help="pairs with and without a capture")
+    parser.add_argument("--rounds", type=int, default=100, help="pairs with and without a capture")
     parser.add_argument("--searches", type=int, default=500, help="of each measurement")
     parser.add_argument("--documents", type=int, default=50_000)
     parser.add_argument("--idle", type=float, default=20, help="seconds in which a server does nothing")
