@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use clew_platform::CancellationToken;
+use clew_platform::stopped;
 
 use super::speed::LOOK_EVERY;
 
@@ -36,7 +36,7 @@ impl Retries {
             return false;
         };
         let due = Instant::now() + delay;
-        while CancellationToken::current().stopped().is_none() {
+        while !stopped() {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -60,6 +60,8 @@ impl Retries {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::CancellationToken;
+
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use clew_platform::{CancellationToken, whole_ms};
+use clew_platform::{stopped, whole_ms};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -65,7 +65,7 @@ impl Speed {
     /// the job is cancelled, and goes by a new speed at once.
     pub(super) async fn wait(&self, documents: usize, began: Instant) {
         let since = Instant::now();
-        while CancellationToken::current().stopped().is_none() {
+        while !stopped() {
             let changed = self.changed.notified();
             let due = began + self.pause(documents);
             let left = due.saturating_duration_since(Instant::now());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use clew_platform::{CancellationToken, Task};
+use clew_platform::{Task, stopped};
 use clew_schema::percent::encoded;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -172,7 +172,7 @@ impl<'j> Scroll<'j> {
                     if !self.retries.wait().await {
                         return Err(error);
                     }
-                    if is_over() {
+                    if stopped() {
                         return Ok(None);
                     }
                 }
@@ -221,7 +221,7 @@ impl<'j> Scroll<'j> {
                     return answer.map(Some);
                 }
                 () = tokio::time::sleep(LOOK_EVERY) => {
-                    if is_over() {
+                    if stopped() {
                         return Ok(None);
                     }
                 }
@@ -232,10 +232,6 @@ impl<'j> Scroll<'j> {
 
 /// Reads an answer.
 type Reader<T> = fn(&Bytes) -> Result<T, ApiError>;
-
-fn is_over() -> bool {
-    CancellationToken::current().stopped().is_some()
-}
 
 /// What a request is sent and its answer read with, on the thread that waits for it.
 struct Asked {
