@@ -1,6 +1,6 @@
 use std::sync::OnceLock;
 
-use clew_platform::{RealClock, stopped};
+use clew_platform::{FixedClock, RealClock, stopped};
 
 use super::*;
 
@@ -8,13 +8,29 @@ fn pool(threads: usize) -> SearchPool {
     SearchPool::new(threads, 1, Arc::new(RealClock::default()))
 }
 
+/// One thread, and the clock that it goes by, which stands still.
+fn pool_with_clock() -> (SearchPool, Arc<FixedClock>) {
+    let clock = Arc::new(FixedClock::at(Duration::from_secs(1)));
+    (SearchPool::new(1, 1, clock.clone()), clock)
+}
+
+/// Which of what is at work takes long already.
+fn are_long(pool: &SearchPool) -> Vec<bool> {
+    let turns = pool.turns.all.lock();
+    turns.iter().map(|turn| turn.state.lock().is_long).collect()
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap()
+}
+
 #[test]
 fn all_threads_work_under_the_token_of_the_one_who_asked() {
     let pool = pool(3);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let token = CancellationToken::new();
     token.cancel("by user request");
     let asked = token.clone().scope(pool.run(stopped));
@@ -35,10 +51,7 @@ fn all_threads_work_under_the_token_of_the_one_who_asked() {
 #[test]
 fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
     let pool = pool(1);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let panics = || -> u32 { panic!("as it must") };
     let answer = runtime.block_on(pool.run(panics));
     assert!(matches!(answer, Err(EngineError::Panicked)));
@@ -51,10 +64,7 @@ fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
 #[test]
 fn a_long_search_keeps_no_short_one_waiting() {
     let pool = pool(1);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let (sender, receiver) = std::sync::mpsc::channel();
     let long = pool.run(move || receiver.recv().unwrap());
     // Only once it has run does the other one end.
@@ -73,16 +83,9 @@ fn a_long_search_keeps_no_short_one_waiting() {
 
 #[test]
 fn what_takes_long_yields_to_a_search_that_comes() {
-    let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
-    let pool = SearchPool::new(1, 1, clock.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let is_long = || -> Vec<bool> {
-        let turns = pool.turns.all.lock();
-        turns.iter().map(|turn| turn.state.lock().is_long).collect()
-    };
+    let (pool, clock) = pool_with_clock();
+    let runtime = runtime();
+    let is_long = || are_long(&pool);
     let (sender, receiver) = std::sync::mpsc::channel();
     let beside = pool.run_beside(move || receiver.recv().unwrap());
     let searches = async {
@@ -105,16 +108,9 @@ fn what_takes_long_yields_to_a_search_that_comes() {
 
 #[test]
 fn what_takes_long_yields_to_whatever_comes_while_searches_come() {
-    let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
-    let pool = SearchPool::new(1, 1, clock.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let is_long = || -> Vec<bool> {
-        let turns = pool.turns.all.lock();
-        turns.iter().map(|turn| turn.state.lock().is_long).collect()
-    };
+    let (pool, clock) = pool_with_clock();
+    let runtime = runtime();
+    let is_long = || are_long(&pool);
     let search_comes = || {
         let now = whole_ns(clock.monotonic());
         pool.turns.searched_ns.store(now, Ordering::Relaxed);
@@ -142,10 +138,7 @@ fn what_takes_long_yields_to_whatever_comes_while_searches_come() {
 #[test]
 fn what_is_asked_for_on_a_thread_of_its_own_runs_there() {
     let pool = Arc::new(pool(1));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let (inner, handle) = (pool.clone(), runtime.handle().clone());
     let both = pool.run_beside(move || {
         let outer = thread::current().id();
@@ -209,10 +202,7 @@ fn what_takes_as_long_as_others_is_not_long() {
 #[test]
 fn merges_that_wait_for_each_other_leave_room_for_what_else_runs_beside() {
     let pool = Arc::new(pool(1));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let gate = Arc::new(OnceLock::<usize>::new());
     let merge = |n: usize| {
         let (pool, gate) = (pool.clone(), gate.clone());
