@@ -13,6 +13,8 @@ K = 10
 GROUPS = 10
 BATCH = 1000
 RECALL_MIN = 0.95
+# Prices are shown in whole nanoseconds.
+ROUNDING = 1e-4
 
 
 def clustered(random, centers, count):
@@ -103,9 +105,13 @@ class Recall(ClewTest):
         self.assertLess(COUNT, 4 * (chosen["rows"] + 1))
         self.assertEqual(column["structure"], chosen["structure"])
         self.assertGreater(chosen["recall"], 0.9)
-        prices = {"graph": chosen["graph_ns"], "lists": chosen["lists_ns"]}
-        self.assertIsNotNone(prices[column["structure"]])
-        self.assertEqual(prices[column["structure"]], min(price for price in prices.values() if price is not None))
+        # Lists may cost a tenth more than a graph: they are smaller, and a merge forms them faster.
+        graph, lists = (float("inf") if price is None else price for price in (chosen["graph_ns"], chosen["lists_ns"]))
+        self.assertLess(min(graph, lists), float("inf"))
+        if column["structure"] == "lists":
+            self.assertLessEqual(lists, graph * 1.1 * (1 + ROUNDING))
+        else:
+            self.assertGreaterEqual(lists, graph * 1.1 * (1 - ROUNDING))
 
     def test_a_graph_that_is_insisted_on_is_what_there_is(self):
         method = {"name": "hnsw", "engine": "faiss", "space_type": "l2", "exact_structure": True}
