@@ -1,7 +1,7 @@
 //! By which names the server may be called. A page can have its own name resolve to the user's machine
 //! (DNS rebinding), and is then of the same origin as the server; the name is still the page's.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::bail;
 use axum::http::uri::Authority;
@@ -49,6 +49,27 @@ impl Hosts {
             }
         }
         Ok(hosts)
+    }
+
+    /// Whether the client called the server by an IPv4 address or one of its names, written as programs write it: what
+    /// [`Hosts::check`] would allow, told with a tenth of the work, as each request asks.
+    pub(super) fn know(&self, head: &request::Parts) -> bool {
+        let mut values = head.headers.get_all(header::HOST).iter();
+        let (Some(value), None, None) = (values.next(), values.next(), head.uri.authority()) else {
+            return false;
+        };
+        let Ok(text) = value.to_str() else {
+            return false;
+        };
+        let is_port = |port: &str| {
+            port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+        };
+        let name = match text.split_once(':') {
+            Some((name, port)) if is_port(port) => name,
+            Some(_) => return false,
+            None => text,
+        };
+        self.names.iter().any(|own| own == name) || name.parse::<Ipv4Addr>().is_ok()
     }
 
     /// The name and port that the client called, which only HTTP/1.0 may leave out.

@@ -59,6 +59,10 @@ impl Guard {
     }
 
     fn try_judge(&self, head: &request::Parts) -> Result<Verdict, Refusal> {
+        if !is_of_a_page(&head.headers) && self.hosts.know(head) {
+            check_form(head)?;
+            return Ok(Verdict::Pass(Page::None));
+        }
         let host = self.hosts.check(head)?;
         let origin = Origin::of(&head.headers, host.as_ref())?;
         let page = match origin {
@@ -103,6 +107,13 @@ fn foreign(origin: &HeaderValue) -> Refusal {
 
 fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Whether the request says what page it comes from: clients that are no browsers say nothing.
+fn is_of_a_page(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN)
+        || headers.contains_key(header::REFERER)
+        || headers.contains_key(&SEC_FETCH_SITE)
 }
 
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

@@ -271,6 +271,41 @@ fn a_host_is_a_name_of_the_server() {
     );
 }
 
+/// What is known at a glance is what a closer look allows.
+#[test]
+fn a_glance_at_a_host_allows_nothing_more() {
+    let guard = guard("{}");
+    let mut known = 0;
+    let names = [
+        "localhost",
+        "workstation",
+        "127.0.0.1",
+        "[::1]",
+        "evil.example",
+        "a@localhost",
+        "",
+        "1.2.3",
+        "LOCALHOST",
+    ];
+    let ports = ["", ":", ":9200", ":+80", ":65536", ":80:80", ":x", ": 80"];
+    for host in names
+        .iter()
+        .flat_map(|name| ports.map(|port| format!("{name}{port}")))
+    {
+        let head = Request::builder()
+            .header(header::HOST, &host)
+            .body(())
+            .unwrap()
+            .into_parts()
+            .0;
+        if guard.hosts.know(&head) {
+            known += 1;
+            assert!(guard.hosts.check(&head).is_ok(), "{host}");
+        }
+    }
+    assert_eq!(known, 6, "three names, with a port and without");
+}
+
 #[test]
 fn pages_that_are_allowed_are_answered() {
     let listed =
