@@ -114,20 +114,53 @@ impl std::fmt::Debug for Filter {
 
 impl Filter {
     /// The filter of a part; `before` is what terms went through before it.
-    #[allow(clippy::too_many_lines, reason = "one arm for each type of filter")]
     pub(super) fn compile(part: &Part<'_>, before: &Chain) -> Result<Self, String> {
-        Ok(match part.type_name() {
-            "lowercase" => {
-                let language = part.text("language").unwrap_or_default();
-                LowerCase::named(&language).map_or(Filter::Lower, Filter::LowerOf)
-            }
+        let name = part.type_name();
+        if let Some(filter) = Self::without_parameters(name) {
+            return Ok(filter);
+        }
+        if let Some(filter) = Self::stemming(part)? {
+            return Ok(filter);
+        }
+        if let Some(filter) = Self::with_parameters(part, before)? {
+            return Ok(filter);
+        }
+        if let Some(kept) = Kept::compile(part)? {
+            Ok(Filter::Kept(kept))
+        } else if let Some(beside) = Beside::compile(part, before)? {
+            Ok(Filter::Beside(beside))
+        } else if let Some(chosen) = Chosen::compile(part, before)? {
+            Ok(Filter::Chosen(chosen))
+        } else {
+            Err(format!("Unknown filter type [{name}]"))
+        }
+    }
+
+    /// A filter that its name says all of.
+    fn without_parameters(name: &str) -> Option<Self> {
+        Some(match name {
             "uppercase" => Filter::Upper,
-            "asciifolding" => Filter::Fold {
-                keep: part.flag("preserve_original", false)?,
-            },
             "icu_folding" => Filter::IcuFold,
-            "icu_normalizer" => Filter::Normal(Form::compile(part)?),
-            "stop" => Filter::Stop(StopWords::compile(part)?),
+            "german_normalization" => Filter::German,
+            "cjk_width" => Filter::Width,
+            "trim" => Filter::Trim,
+            "remove_duplicates" => Filter::Unique {
+                only_same_position: true,
+            },
+            "reverse" => Filter::Reverse,
+            "decimal_digit" => Filter::Digits,
+            "apostrophe" => Filter::Apostrophe,
+            "classic" => Filter::Classic,
+            "flatten_graph" => Filter::FlattenGraph,
+            // Payloads are not kept.
+            "type_as_payload" => Filter::Nothing,
+            other => Filter::Letters(Letters::named(other)?),
+        })
+    }
+
+    /// A stemmer, which is named by its type or by a parameter.
+    fn stemming(part: &Part<'_>) -> Result<Option<Self>, String> {
+        let stemmer = match part.type_name() {
             "stemmer" => {
                 let language = part.text("language").or_else(|| part.text("name"));
                 language::stemmer(&language.unwrap_or_else(|| "porter".to_string()))?
@@ -135,43 +168,44 @@ impl Filter {
             "snowball" => {
                 language::snowball(&part.text("language").unwrap_or_else(|| "english".into()))?
             }
-            "german_normalization" => Filter::German,
             "german_stem" => Filter::LightStem(Light::Caumanns),
-            "cjk_width" => Filter::Width,
-            "cjk_bigram" => Filter::Pairs(Pairs::compile(part)?),
             "porter_stem" => language::stemmer("porter")?,
-            "dutch_stem" | "french_stem" | "russian_stem" => {
-                language::snowball(part.type_name().trim_end_matches("_stem"))?
+            name @ ("dutch_stem" | "french_stem" | "russian_stem") => {
+                language::snowball(name.trim_end_matches("_stem"))?
             }
-            "arabic_stem" | "brazilian_stem" | "czech_stem" | "persian_stem" => {
-                let language = part.type_name().trim_end_matches("_stem");
-                language::stemmer(language)?
+            name @ ("arabic_stem" | "brazilian_stem" | "czech_stem" | "persian_stem") => {
+                language::stemmer(name.trim_end_matches("_stem"))?
             }
+            _ => return Ok(None),
+        };
+        Ok(Some(stemmer))
+    }
+
+    /// A filter whose parameters say what it does.
+    fn with_parameters(part: &Part<'_>, before: &Chain) -> Result<Option<Self>, String> {
+        Ok(Some(match part.type_name() {
+            "lowercase" => {
+                let language = part.text("language").unwrap_or_default();
+                LowerCase::named(&language).map_or(Filter::Lower, Filter::LowerOf)
+            }
+            "asciifolding" => Filter::Fold {
+                keep: part.flag("preserve_original", false)?,
+            },
+            "icu_normalizer" => Filter::Normal(Form::compile(part)?),
+            "stop" => Filter::Stop(StopWords::compile(part)?),
+            "cjk_bigram" => Filter::Pairs(Pairs::compile(part)?),
             "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
-            kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
-                let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
-                let max = part.number("max_gram", min.max(2), min..=PIECE_MAX)?;
-                Filter::Pieces {
-                    lengths: min..max + 1,
-                    only_first: kind.starts_with("edge"),
-                    from_end: kind.starts_with("edge") && is_from_end(part)?,
-                    keep: part.flag("preserve_original", false)?,
-                }
-            }
+            "ngram" | "nGram" => Self::pieces(part, false)?,
+            "edge_ngram" | "edgeNGram" => Self::pieces(part, true)?,
             "length" => Filter::Length(
                 part.number("min", 0, 0..=usize::MAX)?,
                 part.number("max", usize::MAX, 0..=usize::MAX)?,
             ),
-            "trim" => Filter::Trim,
             "truncate" => Filter::Truncate(part.number("length", 10, 1..=usize::MAX)?),
             "unique" => Filter::Unique {
                 only_same_position: part.flag("only_on_same_position", false)?,
             },
-            "remove_duplicates" => Filter::Unique {
-                only_same_position: true,
-            },
-            "reverse" => Filter::Reverse,
             "word_delimiter" | "word_delimiter_graph" => {
                 Filter::Delimiter(Delimiter::compile(part)?)
             }
@@ -183,18 +217,7 @@ impl Filter {
                     all: part.flag("all", true)?,
                 }
             }
-            "keyword_marker" => Filter::Keywords {
-                words: part
-                    .list("keywords")
-                    .unwrap_or_default()
-                    .into_iter()
-                    .collect(),
-                pattern: match part.text("keywords_pattern") {
-                    Some(pattern) => Some(whole(&pattern)?),
-                    None => None,
-                },
-                ignore_case: part.flag("ignore_case", false)?,
-            },
+            "keyword_marker" => Self::keywords(part)?,
             "elision" => Filter::Elision {
                 articles: match part.list("articles") {
                     Some(articles) => articles.into_iter().collect(),
@@ -203,35 +226,38 @@ impl Filter {
                 ignore_case: part.flag("articles_case", false)?,
             },
             "limit" => Filter::Limit(part.number("max_token_count", 1, 0..=usize::MAX)?),
-            "decimal_digit" => Filter::Digits,
-            "apostrophe" => Filter::Apostrophe,
-            "classic" => Filter::Classic,
             "concatenate_graph" => Filter::Ways(Ways::compile(part)?),
             "min_hash" => Filter::Hashes(MinHash::compile(part)?),
             "fingerprint" => Filter::Fingerprint {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
             },
-            "flatten_graph" => Filter::FlattenGraph,
-            // Payloads are not kept.
-            "type_as_payload" => Filter::Nothing,
             "delimited_payload" => {
                 let sign = part.text("delimiter");
                 Filter::UpTo(sign.and_then(|sign| sign.chars().next()).unwrap_or('|'))
             }
-            other => {
-                if let Some(letters) = Letters::named(other) {
-                    Filter::Letters(letters)
-                } else if let Some(kept) = Kept::compile(part)? {
-                    Filter::Kept(kept)
-                } else if let Some(beside) = Beside::compile(part, before)? {
-                    Filter::Beside(beside)
-                } else if let Some(chosen) = Chosen::compile(part, before)? {
-                    Filter::Chosen(chosen)
-                } else {
-                    return Err(format!("Unknown filter type [{other}]"));
-                }
-            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn pieces(part: &Part<'_>, is_edge: bool) -> Result<Self, String> {
+        let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
+        let max = part.number("max_gram", min.max(2), min..=PIECE_MAX)?;
+        Ok(Filter::Pieces {
+            lengths: min..max + 1,
+            only_first: is_edge,
+            from_end: is_edge && is_from_end(part)?,
+            keep: part.flag("preserve_original", false)?,
+        })
+    }
+
+    fn keywords(part: &Part<'_>) -> Result<Self, String> {
+        let words = part.list("keywords").unwrap_or_default();
+        let pattern = part.text("keywords_pattern");
+        Ok(Filter::Keywords {
+            words: words.into_iter().collect(),
+            pattern: pattern.map(|pattern| whole(&pattern)).transpose()?,
+            ignore_case: part.flag("ignore_case", false)?,
         })
     }
 

@@ -89,7 +89,10 @@ pub(super) fn add_all(
 
 /// Writes a result, and says its type, which clients choose their parser by. Every result has its line here; how it is
 /// written, the file of its aggregation says.
-#[allow(clippy::too_many_lines, reason = "one arm for each kind of result")]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a table, which the compiler holds complete while it is one match"
+)]
 fn render(
     body: &mut Map<String, Value>,
     result: &AggResult,

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clew_platform::MemoryPurpose;
-use clew_search::merge_hits;
 use parking_lot::Mutex;
 
 use crate::base::blocks::BlockLevel;
@@ -190,10 +189,6 @@ impl Inner {
         answers
     }
 
-    #[allow(
-        clippy::too_many_lines,
-        reason = "what shards found is taken apart once"
-    )]
     fn merge(
         &self,
         (request, times): (&SearchRequest, &Times),
@@ -212,17 +207,8 @@ impl Inner {
             failures,
             memory: collected,
         } = Gathered::of(request, targets, answers)?;
-        let window = request.from..request.from + request.size;
-        let mut merged = merge_hits(results, &request.sort, window, request.track_total);
+        let (merged, ranking) = ranking::merged(request, results, &parts)?;
         let hybrid = request.control.hybrid.as_ref();
-        let ranking = match hybrid.filter(|_| request.size > 0) {
-            Some(hybrid) => ranking::ranking(request, hybrid, &parts)?,
-            None => Vec::new(),
-        };
-        if hybrid.is_some() {
-            merged.hits = ranking::hits(request, &ranking);
-            merged.max_score = ranking.iter().map(|one| one.score).max_by(f32::total_cmp);
-        }
         let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
         let aggs = match aggs {
             None => Some((Vec::new(), Vec::new())),

@@ -2,15 +2,38 @@
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
 use clew_query::{Order, SortKey, SortValue};
-use clew_search::{Explained, MergedHit, ShardHit, VectorAnswers, explain};
+use clew_search::{
+    Explained, MergedHit, MergedHits, ShardHit, ShardResult, VectorAnswers, explain, merge_hits,
+};
 
 use crate::base::error::EngineError;
 use crate::search::fusion::{Fused, Place};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, Hybrid, SearchRequest};
 
+/// What the shards found as one: the hits of the search's window. With several queries at once these are the window of
+/// their ranking, which comes along.
+pub(super) fn merged(
+    request: &SearchRequest,
+    results: Vec<ShardResult>,
+    parts: &[Vec<Vec<ShardHit>>],
+) -> Result<(MergedHits, Vec<Fused>), EngineError> {
+    let window = request.from..request.from + request.size;
+    let mut merged = merge_hits(results, &request.sort, window, request.track_total);
+    let Some(hybrid) = &request.control.hybrid else {
+        return Ok((merged, Vec::new()));
+    };
+    let ranking = match request.size {
+        0 => Vec::new(),
+        _ => ranking(request, hybrid, parts)?,
+    };
+    merged.hits = hits(request, &ranking);
+    merged.max_score = ranking.iter().map(|one| one.score).max_by(f32::total_cmp);
+    Ok((merged, ranking))
+}
+
 /// What the shards found, as one ranking, in the order that the search asks for.
-pub(super) fn ranking(
+fn ranking(
     request: &SearchRequest,
     hybrid: &Hybrid,
     shards: &[Vec<Vec<ShardHit>>],
@@ -51,7 +74,7 @@ pub(super) fn ranking(
 }
 
 /// The hits of a window of a ranking.
-pub(super) fn hits(request: &SearchRequest, ranking: &[Fused]) -> Vec<MergedHit> {
+fn hits(request: &SearchRequest, ranking: &[Fused]) -> Vec<MergedHit> {
     let window = ranking.iter().skip(request.from).take(request.size);
     let hit = |one: &Fused| {
         let (shard, segment, doc) = one.place;
