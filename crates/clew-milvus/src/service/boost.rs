@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Service;
 use super::cell::{Cell, column};
 use super::decay::{param, ranker_of};
-use super::hybrid::hit_order;
+use super::fusion::hit_order;
 use super::search::Found;
 use crate::collection::{Collection, DataType, Field, Metric, pairs};
 use crate::error::{MilvusError, Result};

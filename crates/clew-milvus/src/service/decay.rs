@@ -7,7 +7,7 @@ use clew_engine::{Pinned, WantedField};
 
 use super::Service;
 use super::cell::{Cell, column};
-use super::hybrid::{Ranking, hit_order, of_query, scaled};
+use super::fusion::{Ranking, hit_order, of_query, scaled};
 use super::search::Found;
 use crate::collection::{Collection, Field, Metric};
 use crate::error::{MilvusError, Result};

@@ -20,6 +20,7 @@ mod effort;
 mod expiry;
 mod field_ops;
 mod fields;
+mod fusion;
 mod grants;
 mod groups;
 mod highlight;
