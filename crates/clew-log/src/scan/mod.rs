@@ -157,7 +157,7 @@ impl Scan {
         streams: &[StreamId],
         order: Order,
     ) -> Result<Self, LogError> {
-        let (walk, open) = match order {
+        let walk = match order {
             _ if bounds.glsns.is_empty() => (Walk::Done, None),
             Order::Forward if streams.is_empty() => {
                 let (walk, open) = Forwards::begin(&view, Glsn::new(bounds.glsns.start))?;
@@ -172,13 +172,7 @@ impl Scan {
                 (Walk::Picked(walk), Some(open))
             }
         };
-        Ok(Scan {
-            view,
-            bounds,
-            walk,
-            open,
-            cursor: Cursor::new(order),
-        })
+        Ok(Scan::along(walk, (view, bounds), order))
     }
 
     /// A scan by position in one stream; the view has been found to hold what is asked for.
@@ -188,20 +182,29 @@ impl Scan {
         stream: StreamId,
         order: Order,
     ) -> Result<Self, LogError> {
-        let (walk, open) = match bounds.llsns.is_empty() {
+        let walk = match bounds.llsns.is_empty() {
             true => (Walk::Done, None),
             false => {
                 let (walk, open) = Picked::by_llsn(&view, &bounds, stream, order)?;
                 (Walk::Picked(walk), Some(open))
             }
         };
-        Ok(Scan {
+        Ok(Scan::along(walk, (view, bounds), order))
+    }
+
+    /// A scan along a walk that has begun, with the file that it begins in.
+    fn along(
+        (walk, open): (Walk, Option<Open>),
+        (view, bounds): (View, Bounds),
+        order: Order,
+    ) -> Self {
+        Scan {
             view,
             bounds,
             walk,
             open,
             cursor: Cursor::new(order),
-        })
+        }
     }
 
     /// The last position of the log that this scan can give.

@@ -7,6 +7,33 @@ use super::Rounding;
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 
+/// The names of the months in English, January first.
+pub const MONTH_NAMES: &[&str] = &[
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The names of the days of a week in English, Monday first.
+pub const DAY_NAMES: &[&str] = &[
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
 /// Largest year that is read, so that no arithmetic on milliseconds can overflow.
 const YEAR_MAX: i64 = 200_000_000;
 

@@ -14,7 +14,10 @@ use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
 
-pub use civil::{CivilDate, civil_date, civil_from_days, days_from_civil, days_in_month, is_leap};
+pub use civil::{
+    CivilDate, DAY_NAMES, MONTH_NAMES, civil_date, civil_from_days, days_from_civil, days_in_month,
+    is_leap,
+};
 pub use math::Rounding;
 pub use zone::{UnknownZone, parse_zone};
 

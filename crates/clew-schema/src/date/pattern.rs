@@ -4,34 +4,10 @@
 use jiff::tz::TimeZone;
 
 use super::civil::{
-    DAY_MS, DateReader, Fields, civil_from_days, days_from_civil, offset_ms, to_local,
-    week_from_days, write_offset,
+    DAY_MS, DAY_NAMES, DateReader, Fields, MONTH_NAMES, civil_from_days, days_from_civil,
+    offset_ms, to_local, week_from_days, write_offset,
 };
 use super::nanos::Instant;
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = [
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
 
 /// Optional sections inside each other; more have no use, and each is a call on the stack.
 const NESTING_MAX: usize = 16;
@@ -326,7 +302,7 @@ fn read_part(
             is_quarter(reader.number(1, 1)?)?;
         }
         'Q' | 'q' => is_quarter(number()?)?,
-        'M' | 'L' if width >= 3 => fields.month = Some(read_name(&MONTHS, width, reader)?),
+        'M' | 'L' if width >= 3 => fields.month = Some(read_name(MONTH_NAMES, width, reader)?),
         'M' | 'L' => fields.month = Some(number()?),
         'd' => fields.day = Some(number()?),
         'D' => fields.day_of_year = Some(number()?),
@@ -340,7 +316,7 @@ fn read_part(
         'n' => fields.nanos = Some(reader.number(1, 9)?),
         'a' => fields.afternoon = Some(read_half(reader)?),
         'E' => {
-            read_name(&DAYS, width.max(3), reader)?;
+            read_name(DAY_NAMES, width.max(3), reader)?;
         }
         'z' | 'V' => fields.zone = Some(read_zone(reader)?),
         _ => fields.zone = Some(reader.offset()?),
@@ -454,9 +430,9 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
     };
     match letter {
         'y' | 'u' | 'Y' if width == 2 => format!("{:02}", moment.number(letter).rem_euclid(100)),
-        'M' | 'L' if width >= 3 => name(&MONTHS, moment.month - 1),
+        'M' | 'L' if width >= 3 => name(MONTH_NAMES, moment.month - 1),
         'Q' | 'q' if width == 3 => format!("Q{}", moment.number(letter)),
-        'E' => name(&DAYS, (moment.days + 3).rem_euclid(7)),
+        'E' => name(DAY_NAMES, (moment.days + 3).rem_euclid(7)),
         'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),
         'S' => {
             let nanos = format!("{:03}{:06}", moment.time % 1000, moment.sub_nanos);

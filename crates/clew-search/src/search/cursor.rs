@@ -301,6 +301,19 @@ impl KeyCursor {
         }
     }
 
+    /// Where the values of the hit would be that a search goes on after: one for each cursor.
+    pub(super) fn slots_of(
+        cursors: &[KeyCursor],
+        after: Option<&[SortValue]>,
+    ) -> Result<Option<Vec<Slot>>, QueryError> {
+        let Some(values) = after else {
+            return Ok(None);
+        };
+        let slots = cursors.iter().zip(values);
+        let slots = slots.map(|(cursor, value)| cursor.slot_of(value));
+        slots.collect::<Result<Vec<_>, _>>().map(Some)
+    }
+
     /// Where a value would be in this segment.
     pub(super) fn slot_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
         match value {

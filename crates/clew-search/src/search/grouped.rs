@@ -92,14 +92,7 @@ impl<'a> GroupedTop<'a> {
             self.sort.cursors(snapshot, reader, self.base)?
         };
         self.base += u64::from(reader.max_doc());
-        let after = match self.after {
-            None => None,
-            Some(values) => {
-                let slots = cursors.iter().zip(values);
-                let slots = slots.map(|(cursor, value)| cursor.slot_of(value));
-                Some(slots.collect::<Result<Vec<_>, _>>()?)
-            }
-        };
+        let after = KeyCursor::slots_of(&cursors, self.after)?;
         self.current = Some(Current {
             segment,
             cursors,

@@ -103,16 +103,7 @@ impl<'a> SortedTop<'a> {
         let before = snapshot.readers[..segment].iter();
         let base = self.base + before.map(|one| u64::from(one.max_doc())).sum::<u64>();
         let cursors = self.keys.cursors(snapshot, reader, base)?;
-        let after = match self.after {
-            Some(values) => Some(
-                cursors
-                    .iter()
-                    .zip(values)
-                    .map(|(cursor, value)| cursor.slot_of(value))
-                    .collect::<Result<Vec<_>, _>>()?,
-            ),
-            None => None,
-        };
+        let after = KeyCursor::slots_of(&cursors, self.after)?;
         self.current = Some(Current {
             segment,
             cursors,

@@ -1,9 +1,9 @@
 //! Functions of `java.time`'s classes: moments, what lies between two of them, and parts of the calendar that are made of
 //! texts and numbers.
 
-use clew_schema::{civil_from_days, days_from_civil, is_leap};
+use clew_schema::{DAY_NAMES, MONTH_NAMES, civil_from_days, days_from_civil, is_leap};
 
-use super::days::{self, CalendarPart, DAYS, MONTHS, number_in, overflow, period, within};
+use super::days::{self, CalendarPart, number_in, overflow, period, within};
 use super::moments::{Clock, millis_of, offset_of, out_of_range, read};
 use super::value::ScriptValue;
 use super::{calendar, date_formats, dates, statics};
@@ -69,9 +69,9 @@ pub(super) fn call<'a>(
         ("DayOfWeek.valueOf" | "Month.valueOf", [text]) => {
             let text = text.want_text()?;
             let names = if name.starts_with("Day") {
-                DAYS
+                DAY_NAMES
             } else {
-                MONTHS
+                MONTH_NAMES
             };
             let number = number_in(names, text);
             let number =

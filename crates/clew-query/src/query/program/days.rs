@@ -1,6 +1,6 @@
 //! Days of the week, months, and periods of years, months and days, as `java.time` has them, and what moments tell of them.
 
-use clew_schema::{civil_date, days_in_month, is_leap};
+use clew_schema::{DAY_NAMES, MONTH_NAMES, civil_date, days_in_month, is_leap};
 
 use super::tree::Node;
 use super::value::ScriptValue;
@@ -21,31 +21,6 @@ pub enum CalendarPart {
     /// Years, months and days.
     Period(i64, i64, i64),
 }
-
-pub(super) const DAYS: &[&str] = &[
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
-
-pub(super) const MONTHS: &[&str] = &[
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// What can be asked of parts of the calendar, with how many arguments.
 pub(super) const METHODS: &[(&str, usize)] = &[
@@ -74,8 +49,8 @@ pub(super) fn constant(class: &str, name: &str) -> Option<Node> {
         Some(Node::Function(function.to_string(), arguments.collect()))
     };
     match (class, name) {
-        ("DayOfWeek", _) => made("DayOfWeek.of", &[number_in(DAYS, name)?]),
-        ("Month", _) => made("Month.of", &[number_in(MONTHS, name)?]),
+        ("DayOfWeek", _) => made("DayOfWeek.of", &[number_in(DAY_NAMES, name)?]),
+        ("Month", _) => made("Month.of", &[number_in(MONTH_NAMES, name)?]),
         ("Period", "ZERO") => made("Period.ofDays", &[0]),
         ("Duration", "ZERO") => made("lapseOfMillis", &[0]),
         ("Instant", "EPOCH") => made("instantOfMillis", &[0]),
@@ -168,8 +143,8 @@ impl CalendarPart {
     /// As it stands in a text.
     pub(super) fn shown(self) -> String {
         match self {
-            CalendarPart::DayOfWeek(day) => name_in(DAYS, day).to_uppercase(),
-            CalendarPart::Month(month) => name_in(MONTHS, month).to_uppercase(),
+            CalendarPart::DayOfWeek(day) => name_in(DAY_NAMES, day).to_uppercase(),
+            CalendarPart::Month(month) => name_in(MONTH_NAMES, month).to_uppercase(),
             CalendarPart::Period(0, 0, 0) => "P0D".to_string(),
             CalendarPart::Period(years, months, days) => {
                 let parts = [(years, 'Y'), (months, 'M'), (days, 'D')];
@@ -196,8 +171,8 @@ impl CalendarPart {
         arguments: &[ScriptValue<'a>],
     ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let (number, names) = match self {
-            CalendarPart::DayOfWeek(day) => (day, DAYS),
-            CalendarPart::Month(month) => (month, MONTHS),
+            CalendarPart::DayOfWeek(day) => (day, DAY_NAMES),
+            CalendarPart::Month(month) => (month, MONTH_NAMES),
             CalendarPart::Period(years, months, days) => {
                 return of_period((years, months, days), name, arguments);
             }
