@@ -1,7 +1,6 @@
 //! What records may be: names, lengths, and how many of each.
 
 use crate::error::AccessError;
-use crate::record::Right;
 
 pub(crate) const USERS_MAX: usize = 1_000;
 pub(crate) const ROLES_MAX: usize = 1_000;
@@ -9,10 +8,10 @@ pub(crate) const GRANTS_MAX: usize = 1_000;
 pub(crate) const GROUPS_MAX: usize = 1_000;
 pub(crate) const GROUP_PRIVILEGES_MAX: usize = 200;
 const USER_NAME_BYTES_MAX: usize = 32;
-const NAME_BYTES_MAX: usize = 255;
+pub(crate) const NAME_BYTES_MAX: usize = 255;
 pub(crate) const DESCRIPTION_BYTES_MAX: usize = 1_024;
 
-fn invalid(what: &'static str, rule: impl Into<String>) -> AccessError {
+pub(crate) fn invalid(what: &'static str, rule: impl Into<String>) -> AccessError {
     let rule = rule.into();
     AccessError::Invalid { what, rule }
 }
@@ -71,21 +70,6 @@ pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), AccessErr
         }
         Some(_) => Ok(()),
     }
-}
-
-pub(crate) fn check_right(right: &Right) -> Result<(), AccessError> {
-    for (what, text) in [
-        ("the kind of a right's object", &right.kind),
-        ("the database of a right", &right.database),
-        ("the object of a right", &right.object),
-        ("the privilege of a right", &right.privilege),
-    ] {
-        check_length(what, text, NAME_BYTES_MAX)?;
-        if text.is_empty() {
-            return Err(invalid(what, "should not be empty"));
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn check_room(what: &'static str, has: usize, max: usize) -> Result<(), AccessError> {

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{
-    DESCRIPTION_BYTES_MAX, GRANTS_MAX, GROUP_PRIVILEGES_MAX, GROUPS_MAX, ROLES_MAX, USERS_MAX,
-    check_length, check_name, check_right, check_room, check_user_name, exists, not_found,
+    DESCRIPTION_BYTES_MAX, GRANTS_MAX, GROUP_PRIVILEGES_MAX, GROUPS_MAX, NAME_BYTES_MAX, ROLES_MAX,
+    USERS_MAX, check_length, check_name, check_room, check_user_name, exists, invalid, not_found,
 };
 use crate::error::AccessError;
 use crate::password::PasswordHash;
@@ -64,6 +64,21 @@ impl Right {
             object: object.to_string(),
             privilege: privilege.to_string(),
         }
+    }
+
+    fn check(&self) -> Result<(), AccessError> {
+        for (what, text) in [
+            ("the kind of a right's object", &self.kind),
+            ("the database of a right", &self.database),
+            ("the object of a right", &self.object),
+            ("the privilege of a right", &self.privilege),
+        ] {
+            check_length(what, text, NAME_BYTES_MAX)?;
+            if text.is_empty() {
+                return Err(invalid(what, "should not be empty"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -322,7 +337,7 @@ impl Records {
     /// # Errors
     /// When there is no such role, a part of the right is empty or too long, or there are too many.
     pub fn grant(&mut self, role: &str, right: Right, by: &str) -> Result<(), AccessError> {
-        check_right(&right)?;
+        right.check()?;
         let grants = &mut self.role_mut(role)?.grants;
         if grants.iter().any(|granted| granted.right == right) {
             return Ok(());

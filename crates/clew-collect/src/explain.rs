@@ -7,8 +7,8 @@ use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::FeedAddress;
 use crate::input::{FileRules, Framing, Group, Rest, Stream, unmarked};
-use crate::options::{CollectOptions, FileOptions, ParserChoice};
-use crate::parse::{Fit, ParserName, Times, choose, is_cef};
+use crate::options::{CollectOptions, FileOptions};
+use crate::parse::{Fit, ParserChoice, ParserName, Times, choose, is_cef};
 use crate::planned::Planned;
 
 /// What a step left behind.

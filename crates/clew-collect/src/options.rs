@@ -12,7 +12,7 @@ use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::{FeedAddress, FeedOptions};
 use crate::input::{Encoding, Multiline, Wrapping};
-use crate::parse::ParserName;
+use crate::parse::ParserChoice;
 
 /// What the longest line may be given.
 const LINE_BYTES: RangeInclusive<usize> = 64..=16 << 20;
@@ -24,25 +24,6 @@ pub enum Mode {
     Follow,
     /// When every file has been read to its end.
     Once,
-}
-
-/// How lines become fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParserChoice {
-    /// For each file, by its name and its first lines.
-    Auto,
-    /// The same parser for every file.
-    Named(ParserName),
-}
-
-impl ParserChoice {
-    /// The parser, if it is given.
-    pub(crate) fn named(self) -> Option<ParserName> {
-        match self {
-            ParserChoice::Auto => None,
-            ParserChoice::Named(parser) => Some(parser),
-        }
-    }
 }
 
 /// Where reading of a file begins that was there before its input was first asked for.

@@ -20,7 +20,7 @@ use super::managed::{ChangePolicy, MANAGED, ManagedIndex, POLICY};
 use super::policy::Policy;
 use super::settings::{index_setting, of_index};
 use super::store::{KeptPolicy, blocking, status_error};
-use crate::job::RunningActions;
+use crate::running::RunningActions;
 
 /// Managed indexes at most: each step of each is an entry of the log.
 const MANAGED_MAX: usize = 5_000;

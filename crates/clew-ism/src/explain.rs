@@ -10,7 +10,7 @@ use super::attach::attach_new;
 use super::machine::hindrance;
 use super::managed::ManagedIndex;
 use super::store::{blocking, descending, is_asked_for, page};
-use crate::job::RunningActions;
+use crate::running::RunningActions;
 
 /// Managed indexes that are wanted, by what is known of them.
 #[derive(Default)]

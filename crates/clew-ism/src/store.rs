@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::attach::attach_new;
 use super::managed::POLICY;
 use super::policy::{self, Policy};
-use crate::job::RunningActions;
+use crate::running::RunningActions;
 
 /// The number of the last change of any policy.
 const SEQUENCE: &str = "ism_sequence";

@@ -6,9 +6,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tonic::{Code, Status, Streaming};
 
+use crate::admission::Admission;
 use crate::proto;
 use crate::proto::append_stream_reply::Outcome;
-use crate::server::Admission;
 use crate::status::{broken, invalid, of_transport, status, to_message, worded};
 use crate::stop::{Stop, stopping};
 use crate::{streams, words};

@@ -17,11 +17,12 @@ use tonic::codegen::{BoxFuture, Bytes, Service, http};
 use tonic::server::NamedService;
 use tonic::{Code, Status};
 
-use crate::server::CALL_WINDOW_BYTES;
 use crate::status::worded;
 
 /// The call whose requests have no end: what it has sent is given back message by message.
 const STREAM_OF_REQUESTS: &str = "/clew.log.v1.Log/AppendStream";
+/// What a client may send into one call ahead of the server's reading.
+pub(crate) const CALL_WINDOW_BYTES: u32 = 1 << 20;
 /// A message is there as it came and once more as the log takes it.
 const COPIES: usize = 2;
 /// What a record or a header takes when it is read, however short it is.

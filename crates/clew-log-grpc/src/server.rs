@@ -11,7 +11,8 @@ use tokio::sync::watch;
 use tonic::service::Routes;
 use tonic::transport::Server;
 
-use crate::booked::Booked;
+use crate::admission::Admission;
+use crate::booked::{Booked, CALL_WINDOW_BYTES};
 use crate::calls::CallsAtWork;
 use crate::incoming::incoming;
 use crate::oversize::Oversize;
@@ -29,12 +30,11 @@ const PONG_AFTER: Duration = Duration::from_secs(20);
 /// Calls that a connection may have open at once; each takes some KB that are booked nowhere.
 const CALLS_PER_CONNECTION_MAX: u32 = 1_000;
 
-/// What a client may send into one call ahead of the server's reading.
-pub(crate) const CALL_WINDOW_BYTES: u32 = 1 << 20;
-/// The same for all calls of a connection. The transport also cuts off whoever has sent too many
-/// short frames that are not read yet, and measures that by this window: it lets a frame of 10
-/// bytes, the shortest append there is, weigh as much as 492 bytes of it. At this size a call may
-/// fill its window with those, so that a pipeline that waits for the disk is held back, not cut.
+/// What a client may send ahead into all calls of a connection, as [`CALL_WINDOW_BYTES`] into one.
+/// The transport also cuts off whoever has sent too many short frames that are not read yet, and
+/// measures that by this window: it lets a frame of 10 bytes, the shortest append there is, weigh as
+/// much as 492 bytes of it. At this size a call may fill its window with those, so that a pipeline
+/// that waits for the disk is held back, not cut.
 const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
 const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
 
@@ -54,34 +54,6 @@ pub struct ServerOptions {
     pub at_work: CallsAtWork,
     /// What messages are booked on, both ways; what does not fit is answered RESOURCE_EXHAUSTED.
     pub memory: Arc<MemoryAccount>,
-}
-
-/// Says whether so many bytes may be appended now, and why not; refusals are answered RESOURCE_EXHAUSTED.
-#[derive(Clone, Default)]
-pub struct Admission(Option<Arc<Check>>);
-
-type Check = dyn Fn(u64) -> Result<(), String> + Send + Sync;
-
-impl Admission {
-    /// Asks a function, which must not block.
-    pub fn by(check: impl Fn(u64) -> Result<(), String> + Send + Sync + 'static) -> Self {
-        Admission(Some(Arc::new(check)))
-    }
-
-    pub(crate) fn check(&self, bytes: u64) -> Result<(), String> {
-        self.0.as_ref().map_or(Ok(()), |check| check(bytes))
-    }
-}
-
-impl fmt::Debug for Admission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rule = if self.0.is_some() {
-            "asked for"
-        } else {
-            "given"
-        };
-        write!(f, "Admission({rule})")
-    }
 }
 
 /// Stands before all calls of the port, the log's and others': who may make them is for whoever serves them to say.

@@ -8,8 +8,8 @@ use futures_util::Stream;
 use tokio::sync::Semaphore;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use crate::admission::Admission;
 use crate::proto;
-use crate::server::Admission;
 use crate::status::{broken, worded};
 use crate::stop::Stop;
 use crate::{append, read, scan, streams, subscribe};

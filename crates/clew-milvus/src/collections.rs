@@ -16,9 +16,8 @@ use serde_json::Value;
 
 use crate::collection::{Collection, Field, NameOf, Named, with_late_analysis};
 use crate::error::{MilvusError, Result};
+use crate::index_name::{DEFAULT_DATABASE, index_name};
 
-/// The database of those who name none.
-pub(crate) const DEFAULT_DATABASE: &str = "default";
 /// The kind of databases among the engine's definitions.
 pub(crate) const DATABASES: &str = "milvus_database";
 /// Largest `offset + limit` of a search, and of a query that says a limit.
@@ -43,14 +42,6 @@ pub(crate) struct Collections {
     changing: Mutex<()>,
     /// Shared by those who put collections into databases; who drops a database has it alone.
     placing: RwLock<()>,
-}
-
-/// The name of a collection's index.
-pub(crate) fn index_name(database: &str, collection: &str) -> String {
-    match database {
-        DEFAULT_DATABASE => collection.to_string(),
-        other => format!("{other}.{collection}"),
-    }
 }
 
 impl Collections {

@@ -4,7 +4,7 @@ use clew_access::{AccessError, Refused};
 use clew_engine::{EngineError, ErrorKind};
 use clew_query::QueryError;
 
-use crate::collections::DEFAULT_DATABASE;
+use crate::index_name::database_and_collection;
 use crate::proto::Status;
 
 /// The number that old clients look at: success, or an error that has no old number.
@@ -307,7 +307,7 @@ impl From<EngineError> for MilvusError {
         if let EngineError::IndexNotFound { index } | EngineError::IndexNotMade { index, .. } =
             &error
         {
-            let (database, collection) = index.split_once('.').unwrap_or((DEFAULT_DATABASE, index));
+            let (database, collection) = database_and_collection(index);
             return MilvusError::CollectionNotFound {
                 database: database.to_string(),
                 collection: collection.to_string(),

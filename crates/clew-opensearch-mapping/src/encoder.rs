@@ -4,9 +4,8 @@ use clew_schema::{CompressionLevel, MappingError, VectorMapping};
 use clew_vector::{CodeBits, Element};
 use serde_json::{Map, Value};
 
-use crate::method::out_of_range;
 use crate::parameters::{boolean, show, whole_number};
-use crate::vector::refuse;
+use crate::words::{out_of_range, refuse};
 
 /// Bits that Lucene's `sq` takes for a number.
 const LUCENE_BITS: usize = 7;

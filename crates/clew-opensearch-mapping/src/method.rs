@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::encoder::{Encoders, read_encoder, read_pq};
 use crate::parameters::{boolean, show, whole_number};
-use crate::vector::{read_space, refuse};
+use crate::vector::read_space;
+use crate::words::{out_of_range, refuse};
 
 /// Reads a method; `outer_space` is the `space_type` beside it.
 ///
@@ -125,12 +126,6 @@ fn read_lists_parameter(
         _ => return refuse(format!("Invalid parameter for method \"ivf\": {key}.")),
     }
     Ok(())
-}
-
-pub(crate) fn out_of_range(key: &str) -> Result<(), MappingError> {
-    refuse(format!(
-        "Validation Failed: parameter validation failed for Integer parameter [{key}]."
-    ))
 }
 
 #[cfg(test)]

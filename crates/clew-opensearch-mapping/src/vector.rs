@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::compression::read_compression;
 use crate::method::read_method;
 use crate::parameters::{show, whole_number};
+use crate::words::refuse;
 
 /// Largest dimension that OpenSearch takes; columns take more.
 const DIMENSION_MAX: usize = 16_000;
@@ -62,10 +63,6 @@ pub(crate) fn check_sparse_method(
             "[method] of sparse_vector [{name}] must be an object whose [name] is [{SPARSE_METHOD}], not [{method}]"
         )),
     }
-}
-
-pub(crate) fn refuse<T>(reason: String) -> Result<T, MappingError> {
-    Err(MappingError::unreadable(reason))
 }
 
 fn read_dimension(name: &str, dimension: Option<&Value>) -> Result<usize, MappingError> {

@@ -72,6 +72,18 @@ pub(crate) fn neither_true_nor_false(text: &str) -> String {
     format!("Failed to parse value [{text}] as only [true] or [false] are allowed.")
 }
 
+/// Refuses what a mapping says, for a reason in OpenSearch's words.
+pub(crate) fn refuse<T>(reason: String) -> Result<T, MappingError> {
+    Err(MappingError::unreadable(reason))
+}
+
+/// Refuses a number that a parameter of a vector cannot have.
+pub(crate) fn out_of_range(key: &str) -> Result<(), MappingError> {
+    refuse(format!(
+        "Validation Failed: parameter validation failed for Integer parameter [{key}]."
+    ))
+}
+
 /// The name of a parameter of a field, as it is told with that of the field.
 pub(crate) fn with_field(path: &str, key: &str) -> String {
     format!("{}.{key}", last(path))

@@ -2,12 +2,15 @@
 
 use std::io;
 
+/// So many looks at the stacks a second at most.
+pub(crate) const RATE_MAX: u32 = 1000;
+
 /// What can go wrong with a capture, or with a file of one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// A rate that no timer can have.
-    #[error("cannot sample {0} times a second: from 1 to {max} are possible", max = crate::Rate::MAX)]
+    #[error("cannot sample {0} times a second: from 1 to {max} are possible", max = RATE_MAX)]
     Rate(u32),
     /// The processor or the system is one that stacks cannot be read on.
     #[error("profiles need Linux on x86-64 or AArch64")]

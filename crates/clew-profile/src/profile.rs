@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-use crate::ProfileError;
+use crate::error::{ProfileError, RATE_MAX};
 
 /// What was watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub struct Rate(u32);
 
 impl Rate {
     /// More than the scheduler's clock of any usual system can do.
-    pub const MAX: u32 = 1000;
+    pub const MAX: u32 = RATE_MAX;
 
     /// # Errors
     /// For none and for more than [`Rate::MAX`].

@@ -230,3 +230,20 @@ impl VectorError {
         }
     }
 }
+
+/// Refuses an option outside of its bounds.
+pub(crate) fn within(
+    name: &'static str,
+    value: usize,
+    (min, max): (usize, usize),
+) -> Result<(), VectorError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(VectorError::Option {
+        name,
+        value,
+        min,
+        max,
+    })
+}

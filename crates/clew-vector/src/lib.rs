@@ -34,35 +34,61 @@
 #[cfg(target_endian = "big")]
 compile_error!("column images are little-endian and are read in place");
 
-mod element;
+// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
+// lines keep the order.
 mod error;
-mod options;
+
+mod element;
+
 mod space;
 
-mod calibrate;
-mod column;
-mod search;
+mod documents;
+
+mod filter;
+
+mod image;
+
+mod random;
+
+mod rank;
+
+mod row_set;
+
+mod rows;
 
 mod codes;
-mod documents;
-mod exact;
-mod filter;
-mod graph;
-mod horizon;
-mod image;
-mod ivf;
-mod max_sim;
-mod memory;
-mod plan;
-mod random;
-mod rank;
-mod recall;
-mod rerank;
-mod row_set;
-mod rows;
-mod scratch;
-mod sparse;
+
 mod watch;
+
+mod graph;
+
+mod ivf;
+
+mod options;
+
+mod plan;
+
+mod scratch;
+
+mod calibrate;
+
+mod column;
+
+mod exact;
+
+mod horizon;
+
+mod memory;
+
+mod rerank;
+
+mod search;
+
+mod max_sim;
+
+mod recall;
+
+mod sparse;
 
 pub use calibrate::Choice;
 pub use clew_kernels::CodeBits;
@@ -78,10 +104,10 @@ pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX,
     check_direction, validate,
 };
-pub use plan::Prices;
+pub use plan::{Prices, Strategy};
 pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
-pub use search::{Hit, HitPlace, Pages, SearchOutcome, SearchProfile, SearchRequest, Strategy};
+pub use search::{Hit, HitPlace, Pages, SearchOutcome, SearchProfile, SearchRequest};
 pub use space::Space;
 pub use sparse::{
     NONZEROS_MAX, ROW_NONZEROS_MAX, ScoreRange, SparseColumn, SparseColumnBuilder, SparseEntry,

@@ -3,6 +3,7 @@
 use clew_kernels::CodeBits;
 use serde::{Deserialize, Serialize};
 
+use crate::error::within;
 use crate::{Element, IvfOptions, Method, Space, VectorError};
 
 /// Largest dimension of a vector. Squared distances of as many bytes still fit into an `i32`, in which
@@ -150,22 +151,6 @@ impl ColumnOptions {
         }
         self.hnsw.validate()
     }
-}
-
-pub(crate) fn within(
-    name: &'static str,
-    value: usize,
-    (min, max): (usize, usize),
-) -> Result<(), VectorError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(VectorError::Option {
-        name,
-        value,
-        min,
-        max,
-    })
 }
 
 /// Checks that `vector` may be stored in, or searched for in, a column with these options: it has the

@@ -4,7 +4,6 @@ use crate::codes::RotatedQuery;
 use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::ivf::ListQuery;
 use crate::rank::Ranked;
-use crate::search::Tally;
 
 /// Reusable memory of a search: one per search thread. Any column may use it, one at a time.
 #[derive(Debug, Default)]
@@ -31,6 +30,22 @@ pub struct Scratch {
     pub(crate) exact: Vec<Ranked>,
     /// What the current search has done so far.
     pub(crate) tally: Tally,
+}
+
+/// What a search has done so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) codes: u64,
+    pub(crate) vectors: u64,
+    pub(crate) reranked: u64,
+    /// Lists of links read on level 0.
+    pub(crate) lists: u64,
+}
+
+impl Tally {
+    pub(crate) fn distances(&self) -> u64 {
+        self.codes + self.vectors + self.reranked
+    }
 }
 
 /// Nodes of a hop: a vector that keeps its length beside it, so that a hop need not clear memory.

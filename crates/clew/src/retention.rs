@@ -5,7 +5,7 @@ use std::time::Duration;
 use clew_log::Log;
 use tokio::sync::watch;
 
-use crate::serve::until_stopped;
+use crate::signals::until_stopped;
 
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 

@@ -29,6 +29,7 @@ use crate::config::{Config, LogConfig, ProfileConfig};
 use crate::engine_options::engine_options;
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
+use crate::signals::until_stopped;
 use crate::spans::Exporter;
 use crate::{calls, health, logging, login, metrics, open_files, profile, retention, signals};
 
@@ -385,11 +386,6 @@ async fn all_ended(mut servers: JoinSet<anyhow::Result<()>>, grace_ms: u64) -> a
             Ok(())
         }
     }
-}
-
-pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
-    // An error means that the sender is gone, which is a stop too.
-    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// The parts of the REST API that are put together here.

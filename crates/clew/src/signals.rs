@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::runtime::{self, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// Of threads that work beside: what the first thread of a process has.
 const STACK_BYTES: usize = 8 << 20;
@@ -30,6 +30,12 @@ pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
             _ = terminate.recv() => {}
         }
     })
+}
+
+/// Ends when a part of the program is told to stop by the one that began it.
+pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
+    // An error means that the sender is gone, which is a stop too.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// Work on a thread of its own, which this one may leave behind when the process is told to stop.

@@ -10,6 +10,7 @@ use clew_engine::{Cure, FileDamage, FolderReport, GiveUp, RepairStep, ShardRepor
 use clew_platform::{Disk, RealDisk};
 use serde_json::{Value, json};
 
+use crate::aside::aside;
 use crate::log::{SummaryFormat, bar};
 
 #[derive(Debug, Args)]
@@ -178,14 +179,6 @@ fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
     let own = [crate::login::FILE, crate::profile::KEPT_FOLDER].map(|name| dir.join(name));
     report.foreign.retain(|path| !own.contains(path));
     Ok(report)
-}
-
-/// Where damaged files of a data folder go now: a folder for each repair, by its time.
-pub(crate) fn aside(data: &Path) -> PathBuf {
-    let now = jiff::Timestamp::now()
-        .strftime("%Y%m%dT%H%M%SZ")
-        .to_string();
-    data.join("aside").join(now)
 }
 
 fn line(damage: &FileDamage) -> String {

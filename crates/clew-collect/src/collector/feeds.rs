@@ -17,8 +17,7 @@ use crate::feed::{
 };
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
-use crate::options::ParserChoice;
-use crate::parse::{ParserName, Times, choose, is_cef, tell_choice};
+use crate::parse::{ParserChoice, ParserName, Times, choose, is_cef, tell_choice};
 use crate::sink::SinkError;
 
 /// Parcels taken before files have their turn again.

@@ -15,7 +15,8 @@ use super::{
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
-use crate::options::{FileOptions, ParserChoice, StartAt};
+use crate::options::{FileOptions, StartAt};
+use crate::parse::ParserChoice;
 
 /// One input: where events come from, and what is made of them.
 #[derive(Clone, Debug)]

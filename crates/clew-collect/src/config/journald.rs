@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::error::CollectError;
 use crate::feed::{FeedAddress, FeedOptions, JournalFeed};
-use crate::options::{Mode, ParserChoice, StartAt};
+use crate::options::{Mode, StartAt};
+use crate::parse::ParserChoice;
 
 /// `type: journald`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

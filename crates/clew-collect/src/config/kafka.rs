@@ -16,7 +16,7 @@ use crate::kafka::{
     BUILT_WITHOUT_SSL, KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset,
     kafka_sink,
 };
-use crate::options::ParserChoice;
+use crate::parse::ParserChoice;
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
 

@@ -37,11 +37,11 @@ pub use input::{
 };
 pub use journald::JournaldInput;
 pub use kafka::{KafkaInput, KafkaMechanism, KafkaOutput};
-pub use output::{
-    BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
-};
+pub use output::{BufferConfig, BulkOutput, FileOutput, HttpOutput, OutputConfig, OutputKind};
 pub use section::ConfigError;
 pub use tls::{InputTls, OutputTls};
+
+pub use crate::sink::Compression;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

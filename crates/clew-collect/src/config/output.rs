@@ -15,7 +15,8 @@ use super::{ConfigError, Definition, OutputTls, built_with_kafka, meant};
 use crate::error::CollectError;
 use crate::metadata::Placing;
 use crate::sink::{
-    BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
+    BodyCompression, BufferOptions, BufferSink, BulkOptions, Compression, HttpOptions, Sink,
+    SinkError, WhenFull,
 };
 use crate::stop::StopToken;
 
@@ -279,18 +280,6 @@ impl Default for FileOutput {
             sync: true,
         }
     }
-}
-
-/// How renamed files, or bodies of requests, are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Compression {
-    /// As they are.
-    None,
-    /// gzip; files are `PATH.N.gz`.
-    Gzip,
-    /// Zstandard; files are `PATH.N.zst`.
-    Zstd,
 }
 
 /// The names of the kinds.

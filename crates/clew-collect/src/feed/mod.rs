@@ -31,8 +31,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::CollectError;
 use crate::kafka::{self, KafkaFeed};
-use crate::options::ParserChoice;
-use crate::parse::ParserName;
+use crate::parse::{ParserChoice, ParserName};
 use crate::tls::ServerTls;
 use frames::LineFrames;
 use secure::Failures;

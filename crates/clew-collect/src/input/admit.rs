@@ -14,7 +14,8 @@ use super::source::FileSource;
 use super::tail::{Tail, advance, window_bytes_at_start};
 use crate::document::Origin;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Likeness, Position};
-use crate::options::{ParserChoice, StartAt};
+use crate::options::StartAt;
+use crate::parse::ParserChoice;
 use crate::registry::{FileRecord, Registry, Slot};
 
 /// Bytes by which text is told from other content.

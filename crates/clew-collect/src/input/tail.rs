@@ -14,8 +14,8 @@ use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
 use crate::fingerprint::{Head, LEAD_BYTES_MAX, Position};
-use crate::options::{Mode, ParserChoice};
-use crate::parse::{Fit, ParserName, choose, tell_choice};
+use crate::options::Mode;
+use crate::parse::{Fit, ParserChoice, ParserName, choose, tell_choice};
 use crate::progress::Counters;
 use crate::registry::Slot;
 

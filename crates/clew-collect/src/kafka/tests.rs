@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::*;
 use crate::event::{EpochMillis, Event};
 use crate::feed::{FeedAddress, FeedOptions};
-use crate::options::{CollectOptions, Mode, ParserChoice};
-use crate::parse::ParserName;
+use crate::options::{CollectOptions, Mode};
+use crate::parse::{ParserChoice, ParserName};
 use crate::sink::{Delivery, Sink, SinkError};
 use crate::{CollectError, CollectReport, NoProgress, StopToken, World};
 

@@ -53,7 +53,7 @@ pub(crate) use cef::is_cef;
 pub(crate) use clew_ingest::{Civil, SECOND_BYTES, Times};
 pub(crate) use joining::{Joining, Within};
 pub(crate) use parsers::known_names;
-pub use parsers::{ParserName, UnknownParser};
+pub use parsers::{ParserChoice, ParserName, UnknownParser};
 pub(crate) use plain::begins_as_log;
 pub(crate) use syslog::LEVELS;
 

@@ -283,7 +283,26 @@ impl FromStr for ParserName {
     }
 }
 
-impl FromStr for crate::options::ParserChoice {
+/// How lines become fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParserChoice {
+    /// For each file, by its name and its first lines.
+    Auto,
+    /// The same parser for every file.
+    Named(ParserName),
+}
+
+impl ParserChoice {
+    /// The parser, if it is given.
+    pub(crate) fn named(self) -> Option<ParserName> {
+        match self {
+            ParserChoice::Auto => None,
+            ParserChoice::Named(parser) => Some(parser),
+        }
+    }
+}
+
+impl FromStr for ParserChoice {
     type Err = UnknownParser;
 
     fn from_str(name: &str) -> Result<Self, UnknownParser> {

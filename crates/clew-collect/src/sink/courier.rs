@@ -9,8 +9,8 @@ use std::time::Duration;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use super::compression::Compression;
 use super::secure;
-use crate::config::Compression;
 use crate::stop::StopToken;
 use crate::tls::ClientTls;
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use clew_platform::{Disk, DiskFile};
 
+use super::compression::Compression;
 use super::{Delivery, Sink, SinkError};
-use crate::config::Compression;
 use crate::event::Event;
 
 /// What is written at once.

@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use super::bulk_reply::{Fate, shortened};
+use super::compression::Compression;
 use super::courier::{Address, Reply};
 use super::file::push_line;
 use super::posting::{Answer, Pauses, Posting, Protocol, refusal};
 use super::{Delivery, Sink, SinkError};
-use crate::config::Compression;
 use crate::event::Event;
 use crate::stop::StopToken;
 use crate::tls::ClientTls;

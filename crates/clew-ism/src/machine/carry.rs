@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{Outcome, Subject, rollover, shrink};
 use crate::actions::{Action, AliasChange};
-use crate::job::{Progress, RunningActions};
+use crate::running::{Progress, RunningActions};
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {

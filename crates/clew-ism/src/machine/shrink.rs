@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::carry::{block_writes, opened, rendered};
 use super::{Outcome, Subject};
 use crate::actions::{Shrink, ShrinkTo};
-use crate::job::{Progress, RunningActions};
+use crate::running::{Progress, RunningActions};
 
 /// Begins to shrink, or looks how far that has come.
 pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {

@@ -13,7 +13,8 @@ use clew_platform::{FixedClock, SimDisk};
 use serde_json::{Value, json};
 
 use super::WING;
-use super::job::{RunningActions, run_once};
+use super::job::run_once;
+use super::running::RunningActions;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

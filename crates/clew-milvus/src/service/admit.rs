@@ -10,8 +10,8 @@ use clew_engine::{Access, Grant, Purpose};
 use super::subject::Subject;
 use super::{Call, Service};
 use crate::collection::NameOf;
-use crate::collections::index_name;
 use crate::error::{MilvusError, Result};
+use crate::index_name::index_name;
 use crate::privilege::{ANY, Kind, Privilege, may, sees};
 use crate::watch;
 

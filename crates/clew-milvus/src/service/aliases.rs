@@ -4,8 +4,8 @@ use clew_engine::{Alias, AliasAction, Purpose};
 
 use super::{Call, Service};
 use crate::collection::NameOf;
-use crate::collections::index_name;
 use crate::error::{MilvusError, Result};
+use crate::index_name::index_name;
 use crate::proto::{self, *};
 
 /// Whether an alias may already mean another collection.

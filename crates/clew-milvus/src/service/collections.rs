@@ -381,7 +381,7 @@ pub(super) fn row_count(count: u64) -> StatisticsResponse {
 
 fn described(named: &Named) -> DescribeCollectionResponse {
     let collection = &named.collection;
-    let prefix = crate::collections::index_name(&named.database, "");
+    let prefix = crate::index_name::index_name(&named.database, "");
     let aliases = named.index.aliases();
     let aliases = aliases
         .keys()

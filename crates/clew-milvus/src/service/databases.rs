@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::{Call, Service};
 use crate::collection::{NameOf, key_values, pairs};
-use crate::collections::{DATABASES, DEFAULT_DATABASE};
+use crate::collections::DATABASES;
 use crate::error::{MilvusError, Result};
+use crate::index_name::DEFAULT_DATABASE;
 use crate::instant::{ZONE, zone_of};
 use crate::proto::{self, *};
 use crate::timestamp;

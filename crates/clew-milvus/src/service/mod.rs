@@ -67,10 +67,11 @@ use clew_engine::{Access, Engine, Purpose};
 use clew_platform::MemoryPurpose;
 
 use crate::MilvusOptions;
-use crate::collections::{Collections, DEFAULT_DATABASE, Opened};
+use crate::collections::{Collections, Opened};
 use crate::error::{MilvusError, Result};
 use crate::held;
 use crate::incoming::{Limits, Refused};
+use crate::index_name::DEFAULT_DATABASE;
 use crate::privilege;
 use crate::proto::TemplateValue;
 use crate::timestamp::HybridClock;

@@ -6,8 +6,8 @@ use super::aliases::name_taken;
 use super::collections::check_may_be;
 use super::{Call, Service};
 use crate::collection::NameOf;
-use crate::collections::index_name;
 use crate::error::{MilvusError, Result};
+use crate::index_name::index_name;
 use crate::proto::{self, *};
 
 impl Service {

@@ -8,14 +8,10 @@ use crate::codes::{
     BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, Pairing, Residual, RotatedCodes,
     RotatedProbe, RotatedQuery, pitch_bytes,
 };
-use crate::graph::Coded;
+use crate::graph::{Coded, UNCODED_DIMENSION_MAX};
 use crate::rows::{Probe, Rows};
 use crate::watch::{BuildPhase, BuildProgress, Steps};
 use crate::{ColumnOptions, Element, Space, VectorError};
-
-/// Vectors of more numbers than this are walked by codes; shorter ones hardly take more memory than
-/// their codes, and estimates of few dimensions are poor.
-pub(crate) const UNCODED_DIMENSION_MAX: usize = 64;
 
 /// True when the graph of such a column is walked by codes. Bits are their own code.
 pub(crate) fn is_coded(options: &ColumnOptions) -> bool {

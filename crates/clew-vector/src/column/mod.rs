@@ -10,7 +10,7 @@ mod lists;
 mod structures;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
-pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
+pub(crate) use encode::is_coded;
 pub(crate) use integrity::Integrity;
 
 use std::fmt;

@@ -1,10 +1,13 @@
 //! What a builder measures by: codes, or the vectors themselves where those are hardly larger.
 
 use crate::codes::{BitCodes, BitProbe, ByteCodes, Pairing};
-use crate::column::UNCODED_DIMENSION_MAX;
 use crate::element::Values;
 use crate::rank::Ranked;
 use crate::rows::{Probe, Rows};
+
+/// Vectors of more numbers than this are walked by codes; shorter ones hardly take more memory than
+/// their codes, and estimates of few dimensions are poor.
+pub(crate) const UNCODED_DIMENSION_MAX: usize = 64;
 
 /// Distances between the rows of a column, all of one geometry.
 pub(crate) trait Metric: Sync {

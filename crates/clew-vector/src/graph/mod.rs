@@ -21,7 +21,7 @@ mod walk;
 pub(crate) use build::{BuildOptions, OwnedGraph, Watched, build, growing_base_slots};
 pub(crate) use front::Front;
 pub(crate) use gate::Open;
-pub(crate) use metric::{Coded, Exact};
+pub(crate) use metric::{Coded, Exact, UNCODED_DIMENSION_MAX};
 pub(crate) use reuse::Reuse;
 pub(crate) use savepoint::Fingerprint;
 pub(crate) use twins::Twins;

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::VectorError;
+use crate::error::{VectorError, within};
 use crate::ivf::product::TRAIN_ROWS_MIN;
-use crate::options::within;
 
 /// Most lists of a column: a search compares the query with the centre of each.
 pub const LISTS_MAX: u32 = 1 << 18;

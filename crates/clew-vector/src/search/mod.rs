@@ -3,9 +3,10 @@
 use crate::column::View;
 use crate::filter::RowFilter;
 use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend, way};
-use crate::plan::{Plan, Situation};
+use crate::plan::{Plan, Situation, Strategy};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
+use crate::scratch::Tally;
 use crate::{ColumnOptions, Horizon, Scratch, VectorError, exact};
 
 mod batch;
@@ -23,8 +24,7 @@ use coded::margin;
 pub use pages::Pages;
 use prepare::Query;
 pub use profile::SearchProfile;
-pub(crate) use profile::Tally;
-pub use request::{Hit, HitPlace, SearchOutcome, SearchRequest, Strategy};
+pub use request::{Hit, HitPlace, SearchOutcome, SearchRequest};
 
 pub(crate) fn search(
     view: &View<'_>,

@@ -7,6 +7,7 @@ use crate::Choice;
 use crate::codes::FACTORS;
 use crate::column::View;
 use crate::plan::{Prices, Situation};
+use crate::scratch::Tally;
 
 /// Why a search went the way it did, and what it took.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -31,22 +32,6 @@ pub struct SearchProfile {
     /// Bytes of codes, vectors and lists of links that this read, by estimate; what the caches saved
     /// is not taken off.
     pub bytes_read: u64,
-}
-
-/// What a search has done so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Tally {
-    pub(crate) codes: u64,
-    pub(crate) vectors: u64,
-    pub(crate) reranked: u64,
-    /// Lists of links read on level 0.
-    pub(crate) lists: u64,
-}
-
-impl Tally {
-    pub(crate) fn distances(&self) -> u64 {
-        self.codes + self.vectors + self.reranked
-    }
 }
 
 impl SearchProfile {

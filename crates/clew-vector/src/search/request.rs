@@ -1,7 +1,6 @@
 //! What a search is asked, and what it answers.
 
-use serde::{Deserialize, Serialize};
-
+use crate::plan::Strategy;
 use crate::{Filter, Horizon, SearchProfile};
 
 /// What to search for.
@@ -97,41 +96,4 @@ pub struct SearchOutcome {
     pub distances: u64,
     /// What the choice was made by, and what was read.
     pub profile: SearchProfile,
-}
-
-/// How a search went through the column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Strategy {
-    /// Every vector that passes was measured; the hits are exact.
-    Exact,
-    /// The graph was walked, without a filter.
-    Graph,
-    /// The graph was walked under a filter.
-    FilteredGraph,
-    /// A walk came back with too few hits, then every vector that passes was measured; the hits are
-    /// exact.
-    ExactAfterGraph,
-    /// The code of every vector that passes was measured, then the best vectors themselves.
-    Codes,
-    /// A walk under a filter was given up, as what passes lies far from the query; then the search
-    /// went on as [`Strategy::Codes`].
-    CodesAfterGraph,
-    /// The codes of the rows in the nearest inverted lists were measured, then the best vectors
-    /// themselves. When too few rows passed, the next lists followed, in the end all of them.
-    Lists,
-}
-
-impl Strategy {
-    /// The name by which people are told of it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Exact => "exact",
-            Strategy::Graph => "graph",
-            Strategy::FilteredGraph => "filtered_graph",
-            Strategy::ExactAfterGraph => "exact_after_graph",
-            Strategy::Codes => "codes",
-            Strategy::CodesAfterGraph => "codes_after_graph",
-            Strategy::Lists => "lists",
-        }
-    }
 }

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::configured::{self, Host};
 use super::figures::Figures;
 use super::page::Page;
-use crate::serve::until_stopped;
+use crate::signals::until_stopped;
 
 /// A collector that is ready to run.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use clew_profile::{Capture, Format, Profile, Rate, SymbolUse};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
-use crate::verify::aside;
+use crate::aside::aside;
 
 /// Looks a second at each thread.
 const RATE: u32 = 19;

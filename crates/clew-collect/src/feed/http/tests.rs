@@ -9,7 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::*;
 use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds, PARCELS_MAX, Parcel};
-use crate::options::ParserChoice;
+use crate::parse::ParserChoice;
 
 fn start(timeout: Duration, connections_max: usize) -> Feeds {
     start_with((timeout, connections_max), Credentials::default())

@@ -9,7 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::*;
 use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds};
-use crate::options::ParserChoice;
+use crate::parse::ParserChoice;
 
 const LONG: Duration = Duration::from_secs(60);
 

@@ -10,7 +10,7 @@ use rustls::{ClientConnection, StreamOwned};
 
 use super::*;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, Feeds, HttpFeed};
-use crate::options::ParserChoice;
+use crate::parse::ParserChoice;
 use crate::tls::tests::{Authority, OVER, TO_COME};
 use crate::tls::{ClientAuthentication, ClientTls, ServerTls, Verification, hostname};
 
