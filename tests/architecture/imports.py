@@ -6,7 +6,8 @@ import re
 COMMENT_OR_TEXT = re.compile(
     r"""//[^\n]*|/\*.*?\*/|r(\#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'(?!\w)""", re.S
 )
-TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
+TEST_ONLY = r"#\[cfg\((?:all\()?test\b[^\]]*\]"
+TEST_FILE = re.compile(TEST_ONLY + r"\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 USE = re.compile(r"(?m)^\s*(?P<public>pub(?:\([^)]*\))?\s+)?use\s+(?P<tree>[^;]+);")
 PATH = re.compile(r"(?<![\w:$])(?:crate|self|super)(?:\s*::\s*\w+)+")
 
@@ -29,7 +30,7 @@ def end_of_item(text, start):
 
 def tests_of(text):
     """Where items are that only tests have, in a text without comments."""
-    for test in re.finditer(r"#\[cfg\(test\)\]", text):
+    for test in re.finditer(TEST_ONLY, text):
         yield test.start(), end_of_item(text, test.end())
 
 

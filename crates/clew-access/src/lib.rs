@@ -36,11 +36,8 @@
 //!
 //! Deliberately absent: HTTP, gRPC, async, and the meaning of any privilege.
 
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod error;
-
-mod record;
-
-mod file;
 
 mod password;
 
@@ -52,9 +49,14 @@ mod hashing;
 
 mod credentials;
 
+mod bounds;
+
+mod record;
+
+mod file;
+
 mod principal;
 
-mod bounds;
 mod control;
 
 pub use control::{AccessControl, Initial};

@@ -12,16 +12,25 @@
 //!
 //! Deliberately absent: files of words or rules, plugins.
 
-mod custom;
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod java_pattern;
+
 mod murmur3;
+
 mod scripts;
-mod simple;
-mod standard;
+
 mod stream;
+
+mod custom;
+
+mod simple;
+
+mod standard;
+
+mod units;
+
 #[cfg(test)]
 mod tests;
-mod units;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 

@@ -18,20 +18,31 @@
     reason = "loads from pointers, and calls into functions whose CPU features were detected"
 )]
 
+// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
+// lines keep the order.
 #[macro_use]
 mod distances;
+
 #[macro_use]
 mod codes;
+
 mod table;
 
 mod centroids;
-mod escapes;
-mod fast_scan;
+
 mod impacts;
-mod plain;
-mod prefetch;
+
 mod sorted;
+
 mod words;
+
+mod fast_scan;
+
+mod plain;
+
+mod escapes;
+
+mod prefetch;
 
 pub use centroids::ProductSpans;
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};

@@ -25,18 +25,31 @@
 //!
 //! Deliberately absent: other processes, and anything that knows what the program is.
 
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod error;
-mod heap;
-mod off_cpu;
-mod on_cpu;
-mod output;
-mod process;
+
 mod profile;
-mod requests;
-mod spent;
-mod stack;
-mod symbols;
+
+mod process;
+
 mod trace;
+
+mod spent;
+
+mod requests;
+
+mod stack;
+
+mod symbols;
+
+mod output;
+
+mod on_cpu;
+
+mod off_cpu;
+
+mod heap;
+
 mod training;
 
 pub use error::ProfileError;
