@@ -15,3 +15,16 @@ pub(crate) fn index_name(database: &str, collection: &str) -> String {
 pub(crate) fn database_and_collection(index: &str) -> (&str, &str) {
     index.split_once('.').unwrap_or((DEFAULT_DATABASE, index))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_says_its_database_and_its_collection() {
+        for (database, collection) in [("default", "books"), ("shop", "books")] {
+            let index = index_name(database, collection);
+            assert_eq!(database_and_collection(&index), (database, collection));
+        }
+    }
+}

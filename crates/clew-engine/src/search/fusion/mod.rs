@@ -13,7 +13,7 @@ pub use combine::Combination;
 pub use normalize::Normalization;
 
 /// Where a document is: its shard among those searched, its segment, its number there.
-pub(crate) type Place = (usize, usize, u32);
+pub(crate) type FusedPlace = (usize, usize, u32);
 
 /// How the rankings of several queries become one.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Fusion {
 /// A document of the fused ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fused {
-    pub(crate) place: Place,
+    pub(crate) place: FusedPlace,
     pub(crate) score: f32,
     /// Its comparable score in each query; `None` where it is not among the best.
     pub(crate) parts: Vec<Option<f32>>,
@@ -37,8 +37,8 @@ pub(crate) struct Fused {
 
 impl Fusion {
     /// The fused ranking of each query's best documents, the best first; ties by place.
-    pub(crate) fn fuse(&self, rankings: &[Vec<(Place, f32)>]) -> Vec<Fused> {
-        let mut parts: BTreeMap<Place, Vec<Option<f32>>> = BTreeMap::new();
+    pub(crate) fn fuse(&self, rankings: &[Vec<(FusedPlace, f32)>]) -> Vec<Fused> {
+        let mut parts: BTreeMap<FusedPlace, Vec<Option<f32>>> = BTreeMap::new();
         for (query, ranking) in rankings.iter().enumerate() {
             let mut ranking = ranking.clone();
             ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

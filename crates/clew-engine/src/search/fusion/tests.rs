@@ -1,6 +1,6 @@
 use super::*;
 
-fn places(scores: &[f32]) -> Vec<(Place, f32)> {
+fn places(scores: &[f32]) -> Vec<(FusedPlace, f32)> {
     (0..)
         .zip(scores)
         .map(|(doc, score)| ((0, 0, doc), *score))
@@ -98,7 +98,7 @@ fn ranks_count_over_all_shards_and_ties_go_by_place() {
     let first = vec![((1, 0, 0), 3.0), ((0, 0, 0), 2.0)];
     let second = vec![((0, 0, 0), 9.0), ((1, 0, 0), 8.0), ((1, 0, 7), 1.0)];
     let fused = fusion.fuse(&[first, second]);
-    let order: Vec<Place> = fused.iter().map(|one| one.place).collect();
+    let order: Vec<FusedPlace> = fused.iter().map(|one| one.place).collect();
     assert_eq!(order, [(0, 0, 0), (1, 0, 0), (1, 0, 7)]);
     near(&[fused[0].score, fused[2].score], &[0.5 + 1.0 / 3.0, 0.25]);
     assert_eq!(fused[2].parts, [None, Some(0.25)]);

@@ -7,7 +7,7 @@ use clew_search::{
 };
 
 use crate::base::error::EngineError;
-use crate::search::fusion::{Fused, Place};
+use crate::search::fusion::{Fused, FusedPlace};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, Hybrid, SearchRequest};
 
@@ -38,7 +38,7 @@ fn ranking(
     hybrid: &Hybrid,
     shards: &[Vec<Vec<ShardHit>>],
 ) -> Result<Vec<Fused>, EngineError> {
-    let mut rankings: Vec<Vec<(Place, f32)>> = vec![Vec::new(); hybrid.queries.len()];
+    let mut rankings: Vec<Vec<(FusedPlace, f32)>> = vec![Vec::new(); hybrid.queries.len()];
     for (shard, parts) in shards.iter().enumerate() {
         for (ranking, hits) in rankings.iter_mut().zip(parts) {
             let place = |hit: &ShardHit| (shard, hit.segment, hit.doc);
