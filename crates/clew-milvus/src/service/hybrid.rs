@@ -27,6 +27,7 @@ use crate::rows::Wanted;
 
 /// Most searches of one request.
 const SEARCHES_MAX: usize = 1_024;
+
 /// What makes one ranking of several, or another of one.
 pub(super) enum Ranker {
     Fusion(Fusion),
