@@ -142,6 +142,25 @@ class Tails(ClewTest):
         self.assertEqual((name, told["error"]["type"]), ("error", "index_not_found_exception"))
         self.assertIsNone(tail.next())
 
+    def test_a_tail_ends_with_its_index_and_not_at_a_later_look(self):
+        # The deletion stands in the log before the name is gone: a tail that looks in between must be told again.
+        for number in range(40):
+            self.client.indices.create(index=f"a-{number}")
+            tail = self.tail(f"/a-{number}/_tail")
+            self.client.indices.delete(index=f"a-{number}")
+            name, told = tail.next()
+            self.assertEqual((name, told["error"]["type"]), ("error", "index_not_found_exception"))
+            # Whoever waits is shown a position each 15 seconds.
+            self.assertIsNone(tail.last)
+
+    def test_a_closed_index_ends_its_tail(self):
+        self.client.indices.create(index="a")
+        tail = self.tail("/a/_tail")
+        self.client.indices.close(index="a")
+        name, told = tail.next()
+        self.assertEqual((name, told["error"]["type"]), ("error", "index_closed_exception"))
+        self.assertIsNone(tail.last)
+
 
 class Stop(ClewTest):
     def test_a_server_that_stops_does_not_wait_for_tails(self):

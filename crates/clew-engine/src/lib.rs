@@ -95,6 +95,7 @@ pub use node::engine::{Engine, EngineStats};
 pub use node::finish::FilledIndex;
 pub use node::health::{FailedShard, NodeHealth};
 pub use node::index_handle::IndexHandle;
+pub use node::index_table::NamesWatch;
 pub use node::options::EngineOptions;
 pub use node::repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
 pub use node::resolve::{AliasNames, ClosedNames, ResolveOptions, Wildcards};

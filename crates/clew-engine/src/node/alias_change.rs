@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -162,7 +161,7 @@ impl Inner {
             // goes on meanwhile.
             self.settle(logged)?;
         }
-        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        let mut indices = self.indices.change(indices);
         plan.store(&indices);
         let gone: Vec<Arc<Index>> = plan
             .deleted

@@ -183,6 +183,7 @@ impl Engine {
             // One at a time, so that whoever looks last sees what all have stored.
             let indices = self.inner.indices.upgradable_read();
             self.inner.look_for_slow_limits(indices.values());
+            self.inner.indices.others_let_through();
         }
         self.inner.signal.wake();
         let settled = self.inner.settle(logged)?;

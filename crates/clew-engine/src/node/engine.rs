@@ -1,6 +1,5 @@
 //! The node: its log, its catalog of indexes, and the threads that look after them.
 
-use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,6 +24,7 @@ use crate::catalog::planner::IndexPlanner;
 use crate::catalog::record::Catalog;
 use crate::index::handle::Index;
 use crate::node::alias_change::AliasTable;
+use crate::node::index_table::IndexTable;
 use crate::node::options::EngineOptions;
 use crate::node::{data_folder, maintenance, recovery};
 use crate::shard::{MergeLimits, Shard};
@@ -96,8 +96,7 @@ pub(crate) struct Inner {
     pub(crate) log: Log,
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) changing_catalog: Mutex<()>,
-    /// Who changes it reads it upgradably until the change stands in the log: who looks for an index does not wait for the disk.
-    pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
+    pub(crate) indices: IndexTable,
     /// The indexes of each alias; follows `indices` while that is held for writing.
     pub(crate) aliases: ArcSwap<AliasTable>,
     /// Wakes the refresher.
@@ -164,7 +163,7 @@ impl Engine {
         let inner = Arc::new(Inner {
             catalog: RwLock::new(Catalog::default()),
             changing_catalog: Mutex::default(),
-            indices: RwLock::default(),
+            indices: IndexTable::default(),
             aliases: ArcSwap::default(),
             signal: Arc::default(),
             upkeep: Arc::default(),

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -191,7 +190,7 @@ impl Inner {
         };
         // Before anybody sees it: only a durable change may take files away, and what is seen whole stays whole.
         let settled = self.settle(logged)?;
-        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        let mut indices = self.indices.change(indices);
         finish.aliases.store(&finish.next);
         finish.settings.into_iter().for_each(Checked::store);
         for (index, name) in &finish.renamed {

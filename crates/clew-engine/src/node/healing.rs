@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_log::{Order, Range, Selection, StreamId};
-use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::error::{EngineError, ErrorKind};
 use crate::base::operation::CATALOG_STREAM;
@@ -147,7 +146,7 @@ impl Inner {
         let is_refused = |index: &&Arc<Index>| !durable.indices.contains_key(&index.uuid);
         let refused: Vec<Arc<Index>> = all.iter().filter(is_refused).cloned().collect();
         in_lock_order(&mut all);
-        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        let mut indices = self.indices.change(indices);
         // Nobody changes what an index is while it is made what the log says of it.
         let changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
         let turn = self.catalog_turn();

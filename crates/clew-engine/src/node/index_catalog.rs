@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, StreamId};
 use clew_schema::{Mapping, NewFields};
-use parking_lot::{Mutex, RwLockUpgradableReadGuard};
+use parking_lot::Mutex;
 
 use crate::base::access::Access;
 use crate::base::activity::Activity;
@@ -142,7 +142,7 @@ impl Inner {
             operations.push(moved.operation(&next));
         }
         let logged = self.append_catalog(CatalogOperation::together(operations))?;
-        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        let mut indices = self.indices.change(indices);
         moved.store(&next);
         if moved.changes() || !index.aliases().is_empty() {
             self.aliases

@@ -21,6 +21,7 @@ pub(crate) mod healing;
 pub(crate) mod health;
 pub(crate) mod index_catalog;
 pub(crate) mod index_handle;
+pub(crate) mod index_table;
 pub(crate) mod maintenance;
 pub(crate) mod open_close;
 pub(crate) mod options;

@@ -54,6 +54,7 @@ impl Engine {
         for index in &changing {
             index.closed.store(closed, Ordering::SeqCst);
         }
+        self.inner.indices.others_let_through();
         drop(known);
         let glsn = self.inner.settle(logged)?;
         if closed {

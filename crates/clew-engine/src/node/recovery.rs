@@ -70,7 +70,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
         .aliases
         .store(Arc::new(alias_change::table(indices.values())));
     inner.look_for_slow_limits(indices.values());
-    *inner.indices.write() = indices;
+    *inner.indices.change(inner.indices.upgradable_read()) = indices;
     tracing::info!(
         indices = count,
         replayed,

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use parking_lot::RwLockUpgradableReadGuard;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -101,7 +100,7 @@ impl Inner {
             uuid: index.uuid.clone(),
             name: new.to_string(),
         })?;
-        let mut indices = RwLockUpgradableReadGuard::upgrade(indices);
+        let mut indices = self.indices.change(indices);
         index.name.change(new);
         // Filters on `_index` have left something by the old name.
         index.clear_caches();

@@ -25,6 +25,7 @@ mod life_cycle;
 mod lost_files;
 mod merges;
 mod model;
+mod names_watch;
 mod nearest;
 mod object_vectors;
 mod recall;

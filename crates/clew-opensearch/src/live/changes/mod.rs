@@ -75,6 +75,7 @@ impl Wish {
 pub(crate) async fn page(call: Call) -> Result<Reply, ApiError> {
     let wish = Wish::read(&call.params)?;
     let deadline = Instant::now() + wish.wait;
+    let mut names = call.api.engine.watch_names();
     let mut at = wish.from;
     let page = loop {
         let page = next_page(&call, at, wish.limits).await?;
@@ -85,6 +86,7 @@ pub(crate) async fn page(call: Call) -> Result<Reply, ApiError> {
         at = page.next;
         tokio::select! {
             waited = call.api.engine.wait_changes(at) => waited?,
+            changed = names.changed() => changed?,
             () = tokio::time::sleep_until(deadline) => break page,
             () = call.api.stopped() => break page,
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, IndexHandle};
+use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, IndexHandle, NamesWatch};
 use clew_log::Glsn;
 use clew_query::{Query, QueryError};
 use clew_search::DocumentMatcher;
@@ -52,6 +52,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// `GET|POST /{index}/_tail`.
 pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
     let query = query_of(&call).await?.unwrap_or_else(Query::match_all);
+    let names = call.api.engine.watch_names();
     let indices = readable(&call)?;
     let checked = query.clone();
     call.blocking(move |engine| check(&checked, &indices, engine.now_ms()))
@@ -78,6 +79,7 @@ pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
         with_source: call.params.flag("_source", true)?,
         query,
         at,
+        names,
         events,
         open,
         call,
@@ -114,6 +116,8 @@ struct Tail {
     with_source: bool,
     /// The next position to look at.
     at: Glsn,
+    /// Hears when the indexes may be others, or gone: that takes effect after it stands in the log.
+    names: NamesWatch,
     events: Sender<Bytes>,
     open: OpenTail,
 }
@@ -173,6 +177,7 @@ impl Tail {
         }
         tokio::select! {
             waited = self.call.api.engine.wait_changes(self.at) => waited.map_err(|_| Ended),
+            changed = self.names.changed() => changed.map_err(|_| Ended),
             // An event without data is none, but its id is remembered.
             () = tokio::time::sleep(HEARTBEAT) => {
                 self.send(format!("id: {}\n\n", self.at.previous()).into()).await
