@@ -1,8 +1,11 @@
 """Copies of indexes with other numbers of shards, and snapshots in repositories."""
 
+import concurrent.futures
 import json
 import pathlib
 import struct
+
+from opensearchpy.exceptions import TransportError
 
 from .base import ClewTest
 
@@ -314,6 +317,67 @@ class TestSnapshots(ClewTest):
             self.client.snapshot.clone(
                 repository="repo", snapshot="s1", target_snapshot="s3", body={"indices": "docs"}
             )
+
+    def test_a_deletion_takes_snapshots_along_that_are_being_taken(self):
+        self.index_all("docs", {str(n): {"n": n, "t": "word " * 20} for n in range(5000)})
+        for round_, named in enumerate(["s1", "s*", "_all", "*", "s1,x*"] * 2):
+            with self.subTest(round=round_, named=named):
+                self.client.snapshot.create(repository="repo", snapshot="s1")
+                self.assertTrue(self.client.snapshot.delete(repository="repo", snapshot=named)["acknowledged"])
+                for left in ("_current", "_all"):
+                    found = self.client.snapshot.get(repository="repo", snapshot=left)
+                    self.assertEqual(found["snapshots"], [])
+        # What was given up has left nothing.
+        self.assertEqual(self.raw("POST", "/_snapshot/repo/_cleanup")["results"]["deleted_blobs"], 0)
+        with self.refused(404, "snapshot_missing_exception", "[repo:s2] is missing"):
+            self.client.snapshot.delete(repository="repo", snapshot="s*,s2")
+
+    def test_of_deletions_at_once_one_deletes(self):
+        def delete(_):
+            try:
+                self.client.snapshot.delete(repository="repo", snapshot="s1")
+            except TransportError as refused:
+                return refused.status_code
+            return 200
+
+        for _ in range(5):
+            self.take()
+            with concurrent.futures.ThreadPoolExecutor(8) as threads:
+                told = sorted(threads.map(delete, range(8)))
+            self.assertEqual(told, [200] + [404] * 7)
+
+    def test_a_cleaning_takes_nothing_of_a_snapshot_that_is_being_taken(self):
+        self.index_all("docs", {str(n): {"n": n, "t": "word " * 20} for n in range(5000)})
+        for number in range(5):
+            self.client.snapshot.create(repository="repo", snapshot=f"s{number}")
+            try:
+                cleaned = self.raw("POST", "/_snapshot/repo/_cleanup")
+                self.assertEqual(cleaned["results"]["deleted_blobs"], 0)
+            except TransportError as refused:
+                error = refused.info["error"]
+                self.assertEqual(error["type"], "illegal_state_exception")
+                self.assertIn("a snapshot is currently running in [repo:s", error["reason"])
+        taken = {f"s{number}" for number in range(5)}
+        self.until(self.states, {name: "SUCCESS" for name in taken})
+
+    def states(self):
+        found = self.client.snapshot.get(repository="repo", snapshot="_all")["snapshots"]
+        return {snapshot["snapshot"]: snapshot["state"] for snapshot in found}
+
+    def test_a_repository_that_is_written_to_is_not_taken_away_by_a_pattern(self):
+        self.index_all("docs", {str(n): {"n": n, "t": "word " * 20} for n in range(5000)})
+        self.client.snapshot.create(repository="repo", snapshot="s1")
+        try:
+            self.client.snapshot.delete_repository(repository="rep*")
+        except TransportError as refused:
+            self.assertEqual(refused.info["error"]["type"], "illegal_state_exception")
+            self.until(self.states, {"s1": "SUCCESS"})
+        else:
+            # It was complete before, then.
+            self.client.snapshot.create_repository(
+                repository="repo", body={"type": "fs", "settings": {"location": "place"}}
+            )
+            self.assertEqual(self.states(), {"s1": "SUCCESS"})
 
     def test_snapshots_outlive_a_restart_and_go_when_they_are_deleted(self):
         self.take()

@@ -108,6 +108,16 @@ impl Engine {
 }
 
 impl SnapshotRepository {
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether a snapshot is complete, and not deleted.
+    pub fn has(&self, id: &str) -> bool {
+        self.disk.exists(&self.dir.join(id).join(MANIFEST))
+    }
+
     /// Makes the folder and proves that files can be written there and read back; leaves nothing of that there, nor
     /// what an earlier try that was cut short has left.
     ///

@@ -8,7 +8,7 @@ use super::content::{IndexContent, Stored, StoredSnapshots, stored};
 use super::create::read_names;
 use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
-use super::running::{RunningSnapshot, RunningSnapshots};
+use super::running::{Ends, RunningSnapshot, RunningSnapshots};
 use super::uses::{SnapshotUses, Use};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
@@ -76,6 +76,10 @@ fn carry_out(
         .ok_or_else(|| snapshot_missing(&repository.name, source))?;
     let uses = api.parts.get::<SnapshotUses>();
     let _used = uses.begin(Use::Clone, (&repository.name, &found))?;
+    // It may have been deleted between the two.
+    if !repository.folder.has(&found.id) {
+        return Err(snapshot_missing(&repository.name, source));
+    }
     let mut content = found.content.clone();
     for name in patterns.split(',').filter(|part| !is_pattern(part)) {
         if !content.index_names().contains(&name) {
@@ -103,6 +107,7 @@ fn carry_out(
     // While it is on the list nobody takes another of its name, or its files for what a dead process has left.
     let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
         repository: repository.name.clone(),
+        folder: repository.folder.dir().to_path_buf(),
         name: target.to_string(),
         id: clone.id.clone(),
         indices: clone
@@ -117,14 +122,13 @@ fn carry_out(
     // Another one may have been completed before.
     refuse_taken(repository, target)?;
     let id = clone.id.clone();
-    let written = write(&api.engine, repository, &found.id, clone);
+    let written = write((&api.engine, &ends), repository, &found.id, clone);
     if written.is_err()
         && let Err(left) = repository.folder.delete(&id)
     {
         tracing::warn!(%left, "cannot remove what a failed clone left");
     }
-    drop(ends);
-    written.map_err(ApiError::from)
+    written.map_err(|error| ends.failure((&repository.name, target), error))
 }
 
 /// Refuses the name of a snapshot that is there; gives those that are.
@@ -139,7 +143,7 @@ fn refuse_taken(repository: &Repository, target: &str) -> Result<StoredSnapshots
 
 /// Copies the documents, each file checked as a whole before anything of it is taken.
 fn write(
-    engine: &Engine,
+    (engine, ends): (&Engine, &Ends),
     repository: &Repository,
     source: &str,
     clone: Stored,
@@ -147,12 +151,15 @@ fn write(
     let Stored { id, mut content } = clone;
     for (at, index) in content.indices.iter_mut().enumerate() {
         for (shard, file) in (0_u32..).zip(&mut index.files) {
+            ends.check_wanted()?;
             let documents = repository.folder.read_documents(source, file)?;
+            let documents = ends.while_wanted(documents);
             let name = documents_file_name(at, shard);
             *file = repository.folder.write_documents(&id, &name, documents)?;
         }
     }
     content.ended_ms = engine.clock().epoch_ms();
     let content = serde_json::to_value(&content).unwrap_or(Value::Object(Map::new()));
+    ends.check_wanted()?;
     repository.folder.complete(&id, content)
 }

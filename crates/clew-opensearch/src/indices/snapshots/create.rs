@@ -11,11 +11,10 @@ use serde_json::{Map, Value, json};
 use super::content::{Content, IndexContent, Stored, stored};
 use super::names::{check_snapshot, invalid_snapshot_name};
 use super::repository::Repository;
-use super::running::RunningSnapshot;
+use super::running::{Ends, RunningSnapshot, RunningSnapshots};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::filling::is_unfinished;
-use crate::indices::snapshots::running::RunningSnapshots;
 use crate::indices::templates::{COMPONENT, COMPOSABLE, LEGACY};
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -95,6 +94,7 @@ fn prepare(
     let started_ms = api.engine.clock().epoch_ms();
     let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
         repository: repository.name.clone(),
+        folder: repository.folder.dir().to_path_buf(),
         name: name.clone(),
         id: id.clone(),
         indices: indices
@@ -119,7 +119,8 @@ fn prepare(
     };
     let engine = api.engine.clone();
     Ok(move || {
-        let taken = take(&engine, &repository, &indices, Stored { id, content });
+        let snapshot = Stored { id, content };
+        let taken = take((&engine, &ends), &repository, &indices, snapshot);
         drop(ends);
         if let Err(error) = &taken {
             tracing::warn!(reason = error.reason(), "a snapshot failed");
@@ -232,7 +233,7 @@ pub(super) fn read_flag(name: &str, value: &Value) -> Result<bool, ApiError> {
 
 /// Writes the files of a snapshot and makes it complete; a failed one leaves nothing.
 fn take(
-    engine: &Engine,
+    (engine, ends): (&Engine, &Ends),
     repository: &Repository,
     indices: &[IndexHandle],
     mut snapshot: Stored,
@@ -242,18 +243,19 @@ fn take(
         let reason = "snapshot with the same name already exists";
         return Err(invalid_snapshot_name(&repository.name, name, reason));
     }
-    let written = write(engine, repository, indices, &mut snapshot);
+    let written = write((engine, ends), repository, indices, &mut snapshot);
     if let Err(error) = written {
         if let Err(left) = repository.folder.delete(&snapshot.id) {
             tracing::warn!(%left, "cannot remove what a failed snapshot left");
         }
-        return Err(error.into());
+        let place = (&*repository.name, &*snapshot.content.name);
+        return Err(ends.failure(place, error));
     }
     Ok(snapshot)
 }
 
 fn write(
-    engine: &Engine,
+    (engine, ends): (&Engine, &Ends),
     repository: &Repository,
     indices: &[IndexHandle],
     snapshot: &mut Stored,
@@ -262,7 +264,8 @@ fn write(
         let settings = index.settings();
         let mut files = Vec::new();
         for shard in 0..settings.shards {
-            let documents = engine.shard_documents(index, shard)?;
+            ends.check_wanted()?;
+            let documents = ends.while_wanted(engine.shard_documents(index, shard)?);
             let name = documents_file_name(at, shard);
             let file = repository
                 .folder
@@ -284,6 +287,7 @@ fn write(
     }
     snapshot.content.ended_ms = engine.clock().epoch_ms();
     let content = serde_json::to_value(&snapshot.content).unwrap_or(Value::Object(Map::new()));
+    ends.check_wanted()?;
     repository.folder.complete(&snapshot.id, content)
 }
 

@@ -6,6 +6,7 @@
 mod clone;
 mod content;
 mod create;
+mod delete;
 mod names;
 mod repository;
 mod restore;
@@ -19,12 +20,13 @@ pub(crate) use clone::clone;
 pub(crate) use content::iso;
 pub(crate) use create::create;
 pub use create::{is_taken, prepare_of};
+pub(crate) use delete::delete;
 pub(crate) use repository::{
     cleanup as repository_cleanup, delete as repository_delete, get as repository_get,
     list as list_repositories, put as repository_put, verify as repository_verify,
 };
 pub(crate) use restore::restore;
-pub(crate) use show::{delete, get, list as list_snapshots};
+pub(crate) use show::{get, list as list_snapshots};
 pub(crate) use status::status;
 
 /// Repositories in the catalog.

@@ -98,8 +98,14 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         let verified = call.blocking(move |_| repository.folder.verify()).await;
         verified.map_err(|error| not_accessible(&name, error))?;
     }
+    let running = call.api.parts.get::<RunningSnapshots>();
     let changed = call
-        .changing(move |_| Ok(vec![DefinitionChange::put(REPOSITORY, &name, stored)]))
+        .changing(move |definitions| {
+            if definitions.get(REPOSITORY, &name) != Some(&stored) {
+                running.refuse_in(&name)?;
+            }
+            Ok(vec![DefinitionChange::put(REPOSITORY, &name, stored)])
+        })
         .await?;
     Ok(Reply::acknowledged().at(changed))
 }
@@ -180,14 +186,15 @@ pub(crate) fn list(definitions: &Definitions) -> Vec<(String, String)> {
 /// `DELETE /_snapshot/{repository}`: the folder stays as it is.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("repository")?.to_string();
-    for name in expression.split(',') {
-        call.api.parts.get::<RunningSnapshots>().refuse_in(name)?;
-    }
+    let running = call.api.parts.get::<RunningSnapshots>();
     let changed = call
         .changing(move |definitions| {
             let found = selected(definitions, &expression)?;
             if found.is_empty() && expression != "*" && expression != "_all" {
                 return Err(repository_missing(&expression));
+            }
+            for (name, _) in &found {
+                running.refuse_in(name)?;
             }
             let gone = found
                 .into_iter()
@@ -215,9 +222,14 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn cleanup(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     repository.check_writable("cleanup")?;
-    let running = call.api.parts.get::<RunningSnapshots>().ids();
+    let running = call.api.parts.get::<RunningSnapshots>();
+    let cleaning = running.begin_cleanup(&repository.name, repository.folder.dir())?;
     let cleaned = call
-        .blocking(move |_| repository.folder.clean(&running))
+        .to_its_end(move |_| {
+            let _cleaning = cleaning;
+            // A folder may have several paths.
+            repository.folder.clean(&running.ids())
+        })
         .await?;
     Ok(Reply::json(&json!({
         "results": {"deleted_bytes": cleaned.bytes, "deleted_blobs": cleaned.files},

@@ -45,6 +45,10 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
             let found = find(&api, &repository, &name)?;
             let uses = api.parts.get::<SnapshotUses>();
             let _used = uses.begin(Use::Restore, (&repository.name, &found))?;
+            // It may have been deleted between the two.
+            if !repository.folder.has(&found.id) {
+                return Err(missing(&repository, &name));
+            }
             let plan = plan(&api.engine, &repository, found, &asked)?;
             // Whoever waits for no more than that may be gone.
             let _ = begin.send(());
@@ -78,10 +82,12 @@ fn find(api: &Api, repository: &Repository, name: &str) -> Result<Stored, ApiErr
     }
     let mut found = known.all.into_iter();
     let found = found.find(|found| found.content.name == name);
-    found.ok_or_else(|| {
-        let from = format!("{}:{name}", repository.name);
-        restore_refused(&from, "snapshot does not exist")
-    })
+    found.ok_or_else(|| missing(repository, name))
+}
+
+fn missing(repository: &Repository, name: &str) -> ApiError {
+    let from = format!("{}:{name}", repository.name);
+    restore_refused(&from, "snapshot does not exist")
 }
 
 /// An index that will be made.

@@ -1,12 +1,11 @@
-//! Listing and deleting snapshots.
+//! Listing snapshots.
 
 use serde_json::{Value, json};
 
-use super::content::{Stored, StoredSnapshots, iso, stored};
+use super::content::{StoredSnapshots, iso, stored};
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::RunningSnapshot;
-use super::uses::{SnapshotUses, Use};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::snapshots::running::RunningSnapshots;
@@ -19,9 +18,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("snapshot")?.to_string();
     let ignore = call.params.flag("ignore_unavailable", false)?;
     let verbose = call.params.flag("verbose", true)?;
-    let running: Vec<RunningSnapshot> = running_in(&call.api, &repository.name);
+    let mut running: Vec<RunningSnapshot> = running_in(&call.api, &repository.name);
     let name = repository.name.clone();
     let mut known = read_all(repository).await?;
+    // Completed in between, they are told once.
+    running.retain(|one| known.all.iter().all(|stored| stored.id != one.id));
     if expression == "_current" {
         let shown: Vec<Value> = running.iter().map(show_running).collect();
         return Ok(Reply::json(&json!({"snapshots": shown})));
@@ -116,38 +117,4 @@ pub(crate) async fn list(call: &Call, name: &str) -> Result<Vec<ListedSnapshot>,
         name: snapshot.content.name,
     });
     Ok(listed.collect())
-}
-
-/// `DELETE /_snapshot/{repository}/{snapshot}`.
-pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
-    repository.check_writable("delete snapshots")?;
-    let expression = call.path_required("snapshot")?.to_string();
-    let uses = call.api.parts.get::<SnapshotUses>();
-    let work = move || {
-        let mut known = stored(&repository.folder)?;
-        for part in expression.split(',').filter(|part| !is_pattern(part)) {
-            if !known.has(part) {
-                known.check_all_read()?;
-                return Err(snapshot_missing(&repository.name, part));
-            }
-        }
-        let all = known.all.iter();
-        let gone = all.filter(|snapshot| {
-            let mut parts = expression.split(',');
-            parts.any(|part| selects(part, &snapshot.content.name))
-        });
-        let gone: Vec<&Stored> = gone.collect();
-        // All or none of them.
-        let begin = |snapshot: &&Stored| uses.begin(Use::Delete, (&repository.name, snapshot));
-        let _used = gone.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
-        for snapshot in gone {
-            repository.folder.delete(&snapshot.id)?;
-        }
-        Ok(())
-    };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::acknowledged())
 }
