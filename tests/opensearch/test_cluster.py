@@ -571,6 +571,23 @@ class Cluster(ClewTest):
         self.assertIn("data", node["roles"])
         self.assertIn("total", next(iter(node["tasks"].values()))["resource_stats"])
 
+    def test_what_was_done_before_a_page_failed_is_told(self):
+        for verb, done in (("_delete_by_query", "deleted"), ("_update_by_query", "updated")):
+            with self.subTest(verb=verb):
+                self.index_all("i", {str(number): {"n": number} for number in range(40)})
+                slow = "wait_for_completion=false&requests_per_second=0.01&scroll_size=10"
+                task = self.raw("POST", f"/i/{verb}?{slow}", body={"query": {"match_all": {}}})["task"]
+                self.until(lambda: self.client.tasks.get(task_id=task)["task"].get("status", {}).get(done), 10)
+                self.client.indices.put_settings(index="i", body={"index.blocks.read": True})
+                self.raw("POST", f"/{verb}/{task}/_rethrottle?requests_per_second=-1")
+                ended = self.client.tasks.get(task_id=task, wait_for_completion=True)
+                self.assertNotIn("error", ended)
+                told = ended["response"]
+                self.assertEqual((told["total"], told[done], told["batches"]), (40, 10, 1))
+                failure, = told["failures"]
+                self.assertEqual((failure["status"], failure["reason"]["type"]), (403, "cluster_block_exception"))
+                self.client.indices.delete(index="i")
+
     def test_how_a_task_ended_is_kept_for_after_a_restart(self):
         self.index_all("from", {str(number): {"n": number} for number in range(3)})
         def ended(source, dest):

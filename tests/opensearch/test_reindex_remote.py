@@ -11,6 +11,8 @@ import threading
 import unittest
 import urllib.parse
 
+from opensearchpy.exceptions import TransportError
+
 from collect.certificates import WHY_NOT, Authority
 
 from .base import ClewTest
@@ -225,6 +227,27 @@ class ReindexFromRemote(ClewTest):
         there.instead["/_search/scroll"] = [busy, busy]
         done = self.copy(there.remote(), source=PAGE)
         self.counts(done, total=25, created=25, retries={"bulk": 0, "search": 2})
+
+    def test_what_was_copied_before_a_page_failed_is_told_with_the_failure(self):
+        there = self.elsewhere()
+        told = b'{"error": {"type": "search_context_missing_exception", "reason": "gone"}, "status": 404}'
+        gone = (404, {"content-type": "application/json"}, told)
+        there.instead["/_search/scroll"] = [gone]
+        with self.assertRaises(TransportError) as caught:
+            self.copy(there.remote(), source=PAGE)
+        self.assertEqual(caught.exception.status_code, 404)
+        self.told_so(caught.exception.info)
+        self.assertEqual(self.client.count(index="new")["count"], 10)
+        there.instead["/_search/scroll"] = [gone]
+        task = self.copy(there.remote(), source=PAGE, params={"wait_for_completion": "false"})["task"]
+        self.told_so(self.client.tasks.get(task_id=task, wait_for_completion=True)["response"], created=0, updated=10)
+        self.restart()
+        self.told_so(self.client.tasks.get(task_id=task)["response"], created=0, updated=10)
+
+    def told_so(self, answer, **counts):
+        self.counts(answer, **{"total": 25, "created": 10, "updated": 0, "batches": 1, **counts})
+        failure, = answer["failures"]
+        self.assertEqual((failure["status"], failure["reason"]["type"]), (404, "status_exception"))
 
     def test_what_the_other_cluster_refuses_is_told_with_its_words_and_its_status(self):
         there = self.elsewhere()

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::found::Found;
 use super::spec::{Job, Verb};
+use crate::http::error::ApiError;
 
 /// Failures that an answer tells of.
 const FAILURES_MAX: usize = 100;
@@ -48,6 +49,8 @@ pub(super) struct Counts {
     pub(super) timed_out: bool,
     /// Why the job was ended before it was through.
     pub(super) cancelled: Option<String>,
+    /// Why what is left could not be read; one of the failures says so.
+    pub(super) broke_off: Option<ApiError>,
     /// The gravest of the failures.
     pub(super) status: StatusCode,
 }
@@ -62,6 +65,7 @@ impl Counts {
             retries: 0,
             timed_out: false,
             cancelled: None,
+            broke_off: None,
             status: StatusCode::OK,
         }
     }

@@ -75,6 +75,15 @@ impl<'j> Reading<'j> {
         }
     }
 
+    /// Why nothing more could be read, as it is told beside what was done before.
+    pub(super) fn failure(&self, error: &ApiError) -> Value {
+        let mut shown = json!({"status": error.status().as_u16(), "reason": error.cause()});
+        if let Reading::Here(searches) = self {
+            shown["node"] = searches.call.api.node_id.clone().into();
+        }
+        shown
+    }
+
     /// How often something was asked for again that had been refused for the moment.
     pub(super) fn retries(&self) -> u64 {
         match self {

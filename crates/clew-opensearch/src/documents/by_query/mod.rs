@@ -47,6 +47,9 @@ pub async fn delete_found(call: &Call, indices: &str, query: &Value) -> Result<u
     asked.path_values = vec![("index", indices.to_string())];
     let job = Job::of_index(&asked, Verb::Delete).await?;
     let outcome = run(&Arc::new(asked), &job, None).await?;
+    if let Some(error) = outcome.broke_off {
+        return Err(error);
+    }
     let Some(failure) = outcome.body.pointer("/failures/0") else {
         return Ok(outcome.body["deleted"].as_u64().unwrap_or(0));
     };

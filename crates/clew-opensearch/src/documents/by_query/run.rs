@@ -34,6 +34,8 @@ pub(super) struct Outcome {
     pub(super) body: Value,
     /// The gravest of its failures.
     pub(super) status: StatusCode,
+    /// Why not all was read, where that failed.
+    pub(super) broke_off: Option<ApiError>,
 }
 
 /// Why the job is to end now, if it is.
@@ -65,6 +67,7 @@ pub(super) async fn run(
     let took = whole_ms(started.elapsed());
     Ok(Outcome {
         status: counts.status,
+        broke_off: counts.broke_off.take(),
         body: render(job, counts, took),
     })
 }
@@ -86,10 +89,18 @@ async fn write_all(
             return Ok(());
         }
         let began = Instant::now();
-        let page = reading.next(left).await?;
+        let page = reading.next(left).await;
         counts.retries = reading.retries();
-        let Some(page) = page else {
-            continue;
+        let page = match page {
+            Ok(Some(page)) => page,
+            Ok(None) => continue,
+            Err(error) if counts.done == 0 => return Err(error),
+            // What is done stays done, and is told.
+            Err(error) => {
+                counts.fail(error.status(), || reading.failure(&error));
+                counts.broke_off = Some(error);
+                return Ok(());
+            }
         };
         counts.timed_out = page.timed_out;
         for (status, failure) in page.failures {
