@@ -1,5 +1,6 @@
 //! Which index a write goes to: the one that it names, which is made where there is none, or the one that is being filled.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::access::{Access, Purpose, check_access};
@@ -17,6 +18,8 @@ use crate::node::resolve::alias_routing;
 pub(crate) enum Destination<'a> {
     /// To the index that each of them names, as far as who asks may write there.
     Named(&'a Access),
+    /// The same, but that these names mean these very indexes, whoever has them now.
+    Found(&'a Access, &'a BTreeMap<String, Arc<Index>>),
     /// To this one, which they fill, whatever they name. Its blocks are for others.
     Filled(&'a Arc<Index>),
 }
@@ -26,10 +29,10 @@ impl Destination<'_> {
     /// what was written to it. The routing key leads to the shard.
     pub(crate) fn check_active(self, index: &Index, key: &str) -> Result<(), EngineError> {
         match self {
-            Destination::Named(_) if index.is_unfinished() => {
+            Destination::Named(_) | Destination::Found(..) if index.is_unfinished() => {
                 Err(index.shard_of(key).not_active(Purpose::Write))
             }
-            Destination::Named(_) | Destination::Filled(_) => Ok(()),
+            Destination::Named(_) | Destination::Found(..) | Destination::Filled(_) => Ok(()),
         }
     }
 
@@ -38,7 +41,9 @@ impl Destination<'_> {
     pub(crate) fn check_taken(self, index: &Index) -> Result<(), EngineError> {
         index.check_open()?;
         match self {
-            Destination::Named(_) => index.check_own_blocks(BlockLevel::Write),
+            Destination::Named(_) | Destination::Found(..) => {
+                index.check_own_blocks(BlockLevel::Write)
+            }
             Destination::Filled(_) => Ok(()),
         }
     }
@@ -73,12 +78,29 @@ impl Inner {
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         match destination {
             Destination::Named(access) => self.index_or_create(operation, access),
+            Destination::Found(access, found) => match found.get(&operation.index) {
+                Some(index) => {
+                    let index = self.still_there(index)?;
+                    check_access(index.name(), access, Purpose::Write)?;
+                    index.check_open()?;
+                    index.check_block(BlockLevel::Write)?;
+                    Ok((index, operation.routing.clone()))
+                }
+                None => self.index_or_create(operation, access),
+            },
             Destination::Filled(index) => {
                 index.check_open()?;
                 self.check_room_for_index(index.name())?;
                 Ok((index.clone(), operation.routing.clone()))
             }
         }
+    }
+
+    /// An index that was found before, under the name that it has now.
+    fn still_there(&self, before: &Index) -> Result<Arc<Index>, EngineError> {
+        let index = self.index(before.name())?;
+        index.check_is(&before.uuid)?;
+        Ok(index)
     }
 
     fn index_or_create(

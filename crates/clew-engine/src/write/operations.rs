@@ -34,7 +34,19 @@ impl Engine {
             .write(Destination::Named(access), operations, &|| None)
     }
 
-    /// The same until somebody ends it: operations that are not begun by then get the error that `ended` has for them,
+    /// The same to indexes that were found before, by the names that they had then: one that was deleted meanwhile is
+    /// missing, whoever has its name now. Other names mean what they mean to everybody.
+    pub fn write_found(
+        &self,
+        access: &Access,
+        found: &BTreeMap<String, Arc<Index>>,
+        operations: Vec<WriteOperation>,
+    ) -> WriteOutcome {
+        self.inner
+            .write(Destination::Found(access, found), operations, &|| None)
+    }
+
+    /// The same as [`Engine::write`] until somebody ends it: operations that are not begun by then get the error that `ended` has for them,
     /// which is asked before each some hundred of them.
     pub fn write_until(
         &self,

@@ -1,6 +1,7 @@
 //! What a write is answered with, alone or as an item of a bulk, and when it is answered: after it
 //! is durable and, if the client asked, visible.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -78,10 +79,19 @@ pub(crate) async fn unacknowledged(
     call: &Call,
     operations: Vec<WriteOperation>,
 ) -> Result<WriteOutcome, ApiError> {
+    unacknowledged_in(call, BTreeMap::new(), operations).await
+}
+
+/// The same to indexes that were found before, by the names that they had then.
+pub(crate) async fn unacknowledged_in(
+    call: &Call,
+    found: BTreeMap<String, Arc<Index>>,
+    operations: Vec<WriteOperation>,
+) -> Result<WriteOutcome, ApiError> {
     let access = call.access.clone();
     call.to_its_end(move |engine| {
         let _memory = engine.admit(&operations)?;
-        Ok(engine.write(&access, operations))
+        Ok(engine.write_found(&access, &found, operations))
     })
     .await
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_engine::{EngineError, SearchControl, SearchRequest, SearchResponse, ShardFailure};
+use clew_engine::{EngineError, Index, SearchControl, SearchRequest, SearchResponse, ShardFailure};
 use clew_platform::Reservation;
 use clew_query::SortValue;
 use clew_search::TrackTotal;
@@ -19,8 +19,10 @@ use crate::state::call::Call;
 
 /// A document as it was found.
 pub(super) struct Found {
-    /// The index that it was found in.
+    /// The name of the index that it was found in.
     pub(super) index: Arc<str>,
+    /// That very index, where it is one of this node.
+    pub(super) found_in: Option<Arc<Index>>,
     pub(super) id: String,
     pub(super) routing: Option<String>,
     pub(super) version: u64,
@@ -150,6 +152,7 @@ impl Searches<'_> {
         }
         let found = hits.into_iter().map(|hit| Found {
             index: hit.index.name().into(),
+            found_in: Some(hit.index),
             id: hit.id,
             routing: hit.routing,
             version: hit.version,

@@ -1,12 +1,13 @@
 //! The loop of a write to all documents of a search.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, OpType, PRIMARY_TERM, Purpose, WriteOperation,
+    Action, Condition, Engine, EngineError, Index, OpType, PRIMARY_TERM, Purpose, WriteOperation,
     WriteOutcome, WriteResult,
 };
 use clew_platform::{CancellationToken, stopped, whole_ms};
@@ -226,8 +227,21 @@ async fn write_part<'h>(
             Err(error) => failed(job, hit, &error, counts),
         }
     }
-    let outcome = write_reply::unacknowledged(call, operations).await?;
+    let outcome = write_reply::unacknowledged_in(call, found_in(job, hits), operations).await?;
     Ok((written, outcome))
+}
+
+/// The indexes that documents are written back to. By its name alone one that was made anew meanwhile would be written to:
+/// it may have documents of the same ids and sequence numbers, and one that is missing would be made.
+fn found_in(job: &Job, hits: &[Found]) -> BTreeMap<String, Arc<Index>> {
+    match &job.verb {
+        Verb::Copy(_) => BTreeMap::new(),
+        Verb::Update | Verb::Delete => {
+            let each = hits.iter();
+            each.filter_map(|hit| Some((hit.index.to_string(), hit.found_in.clone()?)))
+                .collect()
+        }
+    }
 }
 
 fn count(

@@ -6,7 +6,7 @@ use clew_engine::{Access, Index, Purpose};
 use clew_platform::SimDisk;
 use serde_json::{Value, json};
 
-use super::{Node, open};
+use super::{Node, eventually, open};
 use crate::http::setting_values::Flat;
 use crate::indices::{index_settings, rollover};
 
@@ -98,5 +98,63 @@ fn of_snapshots_of_one_name_at_once_one_is_taken() {
         let shown = node.done("GET /_snapshot/r/_all", Value::Null);
         assert_eq!(shown["snapshots"].as_array().map(Vec::len), Some(1));
         node.done("DELETE /_snapshot/r/s", Value::Null);
+    }
+}
+
+/// An index whose documents have the same ids and sequence numbers whenever it is made.
+fn fill(node: &Node, name: &str) {
+    let lines: String = (0..40)
+        .map(|n| format!("{{\"index\":{{\"_id\":\"{n}\"}}}}\n{{\"n\":{n}}}\n"))
+        .collect();
+    let written = node.done(&format!("POST /{name}/_bulk?refresh=true"), lines);
+    assert_eq!(written["errors"], false);
+}
+
+/// Begins a job by query that rests behind its first ten documents; its task.
+fn resting(node: &Node, verb: &str, done: &str) -> String {
+    let slow = "wait_for_completion=false&requests_per_second=0.01&scroll_size=10";
+    let all = json!({"query": {"match_all": {}}});
+    let begun = node.done(&format!("POST /i/{verb}?{slow}"), all);
+    let task = begun["task"].as_str().unwrap().to_string();
+    eventually("the first page is not written", || {
+        let shown = node.done(&format!("GET /_tasks/{task}"), Value::Null);
+        (shown["task"]["status"][done] == 10).then_some(())
+    });
+    task
+}
+
+#[test]
+fn a_job_by_query_writes_to_no_index_that_has_the_name_of_its_own_since() {
+    for (verb, done) in [
+        ("_delete_by_query", "deleted"),
+        ("_update_by_query", "updated"),
+    ] {
+        for is_made_anew in [true, false] {
+            let node = open(&SimDisk::new()).unwrap();
+            fill(&node, "i");
+            let task = resting(&node, verb, done);
+            node.done("DELETE /i", Value::Null);
+            if is_made_anew {
+                fill(&node, "i");
+            }
+            let go_on = format!("POST /{verb}/{task}/_rethrottle?requests_per_second=-1");
+            node.done(&go_on, Value::Null);
+            let wait = format!("GET /_tasks/{task}?wait_for_completion=true");
+            let ended = &node.done(&wait, Value::Null)["response"];
+            assert_eq!(ended[done], 10, "{ended}");
+            let failure = &ended["failures"][0];
+            let kind = &failure["cause"]["type"];
+            assert_eq!(kind, "index_not_found_exception", "{ended}");
+            if !is_made_anew {
+                assert_eq!(node.ask("HEAD /i", Value::Null).0, 404, "{verb}");
+                continue;
+            }
+            node.done("POST /i/_refresh", Value::Null);
+            let all = json!({"version": true, "size": 100});
+            let found = node.done("POST /i/_search", all);
+            let hits = found["hits"]["hits"].as_array().unwrap();
+            assert_eq!(hits.len(), 40, "{verb}");
+            assert!(hits.iter().all(|hit| hit["_version"] == 1), "{verb}");
+        }
     }
 }

@@ -187,6 +187,7 @@ pub(super) fn scrolled(answer: &Bytes) -> Result<Scrolled, ApiError> {
         };
         found.push(Found {
             index: index.clone(),
+            found_in: None,
             id: hit.id,
             routing: hit.routing,
             version: u64::try_from(hit.version.unwrap_or_default()).unwrap_or_default(),
