@@ -56,6 +56,18 @@ impl Engine {
         })
     }
 
+    /// The documents of all shards of an index, in the order of these. What is written from now on shows in none of them,
+    /// and they are there to their end, also where the index is deleted or closed meanwhile.
+    ///
+    /// # Errors
+    /// As [`Engine::shard_documents`].
+    pub fn index_documents(&self, index: &IndexHandle) -> Result<Vec<ShardDocuments>, EngineError> {
+        let numbers = 0..index.settings().shards;
+        numbers
+            .map(|number| self.shard_documents(index, number))
+            .collect()
+    }
+
     /// Writes documents into an index that has none of their ids yet, each in the version that it
     /// brings, and makes all durable in the index's segments. Neither its blocks nor its being unfinished
     /// ([`IndexSettings::unfinished`](crate::IndexSettings::unfinished)) hold them up. The number of documents.

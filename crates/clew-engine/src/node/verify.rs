@@ -395,6 +395,10 @@ impl Engine {
             if self.inner.closed.load(Ordering::SeqCst) {
                 return Err(EngineError::Closed);
             }
+            // Files that have gone with their index are not missed.
+            if shard.is_retired() {
+                continue;
+            }
             verdicts.push(ShardVerdict {
                 index: index.name().to_string(),
                 number: shard.place.number,

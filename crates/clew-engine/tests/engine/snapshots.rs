@@ -1,11 +1,12 @@
 //! Definitions that last, documents read out and written back, snapshots that are whole or absent.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use clew_engine::{
     DefinitionChange, Document, EngineError, ErrorKind, Freshness, Index, IndexHandle,
-    IndexSettings, Purpose, WriteOperation, documents_file_name,
+    IndexSettings, IndexState, Purpose, WriteOperation, documents_file_name,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -243,6 +244,40 @@ fn a_snapshot_with_rows_of_nested_objects_from_an_early_build_is_restored() {
             .unwrap();
     }
     check_same(&node, (&from, &target), &ids);
+}
+
+#[test]
+fn documents_of_an_index_are_those_of_one_moment_whatever_becomes_of_it() {
+    type Change = fn(&Node);
+    let changes: [(&str, Change); 3] = [
+        ("written", |node| {
+            for n in 20..40 {
+                node.put(&n.to_string(), &source(n));
+            }
+            node.refresh();
+        }),
+        ("closed", |node| {
+            let opened = node.opened("docs", Purpose::Change).unwrap();
+            let closed = node.engine.set_index_state(&[opened], IndexState::Closed);
+            closed.unwrap();
+        }),
+        ("deleted", |node| {
+            node.engine.delete_index(&everything(), "docs").unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let node = Node::with_index(&SimDisk::new(), 3);
+        for n in 0..20 {
+            node.put(&n.to_string(), &source(n));
+        }
+        let shards = node.engine.index_documents(&node.copied()).unwrap();
+        assert_eq!(shards.len(), 3);
+        change(&node);
+        let all = shards.into_iter().flatten();
+        let ids: Result<BTreeSet<String>, _> = all.map(|one| one.map(|one| one.id)).collect();
+        let wanted: BTreeSet<String> = (0..20).map(|n| n.to_string()).collect();
+        assert_eq!(ids.unwrap(), wanted, "{what}");
+    }
 }
 
 #[test]

@@ -153,6 +153,15 @@ fn a_node_finds_damage_of_its_own_files_before_a_search_does() {
     assert!(refused.to_string().contains(damage), "{refused}");
 }
 
+#[test]
+fn what_was_deleted_before_it_was_verified_is_not_damaged() {
+    let node = Node::open(&written_large(1)).unwrap();
+    let held = node.index();
+    node.engine.delete_index(&everything(), "docs").unwrap();
+    let verdicts = node.engine.verify(&held, 1 << 30, &|_| {}).unwrap();
+    assert!(verdicts.is_empty());
+}
+
 /// Makes of a shard what it would have been before there were sums.
 fn without_sums(disk: &SimDisk) {
     let all = files(disk);

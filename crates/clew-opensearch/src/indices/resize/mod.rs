@@ -139,8 +139,7 @@ fn copy(
         vec![filled],
         Vec::new(),
         |(engine, access), _, target| {
-            for shard in 0..source.settings().shards {
-                let documents = engine.shard_documents(source, shard)?;
+            for documents in engine.index_documents(source)? {
                 engine.fill_index(access, target, documents)?;
             }
             Ok(())

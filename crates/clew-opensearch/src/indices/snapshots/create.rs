@@ -260,12 +260,15 @@ fn write(
     indices: &[IndexHandle],
     snapshot: &mut Stored,
 ) -> Result<(), EngineError> {
-    for (at, index) in indices.iter().enumerate() {
+    // Before the first is written, so that the others may be deleted or closed while that lasts.
+    let documents = indices.iter().map(|index| engine.index_documents(index));
+    let documents = documents.collect::<Result<Vec<_>, _>>()?;
+    for (at, (index, shards)) in indices.iter().zip(documents).enumerate() {
         let settings = index.settings();
         let mut files = Vec::new();
-        for shard in 0..settings.shards {
+        for (shard, documents) in (0..).zip(shards) {
             ends.check_wanted()?;
-            let documents = ends.while_wanted(engine.shard_documents(index, shard)?);
+            let documents = ends.while_wanted(documents);
             let name = documents_file_name(at, shard);
             let file = repository
                 .folder
