@@ -47,6 +47,32 @@ class ScrollTest(ClewTest):
         with self.refused(404, "search_context_missing_exception"):
             self.client.scroll(scroll_id=reply["_scroll_id"])
 
+    def test_a_deleted_or_closed_index_ends_what_reads_it_alone(self):
+        for end in (self.client.indices.delete, self.client.indices.close):
+            with self.subTest(end=end.__name__):
+                self.index_all("gone", DOCUMENTS)
+                scroll = self.client.search(index="gone", scroll="1m", body={"size": 5})["_scroll_id"]
+                both = self.client.search(index="gone,s", scroll="1m", body={"size": 20, "sort": ["_doc"]})
+                pits = [self.client.create_pit(index=names, params={"keep_alive": "1m"})["pit_id"] for names in ("gone", "gone,s")]
+                end(index="gone")
+                listed = lambda: {pit["pit_id"] for pit in self.raw("GET", "/_search/point_in_time/_all")["pits"]}
+                self.until(listed, {pits[1]})
+                with self.refused(404, "search_context_missing_exception"):
+                    self.client.scroll(scroll_id=scroll)
+                with self.refused(404, "search_context_missing_exception"):
+                    self.client.search(body={"pit": {"id": pits[0]}})
+                # What was begun over others too has all that it had.
+                found = self.client.search(body={"pit": {"id": pits[1]}, "size": 100})
+                self.assertEqual(found["hits"]["total"]["value"], 50)
+                rest = []
+                while both["hits"]["hits"]:
+                    rest += [hit["_id"] for hit in both["hits"]["hits"]]
+                    both = self.client.scroll(scroll_id=both["_scroll_id"], scroll="1m")
+                self.assertEqual(sorted(rest), sorted([*DOCUMENTS, *DOCUMENTS]))
+                self.client.clear_scroll(scroll_id=both["_scroll_id"])
+                self.raw("DELETE", "/_search/point_in_time/_all")
+                self.client.indices.delete(index="gone", ignore_unavailable=True)
+
     def test_parts_are_disjoint_and_complete(self):
         found = []
         for part in range(3):

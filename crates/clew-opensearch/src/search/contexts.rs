@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use clew_engine::{Pinned, Took};
+use clew_engine::{Engine, Pinned, PinnedShard, Took};
 use clew_platform::Reservation;
 use clew_query::SortValue;
 use clew_search::Total;
@@ -315,13 +315,14 @@ impl SearchContexts {
         !std::mem::replace(&mut self.state.lock().is_watched, true)
     }
 
-    /// Ends what nobody has asked for in time, and says when to look again; never, where there is nothing.
-    fn sweep(&self) -> Option<Instant> {
-        let now = Instant::now();
+    /// Ends what nobody has asked for in time, or whose indexes are gone, and says when to look again; never, where there
+    /// is nothing.
+    fn sweep(&self, engine: &Engine) -> Option<Instant> {
+        let at = (Instant::now(), engine);
         let mut state = self.state.lock();
         let gone = (
-            take_ended(&mut state.scrolls, now, |scroll| &scroll.memory),
-            take_ended(&mut state.pits, now, |pit| &pit.memory),
+            take_ended(&mut state.scrolls, at, |one| (&one.pinned, &one.memory)),
+            take_ended(&mut state.pits, at, |one| (&one.pinned, &one.memory)),
         );
         let scrolls = state.scrolls.values().map(|open| open.expires);
         let pits = state.pits.values().map(|open| open.expires);
@@ -334,41 +335,54 @@ impl SearchContexts {
     }
 }
 
-/// Ends contexts when their time is over, for as long as there are any and the server lives: one task for all of them.
+/// Ends contexts when their time is over or their indexes are gone, for as long as there are any and the server lives: one task for all of them.
 pub(super) fn watch(api: &Arc<Api>) {
     let contexts = api.parts.get::<SearchContexts>();
     if !contexts.is_first_to_watch() {
         contexts.opened.notify_one();
         return;
     }
+    let mut names = api.engine.watch_names();
     let api: Weak<Api> = Arc::downgrade(api);
     let opened = contexts.opened.clone();
     tokio::spawn(async move {
         while let Some(next) = api
             .upgrade()
-            .and_then(|api| api.parts.get::<SearchContexts>().sweep())
+            .and_then(|api| api.parts.get::<SearchContexts>().sweep(&api.engine))
         {
             tokio::select! {
                 () = tokio::time::sleep_until(next.into()) => {}
                 () = opened.notified() => {}
+                // The engine goes with the server.
+                changed = names.changed() => if changed.is_err() { return },
             }
         }
     });
 }
 
-/// Takes out the contexts whose time is over and that nobody reads, who would have a share in their memory.
+/// Takes out the contexts whose indexes are gone, and those whose time is over and that nobody reads, who would have a share in
+/// their memory.
 fn take_ended<T>(
     contexts: &mut BTreeMap<u64, Open<T>>,
-    now: Instant,
-    memory: fn(&T) -> &Arc<Reservation>,
+    (now, engine): (Instant, &Engine),
+    parts: fn(&T) -> (&Pinned, &Arc<Reservation>),
 ) -> Vec<Open<T>> {
     let ended = contexts.iter_mut().filter_map(|(number, open)| {
-        let is_read = Arc::strong_count(memory(&open.what)) > 1;
-        (!open.lives_on(now, is_read)).then_some(*number)
+        let (pinned, memory) = parts(&open.what);
+        let is_read = Arc::strong_count(memory) > 1;
+        let goes_on = serves(engine, pinned) && open.lives_on(now, is_read);
+        (!goes_on).then_some(*number)
     });
     let ended: Vec<u64> = ended.collect();
     let taken = ended.iter().filter_map(|number| contexts.remove(number));
     taken.collect()
+}
+
+/// Whether any index is there and open that is read. All files of a deleted one stay on the disk for as long as its views are
+/// held; beside others it is read to the end, so that no page lacks what the ones before it had.
+fn serves(engine: &Engine, pinned: &Pinned) -> bool {
+    let serves = |shard: &PinnedShard| shard.index().is_open() && engine.has_index(shard.index());
+    pinned.shards().is_empty() || pinned.shards().iter().any(serves)
 }
 
 fn open<T>(what: T, keep_alive: Duration) -> Open<T> {
