@@ -3,7 +3,7 @@
 //! A collection of the usual database is the index of its name; of another database, the index whose name begins with
 //! that database's and a dot, which no name of Milvus' has.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use clew_engine::{
@@ -28,6 +28,16 @@ pub(crate) const WINDOW_MAX: usize = 16_384;
 pub(crate) struct Opened {
     pub(crate) named: Named,
     pub(crate) handle: IndexHandle,
+}
+
+impl Opened {
+    /// The name that the collection's index has now, and what it means to writes of this request: this very index. Once the
+    /// collection is dropped, another of its name is not written to, nor an index made for what comes late.
+    pub(crate) fn written(&self) -> (String, BTreeMap<String, Arc<Index>>) {
+        let name = self.handle.name().to_string();
+        let found = BTreeMap::from([(name.clone(), self.handle.index().clone())]);
+        (name, found)
+    }
 }
 
 /// What was read of an index, and the mapping that it was read from.

@@ -98,9 +98,13 @@ impl Inner {
 
     /// An index that was found before, under the name that it has now.
     fn still_there(&self, before: &Index) -> Result<Arc<Index>, EngineError> {
-        let index = self.index(before.name())?;
-        index.check_is(&before.uuid)?;
-        Ok(index)
+        // Before its name is asked for, so that this is the name that it has there.
+        let indices = self.indices.read();
+        let now = indices.get(before.name());
+        let found = now.filter(|now| now.uuid == before.uuid).cloned();
+        found.ok_or_else(|| EngineError::IndexNotFound {
+            index: before.name().to_string(),
+        })
     }
 
     fn index_or_create(

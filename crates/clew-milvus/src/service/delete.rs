@@ -141,7 +141,7 @@ impl Service {
         opened: &Opened,
         deletions: Vec<(String, Option<Condition>)>,
     ) -> Result<WriteOutcome> {
-        let index = opened.handle.name().to_string();
+        let (index, found) = opened.written();
         let access = call.access.clone();
         let outcome = self
             .beside(move |service| {
@@ -157,7 +157,7 @@ impl Service {
                     })
                     .collect();
                 let _room = service.engine().admit(&operations)?;
-                Ok(service.engine().write(&access, operations))
+                Ok(service.engine().write_found(&access, &found, operations))
             })
             .await?;
         self.engine().durable(&outcome).await?;

@@ -52,7 +52,7 @@ impl Service {
         (opened, member): (&Opened, &str),
         ids: Vec<String>,
     ) -> Result<()> {
-        let index = opened.handle.name().to_string();
+        let (index, found) = opened.written();
         let access = call.access.clone();
         // Names are letters, digits and underscores: nothing to escape.
         let doc = Bytes::from(format!("{{\"{member}\":null}}"));
@@ -73,7 +73,7 @@ impl Service {
                     })
                     .collect();
                 let _room = service.engine().admit(&operations)?;
-                Ok(service.engine().write(&access, operations))
+                Ok(service.engine().write_found(&access, &found, operations))
             })
             .await?;
         self.engine().durable(&outcome).await?;

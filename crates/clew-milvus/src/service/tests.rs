@@ -5,7 +5,9 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use clew_access::{AccessControl, Initial};
-use clew_engine::{CatalogChange, Engine, EngineOptions, SettingsChange};
+use clew_engine::{
+    CatalogChange, Engine, EngineError, EngineOptions, Purpose, SettingsChange, Written,
+};
 use clew_platform::{FixedClock, SimDisk};
 use prost::Message;
 
@@ -546,4 +548,26 @@ fn changes_of_a_database_at_once_are_all_kept_and_bring_none_back() {
         dropped.unwrap();
         assert!(describe().is_err(), "{altered:?}");
     }
+}
+
+#[test]
+fn what_is_written_late_goes_to_no_collection_that_has_the_name_since() {
+    let node = Node::open(&SimDisk::new());
+    node.make("c", Vec::new());
+    node.insert("c", 0..3);
+    let opened = node.service.open(&call(), ("", "c"), Purpose::Write);
+    let opened = opened.unwrap();
+    node.drop_collection("c").unwrap();
+    let late = || {
+        let deletions = (0..3).map(|id: i64| (id.to_string(), None)).collect();
+        node.done(node.service.delete_if(&call(), &opened, deletions))
+    };
+    let is_missing = |result: &Result<Written, EngineError>| {
+        matches!(result, Err(EngineError::IndexNotFound { .. }))
+    };
+    assert!(late().results.iter().all(is_missing));
+    node.make("c", Vec::new());
+    node.insert("c", 0..3);
+    assert!(late().results.iter().all(is_missing));
+    assert_eq!(node.found("c").len(), 3);
 }

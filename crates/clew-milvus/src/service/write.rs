@@ -259,9 +259,9 @@ impl Service {
         let collection = &opened.named.collection;
         let may_be_new = collection.left_out(&request.fields_data).is_none();
         let defaults = defaults_beside(collection, &request.fields_data).map(bytes::Bytes::from);
-        let index = opened.handle.name();
+        let (index, found) = opened.written();
         let operation = |id: String, action: Action| WriteOperation {
-            index: index.to_string(),
+            index: index.clone(),
             require_alias: false,
             id: Some(id),
             routing: None,
@@ -292,7 +292,8 @@ impl Service {
             operations.extend(row.replaces.map(|id| operation(id, Action::Delete)));
         }
         let _room = self.engine().admit(&operations)?;
-        Ok((keys, self.engine().write(&call.access, operations)))
+        let written = self.engine().write_found(&call.access, &found, operations);
+        Ok((keys, written))
     }
 }
 
