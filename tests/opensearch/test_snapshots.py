@@ -360,6 +360,15 @@ class TestSnapshots(ClewTest):
         taken = {f"s{number}" for number in range(5)}
         self.until(self.states, {name: "SUCCESS" for name in taken})
 
+    def test_a_folder_that_several_look_at_at_once_can_be_written_to(self):
+        def put(number):
+            body = {"type": "fs", "settings": {"location": "same"}}
+            self.client.snapshot.create_repository(repository=f"same{number}", body=body)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            list(threads.map(put, range(200)))
+        self.client.snapshot.delete_repository(repository="same*")
+
     def states(self):
         found = self.client.snapshot.get(repository="repo", snapshot="_all")["snapshots"]
         return {snapshot["snapshot"]: snapshot["state"] for snapshot in found}

@@ -94,11 +94,14 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let verify = call.params.flag("verify", true)?;
     let stored = read(&name, &call.json_object()?)?;
     let repository = Repository::open(&call.api, &name, &stored)?;
-    if verify && !repository.readonly {
-        let verified = call.blocking(move |_| repository.folder.verify()).await;
-        verified.map_err(|error| not_accessible(&name, error))?;
-    }
     let running = call.api.parts.get::<RunningSnapshots>();
+    if verify && !repository.readonly {
+        let proving = running.clone();
+        let verified = call.blocking(move |_| proving.prove(&repository.folder));
+        verified
+            .await
+            .map_err(|error| not_accessible(&name, error))?;
+    }
     let changed = call
         .changing(move |definitions| {
             if definitions.get(REPOSITORY, &name) != Some(&stored) {
@@ -209,7 +212,9 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     if !repository.readonly {
-        call.blocking(move |_| repository.folder.verify()).await?;
+        let running = call.api.parts.get::<RunningSnapshots>();
+        call.blocking(move |_| running.prove(&repository.folder))
+            .await?;
     }
     let api = &call.api;
     let node = &api.node_id;
@@ -227,8 +232,7 @@ pub(crate) async fn cleanup(call: Call) -> Result<Reply, ApiError> {
     let cleaned = call
         .to_its_end(move |_| {
             let _cleaning = cleaning;
-            // A folder may have several paths.
-            repository.folder.clean(&running.ids())
+            running.clean(&repository.folder)
         })
         .await?;
     Ok(Reply::json(&json!({

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::EngineError;
+use clew_engine::{Cleaned, EngineError, SnapshotRepository};
 use clew_platform::CancellationToken;
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -53,6 +53,8 @@ struct Work {
 #[derive(Debug, Default)]
 pub(crate) struct RunningSnapshots {
     work: Mutex<Work>,
+    /// Held by the one who writes and removes the file by which it is proved that a folder can be written to.
+    proving: Mutex<()>,
     /// Told when something ends.
     ended: watch::Sender<()>,
 }
@@ -170,10 +172,22 @@ impl RunningSnapshots {
         all.map(|(running, _)| running.clone()).collect()
     }
 
-    pub(super) fn ids(&self) -> Vec<String> {
+    fn ids(&self) -> Vec<String> {
         let work = self.work.lock();
         let all = work.snapshots.iter();
         all.map(|(running, _)| running.id.clone()).collect()
+    }
+
+    /// Proves that a folder can be written to, where nobody else does so meanwhile.
+    pub(super) fn prove(&self, folder: &SnapshotRepository) -> Result<(), EngineError> {
+        let _one = self.proving.lock();
+        folder.verify()
+    }
+
+    /// Takes out of a folder what nobody needs, but for what may be in it by another path.
+    pub(super) fn clean(&self, folder: &SnapshotRepository) -> Result<Cleaned, EngineError> {
+        let _one = self.proving.lock();
+        folder.clean(&self.ids())
     }
 
     /// Gives a cleaning the folder of a repository.
