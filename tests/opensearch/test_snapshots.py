@@ -363,10 +363,10 @@ class TestSnapshots(ClewTest):
     def test_a_folder_that_several_look_at_at_once_can_be_written_to(self):
         def put(number):
             body = {"type": "fs", "settings": {"location": "same"}}
-            self.client.snapshot.create_repository(repository=f"same{number}", body=body)
+            self.client.snapshot.create_repository(repository=f"same{number % 8}", body=body)
 
         with concurrent.futures.ThreadPoolExecutor(8) as threads:
-            list(threads.map(put, range(200)))
+            list(threads.map(put, range(600)))
         self.client.snapshot.delete_repository(repository="same*")
 
     def states(self):
