@@ -49,7 +49,7 @@ pub(super) struct Counts {
     pub(super) timed_out: bool,
     /// Why the job was ended before it was through.
     pub(super) cancelled: Option<String>,
-    /// Why what is left could not be read; one of the failures says so.
+    /// Why what is left could not be read or written; one of the failures says so.
     pub(super) broke_off: Option<ApiError>,
     /// The gravest of the failures.
     pub(super) status: StatusCode,
@@ -75,6 +75,29 @@ impl Counts {
         if self.failures.len() < FAILURES_MAX {
             self.failures.push(failure());
         }
+    }
+
+    /// Ends the job with an error: alone where nothing has become of any document yet, otherwise among the failures, beside
+    /// what was done.
+    pub(super) fn break_off(
+        &mut self,
+        error: ApiError,
+        shown: impl FnOnce(&ApiError) -> Value,
+    ) -> Result<(), ApiError> {
+        let Tally {
+            created,
+            updated,
+            deleted,
+            conflicts,
+            noops,
+            ..
+        } = self.all();
+        if created + updated + deleted + conflicts + noops == 0 {
+            return Err(error);
+        }
+        self.fail(error.status(), || shown(&error));
+        self.broke_off = Some(error);
+        Ok(())
     }
 
     /// Counts a document of a part by its id.

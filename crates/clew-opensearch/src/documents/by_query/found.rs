@@ -77,7 +77,7 @@ impl<'j> Reading<'j> {
         }
     }
 
-    /// Why nothing more could be read, as it is told beside what was done before.
+    /// Why nothing more could be read or written, as it is told beside what was done before.
     pub(super) fn failure(&self, error: &ApiError) -> Value {
         let mut shown = json!({"status": error.status().as_u16(), "reason": error.cause()});
         if let Reading::Here(searches) = self {

@@ -35,7 +35,7 @@ pub(super) struct Outcome {
     pub(super) body: Value,
     /// The gravest of its failures.
     pub(super) status: StatusCode,
-    /// Why not all was read, where that failed.
+    /// Why not all was read and written, where that failed.
     pub(super) broke_off: Option<ApiError>,
 }
 
@@ -95,13 +95,7 @@ async fn write_all(
         let page = match page {
             Ok(Some(page)) => page,
             Ok(None) => continue,
-            Err(error) if counts.done == 0 => return Err(error),
-            // What is done stays done, and is told.
-            Err(error) => {
-                counts.fail(error.status(), || reading.failure(&error));
-                counts.broke_off = Some(error);
-                return Ok(());
-            }
+            Err(error) => return counts.break_off(error, |error| reading.failure(error)),
         };
         counts.timed_out = page.timed_out;
         for (status, failure) in page.failures {
@@ -119,7 +113,9 @@ async fn write_all(
             return Ok(());
         }
         counts.read(&page.found);
-        write(call, job, &page.found, counts).await?;
+        if let Err(error) = write(call, job, &page.found, counts).await {
+            return counts.break_off(error, |error| reading.failure(error));
+        }
         if let Some(task) = task {
             call.api.tasks.tell(task, status(job, counts));
         }
@@ -143,19 +139,27 @@ async fn write(
     counts: &mut Counts,
 ) -> Result<(), ApiError> {
     let mut outcomes = Vec::new();
+    let mut ended = Ok(());
     let parts: Vec<&[Found]> = parts(hits, |hit: &Found| hit.source.len()).collect();
     for part in parts {
         if cancelled().is_some() {
             break;
         }
-        outcomes.push(write_part(call, job, part, counts).await?);
+        match write_part(call, job, part, counts).await {
+            Ok(written) => outcomes.push(written),
+            // What was written of the page before is acknowledged and counted.
+            Err(error) => {
+                ended = Err(error);
+                break;
+            }
+        }
     }
     // One wait for the disk is enough for all of a page.
     for (written, outcome) in outcomes {
         let (outcome, _) = write_reply::acknowledge(call, outcome, Refresh::Later).await?;
         count(call, job, (written, &outcome), counts);
     }
-    Ok(())
+    ended
 }
 
 /// The hits of a page in parts that are written each to its end: a job that is ended leaves off between two.

@@ -158,3 +158,33 @@ fn a_job_by_query_writes_to_no_index_that_has_the_name_of_its_own_since() {
         }
     }
 }
+
+#[test]
+fn a_job_by_query_that_fails_in_the_middle_tells_what_it_has_done() {
+    let disk = SimDisk::new();
+    let node = open(&disk).unwrap();
+    fill(&node, "i");
+    let script = "ctx._source.n = 1 / (25 - ctx._source.n)";
+    let request = "POST /i/_update_by_query?scroll_size=10";
+    let (status, told) = node.ask(request, json!({ "script": script }));
+    assert_eq!((status, &told["updated"]), (400, &json!(20)), "{told}");
+    let reason = &told["failures"][0]["reason"];
+    assert_eq!(reason["type"], "script_exception", "{told}");
+    // Where nothing was done there is nothing to tell beside it.
+    let all_at_once = node.ask("POST /i/_update_by_query", json!({ "script": "1 / 0" }));
+    let error = &all_at_once.1["error"];
+    assert_eq!(error["type"], "script_exception", "{}", all_at_once.1);
+
+    fill(&node, "i");
+    let task = resting(&node, "_delete_by_query", "deleted");
+    disk.fail_sync(1);
+    let go_on = format!("POST /_delete_by_query/{task}/_rethrottle?requests_per_second=-1");
+    node.done(&go_on, Value::Null);
+    let wait = format!("GET /_tasks/{task}?wait_for_completion=true");
+    let ended = &node.done(&wait, Value::Null)["response"];
+    let failure = &ended["failures"][0];
+    assert_eq!(
+        (&ended["deleted"], &failure["status"]),
+        (&json!(10), &json!(503))
+    );
+}
