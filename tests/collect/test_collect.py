@@ -155,6 +155,15 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(done.returncode, 1, done.stdout)
                     self.assertIn(said, done.stderr)
 
+    def test_a_login_that_is_none_is_refused_and_not_passed_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [BINARY, "profile", "--url", "http://127.0.0.1:1", "--output", f"{folder}/flame.svg"]
+            for login, said in [(b"me:\xff", "CLEW_LOGIN is not UTF-8"), (b"me", "CLEW_LOGIN is not of the form user:password")]:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False,
+                                      env={**os.environ, "CLEW_LOGIN": login})
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(said, done.stderr)
+
     def test_who_stops_reading_is_no_failure_and_no_panic(self):
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "a.log"

@@ -3,6 +3,7 @@
 //! What a user may do, Milvus' API decides for itself; everything else is for those who may do everything, until roles mean
 //! something there, too. `/_health` and gRPC's health service are open.
 
+use std::env::VarError;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -107,8 +108,11 @@ pub(crate) fn from_environment() -> anyhow::Result<Option<Credentials>> {
 
 /// The same as it is written, `user:password`.
 pub(crate) fn said_by_environment() -> anyhow::Result<Option<String>> {
-    let Ok(said) = std::env::var(LOGIN) else {
-        return Ok(None);
+    let said = match std::env::var(LOGIN) {
+        Ok(said) => said,
+        Err(VarError::NotPresent) => return Ok(None),
+        // Without a word nobody would be logged in who said who they are.
+        Err(VarError::NotUnicode(_)) => bail!("{LOGIN} is not UTF-8"),
     };
     if !said.contains(':') {
         bail!("{LOGIN} is not of the form user:password");
