@@ -104,6 +104,13 @@ class Configured(unittest.TestCase):
         self.assertNotIn("chosen", shown)
         self.assertRegex(shown, r'syslog\s+\{.*"hostname":"web1"')
 
+    def test_what_a_configuration_says_is_not_said_beside_it(self):
+        self.append("INFO 7ms one")
+        for flag, value in [("--to", "http://127.0.0.1:1"), ("--index", "other"), ("--parse", "json"), ("--registry", "other.json")]:
+            with self.subTest(flag):
+                refused = self.run_clew("--config", str(self.config), "--once", flag, value, code=2).stderr
+                self.assertIn("cannot be used with", refused)
+
     def test_what_is_wrong_is_told_with_its_line(self):
         for old, new, expected in [
             ("    paths:", "    pahts:", "line 5: [inputs[0].pahts] is no known key, did you mean [paths]?"),

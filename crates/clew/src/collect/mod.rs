@@ -65,16 +65,36 @@ pub(crate) struct CollectArguments {
     #[arg(long)]
     dry_run: bool,
     /// What the lines are: `auto` or a parser's name.
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        conflicts_with = "config"
+    )]
     parse: String,
     /// Server to send to.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:9200",
+        conflicts_with = "config"
+    )]
     to: String,
     /// Index to write to.
-    #[arg(long, value_name = "NAME", default_value = "logs")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "logs",
+        conflicts_with = "config"
+    )]
     index: String,
     /// File that remembers how far each file was read.
-    #[arg(long, value_name = "FILE", default_value = "clew-registry.json")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "clew-registry.json",
+        conflicts_with = "config"
+    )]
     registry: PathBuf,
     /// Stop when everything is read instead of waiting for more.
     #[arg(long)]
