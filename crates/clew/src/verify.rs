@@ -11,6 +11,7 @@ use clew_platform::{Disk, RealDisk};
 use serde_json::{Value, json};
 
 use crate::aside::aside;
+use crate::given_folder::is_folder;
 use crate::log::{SummaryFormat, bar};
 
 #[derive(Debug, Args)]
@@ -164,10 +165,10 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
 }
 
 fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
-    if !dir.is_dir() {
+    if !is_folder(dir)? {
         bail!("{} is no folder", dir.display());
     }
-    if !dir.join("log").is_dir() {
+    if !is_folder(&dir.join("log"))? {
         bail!("{} is no data folder: it has no log", dir.display());
     }
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);

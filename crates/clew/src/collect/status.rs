@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use clew_collect::{CollectOptions, FileStatus, Waiting};
 use clew_platform::{RealClock, RealDisk};
@@ -36,8 +37,9 @@ pub(super) fn run(arguments: &StatusArguments) -> anyhow::Result<()> {
         }
         None => (arguments.registry.clone(), Vec::new()),
     };
+    let is_there = registry.try_exists();
     // Of a name that was mistyped nothing would be told.
-    if !registry.exists() {
+    if !is_there.with_context(|| format!("cannot look at the registry {}", registry.display()))? {
         anyhow::bail!(
             "there is no registry {}: no collector has read a file with it yet",
             registry.display()

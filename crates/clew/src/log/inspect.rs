@@ -12,6 +12,7 @@ use serde_json::json;
 use super::bar;
 use super::place::log_folder;
 use super::summary::SummaryFormat;
+use crate::given_folder::is_folder;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -80,7 +81,7 @@ pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<()> {
 
 fn existing(given: &Path) -> anyhow::Result<PathBuf> {
     let dir = log_folder(given);
-    if !dir.is_dir() {
+    if !is_folder(&dir)? {
         bail!("{} is no folder", dir.display());
     }
     Ok(dir)
