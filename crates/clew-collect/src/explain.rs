@@ -88,7 +88,7 @@ impl Explainer {
         let processors = options.processors.get(input).map_or(&[][..], Vec::as_slice);
         let planned = Planned::compile(processors, &options.outputs)?;
         Ok(Explainer {
-            encoder: Encoder::new("localhost", times).with_plans(vec![Some(planned)]),
+            encoder: Encoder::new(&options.host, times).with_plans(vec![Some(planned)]),
             parser,
             fit,
             framing: rules.framing(encoding, joins),

@@ -96,3 +96,11 @@ fn lines_that_are_sent_are_not_joined() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(texts(&options), lines);
 }
+
+#[test]
+fn the_host_is_the_one_that_a_run_tells() {
+    let mut options = options(&[json!({"keep": {"field": "host.name"}})]);
+    "web1".clone_into(&mut options.host);
+    let last = explain(&options, "1 2").remove(0).steps.pop().unwrap();
+    assert_eq!(last.document, r#"{"host":{"name":"web1"}}"#);
+}
