@@ -79,11 +79,15 @@ pub struct CollectConfig {
 /// The text that a configuration was read from, for the lines of what is wrong with it later. It is not shown: there may be
 /// secrets in it.
 #[derive(Clone)]
-struct Text(String);
+struct Text {
+    /// The name of its file.
+    file: String,
+    written: String,
+}
 
 impl std::fmt::Debug for Text {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Text({} bytes)", self.0.len())
+        write!(f, "Text({} bytes)", self.written.len())
     }
 }
 
@@ -197,7 +201,10 @@ impl CollectConfig {
                 .into_iter()
                 .map(OutputConfig::read)
                 .collect::<Result<_, _>>()?,
-            text: Text(text.to_owned()),
+            text: Text {
+                file: name.to_owned(),
+                written: text.to_owned(),
+            },
         };
         for (list, is_empty) in [
             ("inputs", config.inputs.is_empty()),
@@ -243,7 +250,19 @@ impl CollectConfig {
     /// The line of an input's key.
     fn line_of(&self, input: usize, key: &str) -> Option<usize> {
         let [inputs, key] = ["inputs", key].map(|key| Part::Key(key.to_owned()));
-        Source::new("", &self.text.0).line_of(&[inputs, Part::Item(input), key])
+        Source::new("", &self.text.written).line_of(&[inputs, Part::Item(input), key])
+    }
+
+    /// What is wrong with an option of the whole run, with its line.
+    fn placed(&self, error: CollectError) -> CollectError {
+        match error {
+            CollectError::Option { option, reason } => {
+                let source = Source::new(&self.text.file, &self.text.written);
+                let line = source.line_of(&[Part::Key(option.to_owned())]);
+                CollectError::Config(source.error(option, line, reason))
+            }
+            other => other,
+        }
     }
 
     /// The run that the file asks for.
@@ -307,6 +326,7 @@ impl CollectConfig {
         options.batch_lines_max = general.batch_lines_max;
         options.batch_bytes_max = general.batch_bytes_max;
         options.registry_interval = Duration::from_millis(general.registry_interval_ms);
+        options.validate().map_err(|error| self.placed(error))?;
         Ok(options)
     }
 }

@@ -657,3 +657,17 @@ fn a_limit_of_what_is_sent_is_refused_with_its_line() {
     );
     check("{type: journald, entry_bytes_max: 1}", "entry_bytes_max");
 }
+
+#[test]
+fn a_limit_of_the_whole_run_is_refused_with_its_line() {
+    let check = |key: &str, value: &str, expected: &str| {
+        let text =
+            format!("inputs: [{{type: stdin}}]\noutputs: [{{type: stdout}}]\n{key}: {value}\n");
+        let config = CollectConfig::parse("c.yaml", &text, &|_| None).unwrap();
+        let error = config.options(Mode::Once).unwrap_err().to_string();
+        assert_eq!(error, format!("c.yaml, line 3: [{key}] {expected}"));
+    };
+    check("batch_lines_max", "0", "is not in 1..=100000");
+    check("batch_bytes_max", "1", "is not in 1 KiB..=64 MiB");
+    check("registry", "/", "does not name a file");
+}
