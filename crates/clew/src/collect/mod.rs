@@ -215,7 +215,7 @@ fn collect(
         true => Ok(()),
         false => {
             report::refusals(&report, &options.dead_letter_path())?;
-            report::absences(&report, &arguments.paths)
+            report::unread(&report, &arguments.paths)
         }
     }
 }

@@ -94,21 +94,27 @@ pub(super) fn refusals(report: &CollectReport, dead_letters: &Path) -> anyhow::R
     )
 }
 
-/// Files that the command line names and that are not there are an error of a run that ends by itself, as they are of `cat`.
+/// Files that the command line names, and that are not there or cannot be read, are an error of a run that ends by itself, as they
+/// are of `cat`.
 ///
 /// # Errors
 /// Which ones.
-pub(super) fn absences(report: &CollectReport, named: &[PathBuf]) -> anyhow::Result<()> {
-    let is_absent = |path: &&PathBuf| {
+pub(super) fn unread(report: &CollectReport, named: &[PathBuf]) -> anyhow::Result<()> {
+    let told = |path: &PathBuf| {
         let whole = std::path::absolute(path).unwrap_or_default();
-        let mut skipped = report.skipped.iter();
-        skipped.any(|one| one.reason == SkipReason::Missing && one.path == whole)
+        let skipped = report.skipped.iter().find(|one| one.path == whole)?;
+        let path = path.display();
+        match &skipped.reason {
+            SkipReason::Missing => Some(format!("there is no {path}")),
+            SkipReason::Unreadable(reason) => Some(format!("cannot read {path}: {reason}")),
+            reason @ SkipReason::NameNotText => Some(format!("cannot read {path}: {reason}")),
+            _ => None,
+        }
     };
-    let absent = named.iter().filter(is_absent);
-    let absent: Vec<String> = absent.map(|path| path.display().to_string()).collect();
-    match absent.is_empty() {
+    let told: Vec<String> = named.iter().filter_map(told).collect();
+    match told.is_empty() {
         true => Ok(()),
-        false => anyhow::bail!("there is no {}", absent.join(", and no ")),
+        false => anyhow::bail!("{}", told.join("; ")),
     }
 }
 
