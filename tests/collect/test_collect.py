@@ -210,6 +210,33 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(done.stdout.count('"one"'), int(str(log) in paths or folder in paths))
                     self.assertEqual(f"there is no {absent}" in done.stderr, code == 1)
 
+    def test_a_file_that_is_named_and_cannot_be_read_is_one_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "a.log"
+            log.write_text("one\n")
+            nameless = pathlib.Path(os.fsdecode(os.fsencode(folder) + b"/\xff.log"))
+            nameless.write_text("two\n")
+            for path, said in [(nameless, "its path is not UTF-8"), (log.with_name("b" * 300), "File name too long")]:
+                with self.subTest(path):
+                    done = self.run_clew("collect", "--dry-run", "--quiet", str(log), str(path))
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertIn(said, done.stderr)
+                    self.assertEqual(done.stdout.count('"one"'), 1)
+
+    def test_an_address_that_is_none_is_told_as_the_configuration_tells_it(self):
+        for flag in ("--http", "--grpc"):
+            done = self.run_clew("serve", flag, "localhost:9200")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("must be an address with a port, as `127.0.0.1:9200`", done.stderr)
+
+    def test_a_data_folder_whose_name_is_not_utf_8_is_refused_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.fsdecode(os.fsencode(folder) + b"/\xff")
+            done = self.run_clew("serve", "--data", data, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, f"the data folder {folder}/.* has a name that is not UTF-8")
+            self.assertEqual(os.listdir(folder), [])
+
     def test_one_data_folder_has_one_server(self):
         with ClewServer() as server:
             done = self.run_clew("serve", "--data", str(server.data),

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub(crate) use self::reading::ADDRESS;
 pub(crate) use self::tls::TlsFiles;
 use crate::http::{HttpConfig, listed};
 use crate::remote_clusters::ReindexConfig;

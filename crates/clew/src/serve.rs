@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::collect::{Figures, Within};
-use crate::config::{Config, LogConfig, ProfileConfig};
+use crate::config::{ADDRESS, Config, LogConfig, ProfileConfig};
 use crate::engine_options::engine_options;
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
@@ -46,14 +46,19 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Address of the OpenSearch REST API; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
     /// Address of the log's gRPC service; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     grpc: Option<SocketAddr>,
     /// Collect logs in the same process, as this configuration of the collector says (docs/collect.md).
     #[arg(long, value_name = "FILE")]
     collect: Option<PathBuf>,
+}
+
+/// An address, or what it would have to be, in the words of the configuration.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("must be {ADDRESS}"))
 }
 
 /// Connections of the log's service without a limit of the user's, where files suffice.
@@ -99,6 +104,11 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     }
     if let Some(address) = arguments.grpc {
         config.grpc.address = address;
+    }
+    if config.data.to_str().is_none() {
+        // It is told in texts that are: the configuration in force, statistics, errors.
+        let folder = config.data.display();
+        bail!("the data folder {folder} has a name that is not UTF-8");
     }
     logging::start(&config.logging).map_err(|wrong| origins.placed(&wrong))?;
     if config.profile.heap {

@@ -325,7 +325,7 @@ fn wrong_secret(origins: &Origins) -> String {
 }
 
 /// What an address has to be.
-const ADDRESS: &str = "an address with a port, as `127.0.0.1:9200`";
+pub(crate) const ADDRESS: &str = "an address with a port, as `127.0.0.1:9200`";
 
 /// What a value would have to be, in people's words.
 fn wanted(error: &serde_json::Error) -> String {
