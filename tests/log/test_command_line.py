@@ -356,6 +356,11 @@ class Server(CommandLineTest):
         self.out("delete", *self.url, "a")
         self.fails("delete", *self.url, "a", said="no stream a")
 
+    def test_the_end_of_an_append_is_no_defect_of_the_server(self):
+        for _ in range(3):
+            self.out("append", *self.url, "--stream", "s", "--lines", stdin=b"1\n2\n")
+        self.assertNotIn("panicked", self.server.stop())
+
     def test_a_repeated_append_through_a_server_adds_nothing(self):
         content = b"".join(b"%d some words to fill a line\n" % n for n in range(100_000))
         append = ["append", *self.url, "--stream", "s", "--lines", "--producer-id", "9",

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use clew_platform::{MemoryAccount, MemoryExceeded, MemoryPurpose, Reservation};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt, StreamBody};
 use parking_lot::Mutex;
@@ -174,8 +174,9 @@ impl Messages {
 
 type Frames = Result<Frame<Bytes>, Status>;
 
+/// Whoever reads it may ask again behind its end, as a body of the transport allows, and as who looks for what has arrived does.
 fn received(body: Body, incoming: Incoming) -> impl Stream<Item = Frames> + Send {
-    stream::unfold((body, incoming), |(mut body, mut incoming)| async move {
+    let frames = stream::unfold((body, incoming), |(mut body, mut incoming)| async move {
         incoming.wanted();
         let next = body.frame();
         let frame = match incoming.messages.is_begun() {
@@ -191,14 +192,15 @@ fn received(body: Body, incoming: Incoming) -> impl Stream<Item = Frames> + Send
             Ok(frame)
         });
         Some((frame, (body, incoming)))
-    })
+    });
+    frames.fuse()
 }
 
 /// What is sent is booked until the transport asks for more, which it does once the client has taken it. What does not fit
 /// ends the call.
 fn sent(body: Body, memory: Reservation) -> impl Stream<Item = Frames> + Send {
     let begun = Some((Pin::new(Box::new(body)), memory));
-    stream::unfold(begun, |state| async move {
+    let frames = stream::unfold(begun, |state| async move {
         let (mut body, mut memory) = state?;
         memory.shrink_to(0);
         let frame = body.frame().await?;
@@ -215,7 +217,8 @@ fn sent(body: Body, memory: Reservation) -> impl Stream<Item = Frames> + Send {
                 Some((told.map(|()| Frame::trailers(trailers)), None))
             }
         }
-    })
+    });
+    frames.fuse()
 }
 
 fn stalled() -> Status {
@@ -237,7 +240,6 @@ fn refusal(exceeded: &MemoryExceeded) -> Status {
 #[cfg(test)]
 mod tests {
     use clew_platform::MemoryLimits;
-    use futures_util::StreamExt;
 
     use super::*;
 
@@ -320,6 +322,24 @@ mod tests {
         assert!(received.next().await.unwrap().is_ok());
         let ended = received.next().await.unwrap().unwrap_err();
         assert_eq!(ended.code(), Code::DeadlineExceeded);
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_may_be_asked_again() {
+        let account = account(64 << 20);
+        let whole = || {
+            let frames = [Ok::<_, Status>(Frame::data(Bytes::from(message(10))))];
+            Body::new(StreamBody::new(stream::iter(frames)))
+        };
+        let incoming = Incoming::of(&account, STREAM_OF_REQUESTS).unwrap();
+        let mut received = Box::pin(received(whole(), incoming));
+        let mut sent = Box::pin(sent(whole(), account.open(MemoryPurpose::Searches)));
+        assert!(received.next().await.unwrap().is_ok());
+        assert!(sent.next().await.unwrap().is_ok());
+        for _ in 0..2 {
+            assert!(received.next().await.is_none());
+            assert!(sent.next().await.is_none());
+        }
     }
 
     #[test]
