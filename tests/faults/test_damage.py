@@ -33,3 +33,25 @@ class Damage(unittest.TestCase):
                 self.assertEqual(client.done("GET", "/a/_count")["count"], 1)
             (aside,) = (data / "aside").glob("*/profiles/*.log")
             self.assertEqual(aside.read_bytes(), bytes(content))
+
+    def test_what_a_repair_cannot_mend_is_its_failure(self):
+        data = folder()
+        server = Server(data)
+        server.own_data = True
+        with server:
+            with server.client() as client:
+                client.done("PUT", "/a/_doc/1?refresh=true", {"n": 1})
+                client.done("PUT", "/_snapshot/r", {"type": "fs", "settings": {"location": "r"}})
+                client.done("PUT", "/_snapshot/r/s?wait_for_completion=true", {})
+            server.stop()
+            checked = subprocess.run([binary(), "verify", str(data)], capture_output=True, text=True, check=True)
+            self.assertNotIn("nobody here wrote it", checked.stdout)
+            repair = [binary(), "repair", str(data), "--yes"]
+            self.assertEqual(subprocess.run(repair, capture_output=True, check=False).returncode, 0)
+            catalog = data / "catalog.json"
+            content = bytearray(catalog.read_bytes())
+            content[len(content) // 2] ^= 1
+            catalog.write_bytes(content)
+            done = subprocess.run(repair, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("there is no repair for the catalog", done.stdout)

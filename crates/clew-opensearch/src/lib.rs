@@ -51,6 +51,7 @@ mod server;
 
 pub use clew_opensearch_mapping::reader as mapping_reader;
 pub use indices::settings::read_untyped as read_untyped_settings;
+pub use indices::snapshots::REPOSITORIES_FOLDER;
 pub use ingest::{Passed, through_pipelines};
 #[cfg(any(test, feature = "fixture"))]
 pub use server::fixture;

@@ -146,7 +146,7 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
     }
     if steps.is_empty() {
         writeln!(out, "no shard is damaged")?;
-        return Ok(());
+        return beyond_repair(&report, &arguments.dir);
     }
     if !arguments.yes {
         writeln!(out, "nothing was done; --yes does it")?;
@@ -159,8 +159,18 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
         writeln!(out, "damaged files are in {}", aside.display())?;
     }
     match steps.iter().filter(|step| step.cure == Cure::None).count() {
-        0 => Ok(()),
+        0 => beyond_repair(&report, &arguments.dir),
         left => bail!("{left} shards are as damaged as before"),
+    }
+}
+
+/// Whoever starts a server after a repair must not be told that all is well where that cannot start.
+fn beyond_repair(report: &FolderReport, dir: &Path) -> anyhow::Result<()> {
+    let is_whole =
+        report.catalog.is_none() && report.incomplete.is_none() && report.log.damage.is_empty();
+    match is_whole {
+        true => Ok(()),
+        false => bail!("{} is damaged, and not by a shard alone", dir.display()),
     }
 }
 
@@ -177,7 +187,12 @@ fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
     bar.finish_and_clear();
     let mut report = report.with_context(|| format!("cannot verify {}", dir.display()))?;
     // What is kept beside the engine's files.
-    let own = [crate::login::FILE, crate::profile::KEPT_FOLDER].map(|name| dir.join(name));
+    let own = [
+        crate::login::FILE,
+        crate::profile::KEPT_FOLDER,
+        clew_opensearch::REPOSITORIES_FOLDER,
+    ];
+    let own = own.map(|name| dir.join(name));
     report.foreign.retain(|path| !own.contains(path));
     Ok(report)
 }

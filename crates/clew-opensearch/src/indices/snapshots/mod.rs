@@ -21,6 +21,7 @@ pub(crate) use content::iso;
 pub(crate) use create::create;
 pub use create::{is_taken, prepare_of};
 pub(crate) use delete::delete;
+pub use repository::REPOSITORIES_FOLDER;
 pub(crate) use repository::{
     cleanup as repository_cleanup, delete as repository_delete, get as repository_get,
     list as list_repositories, put as repository_put, verify as repository_verify,

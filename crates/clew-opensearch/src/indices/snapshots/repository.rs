@@ -17,6 +17,9 @@ use crate::indices::snapshots::running::RunningSnapshots;
 use crate::state::api::Api;
 use crate::state::call::Call;
 
+/// The folder of a data folder that repositories lie in where no other one is configured.
+pub const REPOSITORIES_FOLDER: &str = "repositories";
+
 /// A repository of the catalog, with its folder.
 pub(super) struct Repository {
     pub(super) name: String,
@@ -69,7 +72,7 @@ impl Repository {
 /// The folder of a location: inside one of the folders that repositories may lie in.
 fn resolve(api: &Api, location: &str) -> Option<PathBuf> {
     let roots = &api.options.repository_roots;
-    let default = [api.engine.data_dir().join("repositories")];
+    let default = [api.engine.data_dir().join(REPOSITORIES_FOLDER)];
     let roots: &[PathBuf] = if roots.is_empty() { &default } else { roots };
     let location = Path::new(location);
     let plain = location
