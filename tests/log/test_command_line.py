@@ -361,6 +361,11 @@ class Server(CommandLineTest):
             self.out("append", *self.url, "--stream", "s", "--lines", stdin=b"1\n2\n")
         self.assertNotIn("panicked", self.server.stop())
 
+    def test_the_port_of_another_protocol_is_told_from_the_one_that_is_meant(self):
+        other = ["--url", f"http://{self.server.address}"]
+        for arguments, stdin in ((["scan", *other], b""), (["streams", *other], b""), (["append", *other, "--stream", "s"], b"x")):
+            self.fails(*arguments, stdin=stdin, said="--url names the gRPC port of a server")
+
     def test_a_repeated_append_through_a_server_adds_nothing(self):
         content = b"".join(b"%d some words to fill a line\n" % n for n in range(100_000))
         append = ["append", *self.url, "--stream", "s", "--lines", "--producer-id", "9",

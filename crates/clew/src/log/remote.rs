@@ -1,5 +1,7 @@
 //! A server's log, called from a program without async code of its own.
 
+use std::error::Error;
+
 use anyhow::{Context, anyhow};
 use clew_log_grpc::LogClient;
 use clew_log_grpc::tonic::metadata::{Ascii, MetadataValue};
@@ -86,10 +88,22 @@ impl Remote {
     }
 }
 
+/// What the transport says of a connection on which it understood nothing, and no more.
+const TRANSPORT: &str = "transport error";
+
 /// What the server said, without the transport's decoration.
 #[allow(clippy::needless_pass_by_value, reason = "a function for map_err")]
 pub(crate) fn refused(status: Status) -> anyhow::Error {
     match status.message() {
+        // Mostly the port of the REST API, whose answers are of another protocol.
+        TRANSPORT => {
+            let causes = std::iter::successors(status.source(), |&cause| cause.source());
+            let first = causes.last().map(ToString::to_string);
+            let first = first.unwrap_or_else(|| TRANSPORT.to_owned());
+            anyhow!(
+                "the connection has failed: {first}; --url names the gRPC port of a server, by default http://127.0.0.1:19530"
+            )
+        }
         "" => anyhow!("the server answered {:?}", status.code()),
         message => anyhow!("{message}"),
     }
