@@ -61,7 +61,7 @@ pub(super) struct VectorsLoad {
     #[arg(long, value_enum, default_value = "faiss", conflicts_with_all = ["milvus", "milvus_grpc"])]
     engine: GraphEngine,
     /// Candidates that a search keeps, a measurement of each load for each.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128, 256], value_parser = effort)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128,256", value_parser = effort)]
     ef_search: Vec<usize>,
     /// Neighbours to find.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]

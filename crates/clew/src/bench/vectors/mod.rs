@@ -67,7 +67,7 @@ pub(crate) struct VectorsArguments {
     #[arg(long, value_name = "N", default_value_t = 128)]
     ef_construction: u16,
     /// Candidates that a search keeps; one row of results each.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128], value_parser = one_or_more)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128", value_parser = one_or_more)]
     ef_search: Vec<usize>,
     /// Neighbours to find.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = one_or_more)]
