@@ -13,8 +13,7 @@ use stages::{EXTRACTED, Stages};
 
 /// Whether a text looks like a configuration of a Promtail.
 pub(super) fn is_one(text: &str) -> bool {
-    text.lines()
-        .any(|line| line.trim_end() == "scrape_configs:")
+    text.lines().any(|line| line.starts_with("scrape_configs:"))
 }
 
 /// Converts a whole configuration.

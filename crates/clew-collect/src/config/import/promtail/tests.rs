@@ -56,6 +56,7 @@ scrape_configs:
 #[test]
 fn jobs_become_inputs_and_stages_processors() {
     assert!(is_of_promtail(WHOLE));
+    assert!(is_of_promtail("scrape_configs: [{job_name: a}]\n"));
     let (config, told) = imported(WHOLE);
     assert_eq!(
         told,

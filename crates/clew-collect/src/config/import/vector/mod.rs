@@ -117,7 +117,7 @@ impl Lines<'_> {
 pub(super) fn is_one(text: &str) -> bool {
     let has = |yaml: &str, toml: &str| {
         text.lines()
-            .any(|line| line.trim_end() == yaml || line.starts_with(toml))
+            .any(|line| line.starts_with(yaml) || line.starts_with(toml))
     };
     has("sources:", "[sources.") && has("sinks:", "[sinks.")
 }

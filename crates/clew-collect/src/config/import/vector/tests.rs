@@ -58,6 +58,10 @@ sinks:
 #[test]
 fn sources_transforms_and_sinks_become_inputs_processors_and_outputs() {
     assert!(is_of_vector(YAML));
+    assert!(is_of_vector(
+        "sources: {a: {type: stdin}}\nsinks: # to one place\n"
+    ));
+    assert!(!is_of_vector("a:\n  sources:\n  sinks:\n"));
     let (config, told) = imported(YAML);
     assert_eq!(
         told,
