@@ -62,5 +62,6 @@ mod control;
 pub use control::{AccessControl, Initial};
 pub use credentials::Credentials;
 pub use error::{AccessError, Refused};
+pub use password::check_password;
 pub use principal::Principal;
 pub use record::{ADMIN, DropRole, Granted, PUBLIC, ROOT, Records, Right, Role, User};

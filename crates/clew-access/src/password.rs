@@ -75,7 +75,10 @@ fn argon2() -> Argon2<'static> {
 }
 
 /// Refuses passwords that are too short or too long.
-pub(crate) fn check_password(password: &str) -> Result<(), AccessError> {
+///
+/// # Errors
+/// How long it is, and may be.
+pub fn check_password(password: &str) -> Result<(), AccessError> {
     if (PASSWORD_BYTES_MIN..=PASSWORD_BYTES_MAX).contains(&password.len()) {
         return Ok(());
     }

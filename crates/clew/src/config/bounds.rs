@@ -115,10 +115,17 @@ pub(super) fn unworkable(config: &Config, defaults: &Value) -> Option<String> {
         let Bound { key, reason, .. } = bound;
         Some(format!("[{key}] is [{value}], must be {limit}: {reason}"))
     });
-    beyond.or_else(|| {
-        let path = config.imports.path.as_ref();
-        let path = path.filter(|path| !path.is_dir())?;
-        let shown = path.display();
-        Some(format!("[imports.path] is [{shown}], which is no folder"))
-    })
+    beyond
+        .or_else(|| {
+            let path = config.imports.path.as_ref();
+            let path = path.filter(|path| !path.is_dir())?;
+            let shown = path.display();
+            Some(format!("[imports.path] is [{shown}], which is no folder"))
+        })
+        .or_else(|| {
+            let password = &config.access.root_password.0;
+            let given = Some(password).filter(|password| !password.is_empty())?;
+            let wrong = clew_access::check_password(given).err()?;
+            Some(format!("[access.root_password]: {wrong}"))
+        })
 }

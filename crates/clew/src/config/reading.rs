@@ -18,6 +18,18 @@ const PREFIX: &str = "CLEW_";
 /// What OpenTelemetry's own variables begin with.
 const OPENTELEMETRY: &str = "OTEL_";
 
+/// What some of these say where nothing else does.
+const OPENTELEMETRY_KEYS: [(&str, &str); 5] = [
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "tracing.otlp.endpoint"),
+    ("OTEL_EXPORTER_OTLP_CERTIFICATE", "tracing.otlp.tls.ca"),
+    (
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+        "tracing.otlp.tls.certificate",
+    ),
+    ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "tracing.otlp.tls.key"),
+    ("OTEL_TRACES_SAMPLER_ARG", "tracing.sample_ratio"),
+];
+
 /// The key whose value nobody is shown.
 const SECRET: &str = "access.root_password";
 
@@ -58,6 +70,7 @@ impl Config {
                 others.insert(name, value);
             }
         }
+        origins.add_opentelemetrys(&others, &tree);
         check_keys(&tree, &defaults, &origins)?;
         tidy(&mut tree, &defaults);
         let read: Result<Config, _> = serde_json::from_value(Value::Object(tree.clone()));
@@ -112,6 +125,18 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
+    /// Notes which of OpenTelemetry's variables set a key that nothing else does.
+    fn add_opentelemetrys(&mut self, variables: &HashMap<String, String>, tree: &Tree) {
+        let tree = Value::Object(tree.clone());
+        for (name, key) in OPENTELEMETRY_KEYS {
+            if variables.contains_key(name) && at(&tree, key).is_none_or(Value::is_null) {
+                self.variables
+                    .entry(key.to_owned())
+                    .or_insert_with(|| name.to_owned());
+            }
+        }
+    }
+
     /// What stands before what is wrong with a key.
     fn of(&self, key: &str) -> String {
         let of_variable = |variable: &String| format!("in the variable {variable}: ");

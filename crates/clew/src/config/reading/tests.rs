@@ -48,6 +48,12 @@ fn a_password_is_a_text_and_is_not_shown() {
     assert_eq!(config.access.root_password.0, "012345");
     let shown = serde_json::to_string(&config).unwrap() + &format!("{config:?}");
     assert!(!shown.contains("012345") && shown.contains("***"));
+    let told = "[access.root_password]: a password must have 6 to 256 bytes, and has 5";
+    let by_file = refused("data: x\naccess:\n  root_password: short\n", &[]);
+    assert!(by_file.contains(&format!("line 3: {told}")), "{by_file}");
+    let by_variable = refused("", &[("CLEW_ACCESS__ROOT_PASSWORD", "short")]);
+    let variable = "in the variable CLEW_ACCESS__ROOT_PASSWORD: ";
+    assert_eq!(by_variable, format!("{variable}{told}"));
 }
 
 #[test]
@@ -237,6 +243,33 @@ fn what_is_found_wrong_later_is_told_with_its_place() {
         let placed = origins.placed(&anyhow!(wrong)).to_string();
         assert!(placed.ends_with(told), "{placed}");
     }
+}
+
+#[test]
+fn what_opentelemetrys_variables_say_wrong_is_told_with_them() {
+    for (name, value, told) in [
+        (
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "nope",
+            "[tracing.otlp.endpoint] is [nope], must begin with",
+        ),
+        (
+            "OTEL_TRACES_SAMPLER_ARG",
+            "2",
+            "[tracing.sample_ratio] is [2], must be from 0 to 1",
+        ),
+    ] {
+        let error = refused("", &[(name, value)]);
+        let wanted = format!("in the variable {name}: {told}");
+        assert!(error.starts_with(&wanted), "{error}");
+    }
+    // What the file says wins, and is what is wrong.
+    let yaml = "tracing:\n  otlp.endpoint: other\n";
+    let error = refused(yaml, &[("OTEL_EXPORTER_OTLP_ENDPOINT", "nope")]);
+    assert!(
+        error.contains("line 2: [tracing.otlp.endpoint] is [other]"),
+        "{error}"
+    );
 }
 
 #[test]
