@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 from opensearch.clew_server import ClewServer
 
@@ -236,6 +238,26 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertRegex(done.stderr, f"the data folder {folder}/.* has a name that is not UTF-8")
             self.assertEqual(os.listdir(folder), [])
+
+    @unittest.skipUnless(pathlib.Path("/proc/self/status").exists(), "the system does not tell what a process ignores")
+    def test_a_server_whose_terminal_goes_ends_as_when_it_is_asked_to(self):
+        # By `nohup` it is started with the signal ignored, and stays.
+        for started, ended_by in [([], signal.SIGHUP), (["nohup"], signal.SIGTERM)]:
+            with self.subTest(started), tempfile.TemporaryDirectory() as folder:
+                command = [*started, BINARY, "serve", "--data", f"{folder}/data", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+                # Whoever runs the tests may have it ignored, too.
+                server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                          preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+                self.addCleanup(server.kill)
+                address = json.loads(server.stdout.readline())["listening"]["http"]
+                server.send_signal(signal.SIGHUP)
+                if ended_by != signal.SIGHUP:
+                    with urllib.request.urlopen(f"http://{address}/_health", timeout=TIMEOUT_SECONDS) as reply:
+                        self.assertEqual(reply.status, 200)
+                    server.send_signal(ended_by)
+                _, told = server.communicate(timeout=TIMEOUT_SECONDS)
+                self.assertEqual(server.returncode, 0, told)
+                self.assertIn("stopped", told)
 
     def test_one_data_folder_has_one_server(self):
         with ClewServer() as server:

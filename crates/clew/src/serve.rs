@@ -215,7 +215,7 @@ async fn serve(config: Config, rules: Rules, collect: Option<Within>) -> anyhow:
             Ok(())
         });
     }
-    let stop = signals::stop_signal()?;
+    let stop = signals::server_stop_signal()?;
     announce(addresses)?;
     tracing::info!(http = %addresses.0, grpc = %addresses.1, data = %config.data.display(), "serving");
     let ended = tokio::select! {

@@ -38,6 +38,38 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
+/// The same for a server, which also ends when its terminal goes (SIGHUP), as others do: killed, it would flush nothing. Not where
+/// whoever started it had that ignored, as `nohup` does.
+pub(crate) fn server_stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let asked = stop_signal()?;
+    let mut hangup = match ignores_hangup() {
+        true => None,
+        false => Some(signal(SignalKind::hangup())?),
+    };
+    Ok(async move {
+        let hung_up = async {
+            if let Some(hangup) = &mut hangup {
+                hangup.recv().await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = asked => {}
+            () = hung_up => {}
+        }
+    })
+}
+
+/// Whether the process was started with SIGHUP ignored, which is also taken to be so where the system does not tell.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+    // One bit each, from the signal of number one on.
+    ignored.is_none_or(|signals| signals & 1 != 0)
+}
+
 /// Work on a thread of its own, which this one may leave behind when the process is told to stop.
 pub(crate) struct Beside<T> {
     runtime: Runtime,
