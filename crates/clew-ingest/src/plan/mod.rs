@@ -44,6 +44,7 @@ mod pattern;
 mod read;
 mod redact;
 mod regex;
+mod reshaped;
 mod stamps;
 mod step;
 #[cfg_attr(not(feature = "vrl"), path = "without_vrl.rs")]

@@ -4,13 +4,14 @@ use serde_json::{Map, Value as Json};
 
 use super::cut::line_of;
 use super::read::slot;
+use super::reshaped::Reshaped;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot, Value};
 use crate::members::{flag, optional, text};
 use crate::pipeline::Flow;
 use crate::steps::structured::{Csv, KeyValues};
-use crate::text::{Cell, Pair, PairValue, Span, logfmt, pairs, quoted_pairs};
+use crate::text::{Cell, Pair, PairValue, Span, Values, logfmt, pairs, quoted_pairs};
 
 /// How a text is cut into pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,7 @@ struct KeyValueStep {
     field: Slot,
     step: KeyValues,
     quotes: Quotes,
+    reshaped: Option<Reshaped>,
     found: Vec<Pair>,
     /// The fields that the present text has set.
     set: Vec<Slot>,
@@ -45,12 +47,13 @@ struct KeyValueStep {
 pub(super) fn key_values(
     event: &mut Event,
     step: KeyValues,
-    quotes: Quotes,
+    (quotes, reshaped): (Quotes, Option<Reshaped>),
 ) -> Result<Box<dyn Step>, DefinitionError> {
     Ok(Box::new(KeyValueStep {
         field: slot(event, &step.field)?,
         step,
         quotes,
+        reshaped,
         found: Vec::new(),
         set: Vec::new(),
     }))
@@ -63,9 +66,16 @@ impl Step for KeyValueStep {
         };
         let step = &self.step;
         let (text, found) = (event.at(line), &mut self.found);
+        if let Some(reshaped) = &self.reshaped {
+            for (key, value) in reshaped.object_of(text, step)? {
+                put_made(event, step, &key, &value)?;
+            }
+            return Ok(Flow::On);
+        }
         match self.quotes {
             Quotes::AroundValues => {
-                quoted_pairs(text, &step.between_pairs, &step.within_pair, found)
+                let separators = (&step.between_pairs, &step.within_pair);
+                quoted_pairs(text, separators, Values::default(), found)
                     .map_err(|_| Reason::TooLong)?;
             }
             Quotes::Letters => {
@@ -99,6 +109,19 @@ impl Step for KeyValueStep {
             }
         }
         Ok(Flow::On)
+    }
+}
+
+/// Sets the field of a key, whose value is not a part of the text.
+fn put_made(event: &mut Event, step: &KeyValues, key: &str, value: &Json) -> Result<(), Reason> {
+    if key.is_empty() && step.prefix.is_empty() {
+        return Ok(());
+    }
+    let name = event.own(|out| out.push_str(key));
+    let slot = named(event, step.target.as_deref(), &step.prefix, name)?;
+    match value {
+        Json::String(text) => event.put_text(slot, text),
+        other => event.put_json(slot, &other.to_string()),
     }
 }
 

@@ -9,6 +9,7 @@ use super::fields::Spelling;
 use super::formats::{Formats, read_parse};
 use super::json::{Conflict, json};
 use super::pairs::Quotes;
+use super::reshaped::Reshaped;
 use super::step::{Guarded, Step};
 use super::{
     cut, date, fields, grok, items, limits, lookup, pairs, pattern, redact, regex, vrl, xml,
@@ -84,6 +85,7 @@ pub fn step_names() -> impl Iterator<Item = &'static str> {
 struct More {
     conflict: Conflict,
     quotes: Quotes,
+    reshaped: Option<Reshaped>,
     spelling: Spelling,
     /// Whether a `grok` sets fields whose captures are empty, as those of pipelines do, and of Logstash if it is told to.
     keeps_empty: bool,
@@ -95,13 +97,17 @@ impl More {
         let mut more = More {
             conflict: Conflict::Overwrite,
             quotes: Quotes::Letters,
+            reshaped: None,
             spelling: Spelling::Strict,
             keeps_empty: true,
         };
         match name {
             "grok" => more.keeps_empty = flag(config, "keep_empty_captures", true)?,
             "json" => more.conflict = Conflict::take(config)?,
-            "kv" => more.quotes = Quotes::take(config)?,
+            "kv" => {
+                more.quotes = Quotes::take(config)?;
+                more.reshaped = Reshaped::take(config, more.quotes)?;
+            }
             "convert" => more.spelling = Spelling::take(config)?,
             _ => {}
         }
@@ -212,14 +218,17 @@ impl<'e> Reader<'e> {
         if is_local {
             config.remove("timezone");
         }
-        let more = More::take(name, config)?;
+        let mut more = More::take(name, config)?;
         let processor = match Processor::parse(name, config, None, &self.room)? {
             (name, Processor::Date(step)) if is_local => {
                 (name, Processor::Date(step.in_local_zone()))
             }
             other => other,
         };
-        Ok((processor.0, self.bound(processor.0, processor.1, &more)?))
+        Ok((
+            processor.0,
+            self.bound(processor.0, processor.1, &mut more)?,
+        ))
     }
 
     /// A step of pipelines, bound to the event's fields.
@@ -227,13 +236,15 @@ impl<'e> Reader<'e> {
         &mut self,
         name: &str,
         processor: Processor,
-        more: &More,
+        more: &mut More,
     ) -> Result<Box<dyn Step>, DefinitionError> {
         let event = &mut *self.event;
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
             Processor::Json(step) => json(event, &step, more.conflict),
-            Processor::KeyValues(step) => pairs::key_values(event, step, more.quotes),
+            Processor::KeyValues(step) => {
+                pairs::key_values(event, step, (more.quotes, more.reshaped.take()))
+            }
             Processor::Convert { field, kind } => {
                 fields::convert(event, &field, kind, more.spelling)
             }

@@ -104,16 +104,24 @@ impl KeyValues {
 
     /// A key and its value without what is around them, if the key is wanted.
     pub(crate) fn cleaned<'a>(&self, key: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
+        let (key, value) = self.trimmed(key, value);
+        self.wants(key).then_some((key, value))
+    }
+
+    /// A key and its value without what is around them.
+    pub(crate) fn trimmed<'a>(&self, key: &'a str, value: &'a str) -> (&'a str, &'a str) {
         let key = key.trim_matches(self.trim_key.as_slice());
-        let included = (self.include.as_ref()).is_none_or(|names| names.contains(key));
-        if !included || self.exclude.contains(key) {
-            return None;
-        }
         let value = match self.strip_brackets {
             true => within_brackets(value),
             false => value,
         };
-        Some((key, value.trim_matches(self.trim_value.as_slice())))
+        (key, value.trim_matches(self.trim_value.as_slice()))
+    }
+
+    /// Whether a key is among those that become fields.
+    pub(crate) fn wants(&self, key: &str) -> bool {
+        let included = (self.include.as_ref()).is_none_or(|names| names.contains(key));
+        included && !self.exclude.contains(key)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) use json::{Member, any_item, is_json, members};
 pub(crate) use moment::Moment;
 pub(crate) use months::Months;
 pub use months::reads_dates_of;
-pub(crate) use pairs::{Pair, PairValue, logfmt, pairs, quoted_pairs};
+pub(crate) use pairs::{Pair, PairValue, Values, logfmt, pairs, quoted_pairs};
 pub(crate) use pattern::{Decision, Machine, Pattern, usual_patterns};
 pub(crate) use span::LINE_BYTES_MAX;
 pub use span::Span;

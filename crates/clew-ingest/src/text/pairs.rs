@@ -79,15 +79,33 @@ fn is_nothing_but(
     Ok(at == text.len())
 }
 
-/// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over, and so are keys without a
-/// value. Blanks around separators belong to nobody, and a separator behind a backslash is none.
+/// What values may be where they may stand in quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Values {
+    /// Whether brackets are around a value as quotes are, or a part of it.
+    pub(crate) in_brackets: bool,
+    /// Whether a key may have an empty one; else it is passed over.
+    pub(crate) empty: bool,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values {
+            in_brackets: true,
+            empty: false,
+        }
+    }
+}
+
+/// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over. Blanks around separators
+/// belong to nobody, and a separator behind a backslash is none.
 ///
 /// # Errors
 /// When looking for separators takes too many steps.
 pub(crate) fn quoted_pairs(
     text: &str,
-    between_pairs: &JavaPattern,
-    within_pair: &JavaPattern,
+    (between_pairs, within_pair): (&JavaPattern, &JavaPattern),
+    values: Values,
     found: &mut Vec<Pair>,
 ) -> Result<(), TooManySteps> {
     found.clear();
@@ -110,17 +128,22 @@ pub(crate) fn quoted_pairs(
         let open = text.len() - rest.len();
         // Behind the blanks may be the next key, and no value of this one.
         if open > within.end && !within.is_empty() && begins_with_key(rest, within_pair)? {
+            if values.empty && !key.is_empty() {
+                let value = PairValue::Text(Span::new(within.end, within.end));
+                found.push(Pair { key, value });
+            }
             start = within.end;
             continue;
         }
-        let (value, end) = match enclosed(rest) {
+        let around = enclosed(rest).filter(|_| values.in_brackets || rest.starts_with(['"', '\'']));
+        let (value, end) = match around {
             Some((inside, length)) => (Span::new(open + 1, open + 1 + inside), open + length),
             None => {
                 let end = value_end(text, open, between_pairs)?;
                 (trimmed(text, open, end), end)
             }
         };
-        if !key.is_empty() && !value.is_empty() {
+        if !key.is_empty() && (values.empty || !value.is_empty()) {
             found.push(Pair {
                 key,
                 value: PairValue::Text(value),
@@ -267,7 +290,8 @@ mod tests {
         let check = |between: &str, within: &str, line: &str, expected: &str| {
             let pattern = |written| clew_analysis::java_pattern(written).unwrap();
             let mut found = Vec::new();
-            quoted_pairs(line, &pattern(between), &pattern(within), &mut found).unwrap();
+            let separators = (&pattern(between), &pattern(within));
+            quoted_pairs(line, separators, Values::default(), &mut found).unwrap();
             let pairs = found.iter().map(|pair| match pair.value {
                 PairValue::Text(span) => format!("{}:{}", pair.key.of(line), span.of(line)),
                 _ => String::new(),
@@ -296,6 +320,24 @@ mod tests {
             check(" ", "=", line, "");
         }
         check("", "", "a=1", "");
+    }
+
+    #[test]
+    fn values_may_be_empty_and_have_brackets() {
+        let pattern = |written| clew_analysis::java_pattern(written).unwrap();
+        let check = |in_brackets: bool, empty: bool, expected: &str| {
+            let line = "a= b=(x y) c=\"\" d='(z)' e=";
+            let separators = (&pattern(" "), &pattern("="));
+            let mut found = Vec::new();
+            quoted_pairs(line, separators, Values { in_brackets, empty }, &mut found).unwrap();
+            let pairs = found.iter().map(|pair| match pair.value {
+                PairValue::Text(span) => format!("{}:{}", pair.key.of(line), span.of(line)),
+                _ => String::new(),
+            });
+            assert_eq!(pairs.collect::<Vec<_>>().join("|"), expected);
+        };
+        check(true, true, "a:|b:x y|c:|d:(z)|e:");
+        check(false, false, "b:(x|d:(z)");
     }
 
     #[test]

@@ -44,6 +44,45 @@ fn pairs_with_quotes_take_the_place_of_what_was_there() {
 }
 
 #[test]
+fn pairs_lose_letters_and_values_have_pairs_themselves() {
+    let kv = |more: Json| {
+        let mut parameters =
+            json!({"field": "message", "field_split": " ", "value_split": "=", "quotes": true});
+        let members = parameters.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        json!([{"kv": parameters}, {"remove": {"field": "message"}}])
+    };
+    check(
+        kv(json!({"recursive": true, "prefix": "p_"})),
+        "a=1 b=(c=2 d=[e=3 f=g]) h=i b=j",
+        r#"{"p_a":"1","p_b":[{"p_c":"2","p_d":{"p_e":"3","p_f":"g"}},"j"],"p_h":"i"}"#,
+    );
+    check(
+        kv(json!({
+            "remove_char_key": "<>", "transform_key": "lowercase", "exclude_keys": ["x"],
+            "remove_char_value": ",", "transform_value": "capitalize", "target_field": "t",
+        })),
+        "<Ab>=éLAN, <X>=1 k=v",
+        r#"{"t":{"ab":"Élan","k":"V"}}"#,
+    );
+    check(
+        kv(json!({"allow_duplicate_values": false})),
+        "a=1 a=1 a=2 a=1 b=x b=x",
+        r#"{"a":["1","2"],"b":"x"}"#,
+    );
+    check(
+        kv(json!({"allow_empty_values": true, "include_brackets": false})),
+        "a= b=[x] c=\"\"",
+        r#"{"a":"","b":"[x]","c":""}"#,
+    );
+    let mut plan = Plan::default();
+    let unquoted =
+        json!({"kv": {"field": "a", "field_split": " ", "value_split": "=", "recursive": true}});
+    let refused = plan.add(&unquoted).unwrap_err().to_string();
+    assert_eq!(refused, "[quotes] must be true where pairs are changed");
+}
+
+#[test]
 fn pairs_cells_and_groups_are_fields() {
     let check = |step: Json, line: &str, expected: &str| {
         check(
