@@ -206,6 +206,47 @@ pub(super) fn coerced(field: &str, value: &Value) -> Value {
     ))
 }
 
+/// A text as another field, with what a dictionary says of each of its keys in it, as Logstash's `translate` has it where parts of
+/// values are looked up; `found` is 1 where there was one.
+pub(super) fn translated_parts(
+    (from, to): (&str, &str),
+    dictionary: &Map<String, Value>,
+    found: &str,
+) -> Value {
+    // A quote would end the expression.
+    let keys = dictionary
+        .keys()
+        .map(|key| regex::escape(key).replace('\'', "\\x27"));
+    let any = keys.collect::<Vec<String>>().join("|");
+    let mut step = step(&format!(
+        "before = to_string!({})\ndictionary = {}\n\
+         after = replace_with(before, r'{any}') -> |part| {{ string!(get!(dictionary, [part.string])) }}\n\
+         if after != before {{\n{} = after\n{} = 1\n}}",
+        named(from),
+        Value::from(dictionary.clone()),
+        named(to),
+        named(found)
+    ));
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
+/// Lists put behind each other, what is no list as one of a single item, and objects put together; an object and what is none stay, as
+/// Logstash's `mutate { merge }` has it.
+pub(super) fn merged(from: &str, into: &str) -> Value {
+    let (more, all) = (named(from), named(into));
+    let mut step = step(&format!(
+        "if is_object({all}) && is_object({more}) {{\n\
+         {all} = merge(object!({all}), object!({more}))\n\
+         }} else if !is_object({all}) && !is_object({more}) {{\n\
+         first = if is_array({all}) {{ array!({all}) }} else if {all} == null {{ [] }} else {{ [{all}] }}\n\
+         next = if is_array({more}) {{ array!({more}) }} else {{ [{more}] }}\n\
+         {all} = append(first, next)\n}}"
+    ));
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
 /// A text with a large first letter and small ones behind it, of Logstash's `mutate { capitalize }`. Texts are sliced by bytes there,
 /// and letters may have several.
 pub(super) fn capitalized(field: &str) -> Value {

@@ -4,6 +4,7 @@ use clew_ingest::reads_dates_of;
 use serde_json::{Map, Value, json};
 
 use super::grok::grok;
+use super::key_values::key_values;
 use super::lookups::{fingerprint, translate, within_networks};
 use super::mutate::mutate;
 use super::named_fields::{set, template};
@@ -13,7 +14,7 @@ use super::xml::xml;
 use super::{keys, path};
 use crate::config::import::conditions::{only_if, parameters};
 use crate::config::import::keys::Keys;
-use crate::config::import::patterns::{before_appended, expression, with_names};
+use crate::config::import::patterns::{before_appended, with_names};
 use crate::config::import::told::Told;
 use crate::config::import::{programs, texts};
 
@@ -80,8 +81,12 @@ fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
     ) {
         return None;
     }
-    let field = parameters(steps.first_mut()?)?.get("field")?;
-    field.as_str().map(str::to_owned)
+    // Marks are of the steps' own.
+    let mut fields = steps.iter_mut().filter_map(|step| {
+        let field = parameters(step)?.get("field")?.as_str()?;
+        (!field.starts_with("@metadata.")).then(|| field.to_owned())
+    });
+    fields.next()
 }
 
 /// Has an event go on to what comes next where a step fails, with tags, and with a mark if something asks for it.
@@ -200,7 +205,7 @@ fn one(
         "dissect" => dissect(keys, steps, (line, place, told)),
         "date" => return date(keys, steps, (line, place, told)),
         "json" => json_text(&source(keys), keys, steps),
-        "kv" => key_values(source(keys), keys, steps),
+        "kv" => key_values(source(keys), keys, steps, (line, place, told)),
         "csv" => csv(source(keys), keys, steps),
         "translate" => return translate(keys, steps, (line, place, told)),
         "xml" => return xml(keys, steps, (line, place, told)),
@@ -420,40 +425,6 @@ fn json_text(source: &str, keys: &mut Keys, steps: &mut Vec<Value>) {
     let mut step = json!({"json": parts});
     only_if(&mut step, json!({"has_fields": [source]}));
     steps.push(step);
-}
-
-fn key_values(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
-    // Either is one of the letters that are given, as in a class of a regular expression, or a pattern.
-    let mut split = |key: &str, default: &str| {
-        let pattern = keys.take_text(&format!("{key}_pattern"));
-        let letters = keys.take_text(key).unwrap_or_else(|| default.to_owned());
-        pattern.unwrap_or_else(|| match regex::escape(&letters) == letters {
-            true if letters.chars().count() == 1 => letters,
-            _ => format!("[{letters}]"),
-        })
-    };
-    let (field_split, value_split) = (split("field_split", " "), split("value_split", "="));
-    let (field_split, value_split) = (expression(&field_split), expression(&value_split));
-    let mut parts = json!({"field": source, "field_split": field_split, "value_split": value_split, "quotes": true, "ignore_missing": true});
-    for key in ["trim_key", "trim_value"] {
-        if let Some(letters) = keys.take_text(key) {
-            parts[key] = letters.replace('\\', "").into();
-        }
-    }
-    for (from, to) in [
-        ("target", "target_field"),
-        ("prefix", "prefix"),
-        ("include_keys", "include_keys"),
-        ("exclude_keys", "exclude_keys"),
-    ] {
-        if let Some(value) = keys.take(from) {
-            parts[to] = match value {
-                Value::String(text) if from == "target" => path(&text).into(),
-                value => value,
-            };
-        }
-    }
-    steps.push(json!({"kv": parts}));
 }
 
 /// References in a pattern, `%{WORD:[a][b]}`, as paths.

@@ -1,7 +1,7 @@
-//! Logstash's filters that make one field of others: `translate`, by a table, and `fingerprint`.
+//! Logstash's filters that make one field of others: `translate`, by a table or by expressions, and `fingerprint`.
 
 use clew_schema::text_of;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::filters::pairs;
 use super::named_fields::set;
@@ -11,10 +11,11 @@ use crate::config::import::fingerprints::{
     Absent, Digest, Hash, Source, of_all, of_each, punctuation,
 };
 use crate::config::import::keys::Keys;
+use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
 use crate::config::import::{programs, texts};
 
-/// `translate`, whose dictionary becomes the table of a `lookup`; false if it names none.
+/// `translate`, whose dictionary becomes the table of a `lookup`, or steps where it has expressions; false if it names none.
 pub(super) fn translate(
     keys: &mut Keys,
     steps: &mut Vec<Value>,
@@ -26,10 +27,7 @@ pub(super) fn translate(
         .or_else(|| keys.take_text("destination"));
     let source = path(source.as_deref().unwrap_or("message"));
     let target = path(target.as_deref().unwrap_or("translation"));
-    if keys.take_flag("exact") == Some(false) || keys.take_flag("regex") == Some(true) {
-        let reason = "only whole values are looked up, not parts of them, and no expressions";
-        told.tell(line, place, reason);
-    }
+    let way = Way::take(keys, (line, place, told));
     let replaces = keys.take_flag("override").unwrap_or(source == target);
     let mut lookup = json!({"field": source, "ignore_missing": true});
     if let Some(file) = keys.take_text("dictionary_path") {
@@ -38,11 +36,30 @@ pub(super) fn translate(
             "[dictionary_path => {file}]: a table is a CSV file whose first line is [key,{target}]"
         );
         told.tell(line, place, reason);
+        if way.is_some() {
+            let reason =
+                "of a file only whole values are looked up, not parts of them, and no expressions";
+            told.tell(line, place, reason);
+        }
         lookup["file"] = file.into();
     } else {
         let dictionary = pairs(keys.take("dictionary"));
         if dictionary.is_empty() {
             return false;
+        }
+        if let Some(way) = way {
+            let mut own = found_by(way, (&source, &target), dictionary, (line, place, told));
+            if let Some(fallback) = keys.take("fallback") {
+                own.append(&mut fallen_back(&target, fallback, (line, place, told)));
+            }
+            for step in &mut own {
+                if !replaces {
+                    only_if(step, json!({"not": {"has_fields": [target]}}));
+                }
+                only_if(step, json!({"has_fields": [source]}));
+            }
+            steps.append(&mut own);
+            return true;
         }
         let rows = dictionary
             .iter()
@@ -68,6 +85,101 @@ pub(super) fn translate(
         }
     }
     true
+}
+
+/// Says which entry of a dictionary was found for an event, in no document; 0 is none.
+const FOUND: &str = "@metadata.translated";
+
+/// Entries of a dictionary of expressions, each of which is steps of its own.
+const PATTERNS_MAX: usize = 500;
+
+/// What of a value is looked up, where it is not the whole.
+#[derive(Clone, Copy)]
+enum Way {
+    /// The first expression that it fits.
+    Patterns,
+    /// All keys that are parts of it.
+    Parts,
+}
+
+impl Way {
+    /// Takes `exact` and `regex`.
+    fn take(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Option<Self> {
+        let is_exact = keys.take_flag("exact").unwrap_or(true);
+        let is_of_patterns = keys.take_flag("regex").unwrap_or(false);
+        match (is_exact, is_of_patterns) {
+            (true, false) => None,
+            (true, true) => Some(Way::Patterns),
+            (false, is_of_patterns) => {
+                if is_of_patterns {
+                    let reason = "[regex] without [exact]: keys are looked for as they are written";
+                    told.tell(line, place, reason);
+                }
+                Some(Way::Parts)
+            }
+        }
+    }
+}
+
+/// The steps that look up what is not the whole of a value.
+fn found_by(
+    way: Way,
+    fields: (&str, &str),
+    dictionary: Map<String, Value>,
+    place: (usize, &str, &mut Told),
+) -> Vec<Value> {
+    match way {
+        Way::Patterns => by_patterns(fields, &dictionary, place),
+        Way::Parts => in_parts(fields, dictionary),
+    }
+}
+
+/// Steps that give a field the value of the first expression that another one fits.
+fn by_patterns(
+    (source, target): (&str, &str),
+    dictionary: &Map<String, Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) -> Vec<Value> {
+    if dictionary.len() > PATTERNS_MAX {
+        let reason =
+            format!("of the [dictionary] the first {PATTERNS_MAX} expressions are looked for");
+        told.tell(line, place, reason);
+    }
+    let mut steps = vec![json!({"add": {"field": FOUND, "value": 0}})];
+    let is_none = json!({"equals": {FOUND: 0}});
+    let entries = || dictionary.iter().zip(1..=PATTERNS_MAX);
+    // All are asked before any is set: the field may be the one that is asked.
+    for ((pattern, _), number) in entries() {
+        let fits = json!({"regexp": {source: expression(pattern)}});
+        let condition = json!({"and": [is_none, fits]});
+        steps.push(json!({"add": {"field": FOUND, "value": number, "if": condition}}));
+    }
+    for ((_, value), number) in entries() {
+        let condition = json!({"equals": {FOUND: number}});
+        steps.push(json!({"add": {"field": target, "value": value, "if": condition}}));
+    }
+    steps
+}
+
+/// Steps that put values in the place of the parts of a text that are keys of a dictionary, all at once, into another field; where
+/// there are none, nothing is set.
+fn in_parts((source, target): (&str, &str), dictionary: Map<String, Value>) -> Vec<Value> {
+    let texts = dictionary.into_iter().map(|(key, value)| {
+        let value = text_of(&value);
+        (key, value.into())
+    });
+    let program = programs::translated_parts((source, target), &texts.collect(), FOUND);
+    vec![json!({"add": {"field": FOUND, "value": 0}}), program]
+}
+
+/// The steps that give a field a value where nothing was found.
+fn fallen_back(target: &str, value: Value, place: (usize, &str, &mut Told)) -> Vec<Value> {
+    let mut steps = Vec::new();
+    set(target, value, &mut steps, place);
+    for step in &mut steps {
+        only_if(step, json!({"equals": {FOUND: 0}}));
+    }
+    steps
 }
 
 /// A cell of a table.

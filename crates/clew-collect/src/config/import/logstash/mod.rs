@@ -5,6 +5,7 @@ mod codecs;
 mod file_path;
 mod filters;
 mod grok;
+mod key_values;
 mod lookups;
 mod mutate;
 mod named_fields;

@@ -46,16 +46,17 @@ pub(super) fn mutate(
     for three in gsub.chunks_exact(3) {
         steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": expression(&three[1]), "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
     }
-    for field in texts(keys.take("capitalize").unwrap_or_default()) {
-        steps.push(programs::capitalized(&path(&field)));
-    }
     for (key, name) in [
         ("uppercase", "uppercase"),
+        ("capitalize", ""),
         ("lowercase", "lowercase"),
         ("strip", "trim"),
     ] {
         for field in texts(keys.take(key).unwrap_or_default()) {
-            steps.push(json!({name: {"field": path(&field), "ignore_missing": true}}));
+            steps.push(match name {
+                "" => programs::capitalized(&path(&field)),
+                name => json!({name: {"field": path(&field), "ignore_missing": true}}),
+            });
         }
     }
     for (name, separator) in pairs(keys.take("split")) {
@@ -70,11 +71,7 @@ pub(super) fn mutate(
     }
     for (into, from) in pairs(keys.take("merge")) {
         for from in texts(from) {
-            let mut step = json!({"append": {"field": path(&into), "value": format!("{{{{{}}}}}", path(&from))}});
-            only_if(&mut step, json!({"has_fields": [path(&from)]}));
-            steps.push(step);
-            let reason = format!("[merge] of [{from}]: a list or an object becomes one text");
-            told.tell(line, place, reason);
+            steps.push(programs::merged(&path(&from), &path(&into)));
         }
     }
     for (from, to) in pairs(keys.take("copy")) {

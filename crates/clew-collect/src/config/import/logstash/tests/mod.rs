@@ -4,6 +4,7 @@ mod filters;
 mod grok;
 mod inputs;
 mod outputs;
+mod pairs_and_tables;
 
 use super::super::*;
 

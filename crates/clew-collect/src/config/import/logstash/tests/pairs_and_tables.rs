@@ -1,0 +1,86 @@
+//! What `kv`, `mutate` and `translate` of a Logstash become.
+
+use super::*;
+
+#[test]
+fn a_kv_of_a_logstash_has_its_options_and_keys_that_are_missing_get_theirs() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let tagged = json!([{"append": {"field": "tags", "value": ["_kv_filter_error"]}}]);
+    check_filter(
+        r#"kv { recursive => true include_brackets => false allow_empty_values => true transform_key => "lowercase"
+                remove_char_key => "<>\[\]" trim_value => "\s" target => "[f]" default_keys => { "from" => "nobody" } }"#,
+        &json!([
+            {"kv": {
+                "field": "message", "field_split": " ", "value_split": "=", "quotes": true, "ignore_missing": true,
+                "remove_char_key": "<>[]", "trim_value": " \t\r\n\u{b}\u{c}", "recursive": true,
+                "include_brackets": false, "allow_empty_values": true, "transform_key": "lowercase",
+                "target_field": "f", "on_failure": tagged, "if": branch,
+            }},
+            {"add": {"field": "f.from", "value": "nobody", "on_failure": tagged,
+                     "if": {"and": [branch, {"not": {"has_fields": ["f.from"]}}]}}},
+        ]),
+    );
+}
+
+#[test]
+fn a_mutate_of_a_logstash_does_its_work_in_its_order() {
+    let text = r#"input { stdin {} } filter { mutate {
+        copy => { "a" => "b" } strip => ["a"] lowercase => ["a"] capitalize => ["a"] uppercase => ["a"]
+        merge => { "a" => "b" } split => { "a" => "," } rename => { "c" => "a" }
+    } } output { stdout {} }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(imported.told(), Vec::<String>::new());
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = config["processors"].as_array().unwrap().iter();
+    let names = steps.filter_map(|step| step.as_object()?.keys().next());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "rename",
+            "uppercase",
+            "vrl",
+            "lowercase",
+            "trim",
+            "split",
+            "vrl",
+            "copy"
+        ]
+    );
+}
+
+#[test]
+fn a_translate_of_a_logstash_finds_expressions_and_parts() {
+    use serde_json::json;
+    let there = |condition: Value| {
+        json!({"and": [
+            {"equals": {"a": 1}},
+            {"and": [{"has_fields": ["code"]}, {"and": [{"not": {"has_fields": ["class"]}}, condition]}]},
+        ]})
+    };
+    let free = json!({"and": [
+        {"equals": {"a": 1}},
+        {"and": [{"has_fields": ["code"]}, {"not": {"has_fields": ["class"]}}]},
+    ]});
+    let found = |number: u64| json!({"equals": {"@metadata.translated": number}});
+    let mark = |number: u64, pattern: &str| {
+        let fits = json!({"and": [found(0), {"regexp": {"code": pattern}}]});
+        json!({"add": {"field": "@metadata.translated", "value": number, "if": there(fits)}})
+    };
+    let value = |number: u64, value: &str| json!({"add": {"field": "class", "value": value, "if": there(found(number))}});
+    check_filter(
+        r#"translate { source => "code" target => "class" regex => true fallback => "other"
+                       dictionary => { "^2" => "ok" "^5" => "bad" } }"#,
+        &json!([
+            {"add": {"field": "@metadata.translated", "value": 0, "if": free}},
+            mark(1, "^2"), mark(2, "^5"), value(1, "ok"), value(2, "bad"), value(0, "other"),
+        ]),
+    );
+    // What is printed is compiled, the program too.
+    let text = r#"input { stdin {} } filter { translate {
+        field => "[a][b]" destination => "c" exact => false dictionary => ["a'b", "1", "(c)", 2]
+    } } output { stdout {} }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(imported.told(), Vec::<String>::new());
+    assert!(imported.config.contains(r"a\x27b|\(c\)"));
+}
