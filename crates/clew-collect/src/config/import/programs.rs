@@ -231,6 +231,16 @@ pub(super) fn translated_parts(
     step
 }
 
+/// What SHA-256 makes of a value, in hexadecimal digits, in its place.
+pub(super) fn hashed(field: &str) -> Value {
+    let value = named(field);
+    let mut step = step(&format!(
+        "{value} = sha2(to_string!({value}), variant: \"SHA-256\")"
+    ));
+    only_if(&mut step, json!({"has_fields": [field]}));
+    step
+}
+
 /// Lists put behind each other, what is no list as one of a single item, and objects put together; an object and what is none stay, as
 /// Logstash's `mutate { merge }` has it.
 pub(super) fn merged(from: &str, into: &str) -> Value {

@@ -43,7 +43,7 @@ pub(super) fn take(root: &mut Keys, notes: &mut Notes<'_>) -> Cloud {
 }
 
 /// `NAME:` and the base64 of `DOMAIN[:PORT]$ID[:PORT]$KIBANA`: the cluster is at `https://ID.DOMAIN:PORT`.
-fn address(id: &str) -> Option<String> {
+pub(in crate::config::import) fn address(id: &str) -> Option<String> {
     let encoded = id.rsplit_once(':').map_or(id, |(_, encoded)| encoded);
     let decoded = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
     let mut parts = decoded.split('$');

@@ -14,6 +14,7 @@ use super::keys::Keys;
 use super::{ConfigError, Notes, Part, bytes, kafka_clients, let_in, processor, texts};
 use files::file;
 
+pub(super) use cloud::address as address_of_cloud;
 pub(super) use tls::of_output as tls_of_output;
 
 /// Where an event says which ingest pipeline it wants.

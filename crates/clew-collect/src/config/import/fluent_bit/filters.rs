@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::parsers::{Parsers, Raw, path, ruby};
+use super::processors::{content_modifier, holds_by_rules};
 use super::syntax::Section;
 use super::tell_rest;
 use crate::config::import::branches::decide_once;
@@ -13,13 +14,28 @@ use crate::config::import::{ONLY_NAMES, names_of_container};
 /// Where a line waits while it is taken apart.
 const RAW: &str = "@metadata.raw";
 
-/// Adds what a filter becomes.
+/// Adds what a filter becomes, or a processor.
 pub(super) fn filter(
     mut section: Section,
     parsers: &Parsers,
     steps: &mut Vec<Value>,
     told: &mut Told,
 ) {
+    let (line, place) = (section.line, section.place());
+    let condition = section.condition.take();
+    let condition = condition.map(|written| holds_by_rules(&written, (line, &place, told)));
+    let first = steps.len();
+    one(section, parsers, steps, told);
+    if let Some(condition) = condition {
+        for step in steps.iter_mut().skip(first) {
+            only_if(step, condition.clone());
+        }
+        let own = first..steps.len();
+        decide_once(steps, &[(condition, own)]);
+    }
+}
+
+fn one(mut section: Section, parsers: &Parsers, steps: &mut Vec<Value>, told: &mut Told) {
     let (line, place) = (section.line, section.place());
     match section.name.to_ascii_lowercase().as_str() {
         "grep" => grep(&mut section, steps),
@@ -34,12 +50,7 @@ pub(super) fn filter(
             // Other fields stay: what is read beside a line belongs to it.
             section.take("reserve_data");
             let names = section.take_all("parser");
-            if names.len() > 1 {
-                told.tell(line, &place, "of several parsers the first is asked");
-            }
-            for name in names.iter().take(1) {
-                parsers.parse(&field, (name, raw), steps, (line, &place, told));
-            }
+            parsers.parse(&field, (&names, raw), steps, (line, &place, told));
         }
         "nest" => nest(&mut section, steps, told),
         "throttle" => {
@@ -67,6 +78,7 @@ pub(super) fn filter(
             told.tell(line, &place, ONLY_NAMES);
             return;
         }
+        "content_modifier" => content_modifier(&mut section, steps, (line, &place, told)),
         "stdout" | "expect" => {}
         _ => {
             told.tell(line, &place, "has no counterpart");

@@ -2,19 +2,25 @@
 //! take all of them. A line is in `message`, which is `log` there: a name that other fields of files are inside of here.
 
 mod filters;
+mod joining;
 mod outputs;
 mod parsers;
+mod processors;
 mod syntax;
+mod tags;
 
 use serde_json::{Map, Value, json};
 
+use super::conditions::only_if;
 use super::told::Told;
 use super::{ConfigError, LeftOut, Source, bytes, duration_ms, kafka_clients};
 use crate::input::Encoding;
 use filters::filter;
+use joining::{joined, joined_as_before};
 use outputs::output;
 use parsers::{Parsers, Raw};
 use syntax::{Kind, Section, classic, yaml};
+use tags::{Reach, Tag};
 
 /// Where an event's tag is while outputs ask for it, in no document.
 const TAG: &str = "@metadata.tag";
@@ -52,16 +58,25 @@ fn of_sections(sections: Vec<Section>, told: &mut Told) -> Map<String, Value> {
     for (number, mut section) in inputs.into_iter().enumerate() {
         let usual = format!("{}.{number}", section.name);
         let tag = section.take("tag").unwrap_or(usual);
-        let mut steps = Vec::new();
+        let (mut steps, processors) = (Vec::new(), std::mem::take(&mut section.processors));
         let Some(mut input) = input(section, &parsers, &mut steps, told) else {
             continue;
         };
-        for filtered in filters.iter().filter(|filter| filter.takes(&tag)) {
-            filter(filtered.clone(), &parsers, &mut steps, told);
+        let tag = Tag::new(tag, &input["paths"]);
+        for processor in processors {
+            filter(processor, &parsers, &mut steps, told);
+        }
+        for one in &filters {
+            filtered((one, &tag), &parsers, (&mut input, &mut steps), told);
         }
         input["processors"] = steps.into();
         tags.push(tag);
         read.push(input);
+    }
+    for one in &filters {
+        if tags.iter().all(|tag| tag.reach(one) == Reach::None) {
+            told.tell(one.line, &one.place(), TAKES_NONE);
+        }
     }
     let (written, last) = routed(outputs, &tags, &mut read, told);
     for input in &mut read {
@@ -87,30 +102,67 @@ fn of_sections(sections: Vec<Section>, told: &mut Told) -> Map<String, Value> {
     config
 }
 
+/// What is told of a section that is for no event.
+const TAKES_NONE: &str = "takes no input's tag, and is left out";
+
+/// Adds what a filter becomes to an input, if it takes its tag.
+fn filtered(
+    (section, tag): (&Section, &Tag),
+    parsers: &Parsers,
+    (input, steps): (&mut Value, &mut Vec<Value>),
+    told: &mut Told,
+) {
+    let condition = match tag.reach(section) {
+        Reach::None => return,
+        Reach::All => None,
+        Reach::Some(condition) => Some(condition),
+    };
+    if section.name.eq_ignore_ascii_case("multiline") {
+        joined(section.clone(), parsers, (input, condition.as_ref()), told);
+        return;
+    }
+    let first = steps.len();
+    filter(section.clone(), parsers, steps, told);
+    if let Some(condition) = condition {
+        for step in steps.iter_mut().skip(first) {
+            only_if(step, condition.clone());
+        }
+    }
+}
+
 /// Outputs, and what they want to be done last; inputs are marked if one of the outputs asks for it.
 fn routed(
     outputs: Vec<Section>,
-    tags: &[String],
+    tags: &[Tag],
     inputs: &mut [Value],
     told: &mut Told,
 ) -> (Vec<Value>, Vec<Value>) {
     let (mut written, mut last) = (Vec::new(), Vec::new());
     let mut asks_for_tags = false;
     for section in outputs {
-        let taken: Vec<&String> = tags.iter().filter(|tag| section.takes(tag)).collect();
+        let reached = tags.iter().map(|tag| (tag, tag.reach(&section)));
+        let taken: Vec<(&Tag, Reach)> =
+            reached.filter(|(_, reach)| *reach != Reach::None).collect();
         let (line, place) = (section.line, section.place());
         let Some(mut output) = output(section, &mut last, told) else {
             continue;
         };
         if taken.is_empty() {
-            told.tell(line, &place, "takes no input's tag, and is left out");
+            told.tell(line, &place, TAKES_NONE);
             continue;
         }
-        if taken.len() < tags.len() {
+        let is_all = taken.iter().all(|(_, reach)| *reach == Reach::All);
+        if taken.len() < tags.len() || !is_all {
             asks_for_tags = true;
             let any: Vec<Value> = taken
-                .iter()
-                .map(|tag| json!({"equals": {TAG: tag}}))
+                .into_iter()
+                .map(|(tag, reach)| {
+                    let is_tag = json!({"equals": {TAG: tag.written}});
+                    match reach {
+                        Reach::Some(files) => json!({"and": [is_tag, files]}),
+                        Reach::All | Reach::None => is_tag,
+                    }
+                })
                 .collect();
             output["when"] = json!({"or": any});
         }
@@ -118,7 +170,7 @@ fn routed(
     }
     for (input, tag) in inputs.iter_mut().zip(tags).filter(|_| asks_for_tags) {
         if let Some(steps) = input["processors"].as_array_mut() {
-            steps.push(json!({"add": {"field": TAG, "value": tag}}));
+            steps.push(json!({"add": {"field": TAG, "value": tag.written}}));
         }
     }
     (written, last)
@@ -188,7 +240,7 @@ fn input(
         secured(&mut section, &mut input);
     }
     if let Some(name) = section.take("parser") {
-        parsers.parse("message", (&name, Raw::Gone), steps, (line, &place, told));
+        parsers.parse("message", (&[name], Raw::Gone), steps, (line, &place, told));
     }
     tell_rest(section, told);
     Some(input)
@@ -294,38 +346,6 @@ fn tail(
         }
     }
     input
-}
-
-/// How lines were joined before there were parsers of several lines: by the expression of a parser, or as docker cuts them.
-fn joined_as_before(section: &mut Section, parsers: &Parsers, input: &mut Value, told: &mut Told) {
-    let (line, place) = (section.line, section.place());
-    if section.take_flag("docker_mode") == Some(true) {
-        input["wrapping"] = "docker".into();
-        section.take("docker_mode_flush");
-        if let Some(name) = section.take("parser").filter(|name| name != "docker") {
-            let reason = format!("[parser {name}] is not asked beside [docker_mode]");
-            told.tell(line, &place, reason);
-        }
-    }
-    if section.take_flag("multiline") != Some(true) {
-        return;
-    }
-    let Some(name) = section.take("parser_firstline") else {
-        return;
-    };
-    let Some(start) = parsers.expression_of(&name) else {
-        let reason = format!("[parser_firstline], [{name}], is no parser of [format regex] here");
-        told.tell(line, &place, reason);
-        return;
-    };
-    input["multiline"] = json!({"start": start});
-    let seconds = section.take("multiline_flush");
-    if let Some(seconds) = seconds.and_then(|seconds| seconds.parse::<u64>().ok()) {
-        input["multiline"]["timeout_ms"] = seconds.saturating_mul(1_000).into();
-    }
-    let reason =
-        "[parser_firstline] says where events begin; what is in their first lines stays there";
-    told.tell(line, &place, reason);
 }
 
 /// How a listener is secured.

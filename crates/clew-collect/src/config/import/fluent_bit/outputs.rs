@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::parsers::path;
 use super::syntax::Section;
 use super::tell_rest;
+use crate::config::import::beats::address_of_cloud;
 use crate::config::import::dates::dates_of;
 use crate::config::import::told::Told;
 use crate::config::import::{kafka_clients, put_login};
@@ -81,7 +82,16 @@ fn address(section: &mut Section, port: &str, path: &str) -> (String, Option<Val
 fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) -> Value {
     let (line, place) = (section.line, section.place());
     let root = section.take("path").unwrap_or_default();
-    let (url, tls) = address(section, "9200", root.trim_end_matches('/'));
+    let cloud = section.take("cloud_id");
+    let (mut url, tls) = address(section, "9200", root.trim_end_matches('/'));
+    match cloud.as_deref().map(address_of_cloud) {
+        None => {}
+        Some(Some(address)) => url = address,
+        Some(None) => {
+            let reason = "[cloud_id] is no `NAME:` and the base64 of `DOMAIN$ID`";
+            told.tell(line, &place, reason);
+        }
+    }
     let mut output = json!({"type": "opensearch", "url": url});
     if let Some(tls) = tls {
         output["tls"] = tls;
@@ -114,7 +124,11 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     if let Some(key) = section.take("http_api_key") {
         output["api_key"] = key.into();
     }
-    let login = (section.take("http_user"), section.take("http_passwd"));
+    let of_cloud = section.take("cloud_auth");
+    let login = match of_cloud.as_deref().and_then(|login| login.split_once(':')) {
+        Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
+        None => (section.take("http_user"), section.take("http_passwd")),
+    };
     if let Some(reason) = put_login(&mut output, login) {
         told.tell(line, &place, reason);
     }

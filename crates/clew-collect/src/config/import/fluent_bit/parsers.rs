@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::syntax::{Kind, Section};
+use crate::config::import::conditions::{only_if, parameters};
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
 
@@ -21,17 +22,42 @@ pub(super) enum Raw {
 pub(super) struct Parsers(Vec<Section>);
 
 /// Parsers of Fluent Bit's own `parsers.conf` that have a counterpart here.
-const KNOWN: [(&str, &str); 9] = [
-    ("apache", "apache_access"),
-    ("apache2", "apache_access"),
-    ("apache_error", "apache_error"),
-    ("nginx", "nginx_access"),
+const KNOWN: [(&str, &str); 5] = [
     ("docker", "docker"),
     ("cri", "cri"),
     ("syslog-rfc3164", "syslog"),
     ("syslog-rfc3164-local", "syslog"),
     ("syslog-rfc5424", "syslog"),
 ];
+
+/// Parsers of Fluent Bit's own `parsers.conf` whose fields have names that configurations ask for: how each writes its times, if it says
+/// so, and what its lines are.
+const USUAL: [(&str, &str, &str); 6] = [
+    ("apache", HTTP_TIME, ACCESS),
+    ("apache2", HTTP_TIME, ACCESS),
+    (
+        "apache_error",
+        "",
+        r"^\[\S* (?<time>[^\]]*)\] \[(?<level>[^\]]*)\](?: \[pid (?<pid>[^\]]*)\])?(?: \[client (?<client>[^\]]*)\])? (?<message>.*)$",
+    ),
+    (
+        "nginx",
+        HTTP_TIME,
+        r#"^(?<remote>\S*) (?<host>\S*) (?<user>\S*) \[(?<time>[^\]]*)\] "(?<method>\S+)(?: +(?<path>[^"]*?)(?: +\S*)?)?" (?<code>\S*) (?<size>\S*)(?: "(?<referer>[^"]*)" "(?<agent>[^"]*)")?"#,
+    ),
+    (
+        "k8s-nginx-ingress",
+        HTTP_TIME,
+        r#"^(?<host>\S*) - (?<user>\S*) \[(?<time>[^\]]*)\] "(?<method>\S+)(?: +(?<path>[^"]*?)(?: +\S*)?)?" (?<code>\S*) (?<size>\S*) "(?<referer>[^"]*)" "(?<agent>[^"]*)" (?<request_length>\S*) (?<request_time>\S*) \[(?<proxy_upstream_name>\S*)\] (?:\[(?<proxy_alternative_upstream_name>\S*)\] )?(?<upstream_addr>\S*) (?<upstream_response_length>\S*) (?<upstream_response_time>\S*) (?<upstream_status>\S*) (?<reg_id>\S*)"#,
+    ),
+    (
+        "mongodb",
+        "%Y-%m-%dT%H:%M:%S.%L%z",
+        r"^(?<time>\S*)\s+(?<severity>\w)\s+(?<component>\S+)\s+\[(?<context>[^\]]+)\]\s+(?<message>.*?) *(?<ms>\d+)?(?:ms)?$",
+    ),
+];
+const HTTP_TIME: &str = "%d/%b/%Y:%H:%M:%S %z";
+const ACCESS: &str = r#"^(?<host>\S*) \S* (?<user>\S*) \[(?<time>[^\]]*)\] "(?<method>\S+)(?: +(?<path>[^"]*?)(?: +\S*)?)?" (?<code>\S*) (?<size>\S*)(?: "(?<referer>[^"]*)" "(?<agent>[^"]*)")?"#;
 
 /// The name of a key here, `$a['b']` as `a.b`; a line's is `message`.
 pub(super) fn path(key: &str) -> String {
@@ -63,37 +89,40 @@ impl Parsers {
         section.take("regex").map(|pattern| ruby(&pattern))
     }
 
-    /// Adds the steps by which a parser takes a field apart, which stays if it is not of its format.
+    /// Adds the steps by which the first parser that can takes a field apart, which stays where none can.
     pub(super) fn parse(
         &self,
         field: &str,
-        (name, raw): (&str, Raw),
+        (names, raw): (&[String], Raw),
         steps: &mut Vec<Value>,
         (line, place, told): (usize, &str, &mut Told),
     ) {
-        let section = self.find(Kind::Parser, name);
-        let mut rest = Vec::new();
-        let own = match section {
-            Some(section) => defined(section, &mut rest, told),
-            None => usual(name),
-        };
-        let Some(mut own) = own else {
-            let reason = format!("[{name}] is a parser that is not defined here");
-            told.tell(line, place, reason);
+        let mut known = Vec::new();
+        for name in names {
+            let mut rest = Vec::new();
+            let own = match self.find(Kind::Parser, name) {
+                Some(section) => defined(section, &mut rest, told),
+                None => usual(name, &mut rest),
+            };
+            match own {
+                Some(own) => known.push((own, rest)),
+                None => {
+                    let reason = format!("[{name}] is a parser that is not defined here");
+                    told.tell(line, place, reason);
+                    continue;
+                }
+            }
+            if name.starts_with("syslog-") && self.find(Kind::Parser, name).is_none() {
+                let reason = format!("[{name}]: the fields are those of the parser [syslog]");
+                told.tell(line, place, reason);
+            }
+        }
+        if known.is_empty() {
             return;
-        };
-        if let Some(parameters) = own
-            .as_object_mut()
-            .and_then(|step| step.values_mut().next())
-        {
-            parameters["field"] = RAW.into();
-            parameters["if"] = json!({"has_fields": [RAW]});
-            parameters["on_failure"] = json!([{"rename": {"field": RAW, "target_field": field}}]);
         }
         steps
             .push(json!({"rename": {"field": field, "target_field": RAW, "ignore_missing": true}}));
-        steps.push(own);
-        steps.append(&mut rest);
+        in_turn(field, known, steps);
         if raw == Raw::Kept {
             let is_free = json!({"and": [{"has_fields": [RAW]}, {"not": {"has_fields": [field]}}]});
             steps.push(json!({"rename": {"field": RAW, "target_field": field, "if": is_free}}));
@@ -128,8 +157,57 @@ impl Parsers {
     }
 }
 
-/// A parser that is known without being defined.
-fn usual(name: &str) -> Option<Value> {
+/// Says how many parsers could not take a field apart, in no document.
+const UNREAD: &str = "@metadata.unread";
+
+/// Adds the steps of parsers, of which each but the first is asked where those before it have failed; where all have, the field is
+/// as it was.
+fn in_turn(field: &str, known: Vec<(Value, Vec<Value>)>, steps: &mut Vec<Value>) {
+    let back = |condition: Option<Value>| {
+        let mut step = json!({"rename": {"field": RAW, "target_field": field}});
+        if let Some(condition) = condition {
+            only_if(&mut step, condition);
+        }
+        step
+    };
+    let have_failed = |count: usize| json!({"equals": {UNREAD: count}});
+    let count = known.len();
+    if count > 1 {
+        steps.push(json!({"add": {"field": UNREAD, "value": 0}}));
+    }
+    for (number, (mut own, mut rest)) in known.into_iter().enumerate() {
+        if let Some(own) = parameters(&mut own) {
+            let on_failure = match count {
+                1 => back(None),
+                _ => json!({"add": {"field": UNREAD, "value": number + 1}}),
+            };
+            own.insert("field".to_owned(), RAW.into());
+            own.insert("if".to_owned(), json!({"has_fields": [RAW]}));
+            own.insert("on_failure".to_owned(), json!([on_failure]));
+        }
+        for step in std::iter::once(&mut own)
+            .chain(&mut rest)
+            .filter(|_| count > 1)
+        {
+            only_if(step, have_failed(number));
+        }
+        steps.push(own);
+        steps.append(&mut rest);
+    }
+    if count > 1 {
+        steps.push(back(Some(have_failed(count))));
+    }
+}
+
+/// A parser that is known without being defined, and the steps that come behind it.
+fn usual(name: &str, rest: &mut Vec<Value>) -> Option<Value> {
+    if let Some((_, format, pattern)) = USUAL.iter().find(|(known, ..)| *known == name) {
+        if !format.is_empty() {
+            rest.push(time_of("time", &[(*format).to_owned()], None));
+            rest.push(json!({"remove": {"field": "time", "ignore_missing": true}}));
+        }
+        return Some(json!({"regex": {"pattern": pattern}}));
+    }
     let format = KNOWN.iter().find(|(known, _)| *known == name);
     match (format, name) {
         (Some((_, format)), _) => Some(json!({"parse": {"format": format}})),
@@ -216,19 +294,25 @@ fn time(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
         let ends = ["%L", "%S", "%T"].iter().any(|end| format.ends_with(*end));
         let with_zone = ends.then(|| format!("{format}%z"));
         let formats: Vec<String> = std::iter::once(format).chain(with_zone).collect();
-        let mut date = json!({
-            "field": key, "formats": formats, "if": {"has_fields": [key]}, "ignore_failure": true,
-        });
-        if let Some(zone) = section.take("time_offset") {
-            // `+0200` has a colon in it here.
-            let (hours, minutes) = zone.split_at_checked(3).unwrap_or((zone.as_str(), "00"));
-            date["timezone"] = format!("{hours}:{minutes}").into();
-        }
-        rest.push(json!({ "date": date }));
+        let offset = section.take("time_offset");
+        rest.push(time_of(&key, &formats, offset.as_deref()));
         if section.take_flag("time_keep") != Some(true) {
             rest.push(json!({"remove": {"field": key, "ignore_missing": true}}));
         }
     }
+}
+
+/// The step that reads the time of a field.
+fn time_of(key: &str, formats: &[String], offset: Option<&str>) -> Value {
+    let mut date = json!({
+        "field": key, "formats": formats, "if": {"has_fields": [key]}, "ignore_failure": true,
+    });
+    if let Some(zone) = offset {
+        // `+0200` has a colon in it here.
+        let (hours, minutes) = zone.split_at_checked(3).unwrap_or((zone, "00"));
+        date["timezone"] = format!("{hours}:{minutes}").into();
+    }
+    json!({ "date": date })
 }
 
 /// Adds the steps by which a parser's values become what they spell.

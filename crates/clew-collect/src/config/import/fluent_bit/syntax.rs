@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
-use crate::config::import::{ConfigError, Part, Source};
+use crate::config::import::{ConfigError, Part, Source, texts};
 
 /// What a section is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,10 @@ pub(super) struct Section {
     matched_by: Option<String>,
     /// Keys in small letters, some of them more than once.
     entries: Vec<(String, String)>,
+    /// What is done with events of an input before filters are.
+    pub(super) processors: Vec<Section>,
+    /// What has to hold for an event that is changed.
+    pub(super) condition: Option<Value>,
 }
 
 impl Section {
@@ -41,7 +45,22 @@ impl Section {
             matched: None,
             matched_by: None,
             entries: Vec::new(),
+            processors: Vec::new(),
+            condition: None,
         }
+    }
+
+    /// One that takes the tags of a pattern, and has nothing else.
+    #[cfg(test)]
+    pub(super) fn of_tags(pattern: &str) -> Self {
+        let mut section = Section::new(Kind::Filter, 1);
+        section.add("match", pattern);
+        section
+    }
+
+    /// The pattern of tags that it takes, where it has one.
+    pub(super) fn pattern(&self) -> Option<&str> {
+        self.matched.as_deref()
     }
 
     fn add(&mut self, key: &str, value: &str) {
@@ -185,10 +204,18 @@ pub(super) fn classic(text: &str, told: &mut Told) -> Vec<Section> {
 
 /// Reads YAML.
 pub(super) fn yaml(source: &Source<'_>, told: &mut Told) -> Result<Vec<Section>, ConfigError> {
-    let Value::Object(root) = source.raw_tree()? else {
+    let Value::Object(mut root) = source.raw_tree()? else {
         let reason = "must be a mapping of keys to values".to_owned();
         return Err(source.error("", None, reason));
     };
+    if let Some(Value::Object(variables)) = root.shift_remove("env") {
+        let variables = variables.iter();
+        let variables: Vec<(String, String)> = variables
+            .map(|(name, value)| (format!("${{{name}}}"), text_of(value)))
+            .collect();
+        root.values_mut()
+            .for_each(|value| put_in(value, &variables));
+    }
     let mut sections = Vec::new();
     for (key, value) in root {
         let path = vec![Part::Key(key.clone())];
@@ -213,10 +240,34 @@ pub(super) fn yaml(source: &Source<'_>, told: &mut Told) -> Result<Vec<Section>,
                     }
                 }
             }
+            ("includes", files) => {
+                for file in texts(files) {
+                    let reason = format!("[{file}] is another file: it has to be put in");
+                    told.tell(line_of(source, &path), "includes", reason);
+                }
+            }
             (key, _) => told.tell(line_of(source, &path), key, "has no counterpart"),
         }
     }
     Ok(sections)
+}
+
+/// Puts the values of variables in their places, in all texts of a tree.
+fn put_in(value: &mut Value, variables: &[(String, String)]) {
+    match value {
+        Value::String(text) => {
+            for (name, given) in variables {
+                if text.contains(name.as_str()) {
+                    *text = text.replace(name.as_str(), given);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| put_in(item, variables)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| put_in(member, variables)),
+        _ => {}
+    }
 }
 
 fn line_of(source: &Source<'_>, path: &[Part]) -> usize {
@@ -254,6 +305,13 @@ fn section(
     let mut section = Section::new(kind, line_of(source, path));
     for (key, value) in members {
         match value {
+            Value::Object(kinds) if key == "processors" && kind == Kind::Input => {
+                let path = [path, &[Part::Key(key)]].concat();
+                section.processors = processors(kinds, &path, source, told);
+            }
+            Value::Object(_) if key == "condition" && kind == Kind::Filter => {
+                section.condition = Some(value);
+            }
             Value::Array(items) => {
                 for item in items {
                     match item {
@@ -267,6 +325,27 @@ fn section(
         }
     }
     Some(section)
+}
+
+/// What is done with events of an input: filters, and others that only processors have.
+fn processors(
+    kinds: Map<String, Value>,
+    path: &[Part],
+    source: &Source<'_>,
+    told: &mut Told,
+) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for (kind, list) in kinds {
+        let path = [path, &[Part::Key(kind.clone())]].concat();
+        match kind.as_str() {
+            "logs" => sections.append(&mut all(Kind::Filter, list, &path, source, told)),
+            _ => {
+                let reason = "has no counterpart: events are logs";
+                told.tell(line_of(source, &path), &kind, reason);
+            }
+        }
+    }
+    sections
 }
 
 /// A rule of a parser of several lines as the classic language writes it.

@@ -1,3 +1,5 @@
+mod filters;
+
 use serde_json::json;
 
 use super::super::{import_fluent_bit, is_of_fluent_bit};
