@@ -6,6 +6,7 @@ use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot, Value};
+use crate::java::java_text;
 use crate::members::{flag, one_or_more, text};
 use crate::pipeline::{Field, Flow};
 use crate::steps::convert::{ConvertType, Typed};
@@ -225,22 +226,59 @@ fn leniently(kind: ConvertType, text: &str) -> Option<Typed> {
     }
 }
 
+impl Convert {
+    fn read(&self, written: &str) -> Option<Typed> {
+        let read = self.kind.read(written);
+        match self.spelling {
+            Spelling::Strict => read,
+            Spelling::Lenient => read.or_else(|| leniently(self.kind, written)),
+        }
+    }
+
+    /// Each item of a list, as pipelines have it.
+    fn items(&self, list: &str) -> Option<Json> {
+        let Ok(Json::Array(items)) = serde_json::from_str(list) else {
+            return None;
+        };
+        let one = |item: Json| {
+            if item.is_null() || item.is_array() || item.is_object() {
+                return None;
+            }
+            if !item.is_string() && matches!(self.kind, ConvertType::Auto) {
+                return Some(item);
+            }
+            let text = java_text(&item);
+            Some(match self.read(&text)? {
+                Typed::Text => text.into(),
+                Typed::Whole(number) => number.into(),
+                Typed::Float(number) => number.into(),
+                Typed::Bool(truth) => truth.into(),
+            })
+        };
+        items
+            .into_iter()
+            .map(one)
+            .collect::<Option<Vec<_>>>()
+            .map(Json::Array)
+    }
+}
+
 impl Step for Convert {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        if let Value::Json(list) = event.get(self.from)
+            && event.at(list).starts_with('[')
+        {
+            let items = self.items(event.at(list)).ok_or(Reason::NotConvertible)?;
+            event.put_json(self.to, &items.to_string())?;
+            return Ok(Flow::On);
+        }
         let Some(text) = event.text(self.from) else {
             return match self.ignore_missing {
                 true => Ok(Flow::On),
                 false => Err(Reason::Missing),
             };
         };
-        let written = event.at(text);
-        let read = match self.spelling {
-            Spelling::Strict => self.kind.read(written),
-            Spelling::Lenient => self
-                .kind
-                .read(written)
-                .or_else(|| leniently(self.kind, written)),
-        };
+        let read = self.read(event.at(text));
         let value = match read.ok_or(Reason::NotConvertible)? {
             Typed::Text => Value::Text(text),
             Typed::Whole(number) => Value::Int(number),
@@ -274,8 +312,34 @@ pub(super) fn letters(
     }))
 }
 
+impl Letters {
+    /// Each text of a list; what else is in it stays.
+    fn items(&self, list: &str) -> Option<Json> {
+        let Ok(Json::Array(mut items)) = serde_json::from_str(list) else {
+            return None;
+        };
+        for item in &mut items {
+            if let Json::String(text) = item {
+                *text = match self.change {
+                    Change::Trim => text.trim().to_owned(),
+                    Change::Lower => text.to_lowercase(),
+                    _ => text.to_uppercase(),
+                };
+            }
+        }
+        Some(Json::Array(items))
+    }
+}
+
 impl Step for Letters {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        if let Value::Json(json) = event.whole(self.from)
+            && event.at(json).starts_with(['[', '{'])
+        {
+            let items = self.items(event.at(json)).ok_or(Reason::Unfit)?;
+            event.put_json(self.to, &items.to_string())?;
+            return Ok(Flow::On);
+        }
         let Some(text) = event.text(self.from) else {
             return match self.ignore_missing {
                 true => Ok(Flow::On),

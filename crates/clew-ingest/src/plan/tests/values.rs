@@ -32,6 +32,63 @@ fn values_may_be_spelled_leniently() {
 }
 
 #[test]
+fn items_of_lists_are_converted_and_have_their_letters_changed() {
+    let steps = |step: &str, more: Json| {
+        let mut parameters = json!({"field": "l"});
+        let members = parameters.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        json!([
+            {"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}},
+            {step: parameters},
+        ])
+    };
+    let long = || steps("convert", json!({"type": "long", "lenient": true}));
+    check(long(), r#"{"l":["1","2.7",3]}"#, r#"{"l":[1,2,3]}"#);
+    check(
+        long(),
+        r#"{"l":["1","x"]}"#,
+        r#"not_convertible {"l":["1","x"]}"#,
+    );
+    check(
+        long(),
+        r#"{"l":["1",null]}"#,
+        r#"not_convertible {"l":["1",null]}"#,
+    );
+    let text = steps("convert", json!({"type": "string"}));
+    check(text, r#"{"l":[1,true,"a"]}"#, r#"{"l":["1","true","a"]}"#);
+    for (step, expected) in [
+        ("lowercase", r#"{"l":[" ab",1]}"#),
+        ("uppercase", r#"{"l":[" AB",1]}"#),
+        ("trim", r#"{"l":["aB",1]}"#),
+    ] {
+        check(steps(step, json!({})), r#"{"l":[" aB",1]}"#, expected);
+    }
+    check(
+        steps("lowercase", json!({})),
+        r#"{"l":{"a":"B"}}"#,
+        r#"unfit {"l":{"a":"B"}}"#,
+    );
+}
+
+#[test]
+fn a_member_that_is_null_is_no_text() {
+    let steps = |condition: Json| {
+        json!([
+            {"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}},
+            {"lowercase": {"field": "a", "ignore_missing": true}},
+            {"drop": {"if": condition}},
+        ])
+    };
+    for condition in [
+        json!({"regexp": {"a": "."}}),
+        json!({"equals": {"a": "null"}}),
+        json!({"includes": {"a": "ul"}}),
+    ] {
+        check(steps(condition), r#"{"a":null}"#, r#"{"a":null}"#);
+    }
+}
+
+#[test]
 fn items_of_lists_are_removed() {
     let steps = |value: Json| {
         json!([
