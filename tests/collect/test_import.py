@@ -1,34 +1,13 @@
 """`clew collect import`: what is printed runs, and does what the other shipper did."""
 
-import json
-import os
-import pathlib
 import subprocess
 import tempfile
 import unittest
 
-BINARY = os.environ.get("CLEW_BIN", "clew")
+from collect.importing import BINARY, Importing
 
 
-class Import(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
-    def run_clew(self, *arguments):
-        done = subprocess.run([BINARY, "collect", *map(str, arguments)], capture_output=True, text=True, timeout=60,
-                              check=False, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done
-
-    def documents(self, name, text, log):
-        """What a configuration of another shipper makes of a log, and what was told of it."""
-        (self.folder / "app.log").write_text(log)
-        (self.folder / name).write_text(text)
-        imported = self.run_clew("import", name)
-        (self.folder / "collect.yaml").write_text(imported.stdout)
-        shown = self.run_clew("--config", "collect.yaml", "--dry-run").stdout
-        return [json.loads(line) for line in shown.splitlines()], imported.stderr
-
+class Import(Importing):
     def test_what_is_not_carried_over_is_told_by_its_name(self):
         for name, text in [
             ("an OpenTelemetry Collector", "receivers:\n  filelog: {include: [/l]}\nexporters:\n  debug:\n"),

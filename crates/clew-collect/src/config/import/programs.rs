@@ -231,6 +231,13 @@ pub(super) fn translated_parts(
     step
 }
 
+/// A value as the text of JSON that it is, as another field.
+pub(super) fn encoded_json(from: &str, to: &str) -> Value {
+    let mut step = step(&format!("{} = encode_json({})", named(to), named(from)));
+    only_if(&mut step, json!({"has_fields": [from]}));
+    step
+}
+
 /// What SHA-256 makes of a value, in hexadecimal digits, in its place.
 pub(super) fn hashed(field: &str) -> Value {
     let value = named(field);

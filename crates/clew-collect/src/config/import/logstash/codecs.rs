@@ -3,9 +3,11 @@
 use clew_ingest::grok_patterns;
 use serde_json::{Map, Value, json};
 
+use super::filters::csv;
 use super::patterns::{Patterns, of_folders};
 use super::{keys, path};
 use crate::config::import::LINE;
+use crate::config::import::conditions::parameters;
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
@@ -46,6 +48,9 @@ pub(super) fn codec(
             // JSON has one.
             keys.take("charset");
         }
+        // The parser has the names of the schema.
+        "cef" => input["parse"] = "cef".into(),
+        "csv" => cells(&mut keys, processors, (line, place, told)),
         "multiline" if input["type"] == "file" => {
             multiline(&mut keys, input, (line, place, told));
         }
@@ -64,6 +69,30 @@ pub(super) fn codec(
         }
     }
     told.tell_rest(line, &format!("{place}.codec"), &keys.into_rest());
+}
+
+/// Lines of cells, which give way to them, as lines of JSON do.
+fn cells(
+    keys: &mut Keys,
+    processors: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
+    if keys.take_flag("autodetect_column_names") == Some(true) {
+        let reason = "[autodetect_column_names]: a line tells nothing of the next, so that [columns] names them";
+        told.tell(line, place, reason);
+    }
+    keys.take("charset");
+    let mut steps = vec![json!({"rename": {"field": "message", "target_field": LINE}})];
+    csv(LINE.to_owned(), keys, &mut steps, (line, place, told));
+    if let Some(parameters) = steps.get_mut(1).and_then(parameters) {
+        parameters.shift_remove("ignore_failure");
+        let failed = json!([
+            {"rename": {"field": LINE, "target_field": "message"}},
+            {"append": {"field": "tags", "value": ["_csvparsefailure"]}},
+        ]);
+        parameters.insert("on_failure".to_owned(), failed);
+    }
+    processors.append(&mut steps);
 }
 
 /// Lines as they are, in an encoding.

@@ -206,7 +206,16 @@ fn one(
         "date" => return date(keys, steps, (line, place, told)),
         "json" => json_text(&source(keys), keys, steps),
         "kv" => key_values(source(keys), keys, steps, (line, place, told)),
-        "csv" => csv(source(keys), keys, steps),
+        "csv" => csv(source(keys), keys, steps, (line, place, told)),
+        "json_encode" => {
+            let source = source(keys);
+            let target = keys.take_text("target").map(|target| path(&target));
+            steps.push(programs::encoded_json(
+                &source,
+                target.as_deref().unwrap_or(&source),
+            ));
+        }
+        "environment" => environment(keys, steps),
         "translate" => return translate(keys, steps, (line, place, told)),
         "xml" => return xml(keys, steps, (line, place, told)),
         "fingerprint" => fingerprint(keys, steps, (line, place, told)),
@@ -367,7 +376,26 @@ fn dissect(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize,
     }
 }
 
-fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
+/// Fields, and some in no document, that say what variables of the environment do.
+fn environment(keys: &mut Keys, steps: &mut Vec<Value>) {
+    for (key, before) in [
+        ("add_field_from_env", ""),
+        ("add_metadata_from_env", "@metadata."),
+    ] {
+        for (name, variable) in pairs(keys.take(key)) {
+            let variable = texts(variable).pop().unwrap_or_default();
+            let field = format!("{before}{}", path(&name));
+            steps.push(json!({"add": {"field": field, "value": format!("${{{variable}}}")}}));
+        }
+    }
+}
+
+pub(super) fn csv(
+    source: String,
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
     let columns = texts(keys.take("columns").unwrap_or_default());
     let target = keys.take_text("target").map(|target| path(&target));
     let at = |column: &str| match &target {
@@ -405,11 +433,16 @@ fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
     }
     for (column, kind) in pairs(keys.take("convert")) {
         let kind = match kind.as_str().unwrap_or_default() {
+            "string" => continue,
             "integer" => "long",
             "float" => "double",
             "boolean" => "boolean",
-            // Dates are read by those who ask for them.
-            _ => continue,
+            other => {
+                // A server that has a date for it reads what is written.
+                let reason = format!("[convert] of [{column}] to [{other}]: it stays a text");
+                told.tell(line, place, reason);
+                continue;
+            }
         };
         steps.push(json!({"convert": {"field": at(&column), "type": kind, "lenient": true, "ignore_missing": true}}));
     }

@@ -97,8 +97,12 @@ pub(super) fn grok(
 ) {
     let mut definitions = keys.take("pattern_definitions");
     let takes_all = keys.take_flag("break_on_match") == Some(false);
-    for key in ["overwrite", "named_captures_only", "timeout_millis"] {
+    for key in ["overwrite", "timeout_millis", "timeout_scope"] {
         keys.take(key);
+    }
+    if keys.take_flag("named_captures_only") == Some(false) {
+        let reason = "[named_captures_only => false]: what has no name becomes no field";
+        told.tell(line, place, reason);
     }
     let keeps_empty = keys.take_flag("keep_empty_captures") == Some(true);
     let given = pairs(keys.take("match"));

@@ -114,11 +114,20 @@ fn arms(
     let mut before: Vec<Value> = condition.cloned().into_iter().collect();
     let mut arms = Vec::new();
     for (own, items) in branches {
-        if own.as_ref().is_some_and(never_holds) {
+        let wrong = own.as_ref().and_then(|own| match own {
+            own if never_holds(own) => {
+                Some("compares what is not compared here, which never holds")
+            }
+            own if asks_for_items(own) => {
+                Some("asks for an item of a list by its number, which no field is here")
+            }
+            _ => None,
+        });
+        if let Some(reason) = wrong {
             told.left_out.push(LeftOut {
                 line: first_line(&items),
                 place: "if".to_owned(),
-                reason: "compares what is not compared here, which never holds".to_owned(),
+                reason: reason.to_owned(),
             });
         }
         let own = own.map(|own| written(&own));
@@ -144,11 +153,35 @@ fn never_holds(condition: &Condition) -> bool {
         Condition::Not(inner) => never_holds(inner),
         Condition::There(_) => false,
         Condition::Compared(Operand::Field(_), sign, Operand::Field(_)) => relation(sign).is_none(),
+        Condition::Compared(Operand::Field(_), sign, Operand::Value(value)) => {
+            is_list_compared(sign, value)
+        }
         Condition::Compared(left, _, right) => !matches!(
             (left, right),
             (Operand::Field(_), Operand::Value(_) | Operand::Regex(_))
                 | (Operand::Value(_), Operand::Field(_))
         ),
+    }
+}
+
+/// Whether a field is compared with a list as a whole.
+fn is_list_compared(sign: &str, value: &Value) -> bool {
+    (value.is_array() || value.is_object()) && !matches!(sign, "in" | "not in")
+}
+
+/// Whether it asks for an item of a list, `[a][0]`, by a number that may count from the end.
+fn asks_for_items(condition: &Condition) -> bool {
+    let is_number = |part: &str| {
+        let digits = part.strip_prefix('-').unwrap_or(part);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_item = |field: &String| field.split('.').skip(1).any(is_number);
+    let is_one = |operand: &Operand| matches!(operand, Operand::Field(field) if is_item(field));
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(asks_for_items),
+        Condition::Not(inner) => asks_for_items(inner),
+        Condition::There(field) => is_item(field),
+        Condition::Compared(left, _, right) => is_one(left) || is_one(right),
     }
 }
 
@@ -199,6 +232,9 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
         // Two values are compared by nothing here.
         _ => return json!({"not": {"has_fields": []}}),
     };
+    if !is_turned && is_list_compared(sign, &value) {
+        return json!({"not": {"has_fields": []}});
+    }
     let is = |word: &str, value: &Value| json!({word: {field: value}});
     match (sign, is_turned) {
         ("==", _) => is("equals", &value),
@@ -247,7 +283,8 @@ fn keys(settings: Map<String, Value>) -> Keys {
     Keys::new(Value::Object(settings), Vec::new()).unwrap_or_default()
 }
 
-fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
+/// What an input becomes: none, one, or two where it listens in two ways.
+fn input(plugin: Plugin, told: &mut Told) -> Vec<Value> {
     let (line, place) = (plugin.line, format!("input.{}", plugin.name));
     let mut keys = keys(plugin.settings);
     let mut input = json!({"type": "file", "parse": "plain"});
@@ -266,11 +303,8 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
         }
         "syslog" => {
             input = json!({"type": "syslog", "listen": format!("tcp://{}", address(port))});
-            told.tell(
-                line,
-                &place,
-                "listens at TCP and UDP: what comes by UDP needs an input of its own",
-            );
+            // Both forms of messages are known without being named.
+            keys.take("grok_pattern");
         }
         "http" => {
             let port = port.unwrap_or_else(|| "8080".to_owned());
@@ -295,7 +329,7 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
         }
         _ => {
             told.tell(line, &place, "has no counterpart");
-            return None;
+            return Vec::new();
         }
     }
     secured(&mut keys, &mut input);
@@ -314,6 +348,20 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
         input["processors"] = processors.into();
     }
     told.tell_rest(line, &place, &keys.into_rest());
+    let mut all = vec![input];
+    if plugin.name == "syslog"
+        && let Some(by_datagrams) = by_datagrams(&all)
+    {
+        all.push(by_datagrams);
+    }
+    all
+}
+
+/// The same input for datagrams, where it listens to connections.
+fn by_datagrams(inputs: &[Value]) -> Option<Value> {
+    let mut input = inputs.first()?.clone();
+    let address = input["listen"].as_str()?.strip_prefix("tcp://")?;
+    input["listen"] = format!("udp://{address}").into();
     Some(input)
 }
 

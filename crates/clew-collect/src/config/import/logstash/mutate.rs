@@ -41,7 +41,7 @@ pub(super) fn mutate(
             }
         }
     }
-    convert(keys, steps, (line, place, told));
+    convert(keys, steps);
     let gsub = texts(keys.take("gsub").unwrap_or_default());
     for three in gsub.chunks_exact(3) {
         steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": expression(&three[1]), "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
@@ -81,7 +81,7 @@ pub(super) fn mutate(
 }
 
 /// `convert`, which takes more spellings of numbers and truths than pipelines do.
-fn convert(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {
+fn convert(keys: &mut Keys, steps: &mut Vec<Value>) {
     for (name, kind) in pairs(keys.take("convert")) {
         let written = kind.as_str().unwrap_or_default();
         let kind = match written {
@@ -91,10 +91,13 @@ fn convert(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize,
             _ => "string",
         };
         if written.ends_with("_eu") {
-            let reason = format!(
-                "[convert] of [{name}] to [{written}]: commas stand between thousands, and a point before a fraction"
-            );
-            told.tell(line, place, reason);
+            // Points stand between thousands there, and a comma before a fraction.
+            for (pattern, replacement) in [(r"\.", ""), (",", ".")] {
+                steps.push(json!({"gsub": {
+                    "field": path(&name), "pattern": pattern, "replacement": replacement,
+                    "ignore_missing": true, "ignore_failure": true,
+                }}));
+            }
         }
         let mut parts = json!({"field": path(&name), "type": kind, "ignore_missing": true});
         if kind != "string" {

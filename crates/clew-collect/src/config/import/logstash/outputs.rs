@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::syntax::Plugin;
 use super::{keys, path};
+use crate::config::import::beats::address_of_cloud;
 use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
 use crate::config::import::told::Told;
@@ -146,6 +147,19 @@ fn elasticsearch(
         let namespace = part("namespace", "default");
         output["index"] = format!("{kind}-{dataset}-{namespace}").into();
     }
+    // An alias that is rolled over is where events are written to.
+    if let Some(alias) = keys.take_text("ilm_rollover_alias") {
+        output["index"] = named_by_fields(&alias).unwrap_or(alias).into();
+        keys.take("ilm_pattern");
+        if let Some(policy) = keys.take_text("ilm_policy") {
+            let reason = format!("[ilm_policy => {policy}]: policies are put to the server");
+            told.tell(line, place, reason);
+        }
+    }
+    if let Some(template) = keys.take_text("template") {
+        let reason = format!("[template => {template}]: templates are put to the server");
+        told.tell(line, place, reason);
+    }
     document_ids(keys, steps, (line, place, told));
     tls(keys, &mut output);
     if keys.take_flag("http_compression") == Some(true)
@@ -159,6 +173,10 @@ fn elasticsearch(
         output["api_key"] = key.into();
     }
     let mut login = (keys.take_text("user"), keys.take_text("password"));
+    let of_cloud = keys.take_text("cloud_auth");
+    if let Some((user, password)) = of_cloud.as_deref().and_then(|login| login.split_once(':')) {
+        login = (Some(user.to_owned()), Some(password.to_owned()));
+    }
     // As the plugin of OpenSearch has it.
     if keys.take_text("auth_type.type").as_deref() == Some("basic") {
         login.0 = keys.take_text("auth_type.user").or(login.0);
@@ -169,7 +187,6 @@ fn elasticsearch(
     }
     for key in [
         "manage_template",
-        "template",
         "template_name",
         "template_overwrite",
         "ilm_enabled",
@@ -180,8 +197,16 @@ fn elasticsearch(
     output
 }
 
-/// The address of the first host.
+/// The address of a cloud, or that of the first host.
 fn url(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> String {
+    let cloud = keys.take_text("cloud_id");
+    if let Some(address) = cloud.as_deref().and_then(address_of_cloud) {
+        return address;
+    }
+    if let Some(cloud) = cloud {
+        let reason = format!("[cloud_id => {cloud}] is no `NAME:` and the base64 of `DOMAIN$ID`");
+        told.tell(line, place, reason);
+    }
     let hosts = keys.take("hosts");
     let hosts = texts(hosts.unwrap_or_else(|| json!(["127.0.0.1:9200"])));
     if hosts.len() > 1 {
@@ -191,7 +216,11 @@ fn url(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> String
     let is_secured = [keys.take_flag("ssl"), keys.take_flag("ssl_enabled")].contains(&Some(true));
     let (scheme, host) = host.split_once("://").unwrap_or(("http", host.as_str()));
     let scheme = if is_secured { "https" } else { scheme };
-    with_port(&format!("{scheme}://{host}"))
+    let url = with_port(&format!("{scheme}://{host}"));
+    match keys.take_text("path").unwrap_or_default().trim_matches('/') {
+        "" => url,
+        below => format!("{}/{below}", url.trim_end_matches('/')),
+    }
 }
 
 /// `document_id` and `action`: what processors put in `@metadata` is the event's.

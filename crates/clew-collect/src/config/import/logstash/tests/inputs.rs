@@ -142,3 +142,63 @@ output { kafka { bootstrap_servers => "k:9092" topic_id => "b" security_protocol
     let expected = "line 5: [output.kafka] [ssl_truststore_location] has no counterpart";
     assert!(told.iter().any(|one| one == expected), "{told:?}");
 }
+
+#[test]
+fn an_input_of_syslog_listens_in_both_ways_and_codecs_read_cells_and_cef() {
+    use serde_json::json;
+    let text = r#"
+input {
+  syslog { port => 5514 type => "net" }
+  tcp { port => 5515 codec => cef }
+  file { path => "/a" start_position => "beginning" codec => csv { columns => ["a", "b"] separator => ";" convert => { "b" => "integer" "a" => "date" } } }
+}
+output { stdout {} }
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        ["line 5: [input.file] [convert] of [a] to [date]: it stays a text"]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(inputs[0]["listen"], "tcp://0.0.0.0:5514");
+    assert_eq!(inputs[1]["listen"], "udp://0.0.0.0:5514");
+    assert_eq!(inputs[1]["processors"], inputs[0]["processors"]);
+    assert_eq!(inputs[2]["parse"], "cef");
+    let line = "@metadata.line";
+    assert_eq!(
+        inputs[3]["processors"],
+        json!([
+            {"rename": {"field": "message", "target_field": line}},
+            {"csv": {
+                "field": line, "target_fields": ["a", "b"], "separator": ";", "ignore_missing": true,
+                "on_failure": [
+                    {"rename": {"field": line, "target_field": "message"}},
+                    {"append": {"field": "tags", "value": ["_csvparsefailure"]}},
+                ],
+            }},
+            {"convert": {"field": "b", "type": "long", "lenient": true, "ignore_missing": true}},
+        ])
+    );
+}
+
+#[test]
+fn conditions_that_have_no_counterpart_are_told() {
+    let text = r#"
+input { stdin {} }
+filter {
+  if [tags] == ["a"] { drop {} }
+  if [a][0] == "b" or [c] { drop {} }
+  if [a] in ["b", "c"] { drop {} }
+}
+output { stdout {} }
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 4: [if] compares what is not compared here, which never holds",
+            "line 5: [if] asks for an item of a list by its number, which no field is here",
+        ]
+    );
+}

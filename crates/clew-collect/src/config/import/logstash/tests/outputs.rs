@@ -72,3 +72,37 @@ output {
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     assert_eq!(config["outputs"][0]["index"], "logstash-%{+yyyy.MM.dd}");
 }
+
+#[test]
+fn a_cloud_a_path_and_an_alias_say_where_an_output_writes() {
+    use serde_json::json;
+    let text = r#"
+input { stdin {} }
+output {
+  elasticsearch { cloud_id => "my:ZXUuZXhhbXBsZS5jb20kYWJjJGRlZg==" cloud_auth => "u:p" ilm_rollover_alias => "shop" ilm_pattern => "{now/d}-1" }
+  elasticsearch { hosts => ["https://es"] path => "/below/" ilm_policy => "mine" ilm_rollover_alias => "b" template => "/t.json" }
+  elasticsearch { cloud_id => "none" index => "c" }
+}
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 5: [output.elasticsearch] [ilm_policy => mine]: policies are put to the server",
+            "line 5: [output.elasticsearch] [template => /t.json]: templates are put to the server",
+            "line 6: [output.elasticsearch] [cloud_id => none] is no `NAME:` and the base64 of `DOMAIN$ID`",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["outputs"],
+        json!([
+            {
+                "type": "opensearch", "url": "https://abc.eu.example.com:443", "index": "shop",
+                "authentication": {"user": "u", "password": "p"},
+            },
+            {"type": "opensearch", "url": "https://es:9200/below", "index": "b"},
+            {"type": "opensearch", "url": "http://127.0.0.1:9200", "index": "c"},
+        ])
+    );
+}

@@ -84,3 +84,38 @@ fn a_translate_of_a_logstash_finds_expressions_and_parts() {
     assert_eq!(imported.told(), Vec::<String>::new());
     assert!(imported.config.contains(r"a\x27b|\(c\)"));
 }
+
+#[test]
+fn numbers_that_are_written_in_europe_and_values_of_the_environment_are_read() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let tagged = json!([{"append": {"field": "tags", "value": ["_mutate_error"]}}]);
+    let turned = |pattern: &str, replacement: &str| {
+        json!({"gsub": {
+            "field": "n", "pattern": pattern, "replacement": replacement, "ignore_missing": true,
+            "ignore_failure": true, "if": branch,
+        }})
+    };
+    check_filter(
+        r#"mutate { convert => { "n" => "float_eu" } }"#,
+        &json!([
+            turned(r"\.", ""),
+            turned(",", "."),
+            {"convert": {
+                "field": "n", "type": "double", "ignore_missing": true, "lenient": true,
+                "on_failure": tagged, "if": branch,
+            }},
+        ]),
+    );
+    check_filter(
+        r#"environment { add_field_from_env => { "[host][role]" => "ROLE" } }"#,
+        &json!([{"add": {"field": "host.role", "value": "${ROLE}", "if": branch}}]),
+    );
+    check_filter(
+        r#"json_encode { source => "b" target => "c" }"#,
+        &json!([{"vrl": {
+            "source": r#"."c" = encode_json(."b")"#, "ignore_failure": true,
+            "if": {"and": [branch, {"has_fields": ["b"]}]},
+        }}]),
+    );
+}

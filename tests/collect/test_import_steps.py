@@ -1,0 +1,92 @@
+"""`clew collect import`: what steps of a Logstash and a Fluent Bit make of events, by what those are told to do."""
+
+import unittest
+
+from collect.importing import Importing
+
+
+class ImportedSteps(Importing):
+    def of_logstash(self, filters, *lines):
+        documents, told = self.documents("pipeline.conf", """
+input { file { path => "%s/app.log" start_position => "beginning" codec => json } }
+filter { %s }
+output { stdout { codec => json_lines } }
+""" % (self.folder, filters), "".join(line + "\n" for line in lines))
+        self.assertEqual(told, "")
+        return documents
+
+    def test_pairs_of_a_logstash_are_inside_of_values(self):
+        (document,) = self.of_logstash(r"""
+  kv { source => "m" target => "f" recursive => true transform_key => "lowercase" remove_char_key => "<>" trim_value => "\s,"
+       allow_duplicate_values => false default_keys => { "from" => "nobody" "age" => "0" } }
+""", '{"m":"Name=bob, <Age>=17 x=1 x=1 x=2 in=(a=1 b=[c=2]) end=yes"}')
+        self.assertEqual(document["f"], {"name": "bob", "age": "17", "x": ["1", "2"], "in": {"a": "1", "b": {"c": "2"}},
+                                         "end": "yes", "from": "nobody"})
+
+    def test_tables_of_a_logstash_have_expressions_and_parts(self):
+        documents = self.of_logstash(r"""
+  translate { source => "[http][code]" target => "class" regex => true fallback => "other"
+              dictionary => { "^2\d\d$" => "ok" "^[45]" => "bad" "^404$" => "never" } }
+  translate { source => "said" target => "said" exact => false dictionary => { "one" => "two" "two" => "three" "it's" => "(is)" } }
+""", '{"http":{"code":200},"said":"one two it\'s"}', '{"http":{"code":"404"},"said":"none of it"}', '{"http":{"code":"100"}}', '{"a":1}')
+        self.assertEqual([one.get("class") for one in documents], ["ok", "bad", "other", None])
+        self.assertEqual([one.get("said") for one in documents], ["two three (is)", "ntwo of it", None, None])
+
+    def test_lists_of_a_logstash_are_merged_and_changed_item_by_item(self):
+        (document,) = self.of_logstash("""
+  mutate {
+    convert => { "n" => "integer" "eu" => "float_eu" "whole" => "integer_eu" } uppercase => ["u"] capitalize => ["c"] lowercase => ["l"] strip => ["s"]
+    merge => { "a" => "b" "o" => "p" "one" => "n" "new" => "u" } remove_field => ["gone"]
+  }
+  if [nul] { mutate { add_tag => ["there"] } }
+""", '{"n":["1","2.5"],"eu":"1.234,5","whole":"1.234","u":["a"],"c":"hELLO","l":["B","C"],"s":[" x "],"a":[1],"b":[2,3],'
+            '"o":{"x":1},"p":{"y":2},"one":1,"gone":1,"nul":null}')
+        for name, expected in [("n", [1, 2]), ("eu", 1234.5), ("whole", 1234), ("u", ["A"]), ("c", "Hello"), ("l", ["b", "c"]),
+                               ("s", ["x"]), ("a", [1, 2, 3]), ("one", [1, 1, 2]), ("new", ["A"])]:
+            self.assertEqual(document.get(name), expected, name)
+        self.assertNotIn("gone", document)
+        self.assertNotIn("tags", document)
+
+    def of_fluent_bit(self, sections, *lines):
+        return self.documents("fluent-bit.conf", f"""
+[INPUT]
+    Name tail
+    Tag  app.*
+    Path {self.folder}/app.log
+    Read_from_Head On
+{sections}
+[OUTPUT]
+    Name stdout
+    Match *
+""", "".join(line + "\n" for line in lines))
+
+    def test_parsers_of_a_fluent_bit_are_asked_one_after_the_other(self):
+        documents, told = self.of_fluent_bit("""
+[FILTER]
+    Name parser
+    Match app.*
+    Key_Name log
+    Parser json
+    Parser nginx
+    Parser logfmt
+""", '{"log":"inside","code":1}', '10.0.0.1 - bob [10/Oct/2026:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "curl/8"', "a=1 b=\"x y\"", '= "')
+        self.assertEqual(told, "")
+        self.assertEqual([one.get("code") for one in documents], [1, "200", None, None])
+        self.assertEqual((documents[1]["agent"], documents[1]["@timestamp"]), ("curl/8", "2026-10-10T20:55:36.000Z"))
+        self.assertEqual(documents[2]["b"], "x y")
+        self.assertEqual([one.get("message") for one in documents], [None, None, None, '= "'])
+
+    def test_filters_of_a_fluent_bit_are_for_files_by_their_tags(self):
+        dotted = str(self.folder).strip("/").replace("/", ".")
+        for pattern, kept in [(f"app.{dotted}.app*", ["b"]), (f"app.{dotted}.other*", ["a ping", "b"])]:
+            documents, _ = self.of_fluent_bit(f"""
+[FILTER]
+    Name grep
+    Match {pattern}
+    Exclude log ping
+""", "a ping", "b")
+            self.assertEqual([one["message"] for one in documents], kept, pattern)
+
+
+if __name__ == "__main__":
+    unittest.main()
