@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 
 use super::cisco;
 use super::fields::are_digits;
-use super::stamp::{iso, rfc3164};
+use super::stamp::{Stamp, iso, rfc3164};
 use super::token::{enclosed, level, present, split, word};
-use super::{Record, Times};
+use super::{Civil, Record, Times};
 
 /// The names of severities, by their codes.
 pub(crate) const LEVELS: [&str; 8] = [
@@ -102,7 +102,8 @@ fn traditional<'a>(
             ..Parts::default()
         });
     }
-    let stamped = rfc3164(text, times).or_else(|| iso(text));
+    let stamped = rfc3164(text, times).map(with_year_behind);
+    let stamped = stamped.or_else(|| iso(text));
     record.timestamp_ms = stamped.map(|(stamp, _)| stamp.epoch_ms(times));
     let parts = stamped.and_then(|(_, rest)| behind_stamp(text, rest, priority));
     let content_only = || Parts {
@@ -112,6 +113,25 @@ fn traditional<'a>(
     // A process that is named with its number stands nowhere but in front.
     let named = || tagged(text).filter(|parts| !parts.pid.is_empty());
     parts.or_else(|| priority.map(|_| named().unwrap_or_else(content_only)))
+}
+
+/// `Jan  2 03:04:05 2026 HOST`, as some devices write it: the year that is said takes the place of the one that was guessed.
+fn with_year_behind((stamp, rest): (Stamp, &str)) -> (Stamp, &str) {
+    let digits = rest
+        .strip_prefix(' ')
+        .and_then(|rest| rest.split_at_checked(4));
+    let year = digits.filter(|(year, behind)| {
+        let is_of_ours = year.starts_with("19") || year.starts_with("20");
+        is_of_ours && are_digits(year) && behind.starts_with(' ')
+    });
+    if let Stamp::Local(civil) = stamp
+        && let Some((year, behind)) = year
+        && let Ok(year) = year.parse::<i16>()
+        && let Some(civil) = (Civil { year, ..civil }).checked()
+    {
+        return (Stamp::Local(civil), behind);
+    }
+    (stamp, rest)
 }
 
 /// `HOST PROGRAM[PID]: CONTENT`; what the logger of this machine is sent has no host, and lines of the logger itself may have no

@@ -37,6 +37,23 @@ fn traditional_lines() {
 }
 
 #[test]
+fn a_year_may_stand_behind_the_time() {
+    check(
+        "<165>Aug 24 05:34:00 2023 web1 app[7]: x",
+        Some(
+            r#"2023-08-24T05:34:00.000Z notice {"log":{"syslog":{"hostname":"web1","priority":165,"facility":{"code":20},"severity":{"code":5}}},"process":{"name":"app","pid":7}}"#,
+        ),
+    );
+    // A host may be called by a number.
+    check(
+        "Jun 14 09:08:07 4711 su: failed",
+        Some(
+            r#"2026-06-14T09:08:07.000Z - {"log":{"syslog":{"hostname":"4711"}},"process":{"name":"su"}}"#,
+        ),
+    );
+}
+
+#[test]
 fn programs_of_a_mac() {
     for (tag, process) in [
         (
