@@ -131,8 +131,12 @@ fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, note
     if let Some(excluded) = excluded {
         let mut globs = Vec::new();
         for pattern in texts(excluded) {
-            match as_glob(&pattern) {
-                Some(glob) => globs.push(glob),
+            let ways: Option<Vec<String>> = one_of_each(&pattern)
+                .iter()
+                .map(|pattern| as_glob(pattern))
+                .collect();
+            match ways {
+                Some(mut ways) => globs.append(&mut ways),
                 None => {
                     let reason = "is no pattern of names: [exclude] takes those";
                     notes.tell(&path, format!("[{pattern}] {reason}"));
@@ -208,6 +212,20 @@ fn parsers(
     }
 }
 
+/// The parsers of an input that reads whole messages, which are not joined.
+pub(super) fn parsers_of_messages(
+    keys: &mut Keys,
+    processors: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) {
+    let path = keys.path_of("parsers");
+    let mut of_files = Map::new();
+    parsers(keys, &mut of_files, processors, notes);
+    for key in of_files.keys() {
+        notes.tell(&path, format!("only lines of files have [{key}]"));
+    }
+}
+
 /// What a container's runtime wraps lines in, and of which of its streams they are.
 fn container(keys: &mut Keys, input: &mut Map<String, Value>, processors: &mut Vec<Value>) {
     input.insert("wrapping".to_owned(), "container".into());
@@ -216,6 +234,25 @@ fn container(keys: &mut Keys, input: &mut Map<String, Value>, processors: &mut V
         let others = json!({"not": {"equals": {"stream": stream}}});
         processors.push(processor("drop", [("if", others)]));
     }
+}
+
+/// A pattern with a group of texts in it, `\.(gz|zip)$`, as one for each of them; others as they are.
+fn one_of_each(pattern: &str) -> Vec<String> {
+    let whole = || vec![pattern.to_owned()];
+    let Some((before, rest)) = pattern.split_once('(') else {
+        return whole();
+    };
+    let Some((inside, behind)) = rest.split_once(')') else {
+        return whole();
+    };
+    let inside = inside.strip_prefix("?:").unwrap_or(inside);
+    if before.ends_with('\\') || inside.contains(['(', '[', '?']) {
+        return whole();
+    }
+    let parts = inside.split('|');
+    parts
+        .map(|part| format!("{before}{part}{behind}"))
+        .collect()
 }
 
 /// `\.gz$` as `*.gz`, `^debug` as `debug*`; nothing for patterns that are not so plain.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::{ConfigError, Notes, Part, bytes, kafka_clients, let_in, processor, texts};
-use files::file;
+use files::{file, parsers_of_messages};
 
 pub(super) use cloud::address as address_of_cloud;
 pub(super) use tls::of_output as tls_of_output;
@@ -75,7 +75,7 @@ pub(super) fn convert(
     let path = root.path_of("filebeat.modules");
     let given = items(root.take("filebeat.modules").unwrap_or_default());
     modules::inputs(given, &path, &mut inputs, notes);
-    let of_inputs = indexes_of(&inputs);
+    let of_inputs = indexes_of(&inputs, &processors);
     let mut outputs = outputs::outputs(&mut root, &of_inputs, &mut config, notes);
     let is_chosen = |input: &Value| {
         let steps = input["processors"].as_array();
@@ -119,14 +119,13 @@ fn tell_elsewhere(root: &mut Keys, notes: &mut Notes<'_>) {
     }
 }
 
-/// The indexes that inputs name for their events, with the condition that holds for those.
-fn indexes_of(inputs: &[Value]) -> Vec<Value> {
+/// The indexes that inputs and processors name for events, with the condition that holds for those.
+fn indexes_of(inputs: &[Value], processors: &[Value]) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
-    for step in inputs
+    let of_inputs = inputs
         .iter()
-        .filter_map(|input| input["processors"].as_array())
-        .flatten()
-    {
+        .filter_map(|input| input["processors"].as_array());
+    for step in of_inputs.flatten().chain(processors) {
         let index = &step["add"]["value"];
         let is_known = found.iter().any(|known| known["index"] == *index);
         if step["add"]["field"] == INDEX && !is_known {
@@ -213,7 +212,10 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
             input.insert("parse".to_owned(), "plain".into());
         }
         "syslog" | "tcp" | "udp" | "unix" => sent(&kind, &mut keys, &mut input, notes),
-        "journald" => journal(id, &mut keys, &mut input, notes),
+        "journald" => {
+            journal(id, &mut keys, &mut input, notes);
+            parsers_of_messages(&mut keys, &mut processors, notes);
+        }
         "http_endpoint" => {
             let address = keys
                 .take_text("listen_address")
@@ -234,7 +236,10 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
                 input.extend(login.map(|login| ("authentication".to_owned(), login)));
             }
         }
-        "kafka" => kafka(&mut keys, &mut input, notes),
+        "kafka" => {
+            kafka(&mut keys, &mut input, notes);
+            parsers_of_messages(&mut keys, &mut processors, notes);
+        }
         other => {
             let reason = format!("no input does what [{other}] does");
             notes.tell(&keys.path, reason);
@@ -376,6 +381,7 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
         Some(listen) => {
             // An address, since names are not asked for.
             let listen = listen.replace("localhost:", "127.0.0.1:");
+            let listen = listen.replace("//:", "//0.0.0.0:");
             input.insert("listen".to_owned(), listen.into());
         }
         None => notes.tell(&keys.path, "has no address to listen at"),
@@ -389,21 +395,37 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
     if kind != "syslog" {
         input.insert("parse".to_owned(), "plain".into());
     }
-    // Lines, and lengths in front of messages, are told apart by what comes.
-    let framing = keys.path_of("framing");
-    match keys.take_text("framing").as_deref() {
-        None | Some("delimiter" | "rfc6587") => {}
-        Some(other) => notes.tell(&framing, format!("messages are never parted by [{other}]")),
+    told_apart(kind, keys, notes);
+    let mut longest = keys.take("max_message_size");
+    for protocol in ["tcp", "udp", "unix"] {
+        let own = keys.take(&format!("protocol.{protocol}.max_message_size"));
+        longest = longest.or(own);
     }
-    if keys
-        .take_text("line_delimiter")
-        .is_some_and(|end| end != "\n")
-    {
-        let path = keys.path_of("line_delimiter");
-        notes.tell(&path, "messages end with their lines");
-    }
-    if let Some(longest) = keys.take("max_message_size").as_ref().and_then(bytes) {
+    if let Some(longest) = longest.as_ref().and_then(bytes) {
         input.insert("line_bytes_max".to_owned(), longest.into());
+    }
+}
+
+/// How messages are told apart: lines, and those with their lengths in front, by what comes.
+fn told_apart(kind: &str, keys: &mut Keys, notes: &mut Notes<'_>) {
+    let begin = match kind {
+        // Both forms of messages are known without being named.
+        "syslog" => {
+            keys.take("format");
+            "protocol.tcp."
+        }
+        _ => "",
+    };
+    let key = format!("{begin}framing");
+    let path = keys.path_of(&key);
+    match keys.take_text(&key).as_deref() {
+        None | Some("delimiter" | "rfc6587") => {}
+        Some(other) => notes.tell(&path, format!("messages are never parted by [{other}]")),
+    }
+    let key = format!("{begin}line_delimiter");
+    let path = keys.path_of(&key);
+    if keys.take_text(&key).is_some_and(|end| end != "\n") {
+        notes.tell(&path, "messages end with their lines");
     }
 }
 

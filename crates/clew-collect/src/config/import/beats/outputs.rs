@@ -152,20 +152,21 @@ fn chosen(
             notes.tell(&path, "is no mapping");
             continue;
         };
-        let own = item.take("when").map(|when| condition(when, &path, notes));
-        let name = item.take_text(key).unwrap_or_default();
+        let variants = variants(&mut item, key, notes);
         item.tell_rest(notes);
-        let mut one = output.clone();
-        one[key] = template(&name, &path, notes).unwrap_or(name).into();
-        let all = before.iter().cloned().chain(own.clone()).collect();
-        if let Some(all) = together(all) {
-            one["when"] = all;
-        }
-        outputs.push(one);
-        match own {
-            Some(own) => before.push(json!({"not": own})),
-            // None comes behind it.
-            None => return outputs,
+        for (name, own) in variants {
+            let mut one = output.clone();
+            one[key] = template(&name, &path, notes).unwrap_or(name).into();
+            let all = before.iter().cloned().chain(own.clone()).collect();
+            if let Some(all) = together(all) {
+                one["when"] = all;
+            }
+            outputs.push(one);
+            match own {
+                Some(own) => before.push(json!({"not": own})),
+                // None comes behind it.
+                None => return outputs,
+            }
         }
     }
     let mut rest = output;
@@ -174,6 +175,33 @@ fn chosen(
     }
     outputs.push(rest);
     outputs
+}
+
+/// What an item names, and the condition that holds then: by its `mappings` the value of a field names several, and others by its
+/// `default`.
+fn variants(item: &mut Keys, key: &str, notes: &mut Notes<'_>) -> Vec<(String, Option<Value>)> {
+    let path = item.path.clone();
+    let own = item.take("when").map(|when| condition(when, &path, notes));
+    let name = item.take_text(key).unwrap_or_default();
+    let template = named_by_fields(&name).unwrap_or_default();
+    let field = template
+        .strip_prefix("{{")
+        .and_then(|rest| rest.strip_suffix("}}"))
+        .filter(|field| !field.contains(['{', '}']));
+    let Some(field) = field else {
+        return vec![(name, own)];
+    };
+    let Some(Value::Object(mappings)) = item.take("mappings") else {
+        return vec![(name, own)];
+    };
+    let mut variants = Vec::new();
+    for (value, mapped) in mappings {
+        let is_one = json!({"equals": {field: value}});
+        let condition = together(own.iter().cloned().chain([is_one]).collect());
+        variants.extend(texts(mapped).pop().map(|mapped| (mapped, condition)));
+    }
+    variants.extend(item.take_text("default").map(|usual| (usual, own)));
+    variants
 }
 
 fn elasticsearch(

@@ -9,7 +9,7 @@ use super::tell_rest;
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::{only_if, together};
 use crate::config::import::told::Told;
-use crate::config::import::{ONLY_NAMES, names_of_container};
+use crate::config::import::{ONLY_NAMES, duration_ms, names_of_container, programs};
 
 /// Where a line waits while it is taken apart.
 const RAW: &str = "@metadata.raw";
@@ -54,23 +54,10 @@ fn one(mut section: Section, parsers: &Parsers, steps: &mut Vec<Value>, told: &m
         }
         "nest" => nest(&mut section, steps, told),
         "throttle" => {
-            let rate = section.take("rate").unwrap_or_default();
-            let unit = match section.take("interval").as_deref() {
-                None | Some("1s" | "1") => "s",
-                Some("1m" | "60s") => "m",
-                Some("1h" | "60m") => "h",
-                Some(other) => {
-                    told.tell(
-                        line,
-                        &place,
-                        format!("[interval {other}] is read as a second"),
-                    );
-                    "s"
-                }
-            };
+            let limit = limit(&mut section, (line, &place, told));
             section.take("window");
             section.take("print_status");
-            steps.push(json!({"rate_limit": {"limit": format!("{rate}/{unit}")}}));
+            steps.push(json!({"rate_limit": {"limit": limit}}));
         }
         "type_converter" => converted(&mut section, steps),
         "kubernetes" => {
@@ -86,6 +73,26 @@ fn one(mut section: Section, parsers: &Parsers, steps: &mut Vec<Value>, told: &m
         }
     }
     tell_rest(section, told);
+}
+
+/// The `Rate` of a `throttle` for each of its intervals, as so many in a second, a minute or an hour.
+fn limit(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -> String {
+    let rate = section.take("rate").unwrap_or_default();
+    let Some(interval) = section.take("interval") else {
+        return format!("{rate}/s");
+    };
+    let seconds = duration_ms(&interval.as_str().into()).map_or(0, |ms| ms / 1_000);
+    for (unit, length) in [("s", 1), ("m", 60), ("h", 3_600)] {
+        if let (Ok(rate), true) = (rate.parse::<u64>(), seconds > 0 && length % seconds == 0) {
+            return format!("{}/{unit}", rate.saturating_mul(length / seconds));
+        }
+    }
+    told.tell(
+        line,
+        place,
+        format!("[interval {interval}] is read as a second"),
+    );
+    format!("{rate}/s")
 }
 
 /// `kubernetes`: what the name of the file says, and with `Merge_Log` what a line of JSON does.
@@ -279,6 +286,9 @@ fn record(section: &mut Section, steps: &mut Vec<Value>) {
     for entry in section.take_all("record") {
         let (key, value) = pair(&entry);
         steps.push(json!({"add": {"field": path(key), "value": value}}));
+    }
+    if let Some(key) = section.take("uuid_key") {
+        steps.push(programs::uuid(&path(&key), true));
     }
     let paths = |keys: Vec<String>| keys.iter().map(|key| path(key)).collect::<Vec<_>>();
     let removed = paths(section.take_all("remove_key"));

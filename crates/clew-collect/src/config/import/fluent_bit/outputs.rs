@@ -82,15 +82,9 @@ fn address(section: &mut Section, port: &str, path: &str) -> (String, Option<Val
 fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) -> Value {
     let (line, place) = (section.line, section.place());
     let root = section.take("path").unwrap_or_default();
-    let cloud = section.take("cloud_id");
     let (mut url, tls) = address(section, "9200", root.trim_end_matches('/'));
-    match cloud.as_deref().map(address_of_cloud) {
-        None => {}
-        Some(Some(address)) => url = address,
-        Some(None) => {
-            let reason = "[cloud_id] is no `NAME:` and the base64 of `DOMAIN$ID`";
-            told.tell(line, &place, reason);
-        }
+    if let Some(cloud) = cloud(section, (line, &place, told)) {
+        url = cloud;
     }
     let mut output = json!({"type": "opensearch", "url": url});
     if let Some(tls) = tls {
@@ -99,7 +93,7 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     let index = section
         .take("index")
         .unwrap_or_else(|| "fluent-bit".to_owned());
-    output["index"] = dates_of(&index).into();
+    output["index"] = dates_of(&with_keys(&index)).into();
     let prefix = section
         .take("logstash_prefix")
         .unwrap_or_else(|| "logstash".to_owned());
@@ -124,11 +118,7 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     if let Some(key) = section.take("http_api_key") {
         output["api_key"] = key.into();
     }
-    let of_cloud = section.take("cloud_auth");
-    let login = match of_cloud.as_deref().and_then(|login| login.split_once(':')) {
-        Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
-        None => (section.take("http_user"), section.take("http_passwd")),
-    };
+    let login = login(section);
     if let Some(reason) = put_login(&mut output, login) {
         told.tell(line, &place, reason);
     }
@@ -153,6 +143,52 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
         section.take(key);
     }
     output
+}
+
+/// The address of a cloud, where one is named.
+fn cloud(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -> Option<String> {
+    let id = section.take("cloud_id")?;
+    let address = address_of_cloud(&id);
+    if address.is_none() {
+        let reason = "[cloud_id] is no `NAME:` and the base64 of `DOMAIN$ID`";
+        told.tell(line, place, reason);
+    }
+    address
+}
+
+/// A user and a password, of a cloud or of the server.
+fn login(section: &mut Section) -> (Option<String>, Option<String>) {
+    let of_cloud = section.take("cloud_auth");
+    match of_cloud.as_deref().and_then(|login| login.split_once(':')) {
+        Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
+        None => (section.take("http_user"), section.take("http_passwd")),
+    }
+}
+
+/// A name with keys of events in it, `app-$kubernetes['namespace_name']`, as a template: a key ends where its last bracket does, or its
+/// letters do.
+fn with_keys(written: &str) -> String {
+    let mut out = String::new();
+    let mut rest = written;
+    while let Some((before, behind)) = rest.split_once('$') {
+        out.push_str(before);
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let mut end = behind
+            .find(|letter| !is_letter(letter))
+            .unwrap_or(behind.len());
+        while end > 0 && behind[end..].starts_with("['") {
+            let Some(length) = behind[end..].find("']") else {
+                break;
+            };
+            end += length + 2;
+        }
+        match end {
+            0 => out.push('$'),
+            end => out.push_str(&format!("{{{{{}}}}}", path(&behind[..end]))),
+        }
+        rest = &behind[end..];
+    }
+    out + rest
 }
 
 /// Tells where an event's time would be in another field.
@@ -207,4 +243,26 @@ fn kafka(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -
     }
     kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut output);
     output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_keys_of_events_in_them() {
+        for (written, expected) in [
+            ("logs", "logs"),
+            ("app-$team-%Y", "app-{{team}}-%Y"),
+            (
+                "$kubernetes['labels']['app']_x",
+                "{{kubernetes.labels.app}}_x",
+            ),
+            ("$a['b", "{{a}}['b"),
+            ("a$", "a$"),
+            ("${ENV}", "${ENV}"),
+        ] {
+            assert_eq!(with_keys(written), expected, "{written}");
+        }
+    }
 }

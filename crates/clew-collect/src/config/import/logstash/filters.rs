@@ -207,14 +207,7 @@ fn one(
         "json" => json_text(&source(keys), keys, steps),
         "kv" => key_values(source(keys), keys, steps, (line, place, told)),
         "csv" => csv(source(keys), keys, steps, (line, place, told)),
-        "json_encode" => {
-            let source = source(keys);
-            let target = keys.take_text("target").map(|target| path(&target));
-            steps.push(programs::encoded_json(
-                &source,
-                target.as_deref().unwrap_or(&source),
-            ));
-        }
+        "json_encode" => encoded(&source(keys), keys, steps),
         "environment" => environment(keys, steps),
         "translate" => return translate(keys, steps, (line, place, told)),
         "xml" => return xml(keys, steps, (line, place, told)),
@@ -254,16 +247,25 @@ fn one(
         "cidr" => {}
         "prune" => prune(keys, steps, (line, place, told)),
         "de_dot" => without_dots(keys, steps, (line, place, told)),
-        "truncate" => {
-            let fields: Vec<String> =
-                texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
-            let longest = keys.take("length_bytes").unwrap_or_else(|| json!(1 << 20));
-            let fields: Vec<String> = fields.iter().map(|field| path(field)).collect();
-            steps.push(json!({"truncate": {"field": fields, "max_bytes": longest}}));
-        }
+        "truncate" => truncated(keys, steps),
         _ => return false,
     }
     true
+}
+
+/// `truncate`: texts that are longer are cut.
+fn truncated(keys: &mut Keys, steps: &mut Vec<Value>) {
+    let fields: Vec<String> = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
+    let longest = keys.take("length_bytes").unwrap_or_else(|| json!(1 << 20));
+    let fields: Vec<String> = fields.iter().map(|field| path(field)).collect();
+    steps.push(json!({"truncate": {"field": fields, "max_bytes": longest}}));
+}
+
+/// `json_encode`: a value as the text of JSON that it is.
+fn encoded(source: &str, keys: &mut Keys, steps: &mut Vec<Value>) {
+    let target = keys.take_text("target").map(|target| path(&target));
+    let target = target.as_deref().unwrap_or(source);
+    steps.push(programs::encoded_json(source, target));
 }
 
 /// `drop`, of all events or of so many of a hundred, if it drops any.

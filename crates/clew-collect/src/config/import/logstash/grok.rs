@@ -89,6 +89,17 @@ fn may_capture_nothing(pattern: &str) -> bool {
         })
 }
 
+/// Takes what makes no difference here, and tells what would.
+fn passed_over(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) {
+    for key in ["overwrite", "timeout_millis", "timeout_scope"] {
+        keys.take(key);
+    }
+    if keys.take_flag("named_captures_only") == Some(false) {
+        let reason = "[named_captures_only => false]: what has no name becomes no field";
+        told.tell(line, place, reason);
+    }
+}
+
 /// Adds the steps of a filter, one for each field.
 pub(super) fn grok(
     keys: &mut Keys,
@@ -97,13 +108,7 @@ pub(super) fn grok(
 ) {
     let mut definitions = keys.take("pattern_definitions");
     let takes_all = keys.take_flag("break_on_match") == Some(false);
-    for key in ["overwrite", "timeout_millis", "timeout_scope"] {
-        keys.take(key);
-    }
-    if keys.take_flag("named_captures_only") == Some(false) {
-        let reason = "[named_captures_only => false]: what has no name becomes no field";
-        told.tell(line, place, reason);
-    }
+    passed_over(keys, (line, place, told));
     let keeps_empty = keys.take_flag("keep_empty_captures") == Some(true);
     let given = pairs(keys.take("match"));
     let all: Vec<String> = given.values().cloned().flat_map(texts).collect();

@@ -76,8 +76,18 @@ pub(super) fn key_values(
         told.tell(line, place, reason);
     }
     steps.push(json!({"kv": parts}));
+    given(target.as_deref(), keys, steps, (line, place, told));
+}
+
+/// `default_keys`: the values of keys that a text has not.
+fn given(
+    target: Option<&str>,
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
     for (key, value) in pairs(keys.take("default_keys")) {
-        let field = match &target {
+        let field = match target {
             Some(target) => format!("{target}.{}", path(&key)),
             None => path(&key),
         };

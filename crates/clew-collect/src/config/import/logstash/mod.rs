@@ -348,21 +348,18 @@ fn input(plugin: Plugin, told: &mut Told) -> Vec<Value> {
         input["processors"] = processors.into();
     }
     told.tell_rest(line, &place, &keys.into_rest());
-    let mut all = vec![input];
-    if plugin.name == "syslog"
-        && let Some(by_datagrams) = by_datagrams(&all)
-    {
-        all.push(by_datagrams);
+    match plugin.name.as_str() {
+        "syslog" => in_both_ways(input),
+        _ => vec![input],
     }
-    all
 }
 
-/// The same input for datagrams, where it listens to connections.
-fn by_datagrams(inputs: &[Value]) -> Option<Value> {
-    let mut input = inputs.first()?.clone();
-    let address = input["listen"].as_str()?.strip_prefix("tcp://")?;
-    input["listen"] = format!("udp://{address}").into();
-    Some(input)
+/// An input for connections, and the same for datagrams.
+fn in_both_ways(input: Value) -> Vec<Value> {
+    let mut other = input.clone();
+    let address = input["listen"].as_str().unwrap_or_default();
+    other["listen"] = address.replacen("tcp://", "udp://", 1).into();
+    vec![input, other]
 }
 
 /// Topics of Kafka, which are read from their end if nothing else is said.

@@ -147,19 +147,7 @@ fn elasticsearch(
         let namespace = part("namespace", "default");
         output["index"] = format!("{kind}-{dataset}-{namespace}").into();
     }
-    // An alias that is rolled over is where events are written to.
-    if let Some(alias) = keys.take_text("ilm_rollover_alias") {
-        output["index"] = named_by_fields(&alias).unwrap_or(alias).into();
-        keys.take("ilm_pattern");
-        if let Some(policy) = keys.take_text("ilm_policy") {
-            let reason = format!("[ilm_policy => {policy}]: policies are put to the server");
-            told.tell(line, place, reason);
-        }
-    }
-    if let Some(template) = keys.take_text("template") {
-        let reason = format!("[template => {template}]: templates are put to the server");
-        told.tell(line, place, reason);
-    }
+    kept_by_server(keys, &mut output, (line, place, told));
     document_ids(keys, steps, (line, place, told));
     tls(keys, &mut output);
     if keys.take_flag("http_compression") == Some(true)
@@ -195,6 +183,26 @@ fn elasticsearch(
         keys.take(key);
     }
     output
+}
+
+/// What a server is told beside documents: the alias that it rolls over, where events are written to then, and its template.
+fn kept_by_server(
+    keys: &mut Keys,
+    output: &mut Value,
+    (line, place, told): (usize, &str, &mut Told),
+) {
+    if let Some(alias) = keys.take_text("ilm_rollover_alias") {
+        output["index"] = named_by_fields(&alias).unwrap_or(alias).into();
+        keys.take("ilm_pattern");
+        if let Some(policy) = keys.take_text("ilm_policy") {
+            let reason = format!("[ilm_policy => {policy}]: policies are put to the server");
+            told.tell(line, place, reason);
+        }
+    }
+    if let Some(template) = keys.take_text("template") {
+        let reason = format!("[template => {template}]: templates are put to the server");
+        told.tell(line, place, reason);
+    }
 }
 
 /// The address of a cloud, or that of the first host.

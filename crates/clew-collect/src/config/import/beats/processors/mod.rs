@@ -7,6 +7,7 @@ mod tokens;
 
 use serde_json::{Map, Value, json};
 
+use super::INDEX;
 use super::files::overwrite;
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::only_if;
@@ -211,6 +212,11 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         "add_id" => id(keys, out, notes),
+        "add_formatted_index" => {
+            let index = keys.take_text("index").unwrap_or_default();
+            let parts = [("field", INDEX.into()), ("value", index.into())];
+            out.push(processor("add", parts));
+        }
         "decode_cef" => decoded::cef(keys, out, notes),
         "decode_base64_field" => decoded::by_function("decode_base64", keys, out),
         "decompress_gzip_field" => decoded::by_function("decode_gzip", keys, out),

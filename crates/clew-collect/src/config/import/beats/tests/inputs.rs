@@ -276,3 +276,36 @@ output.console: {}
         ]
     );
 }
+
+#[test]
+fn messages_have_parsers_addresses_need_no_host_and_names_have_several_ends() {
+    use serde_json::json;
+    let text = r#"
+filebeat.inputs:
+- {type: udp, host: ':9001'}
+- {type: syslog, format: rfc3164, protocol.tcp: {host: ':9002', line_delimiter: "\n", framing: rfc6587, max_message_size: 1MiB}}
+- {type: journald, parsers: [{ndjson: {target: doc}}, {multiline: {pattern: a}}]}
+- {type: filestream, paths: [/c], exclude_files: ['\.(gz|zip)$', '^/c/(?:a|b)\.log$', '\.(g[zx])$']}
+output.console: {}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 5: [filebeat.inputs[2].parsers[1].multiline] lines are joined before what is in them is read",
+            "line 5: [filebeat.inputs[2].parsers] only lines of files have [multiline]",
+            r"line 6: [filebeat.inputs[3].exclude_files] [\.(g[zx])$] is no pattern of names: [exclude] takes those",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(inputs[0]["listen"], "udp://0.0.0.0:9001");
+    assert_eq!(inputs[1]["listen"], "tcp://0.0.0.0:9002");
+    assert_eq!(inputs[1]["line_bytes_max"], 1 << 20);
+    assert_eq!(inputs[2]["processors"][1]["json"]["target_field"], "doc");
+    assert_eq!(inputs[2].get("multiline"), None);
+    assert_eq!(
+        inputs[3]["exclude"],
+        json!(["*.gz", "*.zip", "/c/a.log", "/c/b.log"])
+    );
+}

@@ -244,3 +244,58 @@ fn topics_of_a_filebeat_are_chosen_by_conditions() {
     assert_eq!(both[0]["properties"]["message.max.bytes"], 9);
     assert_eq!(outputs("").len(), 1);
 }
+
+#[test]
+fn values_of_a_field_name_indexes_by_their_mappings() {
+    use serde_json::json;
+    let text = r#"
+filebeat.inputs:
+- {type: stdin}
+processors:
+- add_formatted_index: {index: "shop-%{[team]}-%{+yyyy}", when: {has_fields: [team]}}
+output.elasticsearch:
+  hosts: ["http://es:9200"]
+  compression_level: 0
+  index: all
+  indices:
+  - index: "%{[kind]}"
+    mappings: {critical: sev1, normal: sev2}
+    default: sev3
+    when.has_fields: [kind]
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(imported.told(), Vec::<String>::new());
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let own = json!({"equals": {"@metadata.raw_index": "shop-%{[team]}-%{+yyyy}"}});
+    let not = |condition: &Value| json!({"not": condition});
+    let kind = json!({"has_fields": ["kind"]});
+    let is = |value: &str| json!({"and": [kind, {"equals": {"kind": value}}]});
+    let outputs = config["outputs"].as_array().unwrap();
+    let found: Vec<(&Value, &Value)> = outputs
+        .iter()
+        .map(|output| (&output["index"], &output["when"]))
+        .collect();
+    let (first, second) = (is("critical"), is("normal"));
+    let expected = [
+        (json!("shop-{{team}}-%{+yyyy}"), own.clone()),
+        (json!("sev1"), json!({"and": [not(&own), first]})),
+        (
+            json!("sev2"),
+            json!({"and": [not(&own), not(&first), second]}),
+        ),
+        (
+            json!("sev3"),
+            json!({"and": [not(&own), not(&first), not(&second), kind]}),
+        ),
+        (
+            json!("all"),
+            json!({"and": [not(&own), not(&first), not(&second), not(&kind)]}),
+        ),
+    ];
+    let expected: Vec<(&Value, &Value)> = expected.iter().map(|(a, b)| (a, b)).collect();
+    assert_eq!(found, expected);
+    assert_eq!(
+        config["processors"][0]["add"]["field"],
+        "@metadata.raw_index"
+    );
+}

@@ -202,3 +202,40 @@ fn a_cloud_of_elastic_is_an_address_and_a_login() {
         json!({"user": "u", "password": "p:q"})
     );
 }
+
+#[test]
+fn rates_are_for_their_intervals_and_events_get_ids_of_their_own() {
+    let limit = |interval: &str| {
+        let (config, told) = with(
+            "a",
+            &format!("[FILTER]\n Name throttle\n Match *\n Rate 10\n{interval}"),
+        );
+        let steps = &config["inputs"][0]["processors"];
+        (steps[0]["rate_limit"]["limit"].clone(), told.len())
+    };
+    for (interval, expected, told) in [
+        ("", "10/s", 0),
+        (" Interval 1s\n", "10/s", 0),
+        (" Interval 30s\n", "20/m", 0),
+        (" Interval 5m\n", "120/h", 0),
+        (" Interval 7s\n", "10/s", 1),
+    ] {
+        assert_eq!(limit(interval), (json!(expected), told), "{interval}");
+    }
+    let (config, told) = with(
+        "a",
+        "[FILTER]\n Name record_modifier\n Match *\n Uuid_Key id\n",
+    );
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(
+        config["inputs"][0]["processors"][0]["vrl"]["source"],
+        r#"."id" = uuid_v4()"#
+    );
+    let (config, _) = imported(
+        "[INPUT]\n Name stdin\n[OUTPUT]\n Name opensearch\n Match *\n Index $kubernetes['namespace_name']-%Y\n",
+    );
+    assert_eq!(
+        config["outputs"][0]["index"],
+        "{{kubernetes.namespace_name}}-%{+yyyy}"
+    );
+}
