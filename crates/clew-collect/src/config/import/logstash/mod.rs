@@ -295,9 +295,9 @@ fn input(plugin: Plugin, told: &mut Told) -> Vec<Value> {
     let address =
         |port: Option<String>| format!("{host}:{}", port.unwrap_or_else(|| "514".to_owned()));
     match plugin.name.as_str() {
-        "file" => file(&mut keys, &mut input),
+        "file" => file(&mut keys, &mut input, (line, &place, told)),
         "stdin" => input["type"] = "stdin".into(),
-        "tcp" | "udp" => {
+        "tcp" | "udp" if keys.take_text("mode").is_none_or(|mode| mode == "server") => {
             input["type"] = "syslog".into();
             input["listen"] = format!("{}://{}", plugin.name, address(port)).into();
         }
@@ -415,8 +415,36 @@ fn secured(keys: &mut Keys, input: &mut Value) {
     }
 }
 
+/// Seconds of a number of them, or of a time as `2 weeks`, `1.5 d` or `90 s`.
+fn seconds(written: &Value) -> Option<u64> {
+    let text = match written {
+        Value::String(text) => text.trim(),
+        number => return number.as_u64(),
+    };
+    let end = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit = match unit.trim() {
+        "w" | "week" | "weeks" => 604_800.0,
+        "d" | "day" | "days" => 86_400.0,
+        "h" | "hour" | "hours" => 3_600.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "ms" | "msec" | "msecs" | "millis" => 0.001,
+        _ => return None,
+    };
+    let seconds = number.parse::<f64>().ok()? * unit;
+    // Of a time that is longer than any file is old all are read.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast to a smaller number takes the nearest one, and none is below zero"
+    )]
+    let whole = seconds.ceil() as u64;
+    Some(whole)
+}
+
 /// What reads files, from their end if nothing else is said.
-fn file(keys: &mut Keys, input: &mut Value) {
+fn file(keys: &mut Keys, input: &mut Value, (line, place, told): (usize, &str, &mut Told)) {
     input["paths"] = texts(keys.take("path").unwrap_or_default()).into();
     if let Some(excluded) = keys.take("exclude") {
         input["exclude"] = texts(excluded).into();
@@ -428,7 +456,20 @@ fn file(keys: &mut Keys, input: &mut Value) {
         input["start_at"] = "end".into();
     }
     if let Some(age) = keys.take("ignore_older") {
-        input["ignore_older_s"] = age;
+        match seconds(&age) {
+            Some(age) => input["ignore_older_s"] = age.into(),
+            None => {
+                let age = texts(age).concat();
+                told.tell(line, place, format!("[ignore_older => {age}] is no time"));
+            }
+        }
+    }
+    // Lines end so in any case.
+    if keys
+        .take_text("delimiter")
+        .is_some_and(|end| !matches!(end.as_str(), "\n" | "\\n"))
+    {
+        told.tell(line, place, "[delimiter]: lines end with a line feed");
     }
     for key in [
         "sincedb_path",

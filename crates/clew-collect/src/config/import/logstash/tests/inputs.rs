@@ -202,3 +202,35 @@ output { stdout {} }
         ]
     );
 }
+
+#[test]
+fn files_are_left_alone_after_a_time_in_words_and_clients_are_told() {
+    let text = r#"
+input {
+  file { path => "/a" ignore_older => "2 days" delimiter => "\n" }
+  file { path => "/b" ignore_older => 90 delimiter => "|" }
+  file { path => "/c" ignore_older => "1.5 h" }
+  file { path => "/d" ignore_older => "a while" }
+  tcp { port => 1 host => "far" mode => "client" }
+  tcp { port => 2 mode => "server" }
+}
+output { stdout {} }
+"#;
+    let imported = import_pipeline("x.conf", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 5: [input.file] [delimiter]: lines end with a line feed",
+            "line 7: [input.file] [ignore_older => a while] is no time",
+            "line 8: [input.tcp] has no counterpart",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = config["inputs"].as_array().unwrap();
+    let ages = inputs.iter().map(|input| input["ignore_older_s"].as_u64());
+    assert_eq!(
+        ages.collect::<Vec<_>>(),
+        [Some(172_800), Some(90), Some(5_400), None, None]
+    );
+    assert_eq!(inputs[4]["listen"], "tcp://0.0.0.0:2");
+}
