@@ -47,6 +47,13 @@ output { stdout { codec => json_lines } }
         self.assertNotIn("gone", document)
         self.assertNotIn("tags", document)
 
+    def test_dates_of_a_logstash_may_have_parts_of_one_digit(self):
+        documents = self.of_logstash('''
+  date { match => ["t", "MM/dd/yyyy hh:mm:ss a", "yyyy-MM-dd HH:mm", "yyyyMMddHHmm"] timezone => "UTC" }
+''', '{"t":"3/5/2024 1:02:03 PM"}', '{"t":"2024-3-5 1:02"}', '{"t":"2024-03-05 01:02"}', '{"t":"202403050102"}')
+        self.assertEqual([one["@timestamp"] for one in documents],
+                         ["2024-03-05T13:02:03.000Z"] + ["2024-03-05T01:02:00.000Z"] * 3)
+
     def of_fluent_bit(self, sections, *lines):
         return self.documents("fluent-bit.conf", f"""
 [INPUT]

@@ -333,23 +333,26 @@ fn java_format(joda: &str) -> String {
     // Every second piece is in quotes.
     let pieces = format.split('\'').enumerate();
     let pieces = pieces.map(|(at, piece)| match at % 2 {
-        0 => short_days(piece),
+        0 => of_a_digit(piece),
         _ => piece.to_owned(),
     });
     pieces.collect::<Vec<String>>().join("'")
 }
 
-/// Days of a digit may stand for `dd` in Joda, and only for `d` in Java; what stands right beside other digits keeps its two.
-fn short_days(format: &str) -> String {
+/// Days, months and hours of a digit may stand for `dd`, `MM` and `HH` in Joda, and only for `d`, `M` and `H` in Java; what stands right
+/// beside other digits keeps its two.
+fn of_a_digit(format: &str) -> String {
     let is_letter = |beside: Option<char>| beside.is_some_and(|letter| letter.is_alphabetic());
-    match format.split_once("dd") {
-        Some((before, behind))
-            if !is_letter(before.chars().next_back()) && !is_letter(behind.chars().next()) =>
+    let mut format = format.to_owned();
+    for (two, one) in [("dd", "d"), ("MM", "M"), ("HH", "H"), ("hh", "h")] {
+        if let Some((before, behind)) = format.split_once(two)
+            && !is_letter(before.chars().next_back())
+            && !is_letter(behind.chars().next())
         {
-            format!("{before}d{behind}")
+            format = format!("{before}{one}{behind}");
         }
-        _ => format.to_owned(),
     }
+    format
 }
 
 fn dissect(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {

@@ -11,7 +11,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     check_filter(
         r#"date { match => ["t", "YYYY-MM-dd'T'HH:mm:ss ZZZ", "UNIX"] timezone => "UTC" }"#,
         &json!([{"date": {
-            "field": "t", "formats": ["yyyy-MM-d'T'HH:mm:ss VV", "UNIX"], "target_field": "@timestamp",
+            "field": "t", "formats": ["yyyy-M-d'T'H:mm:ss VV", "UNIX"], "target_field": "@timestamp",
             "timezone": "UTC", "on_failure": tagged("_dateparsefailure"), "if": there("t"),
         }}]),
     );

@@ -63,7 +63,7 @@ processors:
 - date:
     field: when
     formats:
-    - d/MMM/yyyy:HH:mm:ss Z
+    - d/MMM/yyyy:H:mm:ss Z
     - ISO8601
     target_field: '@timestamp'
     timezone: Local
