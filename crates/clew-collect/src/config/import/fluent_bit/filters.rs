@@ -8,6 +8,7 @@ use super::syntax::Section;
 use super::tell_rest;
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::{only_if, together};
+use crate::config::import::programs::Names;
 use crate::config::import::told::Told;
 use crate::config::import::{ONLY_NAMES, duration_ms, names_of_container, programs};
 
@@ -223,6 +224,12 @@ fn modify(section: &mut Section, steps: &mut Vec<Value>, told: &mut Told) {
                 let pattern = format!("{}*", first.trim_end_matches('*'));
                 vec![json!({"remove_by_pattern": {"field_pattern": [pattern]}})]
             }
+            // A quote would end the expression.
+            "remove_regex" if !first.contains('\'') => {
+                vec![programs::of_names(&[], &[ruby(first)], Names::Others)]
+            }
+            // Documents have no order.
+            "move_to_start" | "move_to_end" => Vec::new(),
             "rename" => vec![moved("rename", &from, &to)],
             "copy" => vec![moved("copy", &from, &to)],
             "hard_rename" => vec![given_way(&from, &to), moved("rename", &from, &to)],
@@ -326,7 +333,8 @@ fn nest(section: &mut Section, steps: &mut Vec<Value>, told: &mut Told) {
                 told.tell(line, &place, "nests nothing: it has no [wildcard]");
                 return;
             }
-            let begins = begins.join(" || ");
+            // An event keeps its time.
+            let begins = format!("key != \"@timestamp\" && ({})", begins.join(" || "));
             let mut source = format!(
                 "inner = filter(.) -> |key, _value| {{ {begins} }}\n\
                  . = filter(.) -> |key, _value| {{ !({begins}) }}\n"

@@ -216,11 +216,18 @@ fn http(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) ->
         output["compression"] = "gzip".into();
     }
     time_key(section, "json_date_key", (line, place, told));
-    // Lines of JSON are what is sent.
-    for key in ["format", "json_date_format"] {
-        section.take(key);
-    }
+    section.take("json_date_format");
+    written_as(section, (line, place, told));
     output
+}
+
+/// Tells of what is written otherwise than as lines of JSON, if it says so.
+fn written_as(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) {
+    let format = section.take("format");
+    if let Some(format) = format.filter(|format| !format.starts_with("json")) {
+        let reason = format!("[format {format}]: lines of JSON are sent");
+        told.tell(line, place, reason);
+    }
 }
 
 fn kafka(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -> Value {
@@ -238,9 +245,8 @@ fn kafka(section: &mut Section, (line, place, told): (usize, &str, &mut Told)) -
         output["key"] = key.into();
     }
     time_key(section, "timestamp_key", (line, place, told));
-    for key in ["format", "timestamp_format"] {
-        section.take(key);
-    }
+    section.take("timestamp_format");
+    written_as(section, (line, place, told));
     kafka_clients::of_fluent_bit(section.take_below("rdkafka.")).put_in(&mut output);
     output
 }

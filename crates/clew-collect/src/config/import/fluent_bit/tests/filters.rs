@@ -239,3 +239,39 @@ fn rates_are_for_their_intervals_and_events_get_ids_of_their_own() {
         "{{kubernetes.namespace_name}}-%{+yyyy}"
     );
 }
+
+#[test]
+fn what_is_nested_leaves_the_time_and_names_are_taken_away_by_expressions() {
+    let source = |section: &str| {
+        let (config, told) = with("a", section);
+        assert_eq!(told, Vec::<String>::new());
+        let steps = config["inputs"][0]["processors"].as_array().unwrap();
+        let sources = steps.iter().map(|step| step["vrl"]["source"].as_str());
+        sources.map(Option::unwrap_or_default).collect::<String>()
+    };
+    let nested =
+        source("[FILTER]\n Name nest\n Match *\n Operation nest\n Wildcard *\n Nest_under all\n");
+    assert!(
+        nested.contains(r#"key != "@timestamp" && (starts_with(key, ""))"#),
+        "{nested}"
+    );
+    let removed =
+        source("[FILTER]\n Name modify\n Match *\n Remove_regex ^tmp_\n Move_to_end a*\n");
+    assert!(removed.contains("match(key, r'^tmp_')"), "{removed}");
+}
+
+#[test]
+fn what_outputs_write_otherwise_is_told() {
+    let (_, told) = with(
+        "a",
+        "[OUTPUT]\n Name http\n Match *\n Format msgpack\n[OUTPUT]\n Name http\n Match *\n Format json_lines\n[OUTPUT]\n Name kafka\n Match *\n Format gelf\n",
+    );
+    let told: Vec<&String> = told.iter().filter(|one| one.contains("format")).collect();
+    assert_eq!(
+        told,
+        [
+            "line 5: [output.http] [format msgpack]: lines of JSON are sent",
+            "line 13: [output.kafka] [format gelf]: lines of JSON are sent",
+        ]
+    );
+}
