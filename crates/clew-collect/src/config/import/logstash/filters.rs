@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::grok::grok;
 use super::key_values::key_values;
-use super::lookups::{fingerprint, translate, within_networks};
+use super::lookups::{FOUND, fingerprint, translate, within_networks};
 use super::mutate::mutate;
 use super::named_fields::{set, template};
 use super::names::{prune, size, why_left_out, without_dots};
@@ -81,10 +81,10 @@ fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
     ) {
         return None;
     }
-    // Marks are of the steps' own.
+    // A mark is of the steps' own.
     let mut fields = steps.iter_mut().filter_map(|step| {
         let field = parameters(step)?.get("field")?.as_str()?;
-        (!field.starts_with("@metadata.")).then(|| field.to_owned())
+        (field != FOUND).then(|| field.to_owned())
     });
     fields.next()
 }

@@ -99,13 +99,13 @@ fn given(
     }
 }
 
-/// The letters of the inside of a class, `<>\\[\\]a-c`; nothing of what excludes some, or has more of them than anybody lists.
+/// The letters of the inside of a class, `<>\[\]a-c`; nothing of what excludes some, or has more of them than anybody lists.
 fn letters_of(class: &str) -> Option<String> {
     if class.starts_with('^') {
         return None;
     }
     let mut out = String::new();
-    let mut letters = class.chars().peekable();
+    let mut letters = class.chars();
     while let Some(letter) = letters.next() {
         let first = match letter {
             '\\' => match letters.next()? {

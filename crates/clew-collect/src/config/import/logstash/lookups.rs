@@ -88,7 +88,7 @@ pub(super) fn translate(
 }
 
 /// Says which entry of a dictionary was found for an event, in no document; 0 is none.
-const FOUND: &str = "@metadata.translated";
+pub(super) const FOUND: &str = "@metadata.translated";
 
 /// Entries of a dictionary of expressions, each of which is steps of its own.
 const PATTERNS_MAX: usize = 500;
@@ -164,11 +164,11 @@ fn by_patterns(
 /// Steps that put values in the place of the parts of a text that are keys of a dictionary, all at once, into another field; where
 /// there are none, nothing is set.
 fn in_parts((source, target): (&str, &str), dictionary: Map<String, Value>) -> Vec<Value> {
-    let texts = dictionary.into_iter().map(|(key, value)| {
-        let value = text_of(&value);
-        (key, value.into())
-    });
-    let program = programs::translated_parts((source, target), &texts.collect(), FOUND);
+    let texts = dictionary
+        .into_iter()
+        .map(|(key, value)| (key, Value::from(text_of(&value))));
+    let texts: Map<String, Value> = texts.collect();
+    let program = programs::translated_parts((source, target), &texts, FOUND);
     vec![json!({"add": {"field": FOUND, "value": 0}}), program]
 }
 
