@@ -82,6 +82,8 @@ output { stdout { codec => json_lines } }
         self.assertEqual((documents[1]["agent"], documents[1]["@timestamp"]), ("curl/8", "2026-10-10T20:55:36.000Z"))
         self.assertEqual(documents[2]["b"], "x y")
         self.assertEqual([one.get("message") for one in documents], [None, None, None, '= "'])
+        # A field is not an object in some documents and a text in others.
+        self.assertEqual([one.get("host") for one in documents], [None, "-", None, None])
 
     def test_filters_of_a_fluent_bit_are_for_files_by_their_tags(self):
         dotted = str(self.folder).strip("/").replace("/", ".")

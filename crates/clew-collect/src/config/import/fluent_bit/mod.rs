@@ -78,6 +78,7 @@ fn of_sections(sections: Vec<Section>, told: &mut Told) -> Map<String, Value> {
             told.tell(one.line, &one.place(), TAKES_NONE);
         }
     }
+    without_own_host(&mut read);
     let (written, last) = routed(outputs, &tags, &mut read, told);
     for input in &mut read {
         if input["processors"] == json!([])
@@ -100,6 +101,31 @@ fn of_sections(sections: Vec<Section>, told: &mut Told) -> Map<String, Value> {
     }
     told.left_out = left_out;
     config
+}
+
+/// Takes the name of the machine, `host.name`, from events where a parser may call something else `host`: a Fluent Bit says nothing of
+/// the machine, and a field that is an object in some documents and a text in others is refused by servers.
+fn without_own_host(inputs: &mut [Value]) {
+    let says_host = |input: &Value| {
+        let steps = input["processors"].as_array().into_iter().flatten();
+        let mut steps = steps.map(|step| (&step["regex"]["pattern"], &step["kv"]["value_split"]));
+        steps.any(|(pattern, split)| {
+            let has_group = pattern.as_str().is_some_and(|one| one.contains("(?<host>"));
+            // Labels have any names, and this one mostly.
+            has_group || split.is_string()
+        })
+    };
+    if !inputs.iter().any(says_host) {
+        return;
+    }
+    for input in inputs {
+        if let Some(steps) = input["processors"].as_array_mut() {
+            steps.insert(
+                0,
+                json!({"remove": {"field": "host", "ignore_missing": true}}),
+            );
+        }
+    }
 }
 
 /// What is told of a section that is for no event.

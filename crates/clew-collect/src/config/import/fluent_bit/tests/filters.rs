@@ -44,7 +44,9 @@ fn parsers_that_come_with_it_give_its_names() {
     );
     assert_eq!(told, Vec::<String>::new());
     let steps = config["inputs"][0]["processors"].as_array().unwrap();
-    let pattern = steps[1]["regex"]["pattern"].as_str().unwrap();
+    // What is called so there is no object.
+    assert_eq!(steps[0]["remove"]["field"], "host");
+    let pattern = steps[2]["regex"]["pattern"].as_str().unwrap();
     for name in [
         "remote", "host", "user", "time", "method", "path", "code", "size", "referer", "agent",
     ] {
@@ -63,8 +65,8 @@ fn parsers_that_come_with_it_give_its_names() {
             "10.0.0.1", "-", "bob", "GET", "/a b?c", "200", "23", "curl/8"
         ]
     );
-    assert_eq!(steps[2]["date"]["formats"], json!(["%d/%b/%Y:%H:%M:%S %z"]));
-    assert_eq!(steps[3]["remove"]["field"], "time");
+    assert_eq!(steps[3]["date"]["formats"], json!(["%d/%b/%Y:%H:%M:%S %z"]));
+    assert_eq!(steps[4]["remove"]["field"], "time");
     let (_, told) = with(
         "a",
         "[FILTER]\n Name parser\n Match *\n Key_Name log\n Parser syslog-rfc5424\n",
