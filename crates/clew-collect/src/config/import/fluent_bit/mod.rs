@@ -119,6 +119,10 @@ fn without_own_host(inputs: &mut [Value]) {
         return;
     }
     for input in inputs {
+        // What is sent as a document, and an entry of a journal, says itself where it is from.
+        if input["type"] == "http" || input["type"] == "journald" {
+            continue;
+        }
         if let Some(steps) = input["processors"].as_array_mut() {
             steps.insert(
                 0,
