@@ -47,6 +47,14 @@ output { stdout { codec => json_lines } }
         self.assertNotIn("gone", document)
         self.assertNotIn("tags", document)
 
+    def test_the_host_of_a_logstash_is_a_name(self):
+        documents = self.of_logstash('''
+  mutate { add_field => { "from" => "<%{host}>" } }
+  if [host] == "web1" or [host] !~ "." { mutate { add_tag => ["web1"] } }
+''', '{"a":1}', '{"host":"web1"}')
+        self.assertEqual([one["from"] for one in documents], [f"<{documents[0]['host']['name']}>", "<web1>"])
+        self.assertEqual([one.get("tags") for one in documents], [None, ["web1"]])
+
     def test_dates_of_a_logstash_may_have_parts_of_one_digit(self):
         documents = self.of_logstash('''
   date { match => ["t", "MM/dd/yyyy hh:mm:ss a", "yyyy-MM-dd HH:mm", "yyyyMMddHHmm"] timezone => "UTC" }

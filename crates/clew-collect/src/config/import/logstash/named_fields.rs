@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::path;
+use crate::config::import::named_by_fields;
 use crate::config::import::told::Told;
 
 /// Adds the steps that give a field a value, in which others and dates may be named; the last of them sets it.
@@ -20,6 +21,14 @@ pub(super) fn set(
         value => json!({"add": {"field": path(name), "value": value}}),
     };
     steps.push(step);
+}
+
+/// `host`: for a Logstash without the schema it is the name of the machine, which is inside of it here, unless something else is called so.
+const HOST: &str = "{{host.name}}{{^host.name}}{{host}}{{/host.name}}";
+
+/// A name of an index, a topic or a document; nothing where a field in it does not end.
+pub(super) fn by_fields(written: &str) -> Option<String> {
+    named_by_fields(written).map(|template| template.replace("{{host}}", HOST))
 }
 
 /// `%{[a][b]}` as `{{a.b}}`, and dates, `%{+YYYY.MM.dd}` and `%{{yyyy.MM.dd}}`, as fields that steps in front of it write them
@@ -48,7 +57,10 @@ pub(super) fn template(
         };
         out.push_str(before);
         match format {
-            Date::None => out.push_str(&format!("{{{{{}}}}}", path(name))),
+            Date::None => match path(name).as_str() {
+                "host" => out.push_str(HOST),
+                field => out.push_str(&format!("{{{{{field}}}}}")),
+            },
             Date::Written(format) => {
                 // Several texts may be asked for together: each date has a field of its own.
                 let field = format!("@metadata.date{}", steps.len());

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::named_fields::by_fields;
 use super::syntax::Plugin;
 use super::{keys, path};
 use crate::config::import::beats::address_of_cloud;
 use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
 use crate::config::import::told::Told;
-use crate::config::import::{kafka_clients, named_by_fields, put_login, texts, with_port};
+use crate::config::import::{kafka_clients, put_login, texts, with_port};
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
 pub(super) fn output(
@@ -101,10 +102,10 @@ fn kafka(keys: &mut Keys) -> Value {
     let brokers = texts(keys.take("bootstrap_servers").unwrap_or_default()).join(",");
     let topic = keys.take_text("topic_id").unwrap_or_default();
     let mut output = json!({
-        "type": "kafka", "brokers": brokers, "topic": named_by_fields(&topic).unwrap_or(topic),
+        "type": "kafka", "brokers": brokers, "topic": by_fields(&topic).unwrap_or(topic),
     });
     if let Some(key) = keys.take_text("message_key") {
-        output["key"] = named_by_fields(&key).unwrap_or(key).into();
+        output["key"] = by_fields(&key).unwrap_or(key).into();
     }
     if let Some(compression) = keys.take_text("compression_type") {
         output["compression"] = compression.into();
@@ -130,7 +131,7 @@ fn elasticsearch(
         let Some(written) = keys.take_text(key) else {
             continue;
         };
-        match named_by_fields(&written) {
+        match by_fields(&written) {
             Some(template) => output[key] = template.into(),
             None => {
                 let reason = "has a %{ without its }";
@@ -192,7 +193,7 @@ fn kept_by_server(
     (line, place, told): (usize, &str, &mut Told),
 ) {
     if let Some(alias) = keys.take_text("ilm_rollover_alias") {
-        output["index"] = named_by_fields(&alias).unwrap_or(alias).into();
+        output["index"] = by_fields(&alias).unwrap_or(alias).into();
         keys.take("ilm_pattern");
         if let Some(policy) = keys.take_text("ilm_policy") {
             let reason = format!("[ilm_policy => {policy}]: policies are put to the server");
@@ -252,7 +253,7 @@ fn document_ids(
     if id == "%{[@metadata][_id]}" {
         return;
     }
-    let Some(template) = named_by_fields(&id) else {
+    let Some(template) = by_fields(&id) else {
         told.tell(
             line,
             place,

@@ -108,7 +108,7 @@ processors:
     if: &else
 - set:
     field: from
-    value: '{{host}} via {{a.b}}'
+    value: '{{host.name}}{{^host.name}}{{host}}{{/host.name}} via {{a.b}}'
     if: &done
 - remove:
     field:

@@ -119,3 +119,35 @@ fn numbers_that_are_written_in_europe_and_values_of_the_environment_are_read() {
         }}]),
     );
 }
+
+#[test]
+fn the_host_of_a_logstash_without_the_schema_is_the_name_of_the_machine() {
+    use serde_json::json;
+    let text = r#"input { stdin {} } filter {
+  if [host] == "a" { drop {} }
+  if [host] !~ "^b" and "c" in [host] and [host] != [d] { drop {} }
+} output { elasticsearch { index => "i-%{host}" } }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    assert_eq!(imported.told(), Vec::<String>::new());
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = &config["processors"];
+    let both = |word: &str, value: &str| {
+        [
+            json!({word: {"host": value}}),
+            json!({word: {"host.name": value}}),
+        ]
+    };
+    assert_eq!(steps[0]["drop"]["if"], json!({"or": both("equals", "a")}));
+    let not_b = both("regexp", "^b").map(|one| json!({"not": one}));
+    assert_eq!(
+        steps[1]["drop"]["if"],
+        json!({"and": [
+            {"and": not_b}, {"or": both("includes", "c")},
+            {"not": {"compare": {"host": {"eq": "d"}}}},
+        ]})
+    );
+    assert_eq!(
+        config["outputs"][0]["index"],
+        "i-{{host.name}}{{^host.name}}{{host}}{{/host.name}}"
+    );
+}
