@@ -338,8 +338,7 @@ impl Event {
         match self.whole(slot) {
             Value::Missing | Value::Null => None,
             Value::Text(span) => Some(span),
-            Value::Json(span) if self.at(span) == "null" => None,
-            Value::Json(span) => Some(self.plain(span)),
+            Value::Json(span) => (self.at(span) != "null").then(|| self.plain(span)),
             other => {
                 let mut written = std::mem::take(&mut self.members.written);
                 written.clear();

@@ -1,3 +1,5 @@
+//! Whole configurations of a Fluent Bit; its filters lie beside.
+
 mod filters;
 
 use serde_json::json;
