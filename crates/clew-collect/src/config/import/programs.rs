@@ -99,20 +99,27 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
         .take_text("separator")
         .unwrap_or_else(|| ",".to_owned());
     // A list takes the place of what is there, and what is not there is not looked at.
-    for key in ["overwrite_keys", "ignore_missing", "trim_leading_space"] {
+    for key in ["overwrite_keys", "ignore_missing"] {
         keys.take(key);
     }
+    let trims = keys.take_flag("trim_leading_space") == Some(true);
     let Some(Value::Object(fields)) = keys.take("fields") else {
         return;
     };
     for (from, to) in fields {
         let to = texts(to).pop().unwrap_or_else(|| from.clone());
-        let program = format!(
-            "{} = parse_csv!(string!({}), delimiter: {})",
-            named(&to),
+        let cells = format!(
+            "parse_csv!(string!({}), delimiter: {})",
             named(&from),
             quoted(&separator)
         );
+        let to = named(&to);
+        let program = match trims {
+            true => format!(
+                "{to} = map_values({cells}) -> |cell| {{ replace(string!(cell), r'^\\s+', \"\") }}"
+            ),
+            false => format!("{to} = {cells}"),
+        };
         let mut step = step(&program);
         only_if(&mut step, json!({"has_fields": [from]}));
         out.push(step);

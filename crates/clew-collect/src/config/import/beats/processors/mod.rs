@@ -200,12 +200,9 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         }
         "fingerprint" => fingerprint(keys, out, notes),
         "urldecode" => {
-            for (from, to) in pairs(keys) {
-                out.push(processor(
-                    "urldecode",
-                    [("field", from.into()), ("target_field", to.into())],
-                ));
-            }
+            let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
+            let decoded = |(from, to): (String, String)| json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": is_quiet}});
+            out.extend(pairs(keys).into_iter().map(decoded));
         }
         "rate_limit" => rate_limit(keys, out),
         "replace" => replace(keys, out),

@@ -416,3 +416,28 @@ fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
         0,
     );
 }
+
+#[test]
+fn blanks_in_front_of_cells_are_taken_away_and_what_is_missing_is_not_decoded() {
+    use serde_json::json;
+    let text = r#"
+filebeat.inputs: [{type: stdin}]
+processors:
+- decode_csv_fields: {fields: {a: b}, trim_leading_space: true}
+- urldecode: {fields: [{from: u, to: d}, {from: v}], ignore_missing: true}
+output.console: {}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(imported.told(), Vec::<String>::new());
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let steps = &config["processors"];
+    assert_eq!(
+        steps[0]["vrl"]["source"],
+        r#"."b" = map_values(parse_csv!(string!(."a"), delimiter: ",")) -> |cell| { replace(string!(cell), r'^\s+', "") }"#
+    );
+    let decoded = |from: &str, to: &str| {
+        json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": true}})
+    };
+    assert_eq!(steps[1], decoded("u", "d"));
+    assert_eq!(steps[2], decoded("v", "v"));
+}
