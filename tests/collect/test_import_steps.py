@@ -62,6 +62,18 @@ output { stdout { codec => json_lines } }
         self.assertEqual([one["@timestamp"] for one in documents],
                          ["2024-03-05T13:02:03.000Z"] + ["2024-03-05T01:02:00.000Z"] * 3)
 
+    def test_a_filebeat_goes_on_behind_what_is_missing(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- lowercase: {{fields: [none]}}
+- urldecode: {{fields: [{{from: none, to: x}}]}}
+- decode_csv_fields: {{fields: {{message: cells}}, separator: ";", trim_leading_space: true}}
+- add_tags: {{tags: [seen]}}
+output.console: {{}}
+""", "a;  b\n")
+        self.assertEqual((documents[0]["tags"], documents[0]["cells"], told), (["seen"], ["a", "b"], ""))
+
     def of_fluent_bit(self, sections, *lines):
         return self.documents("fluent-bit.conf", f"""
 [INPUT]

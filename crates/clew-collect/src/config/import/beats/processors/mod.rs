@@ -149,8 +149,18 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
 /// could not take apart.
 fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
     /// Those that may fail.
-    const FALLIBLE: [&str; 8] = [
-        "dissect", "json", "date", "convert", "rename", "copy", "gsub", "parse",
+    const FALLIBLE: [&str; 11] = [
+        "dissect",
+        "json",
+        "date",
+        "convert",
+        "rename",
+        "copy",
+        "gsub",
+        "parse",
+        "lowercase",
+        "uppercase",
+        "urldecode",
     ];
     let Some((name, parameters)) = processor
         .as_object_mut()

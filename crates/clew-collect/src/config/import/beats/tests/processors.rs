@@ -136,7 +136,9 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     );
     check(
         "{uppercase: {fields: [a], ignore_missing: true, when.regexp.a: '^{'}}",
-        &json!([{"uppercase": {"field": "a", "ignore_missing": true, "if": {"regexp": {"a": "^\\{"}}}}]),
+        &json!([{"uppercase": {
+            "field": "a", "ignore_missing": true, "if": {"regexp": {"a": "^\\{"}}, "ignore_failure": true,
+        }}]),
         0,
     );
 }
@@ -435,9 +437,7 @@ output.console: {}
         steps[0]["vrl"]["source"],
         r#"."b" = map_values(parse_csv!(string!(."a"), delimiter: ",")) -> |cell| { replace(string!(cell), r'^\s+', "") }"#
     );
-    let decoded = |from: &str, to: &str| {
-        json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": true}})
-    };
+    let decoded = |from: &str, to: &str| json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": true, "ignore_failure": true}});
     assert_eq!(steps[1], decoded("u", "d"));
     assert_eq!(steps[2], decoded("v", "v"));
 }
