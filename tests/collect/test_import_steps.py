@@ -55,6 +55,15 @@ output { stdout { codec => json_lines } }
         self.assertEqual([one["from"] for one in documents], [f"<{documents[0]['host']['name']}>", "<web1>"])
         self.assertEqual([one.get("tags") for one in documents], [None, ["web1"]])
 
+    def test_what_is_no_size_for_a_logstash_has_its_tag_and_goes_on(self):
+        documents = self.of_logstash('''
+  bytes { source => "s" add_tag => ["sized"] }
+  mutate { add_field => { "on" => "yes" } }
+''', '{"s":"2kb"}', '{"s":"abc"}', '{"a":1}')
+        self.assertEqual([one.get("tags") for one in documents], [["sized"], ["_bytesparsefailure"], ["_bytesparsefailure"]])
+        self.assertEqual([one["on"] for one in documents], ["yes"] * 3)
+        self.assertEqual(documents[0]["s"], 2048)
+
     def test_dates_of_a_logstash_may_have_parts_of_one_digit(self):
         documents = self.of_logstash('''
   date { match => ["t", "MM/dd/yyyy hh:mm:ss a", "yyyy-MM-dd HH:mm", "yyyyMMddHHmm"] timezone => "UTC" }

@@ -121,6 +121,7 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
     match name {
         "mutate" => Some("_mutate_error"),
         "kv" => Some("_kv_filter_error"),
+        "bytes" => Some("_bytesparsefailure"),
         "urldecode" => Some("_urldecodefailure"),
         "grok" => Some("_grokparsefailure"),
         "dissect" => Some("_dissectfailure"),

@@ -151,3 +151,15 @@ fn the_host_of_a_logstash_without_the_schema_is_the_name_of_the_machine() {
         "i-{{host.name}}{{^host.name}}{{host}}{{/host.name}}"
     );
 }
+
+#[test]
+fn what_is_no_size_for_a_logstash_has_its_tag() {
+    use serde_json::json;
+    check_filter(
+        r#"bytes { source => "s" }"#,
+        &json!([{"bytes": {
+            "field": "s", "target_field": "s", "if": {"equals": {"a": 1}},
+            "on_failure": [{"append": {"field": "tags", "value": ["_bytesparsefailure"]}}],
+        }}]),
+    );
+}
