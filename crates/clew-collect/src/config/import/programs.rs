@@ -245,6 +245,16 @@ pub(super) fn encoded_json(from: &str, to: &str) -> Value {
     step
 }
 
+/// The number that hexadecimal digits are, which `0x` may stand in front of.
+pub(super) fn of_hexadecimal(field: &str) -> Value {
+    let value = named(field);
+    let mut step = step(&format!(
+        "{value} = parse_int!(replace(string!({value}), r'^0[xX]', \"\"), base: 16)"
+    ));
+    only_if(&mut step, json!({"has_fields": [field]}));
+    step
+}
+
 /// What SHA-256 makes of a value, in hexadecimal digits, in its place.
 pub(super) fn hashed(field: &str) -> Value {
     let value = named(field);

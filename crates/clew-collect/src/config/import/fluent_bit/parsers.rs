@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::syntax::{Kind, Section};
 use crate::config::import::conditions::{only_if, parameters};
 use crate::config::import::patterns::expression;
+use crate::config::import::programs;
 use crate::config::import::told::Told;
 
 /// What is taken apart while what is in it takes its place, in no document.
@@ -264,7 +265,7 @@ fn defined(mut section: Section, rest: &mut Vec<Value>, told: &mut Told) -> Opti
         }
     };
     time(&mut section, rest, told);
-    types(&mut section, rest, told);
+    types(&mut section, rest);
     for key in [
         "time_keep",
         "time_strict",
@@ -316,8 +317,7 @@ fn time_of(key: &str, formats: &[String], offset: Option<&str>) -> Value {
 }
 
 /// Adds the steps by which a parser's values become what they spell.
-fn types(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
-    let (line, place) = (section.line, section.place());
+fn types(section: &mut Section, rest: &mut Vec<Value>) {
     for kind in section.take("types").unwrap_or_default().split_whitespace() {
         let Some((field, kind)) = kind.split_once(':') else {
             continue;
@@ -327,8 +327,7 @@ fn types(section: &mut Section, rest: &mut Vec<Value>, told: &mut Told) {
             "float" => "double",
             "bool" => "boolean",
             "hex" => {
-                let reason = format!("[types] [{field}:hex] has no counterpart: it stays a text");
-                told.tell(line, &place, reason);
+                rest.push(programs::of_hexadecimal(field));
                 continue;
             }
             _ => continue,

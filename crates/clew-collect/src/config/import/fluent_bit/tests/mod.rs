@@ -353,9 +353,12 @@ fn expressions_of_parsers_may_stand_between_slashes_and_times_end_early() {
         );
         assert_eq!(found.unwrap()["formats"], expected);
     }
-    let (none, told) = step(
-        "    Format json\n    Time_Format %H:%M:%S\n    Types a:hex\n",
-        "date",
+    let parser = "    Format json\n    Time_Format %H:%M:%S\n    Types a:hex\n";
+    assert_eq!(step(parser, "date"), (None, 1));
+    let (program, _) = step(parser, "vrl");
+    let program = program.unwrap_or_default();
+    assert_eq!(
+        program["source"],
+        r#"."a" = parse_int!(replace(string!(."a"), r'^0[xX]', ""), base: 16)"#
     );
-    assert_eq!((none, told), (None, 2));
 }
