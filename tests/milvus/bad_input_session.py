@@ -319,6 +319,7 @@ class Mistakes(Session):
             self.refused(12, "when load 2 replica count: service resource insufficient",
                          lambda: client.load_partitions("changing", replica_number=2, **more) if more
                          else client.load_collection("changing", replica_number=2))
+        self.refused(700, "index not found[collection=bare]", lambda: client.load_partitions("bare", ["nope"]))
         client.insert("changing", [{"id": n, "v": [0.0] * 4, "w": [0.0] * 4, "t": "x", "list": []} for n in range(3)])
         self.same(client.delete("changing", filter="id in [0, 1]")["delete_count"], 2, "keys that are named are deleted")
         self.refused(101, "collection not loaded", lambda: client.delete("changing", filter="t == 'x'"))
@@ -360,7 +361,7 @@ class Mistakes(Session):
             request.partition_name = f"p{number}"
             told = self.status("CreatePartition", request, common_pb2.Status)
             assert told.code == 0, told
-        self.refused(1100, "partition number (1025) exceeds max configuration (1024)", lambda: client.create_partition("parts", "more"))
+        self.refused(1100, "partition number (1024) exceeds max configuration (1024)", lambda: client.create_partition("parts", "more"))
         client.drop_collection("parts")
         self.refused(100, "parts", lambda: client.insert("parts", [{"id": 1, "vector": [1.0] * 4}]))
         wide = self.client.create_schema()

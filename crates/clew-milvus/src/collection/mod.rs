@@ -307,7 +307,7 @@ impl Collection {
         if self.partitions.len() >= PARTITIONS_MAX {
             return Err(MilvusError::invalid(format!(
                 "partition number ({}) exceeds max configuration ({PARTITIONS_MAX})",
-                self.partitions.len() + 1
+                self.partitions.len()
             )));
         }
         self.partitions.insert(name.to_string(), id);

@@ -57,6 +57,9 @@ impl Service {
         let name = request.collection_name.clone();
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
+            check_by_name(collection, "load")?;
+            // As in Milvus, what a search lacks is told before what is not there.
+            check_indexed(collection, &name, &[])?;
             check_named(collection, ("load", &request.partition_names))?;
             check_replicas(request.replica_number).map_err(|too_few| match collection.loaded {
                 true => MilvusError::mismatch(
@@ -66,7 +69,6 @@ impl Service {
                 ),
                 false => too_few,
             })?;
-            check_indexed(collection, &name, &[])?;
             collection.load_partitions(&request.partition_names);
             Ok(())
         })
@@ -80,6 +82,7 @@ impl Service {
     ) -> Result<proto::Status> {
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
+            check_by_name(collection, "release")?;
             check_named(collection, ("release", &request.partition_names))?;
             collection.release_partitions(&request.partition_names);
             Ok(())
@@ -198,13 +201,18 @@ pub(super) fn check_loaded_to(what: &'static str, opened: &Opened) -> Result<()>
     }
 }
 
-/// Refuses partitions that are not there, and those that keys are spread over: they are let in together.
-fn check_named(collection: &Collection, (what, names): (&str, &[String])) -> Result<()> {
-    if collection.has_partition_key() {
-        return Err(MilvusError::invalid(format!(
+/// Refuses to let in, or not, partitions that keys are spread over one by one: they are let in together.
+fn check_by_name(collection: &Collection, what: &str) -> Result<()> {
+    match collection.has_partition_key() {
+        false => Ok(()),
+        true => Err(MilvusError::invalid(format!(
             "disable {what} partitions if partition key mode is used"
-        )));
+        ))),
     }
+}
+
+/// Refuses no partitions, and those that are not there.
+fn check_named(collection: &Collection, (what, names): (&str, &[String])) -> Result<()> {
     if names.is_empty() {
         return Err(match what {
             "load" => {
