@@ -2,6 +2,7 @@
 server at the address given."""
 
 import json
+import math
 import sys
 
 import grpc
@@ -60,7 +61,12 @@ class Rankers(Session):
         assert one != self.found(self.function(weight=1, random_score={"seed": 8, "field": "n"})), one
         self.same(self.found(self.function("rrf", k=10))[:2], [(11, round(1 / 11, 4)), (10, round(1 / 12, 4))], "ranks of one search")
         self.same(self.found(self.function("weighted", weights=[0.5]))[:2], [(11, 6.0), (10, 5.5)], "weights of one search")
+        for said in (True, "true", 1):
+            (first, *_) = self.found(self.function("weighted", weights=[1.0], norm_score=said))
+            self.same(first, (11, round(0.5 + math.atan(12) / math.pi, 4)), f"scores on one scale: {said!r}")
+        self.same(self.found(self.function("weighted", weights=[1.0], norm_score=False))[0], (11, 12.0), "scores as they are")
         for code, said, ranker in [
+            (1100, "failed to parse norm_score: maybe", self.function("weighted", weights=[1.0], norm_score="maybe")),
             (65535, "must set weight params", self.function(filter="id > 1")),
             (65535, "weight params failed", self.function(weight="much")),
             (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),

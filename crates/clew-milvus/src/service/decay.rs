@@ -9,12 +9,15 @@ use super::Service;
 use super::cell::{Cell, column};
 use super::fusion::{Ranking, hit_order, of_query, scaled};
 use super::search::Found;
-use crate::collection::{Collection, Field, Metric};
+use crate::collection::{Collection, Field, Metric, truth};
 use crate::error::{MilvusError, Result};
 use crate::proto::FunctionSchema;
 
 /// What such a ranker is called.
 pub(super) const DECAY: &str = "decay";
+
+/// What says whether scores are brought to one scale before they are put together.
+pub(super) const NORMALIZED: &str = "norm_score";
 
 /// How a score fades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +106,6 @@ impl Decay {
                 )));
             }
         };
-        let normalized = param(function, "norm_score");
         Ok(Decay {
             field,
             curve,
@@ -111,7 +113,7 @@ impl Decay {
             scale,
             offset,
             rest,
-            normalized: normalized.is_some_and(|given| given.eq_ignore_ascii_case("true")),
+            normalized: is_normalized(param(function, NORMALIZED))?,
             merge,
         })
     }
@@ -186,6 +188,16 @@ pub(super) fn param<'f>(function: &'f FunctionSchema, name: &str) -> Option<&'f 
     let mut params = function.params.iter();
     let found = params.find(|pair| pair.key.eq_ignore_ascii_case(name));
     found.map(|pair| pair.value.as_str())
+}
+
+/// Whether scores are brought to one scale, by what a ranker says of it. Clients of Python write `True`.
+///
+/// # Errors
+/// When that is no truth.
+pub(super) fn is_normalized(given: Option<&str>) -> Result<bool> {
+    let Some(given) = given else { return Ok(false) };
+    truth(given)
+        .ok_or_else(|| MilvusError::invalid(format!("failed to parse {NORMALIZED}: {given}")))
 }
 
 /// The field of numbers that a ranker reads.

@@ -7,6 +7,7 @@ use clew_engine::EngineError;
 use clew_query::unless_stopped;
 use serde_json::Value;
 
+use super::decay::{NORMALIZED, is_normalized};
 use super::search::Found;
 use crate::collection::Metric;
 use crate::error::{MilvusError, Result};
@@ -72,10 +73,12 @@ impl Fusion {
                         weights.len()
                     )));
                 }
-                let normalized = inner
-                    .get("norm_score")
-                    .and_then(Value::as_bool)
-                    .unwrap_or(false);
+                let said = inner.get(NORMALIZED);
+                let said = said.map(|said| {
+                    said.as_str()
+                        .map_or_else(|| said.to_string(), str::to_string)
+                });
+                let normalized = is_normalized(said.as_deref())?;
                 Ok(Fusion::Weighted(weights, normalized))
             }
             other => Err(MilvusError::Unsupported(format!(
