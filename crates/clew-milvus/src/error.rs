@@ -59,6 +59,9 @@ pub(crate) enum MilvusError {
     VectorClusteringKey(String),
     #[error("partition name {0} not found: partition not found[partition={0}]")]
     PartitionNotFound(String),
+    /// The same where rows of it are to be deleted.
+    #[error("Failed to get partition id: partition not found[partition={0}]")]
+    NoPartitionId(String),
     #[error("partition not loaded[partition={0}]")]
     PartitionNotLoaded(String),
     #[error("exceeded the limit number of collections[dbName={database}][limit={limit}]")]
@@ -209,12 +212,13 @@ impl MilvusError {
         }
     }
 
-    /// What is wrong with an expression, told of one that says what is to be deleted.
+    /// What is wrong, told of what is to be deleted: by an expression, or in a partition.
     pub(crate) fn of_deletion(self) -> Self {
         match self {
             MilvusError::Invalid(said) => {
                 MilvusError::Invalid(said.replacen("create query plan", "create delete plan", 1))
             }
+            MilvusError::PartitionNotFound(name) => MilvusError::NoPartitionId(name),
             other => other,
         }
     }
@@ -238,7 +242,7 @@ impl MilvusError {
             MilvusError::IllegalSchema(..) => 105,
             MilvusError::VectorClusteringKey(_) => 107,
             MilvusError::SchemaMismatch(_) => 109,
-            MilvusError::PartitionNotFound(_) => 200,
+            MilvusError::PartitionNotFound(_) | MilvusError::NoPartitionId(_) => 200,
             MilvusError::PartitionNotLoaded(_) => 201,
             MilvusError::ResourceGroupNotFound(_) => 300,
             MilvusError::ResourceGroupExists(_) => 301,

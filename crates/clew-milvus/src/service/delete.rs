@@ -81,7 +81,8 @@ impl Service {
                     "" => *query,
                     name => {
                         let names = [name.to_string()];
-                        collection.check_partitions(&names)?;
+                        let checked = collection.check_partitions(&names);
+                        checked.map_err(MilvusError::of_deletion)?;
                         expr::both(*query, partition_query(&names))
                     }
                 };

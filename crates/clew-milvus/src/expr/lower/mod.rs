@@ -228,7 +228,12 @@ impl<'a> Lowering<'a> {
             Kind::Path(path) => self.flag(expr, path, negated),
             _ => match self.literal(expr)? {
                 Some(Value::Bool(value)) => Ok(constant(value != negated)),
-                _ => Err(ExprError::at(expr.at, NOT_BOOLEAN)),
+                Some(_) => Err(ExprError::at(expr.at, NOT_BOOLEAN)),
+                None => {
+                    // What is wrong inside a value is told before that it is no truth.
+                    self.single(expr)?;
+                    Err(ExprError::at(expr.at, NOT_BOOLEAN))
+                }
             },
         }
     }

@@ -220,6 +220,9 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("b > true", "1:0", "comparisons of order are not supported"),
     ("l", "1:0", "predicate is not a boolean expression"),
     ("1 + 1", "1:2", "predicate is not a boolean expression"),
+    ("12 - l", "1:3", "predicate is not a boolean expression"),
+    ("t - 1", "1:0", "cannot calculate with field t"),
+    ("l | l == 1", "1:6", "a comparison cannot be compared"),
     (
         "l[0] == 1",
         "1:0",
