@@ -168,6 +168,8 @@ class Mistakes(Session):
             (1100, "Type conflict in json: param 'ef' (32.0) should be integer", lambda: search(search_params={"params": {"ef": 32.0}})),
             (1100, "param 'ef' (true) should be integer", lambda: search(search_params={"params": {"ef": True}})),
             (1100, "param 'refine_k' (0.5) should be in range [1.000000,", lambda: search(search_params={"params": {"refine_k": 0.5}})),
+            (1100, "range_filter requires radius to be set",
+             lambda: search(search_params={"metric_type": "IP", "params": {"range_filter": 0.5}})),
             (1100, "radius: type must be number, but is null", lambda: search(search_params={"params": {"radius": None}})),
             (1100, "range_filter: type must be number, but is string",
              lambda: search(search_params={"params": {"radius": 1, "range_filter": "near"}})),

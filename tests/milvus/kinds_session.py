@@ -378,6 +378,8 @@ class Kinds(Session):
                 self.refused(1100, said, lambda: found(probe, search_params={"params": given}))
             grouped = found(probe, search_params={"params": {"search_list": 3}}, group_by_field="id")
             self.same(grouped, found(probe), "groups are looked for until there are enough")
+            ranged = found(probe, search_params={"params": {"search_list": 3, "radius": 1e6}})
+            self.same(ranged, found(probe), "what lies within a range, too")
             client.drop_collection(name)
 
     # Instants.

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::bands::asked_bands;
 use super::boost::Boosts;
+use super::effort::inner_params;
 use super::highlight::Highlights;
 use super::hit_groups::group_of_hits;
 use super::ordered::HitOrder;
@@ -176,16 +177,6 @@ pub(super) fn check_queries(count: usize) -> Result<()> {
         false => Err(MilvusError::invalid(format!(
             "nq [{count}] is invalid, nq (number of search vector per search request) should be in range [1, {QUERIES_MAX}], but got {count}"
         ))),
-    }
-}
-
-/// The parameters of the index's structure, which are an object among the others.
-fn inner_params(params: &BTreeMap<String, String>) -> Result<BTreeMap<String, Value>> {
-    match params.get("params").map(String::as_str) {
-        None | Some("") => Ok(BTreeMap::new()),
-        Some(json) => serde_json::from_str(json).map_err(|error| {
-            MilvusError::invalid(format!("the search params are no JSON object: {error}"))
-        }),
     }
 }
 

@@ -1,5 +1,7 @@
 //! How hard a search tries, and within what distances: read from the parameters of the index's structure.
 
+use std::collections::BTreeMap;
+
 use clew_engine::{DistanceRange, Effort};
 use serde_json::Value;
 
@@ -9,8 +11,31 @@ use crate::error::{MilvusError, Result};
 
 /// The greatest number of a parameter that has no other bound.
 const COUNT_MAX: usize = 2_147_483_647;
+/// Where a range of distances ends, away from what is searched for.
+const RADIUS: &str = "radius";
+/// Where it begins.
+const RANGE_FILTER: &str = "range_filter";
 /// Candidates of a walk beyond which it finds no more.
 const EF_MAX: usize = 32_768;
+
+/// The parameters of the index's structure, which are an object among the others.
+///
+/// # Errors
+/// When they are no object, and for a range that does not say where it ends.
+pub(super) fn inner_params(params: &BTreeMap<String, String>) -> Result<BTreeMap<String, Value>> {
+    let inner: BTreeMap<String, Value> = match params.get("params").map(String::as_str) {
+        None | Some("") => BTreeMap::new(),
+        Some(json) => serde_json::from_str(json).map_err(|error| {
+            MilvusError::invalid(format!("the search params are no JSON object: {error}"))
+        })?,
+    };
+    match inner.contains_key(RANGE_FILTER) && !inner.contains_key(RADIUS) {
+        false => Ok(inner),
+        true => Err(MilvusError::invalid(
+            "range_filter requires radius to be set; range_filter alone is not a valid range search parameter",
+        )),
+    }
+}
 
 impl Asked {
     /// A parameter that is a whole number within bounds, where it was given. Texts are read; other kinds of JSON are refused.
@@ -93,8 +118,11 @@ impl Asked {
             let count = self.inner_count(name, (1, max))?;
             match count.filter(|count| *count < wanted) {
                 None => Ok(count),
-                // Groups are looked for until there are enough of them, however few are kept at first, as in Milvus.
-                Some(_) if self.group.is_some() => Ok(Some(wanted)),
+                // Groups, and what lies within a range, are looked for until there is enough of them, however few are kept at
+                // first, as in Milvus.
+                Some(_) if self.group.is_some() || self.inner.contains_key(RADIUS) => {
+                    Ok(Some(wanted))
+                }
                 Some(few) => Err(MilvusError::invalid(format!(
                     "{told_as}({few}) should be larger than k({wanted})"
                 ))),
@@ -146,19 +174,14 @@ impl Asked {
             })?;
             Ok(number.map(|number| number as f32))
         };
-        let (radius, near) = (inner("radius")?, inner("range_filter")?);
+        let (radius, near) = (inner(RADIUS)?, inner(RANGE_FILTER)?);
         let Some(radius) = radius else {
-            return match near {
-                // Signatures that have nothing in common are no hits of each other.
-                None if self.metric == Metric::MinHash => Ok(Some(DistanceRange {
-                    below: 1.0,
-                    from: None,
-                })),
-                None => Ok(None),
-                Some(_) => Err(MilvusError::invalid(
-                    "range_filter requires radius to be set",
-                )),
-            };
+            // Signatures that have nothing in common are no hits of each other.
+            let is_shared = self.metric == Metric::MinHash;
+            return Ok(is_shared.then_some(DistanceRange {
+                below: 1.0,
+                from: None,
+            }));
         };
         if let Some(near) = near {
             let is_ordered = match self.metric.is_similarity() {
