@@ -93,6 +93,10 @@ class Life(Session):
         self.same(found(), [*range(10), *range(20, 30)], "without one")
         self.same((self.count("parts"), len(client.query("parts", filter="id >= 0"))), (20, 20), "counted without it")
         self.same(found(partition_names=["p2"]), list(range(20, 30)), "another one")
+        self.refused(1100, "some of the provided primary key IDs do not exist: missing IDs = [10 19]",
+                     lambda: client.search("parts", ids=[1, 10, 19], limit=3))
+        self.refused(1100, "missing IDs = [1]", lambda: client.search("parts", ids=[1, 20], limit=3, partition_names=["p2"]))
+        self.same(len(client.search("parts", ids=[1, 20], limit=3)), 2, "rows that are let in")
         for call in (lambda: found(partition_names=["p1"]), lambda: self.count("parts", partition_names=["p2", "p1"])):
             self.refused(201, "partition not loaded", call)
         self.same(states(), ["Loaded", "Loaded", "NotLoad", "Loaded"], "what is let in")

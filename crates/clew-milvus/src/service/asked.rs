@@ -15,7 +15,7 @@ use super::effort::inner_params;
 use super::highlight::Highlights;
 use super::hit_groups::group_of_hits;
 use super::ordered::HitOrder;
-use super::query::{check_said, filter};
+use super::query::{check_said, filter, visible};
 use super::search::row_ids;
 use super::words::texts_of;
 use crate::collection::{Bands, Collection, DataType, Field, Metric, VectorIndex, pairs};
@@ -44,6 +44,8 @@ pub(super) struct Asked {
     pub(super) bands: Option<Bands>,
     pub(super) probes: Probes,
     pub(super) filter: Query,
+    /// What rows match that can be seen at all: those that are searched by are among them, whatever the filter says.
+    pub(super) within: Query,
     /// What structs have to match, where they are searched.
     pub(super) object_filter: Option<Query>,
     pub(super) limit: usize,
@@ -115,6 +117,7 @@ impl Asked {
             &request.partition_names,
             now,
         )?;
+        let within = visible(collection, &request.partition_names, now)?;
         let object_filter = object_filter((collection, field), &request.dsl, &templates)?;
         let highlights = request.highlighter.map(|highlighter| {
             Highlights::read(collection, highlighter, (field, index.metric)).map(Box::new)
@@ -138,6 +141,7 @@ impl Asked {
             bands,
             probes,
             filter,
+            within,
             object_filter,
             limit,
             offset,

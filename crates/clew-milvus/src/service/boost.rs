@@ -270,7 +270,7 @@ impl Service {
     }
 
     /// Which of these rows match.
-    async fn matching(
+    pub(super) async fn matching(
         &self,
         pinned: &Pinned,
         filter: &Query,

@@ -211,19 +211,34 @@ pub(super) fn filter(
     partitions: &[String],
     now: Duration,
 ) -> Result<Query> {
-    let partitions = collection.searched_partitions(partitions)?;
-    let wanted = match expression.trim().is_empty() {
-        true => Query::match_all(),
-        false => expr::lower(&expr::parse(expression)?, collection, templates)?,
-    };
-    let wanted = match collection.unexpired(now) {
-        None => wanted,
-        Some(unexpired) => expr::both(wanted, unexpired),
-    };
-    match partitions.is_empty() {
-        true => Ok(wanted),
-        false => Ok(expr::both(wanted, partition_query(&partitions))),
+    let visible = visible(collection, partitions, now)?;
+    if expression.trim().is_empty() {
+        return Ok(visible);
     }
+    let wanted = expr::lower(&expr::parse(expression)?, collection, templates)?;
+    Ok(match visible == Query::match_all() {
+        true => wanted,
+        false => expr::both(wanted, visible),
+    })
+}
+
+/// What rows match that can be seen: to be in some partitions, and that their time is not over now.
+///
+/// # Errors
+/// For partitions that cannot be searched.
+pub(super) fn visible(
+    collection: &Collection,
+    partitions: &[String],
+    now: Duration,
+) -> Result<Query> {
+    let partitions = collection.searched_partitions(partitions)?;
+    let unexpired = collection.unexpired(now);
+    Ok(match (partitions.is_empty(), unexpired) {
+        (true, None) => Query::match_all(),
+        (true, Some(unexpired)) => unexpired,
+        (false, None) => partition_query(&partitions),
+        (false, Some(unexpired)) => expr::both(unexpired, partition_query(&partitions)),
+    })
 }
 
 /// The most rows that are wanted, where that is said, and how many are skipped before them.

@@ -23,6 +23,9 @@ const BOUNDED: u64 = 2;
 /// The level that sees everything, whatever the time says.
 const STRONG: i32 = 0;
 
+/// Most keys that are told of those that are no row's.
+const MISSING_TOLD: usize = 100;
+
 /// What a read has to see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guarantee {
@@ -149,6 +152,39 @@ impl Service {
                 ..response
             }),
         }
+    }
+
+    /// Where rows are, by their keys, of those that reads look at: `within` is what these match.
+    ///
+    /// # Errors
+    /// For keys of no such row.
+    pub(super) async fn places_of(
+        &self,
+        pinned: &Pinned,
+        (ids, within): (&[String], &Query),
+    ) -> Result<Vec<DocPlace>> {
+        let mut places = self.engine().places(pinned, ids).await?;
+        if *within != Query::match_all() {
+            let there = Box::pin(self.matching(pinned, within, ids)).await?;
+            for (place, id) in places.iter_mut().zip(ids) {
+                if !there.contains(id) {
+                    *place = None;
+                }
+            }
+        }
+        let mut given = ids.iter().zip(&places);
+        if given.all(|(_, place)| place.is_some()) {
+            return Ok(places.into_iter().flatten().collect());
+        }
+        let missing = ids.iter().zip(&places).filter(|(_, place)| place.is_none());
+        let missing: Vec<&str> = missing
+            .map(|(id, _)| id.as_str())
+            .take(MISSING_TOLD)
+            .collect();
+        Err(MilvusError::invalid(format!(
+            "some of the provided primary key IDs do not exist: missing IDs = [{}]",
+            missing.join(" ")
+        )))
     }
 
     /// The hits of the next page; none behind the last.

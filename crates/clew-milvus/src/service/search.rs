@@ -37,9 +37,6 @@ pub(super) struct Found {
 /// Hits beyond this are told on a thread where it may take its time: a million of them take 0.3 s.
 const TOLD_HERE_MAX: usize = 2_000;
 
-/// Most keys that are told of those that are no row's.
-const MISSING_TOLD: usize = 100;
-
 /// Whether hits are so many.
 pub(super) fn are_many(found: &[Vec<Found>]) -> bool {
     found.iter().map(Vec::len).sum::<usize>() > TOLD_HERE_MAX
@@ -225,7 +222,7 @@ impl Service {
                 "array of vector is not supported for search by IDs",
             ));
         }
-        let there = self.places_of(pinned, ids).await?;
+        let there = self.places_of(pinned, (ids, &asked.within)).await?;
         let wanted = [WantedField::Typed(asked.field.name.clone())];
         let read = self.engine().columns(pinned, &there, &wanted).await?;
         match read.fields.into_iter().next() {
@@ -236,24 +233,6 @@ impl Service {
                 asked.field.name
             ))),
         }
-    }
-
-    /// Where rows are, by their keys.
-    pub(super) async fn places_of(&self, pinned: &Pinned, ids: &[String]) -> Result<Vec<DocPlace>> {
-        let places = self.engine().places(pinned, ids).await?;
-        let mut given = ids.iter().zip(&places);
-        if given.all(|(_, place)| place.is_some()) {
-            return Ok(places.into_iter().flatten().collect());
-        }
-        let missing = ids.iter().zip(&places).filter(|(_, place)| place.is_none());
-        let missing: Vec<&str> = missing
-            .map(|(id, _)| id.as_str())
-            .take(MISSING_TOLD)
-            .collect();
-        Err(MilvusError::invalid(format!(
-            "some of the provided primary key IDs do not exist: missing IDs = [{}]",
-            missing.join(" ")
-        )))
     }
 
     /// Many hits as clients are told of them, on a thread where that may take its time.

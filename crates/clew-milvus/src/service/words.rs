@@ -106,7 +106,7 @@ impl Service {
         collection: &Collection,
         (asked, ids): (&Asked, &[String]),
     ) -> Result<Vec<Vec<Found>>> {
-        let places = self.places_of(pinned, ids).await?;
+        let places = self.places_of(pinned, (ids, &asked.within)).await?;
         let wanted = [WantedField::Json(input_of(collection, asked)?.to_string())];
         let read = self.engine().columns(pinned, &places, &wanted).await?;
         let Some(FieldValues::Json(rows)) = read.fields.into_iter().next() else {
