@@ -163,7 +163,7 @@ class Mistakes(Session):
             (1100, "primary key is int64, but IDs type mismatch", lambda: search(data=None, ids=["1"])),
             (1100, "some of the provided primary key IDs do not exist: missing IDs = [70 80]",
              lambda: search(data=None, ids=[70, 1, 80])),
-            (1100, "ef(2) should be larger than k(3)", lambda: search(search_params={"params": {"ef": 2}})),
+            (1100, "fail to search on QueryNode 1: ef(2) should be larger than k(3)", lambda: search(search_params={"params": {"ef": 2}})),
             (1100, "param 'ef' (-1) should be in range [1, 2147483647]", lambda: search(search_params={"params": {"ef": -1}})),
             (1100, "Type conflict in json: param 'ef' (32.0) should be integer", lambda: search(search_params={"params": {"ef": 32.0}})),
             (1100, "param 'ef' (true) should be integer", lambda: search(search_params={"params": {"ef": True}})),

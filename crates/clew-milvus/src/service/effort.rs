@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clew_engine::{DistanceRange, Effort};
 use serde_json::Value;
 
+use super::NODE;
 use super::asked::Asked;
 use crate::collection::Metric;
 use crate::error::{MilvusError, Result};
@@ -110,7 +111,19 @@ impl Asked {
     }
 
     /// How hard to try.
+    ///
+    /// # Errors
+    /// For numbers out of bounds, as the node that searches tells it in Milvus.
     pub(super) fn effort(&self) -> Result<Effort> {
+        self.asked_effort().map_err(|error| match error {
+            MilvusError::Invalid(said) => {
+                MilvusError::Invalid(format!("fail to search on QueryNode {NODE}: {said}"))
+            }
+            other => other,
+        })
+    }
+
+    fn asked_effort(&self) -> Result<Effort> {
         let wanted = self.limit + self.offset;
         self.check_others()?;
         // Those that are kept until the best of them are told.
