@@ -85,7 +85,7 @@ impl Wanted {
                                 "parse output field name failed: {said}"
                             )));
                         }
-                        wanted.add_dynamic(name);
+                        wanted.add_dynamic(collection, name);
                     }
                     Err(_) => {
                         return Err(MilvusError::invalid(format!("field {name} not exist")));
@@ -128,13 +128,17 @@ impl Wanted {
         }
     }
 
-    fn add_dynamic(&mut self, path: &str) {
+    fn add_dynamic(&mut self, collection: &Collection, path: &str) {
         // Of a path into the dynamic field its first key is handed out.
         let key = path
             .strip_prefix("$meta[\"")
             .and_then(|rest| rest.split_once("\"]"))
             .map_or(path, |(key, _)| key);
         let key = key.split_once('[').map_or(key, |(key, _)| key);
+        if collection.field(key).is_ok() {
+            // By this name the field is told: what rows had by it before the field came is not.
+            return self.names.push(path.to_string());
+        }
         if !self.names.iter().any(|name| name == key) {
             self.names.push(key.to_string());
         }
@@ -283,6 +287,23 @@ impl Wanted {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_key_beside_a_field_of_its_name_is_not_told_as_the_field() {
+        let collection: Collection = serde_json::from_value(json!({
+            "id": 1, "dynamic": true, "consistency_level": 0, "shards": 1, "partitions": {"_default": 1}, "loaded": true,
+            "updated_ms": 0,
+            "fields": [
+                {"id": 1, "name": "id", "data_type": "Int64", "is_primary": true},
+                {"id": 2, "name": "t", "data_type": "VarChar", "nullable": true},
+            ],
+        }))
+        .unwrap();
+        let names = ["t", "$meta[\"t\"]", "$meta[\"u\"]"].map(str::to_string);
+        let wanted = Wanted::read(&collection, &names).unwrap();
+        assert_eq!(wanted.names, ["t", "$meta[\"t\"]", "u"]);
+        assert_eq!(wanted.dynamic, ["u"]);
+    }
 
     #[test]
     fn parts_of_instants_are_for_rows_alone() {
