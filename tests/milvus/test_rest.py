@@ -625,11 +625,32 @@ class Rest(ClientsTest):
         self.ask("jobs/import/create", {"collectionName": "r", "files": [["a.json"]]}, code=3000)
         self.ask("collections/drop", {"collectionName": "r"})
 
+    def test_a_header_says_which_database_is_meant(self):
+        self.ask("databases/create", {"dbName": "headed"})
+        for header in ["DB-Name", "dbname"]:
+            of_header = {header: "headed"}
+            self.ask("collections/create", {"collectionName": header[:2], "dimension": 2}, **of_header)
+            self.assertIn(header[:2], self.ask("collections/list", {"dbName": ""}, **of_header)["data"])
+            # What the body says goes before it.
+            self.assertNotIn(header[:2], self.ask("collections/list", {"dbName": "default"}, **of_header)["data"])
+            self.ask("collections/drop", {"dbName": "headed", "collectionName": header[:2]})
+        self.ask("databases/drop", {"dbName": "headed"})
+
     def test_mistakes_are_told(self):
         self.ask("collections/create", {"collectionName": "m", "dimension": 4})
         self.ask("collections/create", b"{", code=1801)
         self.ask("collections/create", b"[1]", code=1801)
         self.ask("collections/describe", {}, code=1802)
+        for path, body in [("collections/describe", {"collectionName": ""}), ("collections/create", {"collectionName": "", "dimension": 4}),
+                           ("aliases/create", {"collectionName": "m", "aliasName": ""}), ("indexes/drop", {"collectionName": "m", "indexName": ""}),
+                           ("entities/delete", {"collectionName": "m", "filter": ""}), ("databases/create", {"dbName": ""}),
+                           ("partitions/create", {"collectionName": "m", "partitionName": ""}), ("users/describe", {"userName": ""}),
+                           ("roles/create", {"roleName": ""}), ("privilege_groups/create", {"privilegeGroupName": ""})]:
+            with self.subTest(path):
+                self.assertIn("is required", self.ask(path, body, code=1802)["message"])
+        # The collection of a right may be left out, and is looked at where the right is.
+        right = {"roleName": "public", "privilege": "Search"}
+        self.assertIn("empty", self.ask("roles/grant_privilege_v2", right, code=1100)["message"])
         self.assertIn("dimension is required", self.ask("collections/create", {"collectionName": "x"}, code=1100)["message"])
         self.ask("collections/describe", {"collectionName": "nope"}, code=100)
         self.ask("entities/insert", {"collectionName": "m", "data": [{"id": 1, "vector": [1, 2]}]}, code=1804)

@@ -137,7 +137,7 @@ pub(super) async fn roles(
                 grantor: Some(grantor(&body)?),
                 r#type: direction(action),
                 db_name: body.text_or("dbName", "")?,
-                collection_name: body.text("collectionName")?,
+                collection_name: body.text_or("collectionName", "")?,
             };
             door.operate_privilege_v2(caller, request).await?
         }

@@ -82,11 +82,12 @@ impl Body {
         self.0.remove(&alike)
     }
 
-    /// A text that must be there.
+    /// A text that must be there; an empty one is not, as in Milvus.
     pub(super) fn text(&self, name: &str) -> Result<String> {
-        match self.get(name) {
-            None => Err(Refusal::Missing(format!("Key: '{name}' is required"))),
-            Some(_) => self.text_or(name, ""),
+        let text = self.text_or(name, "")?;
+        match text.is_empty() {
+            true => Err(Refusal::Missing(format!("Key: '{name}' is required"))),
+            false => Ok(text),
         }
     }
 

@@ -109,11 +109,13 @@ async fn respond(
     let done = match read.await {
         Ok((mut body, _room)) => {
             wide::note(headers, &mut body);
-            let database = headers.get("dbname").and_then(|name| name.to_str().ok());
-            let named = body.text_or("dbName", database.unwrap_or_default());
-            match named {
+            match body.text_or("dbName", "") {
                 Ok(named) => {
-                    let caller = Caller::new(&named, extensions.get().cloned());
+                    let database = match named.as_str() {
+                        "" => database_of(headers),
+                        named => named,
+                    };
+                    let caller = Caller::new(database, extensions.get().cloned());
                     run(door, (path, caller), body).await
                 }
                 Err(refusal) => Err(refusal),
@@ -129,6 +131,15 @@ async fn respond(
     let mut response = told.unwrap_or_else(|refusal| refused(&refusal));
     response.extensions_mut().insert(Outcome { code });
     response
+}
+
+/// The database that headers name: as Milvus' RESTful API has it, or as its calls over gRPC do.
+fn database_of(headers: &HeaderMap) -> &str {
+    let mut named = ["db-name", "dbname"].into_iter().filter_map(|name| {
+        let value = headers.get(name)?;
+        value.to_str().ok().filter(|database| !database.is_empty())
+    });
+    named.next().unwrap_or_default()
 }
 
 /// What a call comes to, as it goes; many rows are written where that may take its time.
