@@ -253,8 +253,10 @@ fn usual_name(collection: &Collection, index: &KeptIndex) -> String {
         FieldStep::Member(name) => name,
         FieldStep::Element(number) => number.to_string(),
     });
-    let steps: Vec<String> = steps.collect();
-    format!("{member}/{}", steps.join("/"))
+    // A path that ends at the field has no step, and adds nothing.
+    let mut name = vec![member];
+    name.extend(steps);
+    name.join("/")
 }
 
 /// Whether two indexes are of one field. JSON has an index for each of the paths into it.
