@@ -86,7 +86,7 @@ class Rest(ClientsTest):
             add(**asked)
             told = self.ask("collections/describe", {"collectionName": "words"})["data"]
             self.assertEqual([one.get("isFunctionOutput", False) for one in told["fields"]], [False, False, False, True])
-            self.assertEqual([(one["name"], one["type"], one["params"]) for one in told["functions"]], [("f", 1, [])])
+            self.assertEqual([(one["name"], one["type"], one["params"]) for one in told["functions"]], [("f", 1, None)])
             (described,) = self.ask("indexes/describe", {"collectionName": "words", "indexName": name})["data"]
             self.assertEqual((described["fieldName"], described["metricType"], described["indexType"]), ("s", "BM25", kind))
             search = {"collectionName": "words", "data": ["ball"], "annsField": "s", "consistencyLevel": "Strong"}
@@ -293,7 +293,10 @@ class Rest(ClientsTest):
                            ("dimension should not be specified", {"vectorFieldType": "SparseFloatVector", "dimension": 4}),
                            ("dimension is required", {"vectorFieldType": "BinaryVector"}),
                            ("binary vector index does not support metric type: L2",
-                            {"vectorFieldType": "BinaryVector", "dimension": 8, "metricType": "L2"})]:
+                            {"vectorFieldType": "BinaryVector", "dimension": 8, "metricType": "L2"}),
+                           ("binary vector index does not support metric type: MHJACCARD",
+                            {"vectorFieldType": "BinaryVector", "dimension": 8, "metricType": "MHJACCARD"}),
+                           ("only BM25 Function output field", {"vectorFieldType": "SparseFloatVector", "metricType": "BM25"})]:
             self.assertIn(said, make(1100, **more)["message"])
         # What is refused leaves nothing behind.
         self.assertEqual(self.ask("collections/has", {"collectionName": "others"})["data"], {"has": False})

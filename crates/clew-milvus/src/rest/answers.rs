@@ -135,6 +135,11 @@ fn default_value(value: &ValueField) -> Option<Value> {
 }
 
 fn function(function: &FunctionSchema) -> Value {
+    // A function without parameters has none, rather than a list of none, as Milvus tells it.
+    let params = match function.params.is_empty() {
+        true => Value::Null,
+        false => pairs(&function.params),
+    };
     json!({
         "id": function.id,
         "name": function.name,
@@ -143,7 +148,7 @@ fn function(function: &FunctionSchema) -> Value {
         "type": function.r#type,
         "inputFieldNames": function.input_field_names,
         "outputFieldNames": function.output_field_names,
-        "params": pairs(&function.params),
+        "params": params,
     })
 }
 

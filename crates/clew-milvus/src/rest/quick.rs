@@ -24,6 +24,7 @@ pub(super) fn read(body: &Body) -> Result<(CollectionSchema, Value)> {
     let data_type = vector_type(&body.text_or("vectorFieldType", "FloatVector")?)?;
     let name = body.text_or("vectorFieldName", "vector")?;
     let metric = body.text_or("metricType", "")?;
+    check_metric(data_type, &metric)?;
     let given = Some(metric.as_str());
     let metric = metric_of(&Field::named(&name, data_type), given)?.name();
     let vector = FieldSchema {
@@ -44,6 +45,20 @@ pub(super) fn read(body: &Body) -> Result<(CollectionSchema, Value)> {
         ..CollectionSchema::default()
     };
     Ok((schema, json!({"fieldName": name, "metricType": metric})))
+}
+
+/// Refuses metrics of what only a function fills: there is none here, and no row would be found by them.
+fn check_metric(data_type: DataType, metric: &str) -> Result<()> {
+    let said = match (data_type, metric.to_ascii_uppercase().as_str()) {
+        (DataType::BinaryVector, "MHJACCARD") => {
+            format!("binary vector index does not support metric type: {metric}")
+        }
+        (DataType::SparseFloatVector, "BM25") => {
+            "only BM25 Function output field support BM25 metric type".to_string()
+        }
+        _ => return Ok(()),
+    };
+    Err(MilvusError::invalid(said).into())
 }
 
 fn vector_type(name: &str) -> Result<DataType> {
