@@ -213,6 +213,7 @@ class Mistakes(Session):
             (1100, "invalid dimension: 32769", lambda: client.create_collection("wide", dimension=32769)),
             (1601, "bare", lambda: client.create_alias("right", "bare")),
             (1600, "nope", lambda: client.alter_alias("right", "nope")),
+            (100, "collection not found[collection=nowhere]", lambda: client.alter_alias("nowhere", "nope")),
             (800, "nope", lambda: pymilvus.MilvusClient(uri=self.uri, db_name="nope").list_collections()),
         ]:
             self.refused(code, said, call)

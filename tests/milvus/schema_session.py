@@ -90,6 +90,8 @@ class Schemas(Session):
                      lambda: client.add_function_field("words", other, bm25("f", "text", "sparse"), of_other))
         self.refused(1100, "must set enable_analyzer to true",
                      lambda: client.add_function_field("words", sparse, bm25("f", "tag", "sparse"), of_words))
+        self.refused(100, "can't find collection",
+                     lambda: client.add_function_field("nowhere", sparse, bm25("f", "text", "sparse"), of_words))
         for _ in range(2):
             client.add_function_field("words", sparse, bm25("f", "text", "sparse"), of_words)
             self.same(self.names("words"), [*PLACES, "sparse"], "the field that it fills")

@@ -42,6 +42,9 @@ pub(crate) enum MilvusError {
         database: String,
         collection: String,
     },
+    /// The same where an alias is to go to it.
+    #[error("collection not found[collection={0}]")]
+    NoCollectionForAlias(String),
     /// Rows were packed for a schema that is no longer the collection's; clients ask for it and pack them again.
     #[error("collection schema mismatch[collection={0}]")]
     SchemaMismatch(String),
@@ -232,9 +235,9 @@ impl MilvusError {
             MilvusError::RateLimit(_) => 8,
             MilvusError::ForceDenied(_) => 9,
             MilvusError::TooFewNodes(_) => 12,
-            MilvusError::CollectionNotFound { .. } | MilvusError::CannotFindCollection { .. } => {
-                100
-            }
+            MilvusError::CollectionNotFound { .. }
+            | MilvusError::CannotFindCollection { .. }
+            | MilvusError::NoCollectionForAlias(_) => 100,
             MilvusError::CollectionNotLoaded(_) | MilvusError::NotLoadedTo(..) => 101,
             MilvusError::TooManyCollections { .. } => 102,
             MilvusError::NotFullyLoaded(_) => 103,
@@ -289,7 +292,8 @@ impl From<MilvusError> for Status {
         Status {
             error_code: match &error {
                 MilvusError::CollectionNotFound { .. }
-                | MilvusError::CannotFindCollection { .. } => OLD_COLLECTION_NOT_FOUND,
+                | MilvusError::CannotFindCollection { .. }
+                | MilvusError::NoCollectionForAlias(_) => OLD_COLLECTION_NOT_FOUND,
                 MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
                 MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
                 MilvusError::ForceDenied(_) => OLD_FORCE_DENY,

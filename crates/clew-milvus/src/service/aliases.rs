@@ -46,7 +46,14 @@ impl Service {
     ) -> Result<proto::Status> {
         let database = call.database(&request.db_name);
         NameOf::Alias.check(&request.alias)?;
-        self.open(&call, (database, &request.collection_name), Purpose::Show)?;
+        let name = request.collection_name.as_str();
+        self.open(&call, (database, name), Purpose::Show)
+            .map_err(|error| match error {
+                MilvusError::CollectionNotFound { .. } => {
+                    MilvusError::NoCollectionForAlias(name.to_string())
+                }
+                other => other,
+            })?;
         self.check_no_collection(&call, database, &request.alias)?;
         self.index_of_alias(database, &request.alias)?;
         self.put_alias(call, request, Taken::Moved).await

@@ -85,15 +85,15 @@ impl Service {
     ) -> Result<AlterCollectionSchemaResponse> {
         let place = (request.db_name, request.collection_name);
         let action = request.action.unwrap_or_default();
-        match (action.add_request, action.drop_request) {
-            (Some(added), None) => self.add_to_schema(call, place, added).await?,
-            (None, Some(dropped)) => self.drop_from_schema(call, place, dropped).await?,
-            _ => {
-                return Err(MilvusError::invalid(
-                    "a change of the schema either adds or drops something",
-                ));
-            }
-        }
+        let changed = match (action.add_request, action.drop_request) {
+            (Some(added), None) => self.add_to_schema(call, place, added).await,
+            (None, Some(dropped)) => self.drop_from_schema(call, place, dropped).await,
+            _ => Err(MilvusError::invalid(
+                "a change of the schema either adds or drops something",
+            )),
+        };
+        // Milvus looks at the schema first, and has other words there where there is none.
+        changed.map_err(MilvusError::of_description)?;
         Ok(AlterCollectionSchemaResponse::default())
     }
 
