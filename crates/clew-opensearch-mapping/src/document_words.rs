@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use clew_schema::{DocumentError, UnfitKind, ValueProblem};
+use clew_schema::{DocumentError, JsonFault, TextPlace, UnfitKind, ValueProblem};
 use serde_json::Value;
 
 use crate::template::java_text;
@@ -10,9 +10,34 @@ use crate::words::{ILLEGAL, MALFORMED};
 
 const UNPARSED: &str = "parsing_exception";
 
-/// How it is told that a value has no text, or is no number; the reader of JSON says so.
+/// How it is told that a value has no text; the reader of JSON says so.
 const NO_TEXT: &str = "Can't get text on a ";
-const NOT_NUMERIC: &str = "Current token (";
+
+/// A place as the reader of JSON writes it, which does not say in which text; of the whole it tells no more than the line.
+pub fn source_place(line: usize, column: Option<usize>) -> String {
+    let column = column.map_or(String::new(), |column| format!(", column: {column}"));
+    format!(
+        "[Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: {line}{column}]"
+    )
+}
+
+/// What is told of a text that is no JSON: type and reason.
+pub fn fault_cause(fault: &JsonFault) -> (&'static str, String) {
+    let kind = if fault.is_end {
+        "json_e_o_f_exception"
+    } else {
+        "json_parse_exception"
+    };
+    (kind, behind(&fault.words(source_place), fault.place))
+}
+
+/// What is told, with the place.
+fn behind(told: &str, place: TextPlace) -> String {
+    format!(
+        "{told}\n at {}",
+        source_place(place.line, Some(place.column))
+    )
+}
 
 /// Whether values of the type are places, of which OpenSearch shows no preview.
 fn is_place(type_name: &str) -> bool {
@@ -48,6 +73,16 @@ pub fn document_error_type(error: &DocumentError) -> &'static str {
 /// OpenSearch's sentence for it, which may name the document.
 pub fn document_reason(error: &DocumentError, id: &str) -> String {
     match error {
+        DocumentError::Malformed {
+            value_of: Some(value_of),
+            ..
+        } => {
+            let (field, type_name) = value_of.as_ref();
+            unfit_words((field, type_name), "", id)
+        }
+        DocumentError::Metadata { field, value } => {
+            unfit_words((field, field), &java_preview(value), id)
+        }
         DocumentError::Malformed { .. }
         | DocumentError::NotAnObject
         | DocumentError::Name { .. }
@@ -62,33 +97,43 @@ pub fn document_reason(error: &DocumentError, id: &str) -> String {
             type_name,
             preview,
             cause,
-        } => {
-            let preview = shown_preview(preview, cause);
-            format!(
-                "failed to parse field [{field}] of type [{type_name}] in document with id '{id}'. Preview of field's value: '{preview}'"
-            )
-        }
+        } => unfit_words((field, type_name), &shown_preview(preview, cause), id),
         DocumentError::NotFlat { .. }
         | DocumentError::NotAnObjectField { .. }
         | DocumentError::Strict { .. }
         | DocumentError::ImmenseTerm { .. }
-        | DocumentError::Metadata { .. }
         | DocumentError::ThroughNested { .. }
         | DocumentError::TooManyNested { .. }
         | DocumentError::Refused { .. } => error.to_string(),
     }
 }
 
+/// That a value does not fit its field.
+fn unfit_words((field, type_name): (&str, &str), preview: &str, id: &str) -> String {
+    format!(
+        "failed to parse field [{field}] of type [{type_name}] in document with id '{id}'. Preview of field's value: '{preview}'"
+    )
+}
+
 /// The beginning of a value; an object where none can be is shown as Java shows its maps, if all of it is there.
 fn shown_preview<'p>(preview: &'p str, cause: &ValueProblem) -> Cow<'p, str> {
-    let is_object =
-        matches!(cause, ValueProblem::Other { reason } if reason.contains("START_OBJECT"));
-    if !is_object {
-        return Cow::Borrowed(preview);
+    let is_object = match cause {
+        ValueProblem::Other { reason } => reason.contains("START_OBJECT"),
+        ValueProblem::NotNumeric { token, .. } => *token == "START_OBJECT",
+        ValueProblem::NotANumber { .. } | ValueProblem::NoNumber { .. } => false,
+    };
+    if is_object {
+        java_preview(preview)
+    } else {
+        Cow::Borrowed(preview)
     }
-    match serde_json::from_str::<Value>(preview) {
-        Ok(object) => Cow::Owned(java_text(&object)),
-        Err(_) => Cow::Borrowed(preview),
+}
+
+/// A value as Java shows it, if all of it is there.
+fn java_preview(written: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<Value>(written) {
+        Ok(value) => Cow::Owned(java_text(&value)),
+        Err(_) => Cow::Borrowed(written),
     }
 }
 
@@ -96,14 +141,12 @@ fn shown_preview<'p>(preview: &'p str, cause: &ValueProblem) -> Cow<'p, str> {
 pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
     match error {
         DocumentError::Malformed {
-            reason,
-            line,
-            column,
-            ..
-        } => Some((
-            "json_parse_exception",
-            format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
-        )),
+            fault: Some(fault), ..
+        } => Some(fault_cause(fault)),
+        DocumentError::Malformed { reason, place, .. } => {
+            Some(("json_parse_exception", behind(reason, *place)))
+        }
+        DocumentError::Metadata { .. } => Some((MALFORMED, error.to_string())),
         DocumentError::Unfit { kind, reason } => {
             let kind = match kind {
                 UnfitKind::Illegal => ILLEGAL,
@@ -137,16 +180,23 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
                 }
                 ValueProblem::NotANumber { .. } => "number_format_exception",
                 ValueProblem::NoNumber { .. } => UNPARSED,
+                ValueProblem::NotNumeric { .. } => "json_parse_exception",
                 ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {
                     "illegal_state_exception"
-                }
-                ValueProblem::Other { reason } if reason.starts_with(NOT_NUMERIC) => {
-                    "json_parse_exception"
                 }
                 ValueProblem::Other { .. } if *type_name == "geo_point" => "parse_exception",
                 ValueProblem::Other { .. } => ILLEGAL,
             };
-            Some((kind, cause.to_string()))
+            let told = cause.to_string();
+            Some((
+                kind,
+                match cause {
+                    ValueProblem::NotNumeric {
+                        place: Some(place), ..
+                    } => behind(&told, *place),
+                    _ => told,
+                },
+            ))
         }
         DocumentError::ImmenseTerm { length, max, .. } => Some((
             "max_bytes_length_exceeded_exception",
@@ -155,7 +205,6 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
         DocumentError::NotFlat { .. }
         | DocumentError::NotAnObjectField { .. }
         | DocumentError::Strict { .. }
-        | DocumentError::Metadata { .. }
         | DocumentError::ThroughNested { .. }
         | DocumentError::TooManyNested { .. }
         | DocumentError::Refused { .. } => None,

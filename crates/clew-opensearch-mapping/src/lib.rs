@@ -69,7 +69,9 @@ use clew_schema::{Mapping, MappingError, MappingReader};
 use serde_json::Value;
 
 pub use derived::read_derived;
-pub use document_words::{document_cause, document_error_type, document_reason};
+pub use document_words::{
+    document_cause, document_error_type, document_reason, fault_cause, source_place,
+};
 pub use read::read;
 pub use show::shown;
 pub use usual_space::{check_space, set_usual_space};

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Rooms, lowest first: `glob`, `percent` (texts as addresses of the web write them), `parsed_json` (what JSON takes once it is read),
-//! `plain` (values as texts), `addresses` (of the internet), `checked` (bytes held against their sums), `pieces` (bytes longer than a
+//! `json_fault` (what is wrong with a text that is none), `plain` (values as texts), `addresses` (of the internet), `checked` (bytes held against their sums), `pieces` (bytes longer than a
 //! column's values), `sources`, `geo`, `date`, `similarity`, `completion`, `mapping`, `document`.
 //!
 //! Deliberately absent: segments, queries, shards.
@@ -28,6 +28,8 @@ pub mod glob;
 pub mod percent;
 
 mod parsed_json;
+
+mod json_fault;
 
 mod plain;
 
@@ -67,6 +69,7 @@ pub use document::{
     check_vector_element, feature_code, feature_weight, lacks_object_vectors, restore_vectors,
     restored, values_at, wanted_span,
 };
+pub use json_fault::{JsonFault, TextPlace};
 pub use mapping::{
     AliasProblem, AnalyzerChoice, CompressionLevel, DOC_COUNT, DerivedField, DerivedKind,
     DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf, FieldParameter, FieldSettings,

@@ -124,7 +124,11 @@ pub(crate) fn mapping_cause(error: &MappingError) -> Cause {
 }
 
 /// Errors of OpenSearch's own, which are the root of what is told around them.
-const OWN_ROOTS: [&str; 2] = ["parse_exception", "parsing_exception"];
+const OWN_ROOTS: [&str; 3] = [
+    "mapper_parsing_exception",
+    "parse_exception",
+    "parsing_exception",
+];
 
 /// What is wrong with a document.
 fn document_error(id: &str, error: &DocumentError) -> ApiError {

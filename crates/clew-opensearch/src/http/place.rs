@@ -1,6 +1,7 @@
 //! Where something stands in the text of a request's body. Readers of bodies see values alone; what they refuse names the
 //! value, and whoever has the text finds its line and column there, once and for an error only.
 
+use clew_schema::TextPlace;
 use serde_json::{Map, Value};
 
 /// What of a value is meant.
@@ -123,10 +124,8 @@ pub(crate) fn token(value: &Value) -> &'static str {
 
 /// Line and column of a byte of a text, both from 1.
 pub(crate) fn line_and_column(text: &[u8], at: usize) -> (usize, usize) {
-    let before = &text[..at.min(text.len())];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let in_line = before.iter().rev().take_while(|byte| **byte != b'\n');
-    (line, in_line.count() + 1)
+    let TextPlace { line, column } = TextPlace::of(text, at);
+    (line, column)
 }
 
 /// The place of the quote that ends the string which begins at a quote.

@@ -373,9 +373,7 @@ fn whole_part(text: &str, coerce: bool) -> Result<Option<i64>, Misfit> {
 
 fn not_numeric<T>(value: bool) -> Result<T, Misfit> {
     let token = if value { "VALUE_TRUE" } else { "VALUE_FALSE" };
-    misfit(format!(
-        "Current token ({token}) not numeric, can not use numeric value accessors"
-    ))
+    misfit(ValueProblem::NotNumeric { token, place: None })
 }
 
 /// What is kept of a `rank_feature`.

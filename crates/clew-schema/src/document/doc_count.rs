@@ -44,23 +44,20 @@ impl Walk<'_, '_> {
 
 /// The number, or why the value is none.
 fn count(kind: JsonKind, written: &str) -> std::result::Result<i64, ValueProblem> {
-    let token = match kind {
+    match kind {
         JsonKind::Number => {
             let whole = written.strip_suffix(".0").unwrap_or(written);
-            return match whole.parse::<i64>() {
+            match whole.parse::<i64>() {
                 Ok(count @ 1..) => Ok(count),
                 Ok(_) => Err(format!("Field [{DOC_COUNT}] must be a positive integer.").into()),
                 Err(_) => {
                     let reason = format!("{written} cannot be converted to Long without data loss");
                     Err(reason.into())
                 }
-            };
+            }
         }
-        JsonKind::Text => "VALUE_STRING",
-        JsonKind::Bool => "VALUE_BOOLEAN",
-        JsonKind::Object => "START_OBJECT",
-        JsonKind::Array => "START_ARRAY",
-        JsonKind::Null => "VALUE_NULL",
-    };
-    Err(ValueProblem::NoNumber { token })
+        other => Err(ValueProblem::NoNumber {
+            token: other.token(),
+        }),
+    }
 }

@@ -2,22 +2,23 @@
 //! kind is called, its protocol says.
 
 use super::json::JsonError;
+use crate::json_fault::{JsonFault, TextPlace};
 use crate::mapping::NameProblem;
 
 /// Why a document was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The text is no JSON.
-    #[error("failed to parse: {reason} at line {line}, column {column}")]
+    /// The text is no JSON, or none that is read.
+    #[error("failed to parse: {reason} at line {}, column {}", .place.line, .place.column)]
     Malformed {
         /// What is wrong there.
         reason: String,
-        /// The byte where it is.
-        offset: usize,
-        /// Its line, from 1.
-        line: usize,
-        /// Its column in bytes, from 1.
-        column: usize,
+        /// Where it is.
+        place: TextPlace,
+        /// The same as other readers of JSON tell it, where they would not read it either.
+        fault: Option<Box<JsonFault>>,
+        /// The field whose text it is, and the field's type.
+        value_of: Option<Box<(String, &'static str)>>,
     },
     /// The text is JSON, but not an object.
     #[error("failed to parse: document is not an object")]
@@ -83,6 +84,8 @@ pub enum DocumentError {
     Metadata {
         /// Its name.
         field: String,
+        /// The value that it was to have.
+        value: String,
     },
     /// A name cannot be one of a field.
     #[error("{}", name_words(name, *problem))]
@@ -141,6 +144,14 @@ pub enum ValueProblem {
         /// What is there.
         token: &'static str,
     },
+    /// It is no number where only one can be.
+    #[error("Current token ({token}) not numeric, can not use numeric value accessors")]
+    NotNumeric {
+        /// What is there.
+        token: &'static str,
+        /// The place behind that, where it is known.
+        place: Option<TextPlace>,
+    },
     /// It is of the wrong kind or out of range.
     #[error("{reason}")]
     Other {
@@ -152,6 +163,17 @@ pub enum ValueProblem {
 impl ValueProblem {
     pub(super) fn not_a_number(text: impl Into<String>) -> Self {
         ValueProblem::NotANumber { text: text.into() }
+    }
+
+    /// The same with the place behind the value, if that is told of it.
+    pub(super) fn placed(self, behind: impl FnOnce() -> TextPlace) -> Self {
+        match self {
+            ValueProblem::NotNumeric { token, place: None } => ValueProblem::NotNumeric {
+                token,
+                place: Some(behind()),
+            },
+            other => other,
+        }
     }
 }
 
@@ -217,18 +239,14 @@ impl DocumentError {
         }
     }
 
-    /// The error of a reader, with the line and column of its place.
+    /// The error of a reader, with the line and column of its place. Costs a walk through the text.
     pub(super) fn malformed(error: JsonError, source: &[u8]) -> Self {
-        let before = &source[..error.offset.min(source.len())];
-        let line_start = before
-            .iter()
-            .rposition(|b| *b == b'\n')
-            .map_or(0, |at| at + 1);
+        let fault = error.is_syntax.then(|| JsonFault::of(source)).flatten();
         DocumentError::Malformed {
             reason: error.reason,
-            offset: error.offset,
-            line: before.iter().filter(|b| **b == b'\n').count() + 1,
-            column: before.len() - line_start + 1,
+            place: TextPlace::of(source, error.offset),
+            fault: fault.map(Box::new),
+            value_of: error.value_of,
         }
     }
 }

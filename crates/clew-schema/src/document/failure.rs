@@ -27,26 +27,41 @@ impl From<DocumentError> for Failure {
     }
 }
 
+/// A text that cannot be read, told as that of its field.
+pub(super) fn unreadable(failure: Failure, field: &MappedField) -> Failure {
+    match failure {
+        Failure::Json(error) if error.is_syntax => Failure::Json(JsonError {
+            value_of: Some(Box::new((field.path.clone(), field.kind.type_name()))),
+            ..error
+        }),
+        other => other,
+    }
+}
+
 pub(super) fn alias_written(name: &str) -> Failure {
     let reason = format!("Cannot write to a field alias [{name}].");
     DocumentError::Refused { reason }.into()
 }
 
 pub(super) fn misfit(field: &MappedField, value: &str, cause: impl Into<ValueProblem>) -> Failure {
+    DocumentError::Field {
+        field: field.path.clone(),
+        type_name: field.kind.type_name(),
+        preview: preview(value),
+        cause: cause.into(),
+    }
+    .into()
+}
+
+/// The beginning of a value.
+pub(super) fn preview(value: &str) -> String {
     let mut end = value.len().min(PREVIEW_BYTES);
     while !value.is_char_boundary(end) {
         end -= 1;
     }
-    let preview = if end < value.len() {
+    if end < value.len() {
         format!("{}...", &value[..end])
     } else {
         value.to_string()
-    };
-    DocumentError::Field {
-        field: field.path.clone(),
-        type_name: field.kind.type_name(),
-        preview,
-        cause: cause.into(),
     }
-    .into()
 }

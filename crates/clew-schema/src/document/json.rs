@@ -3,11 +3,17 @@
 
 use std::borrow::Cow;
 
-/// Where and why text is no JSON.
+use crate::json_fault::TextPlace;
+
+/// Where and why text is no JSON, or none that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonError {
     pub(super) offset: usize,
     pub(super) reason: String,
+    /// Whether the text is no JSON.
+    pub(super) is_syntax: bool,
+    /// The field whose text it is, and the field's type.
+    pub(super) value_of: Option<Box<(String, &'static str)>>,
 }
 
 /// Arrays and objects inside each other that are read.
@@ -27,10 +33,25 @@ pub(super) enum JsonKind {
     Null,
 }
 
-/// A name of an object, with the byte it starts at.
+impl JsonKind {
+    /// What readers of JSON call the beginning of such a value.
+    pub(super) fn token(self) -> &'static str {
+        match self {
+            JsonKind::Object => "START_OBJECT",
+            JsonKind::Array => "START_ARRAY",
+            JsonKind::Text => "VALUE_STRING",
+            JsonKind::Number => "VALUE_NUMBER",
+            JsonKind::Bool => "VALUE_BOOLEAN",
+            JsonKind::Null => "VALUE_NULL",
+        }
+    }
+}
+
+/// A name of an object, with the byte it starts at and the one behind it.
 pub(super) struct Member<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// JSON text and a place in it.
@@ -48,6 +69,8 @@ impl<'a> JsonReader<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| JsonError {
             offset: error.valid_up_to(),
             reason: "Invalid UTF-8".to_string(),
+            is_syntax: false,
+            value_of: None,
         })?;
         Ok(JsonReader {
             text,
@@ -65,26 +88,58 @@ impl<'a> JsonReader<'a> {
         self.text.as_bytes()
     }
 
+    /// Refuses what is JSON all the same.
     pub(super) fn fail<T>(&self, reason: impl Into<String>) -> Result<T> {
+        self.fail_at(self.at, reason)
+    }
+
+    /// The same, of another place.
+    pub(super) fn fail_at<T>(&self, offset: usize, reason: impl Into<String>) -> Result<T> {
         Err(JsonError {
-            offset: self.at,
+            offset,
             reason: reason.into(),
+            is_syntax: false,
+            value_of: None,
         })
+    }
+
+    /// Refuses what is no JSON.
+    pub(super) fn broken<T>(&self, reason: impl Into<String>) -> Result<T> {
+        self.fail(reason).map_err(|error| JsonError {
+            is_syntax: true,
+            ..error
+        })
+    }
+
+    /// Where a byte of the text is.
+    pub(super) fn place(&self, at: usize) -> TextPlace {
+        TextPlace::of(self.bytes(), at)
+    }
+
+    /// Where the first token of the next value ends, of which [`kind`](Self::kind) has told that it is no number.
+    pub(super) fn place_behind(&self, kind: JsonKind) -> TextPlace {
+        let length = match kind {
+            JsonKind::Null => "null".len(),
+            JsonKind::Bool if self.byte() == Some(b'f') => "false".len(),
+            JsonKind::Bool => "true".len(),
+            JsonKind::Object | JsonKind::Array | JsonKind::Text | JsonKind::Number => 1,
+        };
+        self.place(self.at + length)
     }
 
     fn unexpected<T>(&self, wanted: &str) -> Result<T> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match rest.chars().next() {
-            Some(found) => self.fail(format!(
+            Some(found) => self.broken(format!(
                 "Unexpected character ('{}' (code {})): expected {wanted}",
                 found.escape_default(),
                 u32::from(found)
             )),
-            None => self.fail(format!("Unexpected end-of-input: expected {wanted}")),
+            None => self.broken(format!("Unexpected end-of-input: expected {wanted}")),
         }
     }
 
-    fn byte(&self) -> Option<u8> {
+    pub(super) fn byte(&self) -> Option<u8> {
         self.bytes().get(self.at).copied()
     }
 
@@ -132,12 +187,13 @@ impl<'a> JsonReader<'a> {
         }
         let start = self.at;
         let name = self.string()?;
+        let end = self.at;
         self.skip_space();
         if self.byte() != Some(b':') {
             return self.unexpected("a colon to separate field name and value");
         }
         self.at += 1;
-        Ok(Some(Member { name, start }))
+        Ok(Some(Member { name, start, end }))
     }
 
     /// Whether an array has another element, before which the reader then stands.
@@ -179,14 +235,14 @@ impl<'a> JsonReader<'a> {
                 self.at += length;
                 match rest[length] {
                     byte @ (b'"' | b'\\') => Ok(byte),
-                    control => self.fail(format!(
+                    control => self.broken(format!(
                         "Illegal unquoted character ((CTRL-CHAR, code {control})): has to be escaped using backslash to be included in string value"
                     )),
                 }
             }
             None => {
                 self.at = self.text.len();
-                self.fail("Unexpected end-of-input in string value")
+                self.broken("Unexpected end-of-input in string value")
             }
         }
     }
@@ -252,7 +308,7 @@ impl<'a> JsonReader<'a> {
     fn four_digits(&mut self) -> Result<u32> {
         let digits = self.text.get(self.at..self.at + 4).unwrap_or_default();
         if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return self.fail("Unexpected character: expected 4 hexadecimal digits");
+            return self.broken("Unexpected character: expected 4 hexadecimal digits");
         }
         self.at += 4;
         Ok(u32::from_str_radix(digits, 16).unwrap_or(0xfffd))
@@ -332,7 +388,7 @@ impl<'a> JsonReader<'a> {
 
     fn word(&mut self, word: &str) -> Result<()> {
         if !self.bytes()[self.at..].starts_with(word.as_bytes()) {
-            return self.fail(format!("Unrecognized token: was expecting '{word}'"));
+            return self.broken(format!("Unrecognized token: was expecting '{word}'"));
         }
         self.at += word.len();
         Ok(())
@@ -375,13 +431,20 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Makes sure that nothing but white space follows.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    /// What else stands behind the document: white space, or the beginning of another value.
+    pub(super) fn behind(&mut self) -> Result<Option<JsonKind>> {
         self.skip_space();
-        if self.at < self.text.len() {
-            return self.unexpected("the end of the document");
+        if self.at >= self.text.len() {
+            return Ok(None);
         }
-        Ok(())
+        let kind = self.kind()?;
+        match kind {
+            JsonKind::Number => drop(self.number()?),
+            JsonKind::Bool => drop(self.boolean()?),
+            JsonKind::Null => self.null()?,
+            JsonKind::Object | JsonKind::Array | JsonKind::Text => {}
+        }
+        Ok(Some(kind))
     }
 }
 

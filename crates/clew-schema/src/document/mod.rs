@@ -24,6 +24,7 @@ mod object_vectors;
 pub(crate) mod ranges;
 mod restore;
 mod sparse;
+mod unmapped;
 mod vector;
 mod walk;
 mod whole;

@@ -81,8 +81,9 @@ pub(super) fn read(
             }
             _ => {
                 reader.at = at;
-                return reader
-                    .fail("Unexpected end of a number: expected comma to separate Array entries");
+                return reader.broken(
+                    "Unexpected end of a number: expected comma to separate Array entries",
+                );
             }
         }
     }
@@ -105,11 +106,10 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonE
             text.trim()
         }
         other => {
-            let token = token_name(other);
-            return Ok(Err(format!(
-                "Current token ({token}) not numeric, can not use numeric value accessors"
-            )
-            .into()));
+            return Ok(Err(ValueProblem::NotNumeric {
+                token: token_name(reader, other),
+                place: Some(reader.place_behind(other)),
+            }));
         }
     };
     Ok(match read_f32(digits.as_bytes(), 0) {
@@ -119,14 +119,13 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonE
     })
 }
 
-fn token_name(kind: JsonKind) -> &'static str {
+/// What the reader itself calls the value that it stands before.
+fn token_name(reader: &JsonReader<'_>, kind: JsonKind) -> &'static str {
     match kind {
-        JsonKind::Object => "START_OBJECT",
-        JsonKind::Array => "START_ARRAY",
-        JsonKind::Text => "VALUE_STRING",
         JsonKind::Number => "VALUE_NUMBER_FLOAT",
-        JsonKind::Bool => "VALUE_BOOLEAN",
-        JsonKind::Null => "VALUE_NULL",
+        JsonKind::Bool if reader.byte() == Some(b'f') => "VALUE_FALSE",
+        JsonKind::Bool => "VALUE_TRUE",
+        other => other.token(),
     }
 }
 

@@ -10,13 +10,15 @@ use super::collect::{Cuts, Values};
 use super::convert::{
     ImmenseTerm, Misfit, Scalar, TERM_BYTES_MAX, check_terms, convert, geo_point,
 };
-use super::dynamic::{Inference, Maker};
-use super::error::DocumentError;
-use super::failure::{Result, alias_written, misfit};
+use super::dynamic::Inference;
+use super::error::{DocumentError, UnfitKind, ValueProblem};
+use super::failure::{Result, alias_written, misfit, unreadable};
 use super::json::{JsonKind, JsonReader, NESTING_MAX, too_deep};
 use super::names::Names;
 use super::nested::NestedObjects;
+use super::unmapped::not_an_object;
 use crate::geo::GeoPoint;
+use crate::json_fault::TextPlace;
 use crate::mapping::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf, FloatKind, MappedField, Mapping,
     MappingNode, NameProblem, ObjectNode, is_metadata,
@@ -60,6 +62,8 @@ enum Place<'m> {
     },
     /// The number of documents that the document stands for.
     DocCount,
+    /// What only the server may set.
+    Metadata,
     /// That nobody looks.
     Ignored,
 }
@@ -91,7 +95,17 @@ impl<'m, 'a> Walk<'m, 'a> {
         let mapping = self.mapping;
         self.object(Some(&mapping.tree))?;
         self.keep_ignored();
-        Ok(self.reader.finish()?)
+        match self.reader.behind()? {
+            None => Ok(()),
+            Some(kind) => Err(DocumentError::Unfit {
+                kind: UnfitKind::Illegal,
+                reason: format!(
+                    "Malformed content, found extra data after parsing: {}",
+                    kind.token()
+                ),
+            }
+            .into()),
+        }
     }
 
     /// Walks an object; without a node all its names are new.
@@ -111,10 +125,12 @@ impl<'m, 'a> Walk<'m, 'a> {
             if path_length > 0 {
                 self.path.push('.');
             }
+            let name_start = self.path.len();
             self.path.push_str(&member.name);
             if !names.insert(member.name) {
-                self.reader
-                    .fail::<()>(format!("Duplicate field '{}'", self.path))?;
+                let name = self.path.get(name_start..).unwrap_or_default();
+                let reason = format!("Duplicate field '{name}'");
+                self.reader.fail_at::<()>(member.end, reason)?;
             }
             if self.is_cut(place)? {
                 self.value(place)?;
@@ -164,8 +180,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             return Ok(Place::DocCount);
         }
         if self.path.is_empty() && is_metadata(name) {
-            let field = name.to_string();
-            return Err(DocumentError::Metadata { field }.into());
+            return Ok(Place::Metadata);
         }
         if let Some(problem) = NameProblem::of(name) {
             let name = name.to_string();
@@ -186,14 +201,13 @@ impl<'m, 'a> Walk<'m, 'a> {
                 Some(MappingNode::Object(next)) => object = next,
                 Some(MappingNode::Leaf(leaf)) => {
                     let found = self.field(leaf.id);
-                    let reason = format!(
-                        "Could not dynamically add mapping for field [{name}]. Existing mapping for [{}] must be of type object but found [{}].",
-                        found.path,
-                        found.kind.type_name()
-                    );
-                    return Err(DocumentError::Refused { reason }.into());
+                    let type_name = found.kind.type_name();
+                    return Err(not_an_object(name, &found.path, type_name).into());
                 }
                 Some(MappingNode::Alias(_)) => return Err(alias_written(name)),
+                None if behind == 0 && self.is_of_server(part) => {
+                    return Err(not_an_object(name, part, part).into());
+                }
                 None => {
                     let before = name[..behind].trim_end_matches('.');
                     return self.find_nothing(object.dynamic, before, part);
@@ -202,6 +216,12 @@ impl<'m, 'a> Walk<'m, 'a> {
             behind = end + 1;
         }
         Ok(Place::Ignored)
+    }
+
+    /// Whether the document itself cannot have a name's beginning; what was accepted once stays so.
+    fn is_of_server(&self, name: &str) -> bool {
+        let is_known = name == DOC_COUNT || is_metadata(name);
+        is_known && self.path.is_empty() && !self.mapping.is_frozen()
     }
 
     /// What becomes of a name that an object lacks.
@@ -249,6 +269,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             Place::Known(MappingNode::Alias(_)) => Err(alias_written(&self.path)),
             Place::New => self.new_value(),
             Place::DocCount => self.doc_count(),
+            Place::Metadata => self.metadata(),
             Place::Templates { is_strict } => self.templated_value(is_strict),
             Place::Ignored => Ok(self.reader.skip_value()?),
         }
@@ -313,61 +334,17 @@ impl<'m, 'a> Walk<'m, 'a> {
                 }
             }
             _ => {
-                let scalar = self.scalar(kind)?;
+                let scalar = self.scalar(kind);
+                let scalar = scalar.map_err(|failure| match kind {
+                    JsonKind::Text => unreadable(failure, field),
+                    _ => failure,
+                })?;
                 self.add(leaf, &scalar)
             }
         }
     }
 
-    fn new_value(&mut self) -> Result<()> {
-        let kind = self.reader.kind()?;
-        match kind {
-            JsonKind::Object if self.new_fields.infer_object(self.mapping, &self.path) => {
-                // It is walked again when the mapping has what the template makes of it.
-                Ok(self.reader.skip_value()?)
-            }
-            JsonKind::Object => self.object(None),
-            JsonKind::Array => self.elements(Self::new_value),
-            JsonKind::Null => Ok(self.reader.null()?),
-            _ => {
-                let scalar = self.scalar(kind)?;
-                let (mapping, path) = (self.mapping, &self.path);
-                self.new_fields.infer(mapping, path, &scalar, Maker::Values);
-                Ok(())
-            }
-        }
-    }
-
-    /// A value at a name that only a template can make a field of.
-    fn templated_value(&mut self, is_strict: bool) -> Result<()> {
-        let kind = self.reader.kind()?;
-        let is_made = match kind {
-            JsonKind::Array => return self.elements(|walk| walk.templated_value(is_strict)),
-            JsonKind::Null => return Ok(self.reader.null()?),
-            JsonKind::Object => {
-                self.reader.skip_value()?;
-                self.new_fields.infer_object(self.mapping, &self.path)
-            }
-            _ => {
-                let scalar = self.scalar(kind)?;
-                let (mapping, path) = (self.mapping, &self.path);
-                self.new_fields
-                    .infer(mapping, path, &scalar, Maker::Templates)
-            }
-        };
-        if is_made || !is_strict {
-            return Ok(());
-        }
-        let (within, field) = self.path.rsplit_once('.').unwrap_or(("_doc", &self.path));
-        Err(DocumentError::Strict {
-            dynamic: "strict_allow_templates",
-            field: field.to_string(),
-            within: within.to_string(),
-        }
-        .into())
-    }
-
-    fn scalar(&mut self, kind: JsonKind) -> Result<Scalar<'a>> {
+    pub(super) fn scalar(&mut self, kind: JsonKind) -> Result<Scalar<'a>> {
         Ok(match kind {
             JsonKind::Text => Scalar::Text(self.reader.string()?),
             JsonKind::Bool => Scalar::Bool(self.reader.boolean()?),
@@ -417,7 +394,10 @@ impl<'m, 'a> Walk<'m, 'a> {
             },
             Ok(None) => {}
             Err(Misfit::Value(_)) if self.leaves_out(field) => self.ignore(field),
-            Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
+            Err(Misfit::Value(cause)) => {
+                let cause = cause.placed(|| self.reader.place(self.reader.at));
+                return Err(misfit(field, written, cause));
+            }
             Err(Misfit::ImmenseTerm(ImmenseTerm { length, start })) => {
                 return Err(DocumentError::ImmenseTerm {
                     field: field.path.clone(),
@@ -481,12 +461,15 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.ignore(field);
             return Ok(());
         }
-        let cause = match field.kind {
-            FieldKind::Integer(_) | FieldKind::Float(_) => {
-                "Current token (START_OBJECT) not numeric, can not use numeric value accessors"
-                    .to_string()
+        let cause: ValueProblem = match field.kind {
+            FieldKind::Integer(_) | FieldKind::Float(_) => ValueProblem::NotNumeric {
+                token: JsonKind::Object.token(),
+                place: Some(self.reader.place(start + 1)),
+            },
+            _ => {
+                let TextPlace { line, column } = self.reader.place(start);
+                format!("Can't get text on a START_OBJECT at {line}:{column}").into()
             }
-            _ => "Can't get text on a START_OBJECT".to_string(),
         };
         Err(misfit(
             field,
