@@ -229,7 +229,7 @@ fn render(
         ) {
             (Some(Decided::Dropped), _) => write_dropped(&mut json, asked),
             (Some(Decided::Refused(error)), _) => {
-                write_error(&mut json, (asked.index.as_str(), asked), error);
+                write_error(&mut json, asked.whose(), error);
             }
             (None, Some(Ok(written))) => {
                 write_reply::write_members(&mut json, written, visibility);
@@ -240,13 +240,14 @@ fn render(
                 json.unsigned_field("status", u64::from(status));
             }
             (None, Some(Err(error))) => {
+                let (index, routing, id) = asked.whose();
+                let id = id.or(made_id(error));
                 let error = write_reply::refused(call, asked.whose(), error);
-                let (index, routing, _) = asked.whose();
                 let engine = &call.api.engine;
                 let found = engine.open_written((index, routing), &call.access, Purpose::Watch);
                 // The index that an alias stands for, as where it is written.
                 let index = found.as_ref().map_or(index, |(found, _)| found.name());
-                write_error(&mut json, (index, asked), &error);
+                write_error(&mut json, (index, routing, id), &error);
             }
             (None, None) => {}
         }
@@ -256,9 +257,17 @@ fn render(
     json
 }
 
-fn write_error(json: &mut JsonWriter, (index, asked): (&str, &Asked), error: &ApiError) {
+/// The id that a document without one had got when it was refused.
+fn made_id(error: &EngineError) -> Option<&str> {
+    match error {
+        EngineError::Document { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+fn write_error(json: &mut JsonWriter, (index, _, id): write_reply::Whose<'_>, error: &ApiError) {
     json.string_field("_index", index).key("_id");
-    match &asked.id {
+    match id {
         Some(id) => json.string(id),
         None => json.null(),
     };

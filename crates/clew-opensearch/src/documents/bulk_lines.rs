@@ -119,7 +119,10 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             memory: &defaults.memory,
         };
         let about = (header.verb, &around);
-        let action = read_action(about, &mut lines, (&mut condition, &mut shown))?;
+        let Some(action) = read_action(about, &mut lines, (&mut condition, &mut shown))? else {
+            // A last line without its document is passed over, as OpenSearch does.
+            break;
+        };
         actions.push(BulkAction {
             verb: header.verb,
             index,
@@ -138,18 +141,19 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
     Ok(actions)
 }
 
+/// The rest of an action; none where the body ends before its document.
 fn read_action(
     (verb, around): (Verb, &Around<'_>),
     lines: &mut Lines,
     (condition, shown): (&mut Option<Condition>, &mut Option<SourceFilter>),
-) -> Result<Action, ApiError> {
+) -> Result<Option<Action>, ApiError> {
     if verb == Verb::Delete {
-        return Ok(Action::Delete);
+        return Ok(Some(Action::Delete));
     }
     let Some(source) = lines.next() else {
-        return Err(ApiError::validation("no requests added"));
+        return Ok(None);
     };
-    Ok(match verb {
+    Ok(Some(match verb {
         Verb::Index => Action::index(source, OpType::Index),
         Verb::Create => Action::index(source, OpType::Create),
         Verb::Update | Verb::Delete => {
@@ -163,7 +167,7 @@ fn read_action(
             }
             Action::Update(update.spec)
         }
-    })
+    }))
 }
 
 /// An action line.
@@ -191,6 +195,7 @@ impl Header {
         let raw: &RawValue =
             serde_json::from_slice(line).map_err(|error| ApiError::malformed_text(line, &error))?;
         let outer = members(raw, number, "START_OBJECT")?;
+        // What follows its first member is passed over.
         let Some((name, meta)) = outer.0.first() else {
             return Err(malformed(number, "FIELD_NAME", "END_OBJECT"));
         };
@@ -204,9 +209,6 @@ impl Header {
                 return Err(malformed(number, expected, other));
             }
         };
-        if outer.0.len() > 1 {
-            return Err(malformed(number, "END_OBJECT", "FIELD_NAME"));
-        }
         let mut header = Header {
             verb,
             index: None,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::documents::bulk_lines::condition;
 use crate::documents::scripted::{Around, ScriptedUpdate};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::place::line_and_column;
 use crate::http::raw_json::{Members, token_name};
 use crate::http::suggestion::did_you_mean;
@@ -42,8 +42,14 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::validation("script or doc is missing"));
     }
-    let members: Members =
+    let raw: &RawValue =
         serde_json::from_slice(body).map_err(|error| ApiError::malformed_text(body, &error))?;
+    if token_name(raw) != "START_OBJECT" {
+        let reason = format!("Expected START_OBJECT but was: {}", token_name(raw));
+        return Err(refused(body, value_at(body, raw), &reason));
+    }
+    let members: Members =
+        serde_json::from_str(raw.get()).map_err(|error| ApiError::malformed_text(body, &error))?;
     let mut spec = UpdateSpec {
         detect_noop: true,
         ..UpdateSpec::default()
@@ -54,14 +60,14 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         match name.as_ref() {
             "doc" => spec.doc = Some(object(body, name, value)?),
             "upsert" => spec.upsert = Some(object(body, name, value)?),
-            "doc_as_upsert" => spec.doc_as_upsert = typed(body, name, value)?,
-            "detect_noop" => spec.detect_noop = typed(body, name, value)?,
+            "doc_as_upsert" => spec.doc_as_upsert = flag(body, name, value)?,
+            "detect_noop" => spec.detect_noop = flag(body, name, value)?,
             "_source" => {
                 around.memory.take_json(value.get().as_bytes())?;
                 source = Some(typed(body, name, value)?);
             }
-            "if_seq_no" => if_seq_no = Some(typed(body, name, value)?),
-            "if_primary_term" => if_primary_term = Some(typed(body, name, value)?),
+            "if_seq_no" => if_seq_no = Some(position(body, name, value)?),
+            "if_primary_term" => if_primary_term = Some(position(body, name, value)?),
             "script" if !matches!(token_name(value), "START_OBJECT" | "VALUE_STRING") => {
                 return Err(wrong_type(body, name, value));
             }
@@ -69,7 +75,7 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
                 around.memory.take_copied_json(value.get().as_bytes())?;
                 script = Some(typed::<Value>(body, name, value)?);
             }
-            "scripted_upsert" => scripted_upsert = typed(body, name, value)?,
+            "scripted_upsert" => scripted_upsert = flag(body, name, value)?,
             other => {
                 let meant = did_you_mean(other, FIELDS);
                 let reason = format!("unknown field [{other}]{meant}");
@@ -112,6 +118,38 @@ fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError>
 
 fn typed<T: DeserializeOwned>(body: &Bytes, name: &str, value: &RawValue) -> Result<T, ApiError> {
     serde_json::from_str(value.get()).map_err(|_| wrong_type(body, name, value))
+}
+
+/// `true` or `false`, as a text too.
+fn flag(body: &Bytes, name: &str, value: &RawValue) -> Result<bool, ApiError> {
+    if token_name(value) != "VALUE_STRING" {
+        return typed(body, name, value);
+    }
+    let text: String = typed(body, name, value)?;
+    text.parse().map_err(|_| {
+        let reason =
+            format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
+        failed(body, (name, value), reason)
+    })
+}
+
+/// A number of a document's state, as a text too.
+fn position(body: &Bytes, name: &str, value: &RawValue) -> Result<u64, ApiError> {
+    if token_name(value) != "VALUE_STRING" {
+        return typed(body, name, value);
+    }
+    let text: String = typed(body, name, value)?;
+    text.parse().map_err(|_| {
+        let reason = format!("For input string: \"{text}\"");
+        failed(body, (name, value), reason)
+    })
+}
+
+/// The refusal of a text that is not what the member's value is to be.
+fn failed(body: &Bytes, (name, value): (&str, &RawValue), reason: String) -> ApiError {
+    let field = format!("failed to parse field [{name}]");
+    let cause = Cause::new("illegal_argument_exception", reason);
+    refused(body, value_at(body, value), &field).map_cause(|outer| outer.caused_by(cause))
 }
 
 fn wrong_type(body: &Bytes, name: &str, value: &RawValue) -> ApiError {
@@ -223,6 +261,21 @@ mod tests {
             "[1:11] [UpdateRequest] script doesn't support values of type: VALUE_NUMBER",
         );
         check(r#"{"doc":{"#, "json_e_o_f_exception");
+        check(
+            "[]",
+            "[1:1] [UpdateRequest] Expected START_OBJECT but was: START_ARRAY",
+        );
+        check(
+            r#"{"doc":{},"detect_noop":"x"}"#,
+            "[1:25] [UpdateRequest] failed to parse field [detect_noop]",
+        );
+        check(
+            r#"{"doc":{},"if_seq_no":"x"}"#,
+            "[1:23] [UpdateRequest] failed to parse field [if_seq_no]",
+        );
+        let flags = r#"{"doc":{},"detect_noop":"false","doc_as_upsert":"true"}"#;
+        let spec = parse(&Bytes::from(flags), &around).unwrap().spec;
+        assert!(!spec.detect_noop && spec.doc_as_upsert);
         let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
         assert!(scripted.unwrap().spec.change.is_some());
         let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;

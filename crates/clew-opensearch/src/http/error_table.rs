@@ -71,7 +71,9 @@ impl From<&EngineError> for ApiError {
             EngineError::Cancelled { .. } => named("task_cancelled_exception"),
             EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
             EngineError::Query(query) => return query_error(query, &reason, error.kind()),
-            EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
+            EngineError::RoutingMissing { index, .. } => named("routing_missing_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", "_na_"),
             EngineError::Trimmed { from, first } => {
                 let cause = named("position_trimmed_exception")
                     .with("from", from.get())

@@ -134,6 +134,18 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
 }
 
 #[test]
+fn what_a_line_has_too_much_and_a_last_one_too_little_is_passed_over() {
+    let defaults = Defaults {
+        index: Some("i".to_string()),
+        ..Defaults::default()
+    };
+    let body = "{\"index\":{\"_id\":\"1\"},\"x\":1}\n{}\n{\"index\":{\"_id\":\"2\"}}\n";
+    let actions = parse(&Bytes::from(body), &defaults).unwrap();
+    let ids: Vec<_> = actions.iter().map(|action| action.id.as_deref()).collect();
+    assert_eq!(ids, [Some("1")]);
+}
+
+#[test]
 fn an_index_must_come_from_somewhere() {
     let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), &Defaults::default()).unwrap_err();
     assert!(
