@@ -120,7 +120,8 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
     })?;
     let names = (call.index_expression(), options);
     let found = call.api.engine.open(names, &call.access, Purpose::Watch);
-    let status = if found.is_ok_and(|indices| !indices.is_empty()) {
+    // A pattern may stand for none, unless the request says otherwise.
+    let status = if found.is_ok() {
         StatusCode::OK
     } else {
         StatusCode::NOT_FOUND
