@@ -51,7 +51,7 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
             template::check_conditions(value)?;
         }
     }
-    if let Some(properties) = root.get("properties") {
+    if let Some(properties) = said(root, "properties") {
         let mut reader = Reader {
             analysis,
             parts: Vec::new(),
@@ -80,6 +80,15 @@ pub(crate) fn read_root(
             spec.date_formats = Some(names.map(String::from).collect());
         }
         "dynamic_templates" => spec.templates = Some(template::read(value)?),
+        // A mapping that looks at documents says nothing.
+        "enabled" => {
+            if !named_boolean("enabled.enabled", value)? {
+                spec.shown.insert(key.to_string(), Value::Bool(false));
+            }
+            return Ok(());
+        }
+        // What there was to say with it is past.
+        "include_in_all" => return Ok(()),
         "_source" => spec.source = Some(source::read(value)?),
         "_routing" => spec.routing_required = Some(source::read_routing(value)?),
         _ if ROOT_SHOWN.contains(&key) => {}
@@ -155,7 +164,7 @@ impl Reader<'_> {
         };
         for (key, value) in parameters {
             match key.as_str() {
-                "type" | "properties" => {}
+                "type" | "properties" | "include_in_all" => {}
                 // An object may be nested already, which is not said again.
                 "include_in_parent" | "include_in_root" if spec.nesting != NestingSpec::Plain => {}
                 "dynamic" => spec.dynamic = Some(dynamic(value)?),
@@ -170,7 +179,7 @@ impl Reader<'_> {
             }
         }
         self.parts.push(MappingPart::Object(spec));
-        match parameters.get("properties") {
+        match said(parameters, "properties") {
             Some(properties) => self.properties(path, as_properties(properties)?),
             None => Ok(()),
         }
@@ -185,7 +194,7 @@ impl Reader<'_> {
         let field = read_field(path, parameters, false, self.analysis)?;
         check_new(&field, parameters)?;
         self.parts.push(MappingPart::Field(Box::new(field)));
-        let Some(multi_fields) = parameters.get("fields") else {
+        let Some(multi_fields) = said(parameters, "fields") else {
             return Ok(());
         };
         let mut seen = BTreeSet::new();
@@ -221,6 +230,12 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// A member that says anything: an empty list, which is how PHP writes a map without members, does not.
+fn said<'v>(parameters: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    let is_empty_list = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    parameters.get(name).filter(|value| !is_empty_list(value))
 }
 
 fn as_properties(value: &Value) -> Result<&Map<String, Value>, MappingError> {

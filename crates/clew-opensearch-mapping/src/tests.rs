@@ -257,6 +257,7 @@ fn flags_that_are_none_are_told_by_their_names() {
             "a.ignore_malformed",
         ),
         (json!({ "dynamic": "x" }), "dynamic.dynamic"),
+        (json!({ "enabled": "x" }), "enabled.enabled"),
         (json!({ "date_detection": "x" }), "date_detection"),
     ] {
         let refused = try_mapping(&body).unwrap_err();

@@ -93,7 +93,11 @@ impl<'m, 'a> Walk<'m, 'a> {
             return Err(DocumentError::NotAnObject.into());
         }
         let mapping = self.mapping;
-        self.object(Some(&mapping.tree))?;
+        if mapping.tree.enabled {
+            self.object(Some(&mapping.tree))?;
+        } else {
+            self.reader.skip_value()?;
+        }
         self.keep_ignored();
         match self.reader.behind()? {
             None => Ok(()),

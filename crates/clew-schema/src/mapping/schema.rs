@@ -235,6 +235,11 @@ impl Mapping {
         &self.root.shown
     }
 
+    /// Whether documents are looked at; if not they stay in `_source` only.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.root.shown.get("enabled") != Some(&Value::Bool(false))
+    }
+
     /// Whether this is the mapping of documents that were accepted before.
     pub(crate) fn is_frozen(&self) -> bool {
         self.is_frozen

@@ -90,6 +90,7 @@ impl ObjectNode {
     pub(super) fn build(mapping: &Mapping) -> ObjectNode {
         let mut root = ObjectNode {
             dynamic: mapping.dynamic(),
+            enabled: mapping.is_enabled(),
             ..ObjectNode::default()
         };
         // In the order of paths an object comes before its children, which take over its word.

@@ -166,6 +166,29 @@ fn refusals_are_in_opensearchs_words() {
 }
 
 #[test]
+fn a_mapping_that_is_not_enabled_looks_at_nothing() {
+    let mapping = clew_opensearch_mapping::mapping(json!({ "enabled": false }));
+    assert_eq!(shown(&mapping), json!({ "enabled": false }));
+    for source in [r#"{"a":1,"b":{"c":["x",{}]},"_id":"7"}"#, "{}"] {
+        assert!(values(&mapping, source).is_empty(), "{source}");
+        assert_eq!(parse(&mapping, source).source, source.as_bytes());
+    }
+    assert!(mapping.parse_document(b"[]").is_err());
+    assert!(mapping.parse_document(br#"{"a":}"#).is_err());
+}
+
+#[test]
+fn lists_without_items_are_maps_without_members() {
+    for properties in [json!([]), json!({})] {
+        let body = json!({ "properties": properties });
+        assert_eq!(shown(&clew_opensearch_mapping::mapping(body)), json!({}));
+    }
+    let mapping = mapping(&json!({ "a": { "type": "keyword", "fields": [] } }));
+    let expected = json!({ "properties": { "a": { "type": "keyword" } } });
+    assert_eq!(shown(&mapping), expected);
+}
+
+#[test]
 fn half_characters_are_replaced_in_text_and_source() {
     let mapping = everything();
     let source = r#"{"k":"\ud83d\ude00\ud83d-\ude00"}"#;
