@@ -103,6 +103,8 @@ pub(super) fn convert(
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
             Some(OwnedValue::I64(date(field, scalar.as_str())?))
         }
+        // Bytes that are only part of the document are not looked at.
+        FieldKind::Binary { doc_values: false } if !field.settings.store => None,
         FieldKind::Binary { .. } => Some(OwnedValue::Bytes(binary(scalar)?)),
         FieldKind::Constant { value: Some(value) } if scalar.as_str() != value => {
             return misfit(format!(

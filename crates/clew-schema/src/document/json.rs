@@ -163,6 +163,12 @@ impl<'a> JsonReader<'a> {
         }
     }
 
+    /// Whether an object begins here, behind white space.
+    pub(super) fn is_at_object(&mut self) -> bool {
+        self.skip_space();
+        self.byte() == Some(b'{')
+    }
+
     /// Reads `{` or `[`, which [`kind`](Self::kind) has seen.
     pub(super) fn open(&mut self) {
         self.at += 1;

@@ -89,8 +89,14 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Walks the whole document.
     pub(super) fn document(&mut self) -> Result<()> {
-        if self.reader.kind()? != JsonKind::Object {
-            return Err(DocumentError::NotAnObject.into());
+        if !self.reader.is_at_object() {
+            return Err(match self.reader.bytes() {
+                [] => DocumentError::Refused {
+                    reason: "failed to parse, document is empty".to_string(),
+                },
+                _ => DocumentError::NotAnObject,
+            }
+            .into());
         }
         let mapping = self.mapping;
         if mapping.tree.enabled {

@@ -140,6 +140,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (r#"{"a..b":1}"#, "failed to parse", "object field starting or ending with a [.] makes object resolution ambiguous: [a..b]"),
     (r#"{"a. ":1}"#, "failed to parse", "object field cannot contain only whitespace: ['a. ']"),
     (r#"{"t.raw":"x"}"#, "Could not dynamically add mapping for field [t.raw]. Existing mapping for [t] must be of type object but found [text].", ""),
+    ("", "failed to parse, document is empty", ""),
+    ("x{", "failed to parse", "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes"),
     ("[1]", "failed to parse", "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes"),
     ("{\"t\":1,\n \"k\" 2}", "failed to parse", "Unexpected character ('2' (code 50)): was expecting a colon to separate field name and value\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 2, column: 6]"),
     ("{\"t\":1", "failed to parse", "Unexpected end-of-input: expected close marker for Object (start marker at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: 1])\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: 7]"),
@@ -186,6 +188,23 @@ fn lists_without_items_are_maps_without_members() {
     let mapping = mapping(&json!({ "a": { "type": "keyword", "fields": [] } }));
     let expected = json!({ "properties": { "a": { "type": "keyword" } } });
     assert_eq!(shown(&mapping), expected);
+}
+
+#[test]
+fn bytes_are_looked_at_where_something_is_kept_of_them() {
+    let mapping = mapping(&json!({
+        "plain": { "type": "binary" },
+        "stored": { "type": "binary", "store": true },
+        "column": { "type": "binary", "doc_values": true },
+    }));
+    assert!(values(&mapping, r#"{"plain":["a*b",5,true,"aGVsbG8="]}"#).is_empty());
+    for source in [r#"{"stored":"a*b"}"#, r#"{"column":"a*b"}"#] {
+        assert!(
+            mapping.parse_document(source.as_bytes()).is_err(),
+            "{source}"
+        );
+    }
+    parse(&mapping, r#"{"stored":"aGVs bG8=","column":"aGVsbG8="}"#);
 }
 
 #[test]
