@@ -119,8 +119,10 @@ fn unfit_words((field, type_name): (&str, &str), preview: &str, id: &str) -> Str
 fn shown_preview<'p>(preview: &'p str, cause: &ValueProblem) -> Cow<'p, str> {
     let is_object = match cause {
         ValueProblem::Other { reason } => reason.contains("START_OBJECT"),
-        ValueProblem::NotNumeric { token, .. } => *token == "START_OBJECT",
-        ValueProblem::NotANumber { .. } | ValueProblem::NoNumber { .. } => false,
+        ValueProblem::Token { token, .. } => *token == "START_OBJECT",
+        ValueProblem::NotANumber { .. }
+        | ValueProblem::NoNumber { .. }
+        | ValueProblem::OutOfRange { .. } => false,
     };
     if is_object {
         java_preview(preview)
@@ -180,7 +182,8 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
                 }
                 ValueProblem::NotANumber { .. } => "number_format_exception",
                 ValueProblem::NoNumber { .. } => UNPARSED,
-                ValueProblem::NotNumeric { .. } => "json_parse_exception",
+                ValueProblem::Token { .. } => "json_parse_exception",
+                ValueProblem::OutOfRange { .. } => "input_coercion_exception",
                 ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {
                     "illegal_state_exception"
                 }
@@ -191,7 +194,10 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
             Some((
                 kind,
                 match cause {
-                    ValueProblem::NotNumeric {
+                    ValueProblem::Token {
+                        place: Some(place), ..
+                    }
+                    | ValueProblem::OutOfRange {
                         place: Some(place), ..
                     } => behind(&told, *place),
                     _ => told,

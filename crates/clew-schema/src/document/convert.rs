@@ -324,14 +324,42 @@ fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Optio
     let Some(text) = digits(scalar, coerce, "Integer value passed as String")? else {
         return Ok(None);
     };
-    let (min, max, name) = kind.limits();
+    let (min, max, _) = kind.limits();
     let value = match text.parse::<i64>() {
         Ok(value) => Some(value),
         Err(_) => whole_part(text, coerce)?,
     };
     match value {
         Some(value) if (min..=max).contains(&value) => Ok(Some(value)),
-        _ => misfit(format!("Value [{text}] is out of range for {name}")),
+        value => misfit(out_of_range((scalar, text), kind, value)),
+    }
+}
+
+/// That a number is beyond its kind. Texts are held against the kind alone, numbers are read as one of another kind first.
+fn out_of_range(
+    (scalar, text): (&Scalar<'_>, &str),
+    kind: IntegerKind,
+    value: Option<i64>,
+) -> ValueProblem {
+    let is_short = value.is_some_and(|value| i16::try_from(value).is_ok());
+    let is_int = value.is_some_and(|value| i32::try_from(value).is_ok());
+    let range = match kind {
+        _ if matches!(scalar, Scalar::Text(_)) => None,
+        IntegerKind::Byte if is_short => None,
+        IntegerKind::Byte | IntegerKind::Short if is_int => Some("Java short"),
+        IntegerKind::Byte | IntegerKind::Short | IntegerKind::Integer => {
+            Some("int (-2147483648 - 2147483647)")
+        }
+        IntegerKind::Long => Some("long (-9223372036854775808 - 9223372036854775807)"),
+        IntegerKind::TokenCount | IntegerKind::DocumentCount | IntegerKind::Murmur3 => None,
+    };
+    match range {
+        Some(range) => ValueProblem::OutOfRange {
+            text: text.to_string(),
+            range,
+            place: None,
+        },
+        None => format!("Value [{text}] is out of range for {}", kind.limits().2).into(),
     }
 }
 
@@ -340,6 +368,11 @@ fn whole_part(text: &str, coerce: bool) -> Result<Option<i64>, Misfit> {
     let Ok(value) = fast_float2::parse::<f64, _>(text) else {
         return misfit(ValueProblem::not_a_number(text));
     };
+    // A float rounds what has more than 64 bits, and may make it fit.
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(None);
+    }
     if !value.is_finite() {
         return misfit(ValueProblem::not_a_number(text));
     }
@@ -375,7 +408,7 @@ fn whole_part(text: &str, coerce: bool) -> Result<Option<i64>, Misfit> {
 
 fn not_numeric<T>(value: bool) -> Result<T, Misfit> {
     let token = if value { "VALUE_TRUE" } else { "VALUE_FALSE" };
-    misfit(ValueProblem::NotNumeric { token, place: None })
+    misfit(ValueProblem::not_numeric(token, None))
 }
 
 /// What is kept of a `rank_feature`.
@@ -401,9 +434,22 @@ fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f6
     let value = value.map(|value| kind.nearest(value));
     match value {
         Ok(value) if value.is_finite() => Ok(Some(value)),
-        Ok(_) => misfit(format!(
-            "[{name}] supports only finite values, but got [{text}]"
-        )),
+        Ok(_) => {
+            let read = fast_float2::parse::<f64, _>(text).map(|value| kind.nearest(value));
+            let is_infinite = kind != FloatKind::Half && read.is_ok_and(f64::is_infinite);
+            let told = match (is_infinite, text.starts_with('-')) {
+                (true, false) => "Infinity",
+                (true, true) => "-Infinity",
+                (false, _) => text,
+            };
+            let only = match kind {
+                FloatKind::Scaled { .. } => "only supports",
+                FloatKind::Double | FloatKind::Float | FloatKind::Half | FloatKind::RankFeature => {
+                    "supports only"
+                }
+            };
+            misfit(format!("[{name}] {only} finite values, but got [{told}]"))
+        }
         Err(_) => misfit(ValueProblem::not_a_number(text)),
     }
 }
@@ -413,9 +459,19 @@ fn boolean(scalar: &Scalar<'_>) -> Result<bool, Misfit> {
         Scalar::Bool(value) => Ok(*value),
         Scalar::Text(text) if text == "true" => Ok(true),
         Scalar::Text(text) if text == "false" || text.is_empty() => Ok(false),
-        other => misfit(format!(
-            "Failed to parse value [{}] as only [true] or [false] are allowed.",
-            other.as_str()
+        Scalar::Number(text) => {
+            let is_whole = text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'-');
+            let token = if is_whole {
+                "VALUE_NUMBER_INT"
+            } else {
+                "VALUE_NUMBER_FLOAT"
+            };
+            misfit(ValueProblem::no_flag(token, None))
+        }
+        Scalar::Text(text) => misfit(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
         )),
     }
 }

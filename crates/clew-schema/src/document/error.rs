@@ -144,12 +144,24 @@ pub enum ValueProblem {
         /// What is there.
         token: &'static str,
     },
-    /// It is no number where only one can be.
-    #[error("Current token ({token}) not numeric, can not use numeric value accessors")]
-    NotNumeric {
+    /// It is no number or no flag where only one can be.
+    #[error("Current token ({token}) not {wanted}")]
+    Token {
         /// What is there.
         token: &'static str,
+        /// What it is not.
+        wanted: &'static str,
         /// The place behind that, where it is known.
+        place: Option<TextPlace>,
+    },
+    /// It is a number beyond those of its kind.
+    #[error("Numeric value ({text}) out of range of {range}")]
+    OutOfRange {
+        /// The number.
+        text: String,
+        /// The kind.
+        range: &'static str,
+        /// The place behind it, where it is known.
         place: Option<TextPlace>,
     },
     /// It is of the wrong kind or out of range.
@@ -166,13 +178,33 @@ impl ValueProblem {
     }
 
     /// The same with the place behind the value, if that is told of it.
-    pub(super) fn placed(self, behind: impl FnOnce() -> TextPlace) -> Self {
-        match self {
-            ValueProblem::NotNumeric { token, place: None } => ValueProblem::NotNumeric {
-                token,
-                place: Some(behind()),
-            },
-            other => other,
+    pub(super) fn placed(mut self, behind: impl FnOnce() -> TextPlace) -> Self {
+        match &mut self {
+            ValueProblem::Token { place, .. } | ValueProblem::OutOfRange { place, .. } => {
+                place.get_or_insert_with(behind);
+            }
+            ValueProblem::NotANumber { .. }
+            | ValueProblem::NoNumber { .. }
+            | ValueProblem::Other { .. } => {}
+        }
+        self
+    }
+
+    /// What is there where only a number can be.
+    pub(super) fn not_numeric(token: &'static str, place: Option<TextPlace>) -> Self {
+        ValueProblem::Token {
+            token,
+            wanted: "numeric, can not use numeric value accessors",
+            place,
+        }
+    }
+
+    /// What is there where only a flag can be.
+    pub(super) fn no_flag(token: &'static str, place: Option<TextPlace>) -> Self {
+        ValueProblem::Token {
+            token,
+            wanted: "of boolean type",
+            place,
         }
     }
 }

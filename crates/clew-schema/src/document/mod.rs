@@ -18,6 +18,7 @@ pub(crate) mod flat;
 mod ignored;
 mod join;
 mod json;
+mod misplaced;
 mod names;
 mod nested;
 mod object_vectors;

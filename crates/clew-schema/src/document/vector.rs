@@ -106,10 +106,9 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonE
             text.trim()
         }
         other => {
-            return Ok(Err(ValueProblem::NotNumeric {
-                token: token_name(reader, other),
-                place: Some(reader.place_behind(other)),
-            }));
+            let token = token_name(reader, other);
+            let place = Some(reader.place_behind(other));
+            return Ok(Err(ValueProblem::not_numeric(token, place)));
         }
     };
     Ok(match read_f32(digits.as_bytes(), 0) {

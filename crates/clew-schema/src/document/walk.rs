@@ -11,14 +11,13 @@ use super::convert::{
     ImmenseTerm, Misfit, Scalar, TERM_BYTES_MAX, check_terms, convert, geo_point,
 };
 use super::dynamic::Inference;
-use super::error::{DocumentError, UnfitKind, ValueProblem};
+use super::error::{DocumentError, UnfitKind};
 use super::failure::{Result, alias_written, misfit, unreadable};
 use super::json::{JsonKind, JsonReader, NESTING_MAX, too_deep};
 use super::names::Names;
 use super::nested::NestedObjects;
 use super::unmapped::not_an_object;
 use crate::geo::GeoPoint;
-use crate::json_fault::TextPlace;
 use crate::mapping::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf, FloatKind, MappedField, Mapping,
     MappingNode, NameProblem, ObjectNode, is_metadata,
@@ -461,30 +460,5 @@ impl<'m, 'a> Walk<'m, 'a> {
             }
         };
         self.add(leaf, &scalar)
-    }
-
-    /// An object where a field wants a value.
-    fn object_at_leaf(&mut self, field: &'m MappedField) -> Result<()> {
-        let start = self.reader.at;
-        self.reader.skip_value()?;
-        if self.leaves_out_objects(field) {
-            self.ignore(field);
-            return Ok(());
-        }
-        let cause: ValueProblem = match field.kind {
-            FieldKind::Integer(_) | FieldKind::Float(_) => ValueProblem::NotNumeric {
-                token: JsonKind::Object.token(),
-                place: Some(self.reader.place(start + 1)),
-            },
-            _ => {
-                let TextPlace { line, column } = self.reader.place(start);
-                format!("Can't get text on a START_OBJECT at {line}:{column}").into()
-            }
-        };
-        Err(misfit(
-            field,
-            self.reader.text(start, self.reader.at),
-            cause,
-        ))
     }
 }
