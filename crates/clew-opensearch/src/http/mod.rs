@@ -17,6 +17,7 @@ pub(crate) mod reply;
 pub(crate) mod reply_filter;
 pub(crate) mod request_memory;
 pub(crate) mod script_errors;
+pub(crate) mod setting_kinds;
 pub(crate) mod setting_values;
 pub(crate) mod shard_outcomes;
 pub(crate) mod source_filter;

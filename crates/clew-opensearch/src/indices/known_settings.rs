@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::http::error::{ApiError, Cause};
 use crate::http::setting_values::Flat;
 use crate::http::suggestion::close_names;
+use crate::indices::kept_values;
 
 /// Names at this similarity or above are worth proposing.
 const CLOSE: f32 = 0.7;
@@ -255,14 +256,14 @@ const FINAL: [&str; 4] = [
     "index.soft_deletes.enabled",
 ];
 
-/// Refuses settings of an index that there are not.
+/// Refuses settings of an index that there are not, and values that those which are only kept cannot have.
 ///
 /// # Errors
 /// The first of them, in the words of OpenSearch, with names that are close to it.
 pub(crate) fn check(settings: &Flat) -> Result<(), ApiError> {
     match settings.keys().find(|name| !is_known(name)) {
         Some(name) => Err(ApiError::illegal_argument(unknown(name))),
-        None => Ok(()),
+        None => kept_values::check(settings),
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod index_recovery;
 pub(crate) mod index_settings;
 pub(crate) mod index_sort;
 pub(crate) mod index_state;
+mod kept_values;
 pub(crate) mod known_settings;
 pub(crate) mod maintenance;
 pub(crate) mod mapping_defaults;

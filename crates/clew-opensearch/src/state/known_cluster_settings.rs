@@ -3,24 +3,8 @@
 //! clients that were made for it send them.
 
 use crate::http::error::ApiError;
-use crate::http::setting_values::{parse_bytes, parse_time};
+use crate::http::setting_kinds::{SettingKind as Kind, check_value};
 use crate::state::cluster_settings::{Changes, Kept};
-
-/// What a value has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Whatever it is, or whoever acts on the setting checks it.
-    Any,
-    Bool,
-    /// A whole number that is not below this one.
-    Whole(i64),
-    /// A time; -1 is one.
-    Time,
-    /// A size; -1 and 0 are some.
-    Bytes,
-    /// One of these words, in any case; what the refusal calls it stands before.
-    Word(&'static str, &'static [&'static str]),
-}
 
 use Kind::{Any, Bool, Bytes, Time, Whole, Word};
 
@@ -445,30 +429,6 @@ fn kind_of(name: &str) -> Option<Kind> {
 
 fn is_fixed(name: &str) -> bool {
     FIXED_GROUPS.iter().any(|group| name.starts_with(group))
-}
-
-fn check_value(name: &str, text: &str, kind: Kind) -> Result<(), ApiError> {
-    let refuse = |reason: String| Err(ApiError::illegal_argument(reason));
-    match kind {
-        Bool if text != "true" && text != "false" => refuse(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        )),
-        Whole(least) => match text.parse::<i64>() {
-            Ok(number) if number >= least => Ok(()),
-            Ok(_) => refuse(format!(
-                "Failed to parse value [{text}] for setting [{name}] must be >= {least}"
-            )),
-            Err(_) => refuse(format!(
-                "Failed to parse value [{text}] for setting [{name}]"
-            )),
-        },
-        Time => parse_time(name, text).map(|_| ()),
-        Bytes if text != "-1" && text != "0" => parse_bytes(name, text).map(|_| ()),
-        Word(what, words) if !words.contains(&text.to_ascii_lowercase().as_str()) => refuse(
-            format!("Illegal {what} value [{}]", text.to_ascii_uppercase()),
-        ),
-        Any | Bool | Bytes | Word(..) => Ok(()),
-    }
 }
 
 #[cfg(test)]
