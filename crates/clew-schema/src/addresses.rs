@@ -3,9 +3,14 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An address of either version; nothing of what is none.
+/// An address of either version; nothing of what is none. The zone of one of version 6, as in `fe80::1%eth0`, tells which
+/// network of a machine it is of, and is left out.
 pub fn parse_address(text: &str) -> Option<Ipv6Addr> {
-    text.parse().ok().map(mapped)
+    let address = match text.split_once('%') {
+        Some((address, zone)) if address.contains(':') && !zone.is_empty() => address,
+        _ => text,
+    };
+    address.parse().ok().map(mapped)
 }
 
 /// The first and the last address of a network, as in `10.0.0.0/8`; nothing of what is none.
@@ -35,6 +40,15 @@ fn mapped(address: IpAddr) -> Ipv6Addr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zones_are_left_out() {
+        assert_eq!(parse_address("fe80::1%eth0"), parse_address("fe80::1"));
+        assert!(parse_address("fe80::1").is_some());
+        for text in ["1.2.3.4%eth0", "fe80::1%", "%eth0", "x%eth0"] {
+            assert_eq!(parse_address(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn networks_have_their_first_and_last_address() {

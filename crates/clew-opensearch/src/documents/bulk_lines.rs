@@ -99,16 +99,15 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
         }
         let header = Header::parse(&line, lines.number)?;
         let mut condition = header.condition()?;
-        if header.verb == Verb::Create {
-            check_create(condition)?;
-        }
+        header.check_version(condition)?;
         let Some(index) = header.index.or_else(|| defaults.index.clone()) else {
             return Err(ApiError::validation("index is missing"));
         };
         if let (Some(id), Verb::Index | Verb::Create) = (&header.id, header.verb) {
             check_id(id)?;
         }
-        if header.id.is_none() && matches!(header.verb, Verb::Update | Verb::Delete) {
+        let has_id = header.id.as_ref().is_some_and(|id| !id.is_empty());
+        if !has_id && matches!(header.verb, Verb::Update | Verb::Delete) {
             return Err(ApiError::validation("id is missing"));
         }
         let mut shown = header.shown.or_else(|| defaults.shown.clone());
@@ -189,6 +188,21 @@ impl Header {
     fn condition(&self) -> Result<Option<Condition>, ApiError> {
         let external = external_version(self.version, self.version_type.as_deref())?;
         Ok(external.or(condition(self.if_seq_no, self.if_primary_term)?))
+    }
+
+    /// Refuses conditions that an action cannot have.
+    fn check_version(&self, condition: Option<Condition>) -> Result<(), ApiError> {
+        let is_external = matches!(condition, Some(Condition::External { .. }));
+        match self.verb {
+            Verb::Create => check_create(condition),
+            Verb::Update if is_external => Err(ApiError::illegal_argument(
+                "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
+            )),
+            Verb::Index if is_external && self.id.is_none() => Err(ApiError::validation(
+                "an id must be provided if version type or value are set",
+            )),
+            Verb::Index | Verb::Update | Verb::Delete => Ok(()),
+        }
     }
 
     fn parse(line: &[u8], number: usize) -> Result<Self, ApiError> {
@@ -373,7 +387,8 @@ pub(crate) fn condition(
     seq_no: Option<u64>,
     primary_term: Option<u64>,
 ) -> Result<Option<Condition>, ApiError> {
-    match (seq_no, primary_term) {
+    // Terms count from 1; 0 is none.
+    match (seq_no, primary_term.filter(|term| *term > 0)) {
         (Some(seq_no), Some(primary_term)) => Ok(Some(Condition::At {
             seq_no,
             primary_term,

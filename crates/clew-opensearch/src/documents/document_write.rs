@@ -21,14 +21,16 @@ use crate::state::stored_scripts::StoredScripts;
 
 /// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
 pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
-    let op_type = match call.params.get("op_type") {
+    let asked = call.params.get("op_type");
+    let op_type = match asked.map(str::to_ascii_lowercase).as_deref() {
         // What gets an id of its own is new; a data stream takes nothing else.
         None if call.path("id").is_none() => OpType::Create,
         None | Some("index") => OpType::Index,
         Some("create") => OpType::Create,
-        Some(other) => {
+        Some(_) => {
             return Err(ApiError::illegal_argument(format!(
-                "opType must be 'create' or 'index', found: [{other}]"
+                "opType must be 'create' or 'index', found: [{}]",
+                asked.unwrap_or_default()
             )));
         }
     };
@@ -37,7 +39,12 @@ pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
 
 /// `PUT /{index}/_create/{id}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
-    put(call, OpType::Create).await
+    match call.params.get("op_type") {
+        Some(other) if !other.eq_ignore_ascii_case("create") => Err(ApiError::illegal_argument(
+            format!("opType must be 'create', found: [{other}]"),
+        )),
+        _ => put(call, OpType::Create).await,
+    }
 }
 
 async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {

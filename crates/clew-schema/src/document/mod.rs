@@ -51,6 +51,9 @@ use object_vectors::ObjectVectors;
 use walk::Walk;
 pub use whole::Whole;
 
+/// What some systems write before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What became of a document.
 #[derive(Debug)]
 pub enum Parsed<'a> {
@@ -118,6 +121,8 @@ impl Mapping {
         source: &'a [u8],
         mut vectors: Vec<(FieldId, VectorValue)>,
     ) -> Result<Parsed<'a>, DocumentError> {
+        // The mark that some systems write before any text is none of the document's.
+        let source = source.strip_prefix(BYTE_ORDER_MARK).unwrap_or(source);
         let of_objects = ObjectVectors::take(self, &mut vectors)?;
         for (at, (id, vector)) in vectors.iter().enumerate() {
             let is_again = vectors[..at].iter().any(|(other, _)| other == id);

@@ -213,6 +213,14 @@ fn bytes_are_looked_at_where_something_is_kept_of_them() {
 }
 
 #[test]
+fn a_mark_before_a_document_is_none_of_it() {
+    let mapping = everything();
+    let document = parse(&mapping, "\u{feff}{\"l\":1}");
+    assert_eq!(document.source, br#"{"l":1}"#.as_slice());
+    assert_eq!(document.fields.len(), 1);
+}
+
+#[test]
 fn half_characters_are_replaced_in_text_and_source() {
     let mapping = everything();
     let source = r#"{"k":"\ud83d\ude00\ud83d-\ude00"}"#;

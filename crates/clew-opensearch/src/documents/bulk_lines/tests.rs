@@ -115,6 +115,19 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
     );
     check_refused("{\"index\n", "json_e_o_f_exception");
     check_refused("{\"delete\":{}}\n", "id is missing");
+    check_refused("{\"delete\":{\"_id\":\"\"}}\n", "id is missing");
+    check_refused(
+        "{\"index\":{\"version\":5,\"version_type\":\"external\"}}\n{}\n",
+        "an id must be provided if version type or value are set",
+    );
+    check_refused(
+        "{\"update\":{\"_id\":\"1\",\"version\":5,\"version_type\":\"external\"}}\n{\"doc\":{}}\n",
+        "Update requests do not support versioning",
+    );
+    check_refused(
+        "{\"index\":{\"_id\":\"1\",\"if_seq_no\":5,\"if_primary_term\":0}}\n{}\n",
+        "ifSeqNo is set, but primary term is [0]",
+    );
     check_refused("{\"index\":{}}\n", "no requests added");
     check_refused("{\"index\":{\"if_seq_no\":1}}\n{}\n", "ifSeqNo is set");
     for (member, reason) in [
