@@ -269,6 +269,28 @@ fn flags_that_are_none_are_told_by_their_names() {
     }
 }
 
+#[rustfmt::skip]
+const COPIES: &[(&str, &str)] = &[
+    (r#"{"a": {"type": "text", "copy_to": "o"}, "o": {"type": "object"}}"#, "Cannot copy to field [o] since it is mapped as an object"),
+    (r#"{"a": {"type": "text", "copy_to": "a.k", "fields": {"k": {"type": "keyword"}}}}"#, "[copy_to] may not be used to copy to a multi-field: [a.k]"),
+    (r#"{"a": {"type": "text", "fields": {"k": {"type": "keyword", "copy_to": "b"}}}}"#, "[copy_to] may not be used to copy from a multi-field: [a.k]"),
+    (r#"{"a": {"type": "text", "copy_to": "n.x"}, "n": {"type": "nested", "properties": {"x": {"type": "text"}}}}"#, "Illegal combination of [copy_to] and [nested] mappings: [copy_to] may only copy data to the current nested document or any of its parents, however one [copy_to] directive is trying to copy data from nested object [null] to [n]"),
+    (r#"{"n": {"type": "nested", "properties": {"x": {"type": "text", "copy_to": "a"}, "y": {"type": "text", "copy_to": "n.x"}}}}"#, ""),
+];
+
+#[test]
+fn copies_that_cannot_be_made_are_refused() {
+    for (properties, told) in COPIES {
+        let properties: Value = serde_json::from_str(properties).unwrap();
+        let refused = try_mapping(&json!({ "properties": properties })).err();
+        let found = refused
+            .as_ref()
+            .map(|error| (error_type(error), reason(error)));
+        let expected = (!told.is_empty()).then(|| (ILLEGAL, told.to_string()));
+        assert_eq!(found, expected, "{properties}");
+    }
+}
+
 #[test]
 fn a_refused_merge_changes_nothing() {
     let mut mapping = mapping(&json!({

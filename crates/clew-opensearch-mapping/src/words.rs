@@ -2,7 +2,7 @@
 
 use clew_schema::similarity::CLASSIC_REFUSED;
 use clew_schema::{
-    AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
+    AliasProblem, CopyProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
     ParameterChange, UnreadableKind,
 };
 use serde_json::Value;
@@ -46,6 +46,7 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::Nested { .. }
         | MappingError::NotAnAlias { .. }
         | MappingError::AliasIsField { .. }
+        | MappingError::Copy { .. }
         | MappingError::Joins { .. }
         | MappingError::ManyParents { .. }
         | MappingError::JoinInside { .. }
@@ -156,6 +157,7 @@ pub fn reason(error: &MappingError) -> String {
         MappingError::NotAnAlias { .. }
         | MappingError::AliasTarget { .. }
         | MappingError::AliasIsField { .. } => alias_reason(error),
+        MappingError::Copy { from, to, problem } => copy_reason((from, to), problem),
         MappingError::Joins { .. }
         | MappingError::ManyParents { .. }
         | MappingError::JoinInside { .. }
@@ -268,6 +270,26 @@ fn alias_reason(error: &MappingError) -> String {
             format!("[{alias}] is defined both as a field and as a field alias")
         }
         other => other.to_string(),
+    }
+}
+
+fn copy_reason((from, to): (&str, &str), problem: &CopyProblem) -> String {
+    match problem {
+        CopyProblem::FromMultiField => {
+            format!("[copy_to] may not be used to copy from a multi-field: [{from}]")
+        }
+        CopyProblem::ToMultiField => {
+            format!("[copy_to] may not be used to copy to a multi-field: [{to}]")
+        }
+        CopyProblem::ToObject => {
+            format!("Cannot copy to field [{to}] since it is mapped as an object")
+        }
+        CopyProblem::OtherNested { from, to } => {
+            let [from, to] = [from, to].map(|object| object.as_deref().unwrap_or("null"));
+            format!(
+                "Illegal combination of [copy_to] and [nested] mappings: [copy_to] may only copy data to the current nested document or any of its parents, however one [copy_to] directive is trying to copy data from nested object [{from}] to [{to}]"
+            )
+        }
     }
 }
 

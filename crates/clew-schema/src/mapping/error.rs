@@ -140,6 +140,16 @@ pub enum MappingError {
         /// Why not.
         problem: AliasProblem,
     },
+    /// A field's values cannot be copied where they are to be.
+    #[error("values of [{from}] cannot be copied to [{to}]: {problem}")]
+    Copy {
+        /// The field's path.
+        from: String,
+        /// The other path.
+        to: String,
+        /// Why not.
+        problem: CopyProblem,
+    },
     /// A field and an alias have the same path.
     #[error("[{alias}] is both a field and an alias")]
     AliasIsField {
@@ -364,6 +374,35 @@ impl std::fmt::Display for AliasProblem {
             AliasProblem::Itself => "that is the alias itself",
             AliasProblem::OtherAlias => "that is another alias",
             AliasProblem::NoField => "there is no such field",
+        })
+    }
+}
+
+/// Why a field's values cannot be copied to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyProblem {
+    /// The field is one of several of a value.
+    FromMultiField,
+    /// There is one of several of a value.
+    ToMultiField,
+    /// There is an object.
+    ToObject,
+    /// There is a nested object that the field is not in.
+    OtherNested {
+        /// The nested object that the field is in.
+        from: Option<String>,
+        /// The one that the path is in.
+        to: Option<String>,
+    },
+}
+
+impl std::fmt::Display for CopyProblem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            CopyProblem::FromMultiField => "the field is one of several of a value",
+            CopyProblem::ToMultiField => "the other one is one of several of a value",
+            CopyProblem::ToObject => "there is an object",
+            CopyProblem::OtherNested { .. } => "that is in another nested object",
         })
     }
 }

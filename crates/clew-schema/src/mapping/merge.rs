@@ -46,6 +46,7 @@ impl Mapping {
         next.check_aliases()?;
         next.check_derived()?;
         next.finish(self.sizes())?;
+        next.check_copies(self)?;
         *self = next;
         Ok(())
     }

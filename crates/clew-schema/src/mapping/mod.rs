@@ -4,6 +4,7 @@ mod alias;
 mod choice;
 mod columns;
 mod compression;
+mod copies;
 mod definition;
 mod derived;
 mod error;
@@ -28,7 +29,7 @@ pub use choice::AnalyzerChoice;
 pub use compression::{CompressionLevel, VectorCompression, VectorMode};
 pub use derived::{DerivedField, DerivedKind, DerivedScript};
 pub use error::{
-    AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
+    AliasProblem, CopyProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
     ParameterChange, UnreadableKind,
 };
 pub use field::{

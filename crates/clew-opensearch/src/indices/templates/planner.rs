@@ -77,7 +77,10 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
     };
     merged.map_err(|error| {
         let inner = mapping_cause(&error);
-        if matches!(error, MappingError::AliasTarget { .. }) {
+        if matches!(
+            error,
+            MappingError::AliasTarget { .. } | MappingError::Copy { .. }
+        ) {
             // It is found when the mapping has been read.
             return ApiError::new(StatusCode::BAD_REQUEST, inner);
         }
