@@ -49,6 +49,8 @@ mod show;
 
 mod source;
 
+mod new_values;
+
 mod read;
 
 mod template;

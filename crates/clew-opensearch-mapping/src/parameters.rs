@@ -13,7 +13,7 @@ use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
 use crate::shape::read_shapes;
 use crate::vector::{check_sparse_method, read_vector};
-use crate::words::{java_class, neither_true_nor_false, with_field};
+use crate::words::{neither_true_nor_false, with_field};
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -26,13 +26,6 @@ const TEXT_SHOWN: [&str; 8] = [
     "fielddata_frequency_filter",
     "eager_global_ordinals",
     "index_prefixes",
-    "index_phrases",
-];
-/// Those of them that say yes or no.
-const SHOWN_SWITCHES: [&str; 4] = [
-    "norms",
-    "fielddata",
-    "eager_global_ordinals",
     "index_phrases",
 ];
 const KEYWORD_SHOWN: [&str; 4] = [
@@ -100,38 +93,6 @@ pub(crate) fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
     MappingError::unreadable(format!(
         "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
     ))
-}
-
-/// Refuses what a field that is kept may say, and a new one may not.
-///
-/// # Errors
-/// The parameter.
-pub(crate) fn check_new(
-    spec: &FieldSpec,
-    parameters: &Map<String, Value>,
-) -> Result<(), MappingError> {
-    let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
-    let key = "ignore_malformed";
-    if spec.kind == FieldKind::Boolean && parameters.contains_key(key) {
-        return Err(unknown(name, key, spec.kind.type_name()));
-    }
-    let switches = parameters
-        .iter()
-        .filter(|(key, _)| SHOWN_SWITCHES.contains(&key.as_str()));
-    for (_, value) in switches.filter(|(_, value)| !value.is_null()) {
-        boolean(value)?;
-    }
-    match parameters.get("meta") {
-        None | Some(Value::Null | Value::Object(_)) => Ok(()),
-        Some(other) => {
-            let class = java_class(other);
-            let class = class.rsplit('.').next().unwrap_or(class);
-            Err(MappingError::unreadable(format!(
-                "[meta] must be an object, got {class}[{}] for field [{name}]",
-                show(other)
-            )))
-        }
-    }
 }
 
 /// The error of a parameter that types which know few parameters do not know.

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::alias;
 use crate::derived;
-use crate::parameters::{as_object, check_new, named_boolean, read_field, show};
+use crate::new_values::check_new;
+use crate::parameters::{as_object, named_boolean, read_field, show};
 use crate::source;
 use crate::template;
 use crate::words::{java_class, with_field};

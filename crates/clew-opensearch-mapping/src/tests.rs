@@ -227,6 +227,11 @@ const UNFIT: &[(&str, &str, &str)] = &[
     (r#"{"properties": {"a": {"type": "text", "meta": 1}}}"#, "mapper_parsing_exception", "[meta] must be an object, got Integer[1] for field [a]"),
     (r#"{"properties": {"a": {"type": "keyword", "fields": 1}}}"#, "mapper_parsing_exception", "expected map for property [fields] on field [1] or [fields] but got a class java.lang.Integer"),
     (r#"{"_source": {"enabled": "x"}}"#, ILLEGAL, NEITHER),
+    (r#"{"properties": {"a": {"type": "keyword", "boost": "x"}}}"#, "number_format_exception", "For input string: \"x\""),
+    (r#"{"properties": {"a": {"type": "text", "meta": {"a": 1}}}}"#, "mapper_parsing_exception", "[meta] values can only be strings, but got Integer[1] for field [a]"),
+    (r#"{"properties": {"a": {"type": "text", "index_prefixes": {"min_chars": 5, "max_chars": 2}}}}"#, ILLEGAL, "min_chars [5] must be less than max_chars [2]"),
+    (r#"{"properties": {"a": {"type": "unsigned_long", "null_value": "x"}}}"#, "number_format_exception", "For input string: \"x\""),
+    (r#"{"properties": {"a": {"type": "completion", "max_input_length": 0}}}"#, ILLEGAL, "[max_input_length] must be > 0 but was [0]"),
 ];
 
 #[test]
