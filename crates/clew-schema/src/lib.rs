@@ -60,8 +60,9 @@ pub use completion::{
     ENTRY_SEPARATOR,
 };
 pub use date::{
-    CivilDate, DATE_FORMAT_DEFAULT, DAY_NAMES, DateError, DateFormat, MONTH_NAMES, Rounding,
-    UnknownZone, civil_date, civil_from_days, days_from_civil, days_in_month, is_leap, parse_zone,
+    CivilDate, DATE_FORMAT_DEFAULT, DAY_NAMES, DateError, DateFormat, DateStop, MONTH_NAMES,
+    Rounding, UnknownZone, civil_date, civil_from_days, days_from_civil, days_in_month, is_leap,
+    parse_zone,
 };
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,

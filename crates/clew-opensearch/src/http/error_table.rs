@@ -11,7 +11,7 @@ use clew_opensearch_mapping::{
 };
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
-use clew_schema::{DocumentError, MappingError};
+use clew_schema::{DateFormat, DateStop, DocumentError, MappingError};
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};
@@ -151,20 +151,29 @@ fn document_error(id: &str, error: &DocumentError) -> ApiError {
 /// How it is told that a text is no date.
 const NO_DATE: &str = "failed to parse date field [";
 
-/// What is wrong with a value. Where a format has several parts, it is told besides that none of them reads it.
+/// What is wrong with a value; of a text that is no date it is told besides why not.
 fn value_cause(kind: &'static str, reason: String) -> Cause {
-    let format = reason
-        .rsplit_once(" with format [")
-        .filter(|_| reason.starts_with(NO_DATE));
-    let has_parts = format.is_some_and(|(_, format)| format.contains("||"));
+    let why = no_date(&reason);
     let cause = Cause::new(kind, reason);
-    if !has_parts {
-        return cause;
+    match why {
+        Some(why) => cause.caused_by(Cause::new("date_time_parse_exception", why)),
+        None => cause,
     }
-    cause.caused_by(Cause::new(
-        "date_time_parse_exception",
-        "Failed to parse with all enclosed parsers",
-    ))
+}
+
+/// Why a text is no date of a format, by what is told of both.
+fn no_date(reason: &str) -> Option<String> {
+    let (text, format) = reason
+        .strip_prefix(NO_DATE)?
+        .rsplit_once("] with format [")?;
+    let format = DateFormat::parse(format.strip_suffix(']')?).ok()?;
+    Some(match format.stop(text)? {
+        DateStop::At(index) => format!("Text '{text}' could not be parsed at index {index}"),
+        DateStop::Behind(index) => {
+            format!("Text '{text}' could not be parsed, unparsed text found at index {index}")
+        }
+        DateStop::Anywhere => "Failed to parse with all enclosed parsers".to_string(),
+    })
 }
 
 /// A write that can never fit is not worth repeating.

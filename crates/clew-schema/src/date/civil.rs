@@ -270,6 +270,11 @@ impl<'a> DateReader<'a> {
         self.rest.is_empty()
     }
 
+    /// Bytes that are not read yet.
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     pub(super) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }

@@ -6,6 +6,7 @@ mod iso;
 mod math;
 mod nanos;
 mod pattern;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod zone;
@@ -19,6 +20,7 @@ pub use civil::{
     is_leap,
 };
 pub use math::Rounding;
+pub use stop::DateStop;
 pub use zone::{UnknownZone, parse_zone};
 
 use civil::{DateReader, Fields};

@@ -14,10 +14,11 @@ const NESTING_MAX: usize = 16;
 
 /// A pattern that can read and write.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pattern(Vec<Item>);
+pub(super) struct Pattern(pub(super) Vec<Item>);
 
+/// A part of a pattern.
 #[derive(Debug, Clone, PartialEq)]
-enum Item {
+pub(super) enum Item {
     Literal(String),
     Part {
         letter: char,
@@ -250,31 +251,43 @@ fn push_literal(items: &mut Vec<Item>, text: &str) {
 }
 
 fn read_items(items: &[Item], reader: &mut DateReader<'_>, fields: &mut Fields) -> Option<()> {
-    for (index, item) in items.iter().enumerate() {
-        match item {
-            Item::Literal(text) => {
-                if !reader.take_text(text) {
-                    return None;
-                }
+    (0..items.len()).try_for_each(|index| read_item(items.get(index..)?, reader, fields))
+}
+
+/// Reads the first of some items.
+pub(super) fn read_item(
+    items: &[Item],
+    reader: &mut DateReader<'_>,
+    fields: &mut Fields,
+) -> Option<()> {
+    match items.first()? {
+        Item::Literal(text) => {
+            if !reader.take_text(text) {
+                return None;
             }
-            Item::Optional(inside) => {
-                let before = reader.clone();
-                if read_items(inside, reader, fields).is_none() {
-                    *reader = before;
-                }
+        }
+        Item::Optional(inside) => {
+            let before = reader.clone();
+            if read_items(inside, reader, fields).is_none() {
+                *reader = before;
             }
-            Item::Fraction => fields.nanos = Some(reader.fraction(1, 9)?),
-            Item::Part { letter, width } => {
-                // A number right before another one must not swallow its digits.
-                let fixed = matches!(
-                    items.get(index + 1),
-                    Some(Item::Part { letter, .. }) if "yuYMdDweHhmsS".contains(*letter)
-                );
-                read_part(*letter, *width, fixed, reader, fields)?;
-            }
+        }
+        Item::Fraction => fields.nanos = Some(reader.fraction(1, 9)?),
+        Item::Part { letter, width } => {
+            // A number right before another one must not swallow its digits.
+            let fixed = is_before_number(items);
+            read_part(*letter, *width, fixed, reader, fields)?;
         }
     }
     Some(())
+}
+
+/// Whether the first of some items stands right before a number.
+pub(super) fn is_before_number(items: &[Item]) -> bool {
+    matches!(
+        items.get(1),
+        Some(Item::Part { letter, .. }) if "yuYMdDweHhmsS".contains(*letter)
+    )
 }
 
 fn read_part(

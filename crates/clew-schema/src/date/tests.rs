@@ -295,3 +295,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn where_reading_stops_is_told_as_java_tells_it() {
+    use DateStop::{Anywhere, At, Behind};
+    for (format, text, stop) in [
+        ("yyyy-MM-dd", "x", Some(At(0))),
+        ("yyyy-MM-dd", "2024-1-1", Some(At(5))),
+        ("yyyy-MM-dd", "2024-01-0x", Some(At(8))),
+        ("yyyy-MM-dd", "2024-01", Some(At(7))),
+        ("yyyy-MM-dd", "20240101", Some(At(0))),
+        ("yyyy-MM-dd", "2024-01-01T", Some(Behind(10))),
+        ("yyyy-MM-dd", "2024-13-01", None),
+        ("strict_date", "2024", Some(At(4))),
+        (
+            "yyyy-MM-dd HH:mm:ss[.SSS]",
+            "2024-01-01 10:00",
+            Some(At(16)),
+        ),
+        (
+            "yyyy-MM-dd HH:mm:ss[.SSS]",
+            "2024-01-01 10:00:00.5",
+            Some(Behind(19)),
+        ),
+        ("dd MMM yyyy", "01 Foo 2024", Some(At(3))),
+        ("yyyyMMdd", "2024-01-01", Some(At(4))),
+        ("yyyyMMdd", "2024010", Some(At(6))),
+        ("strict_date_optional_time", "x", Some(At(0))),
+        ("strict_date_optional_time", "2024-01-01x", Some(Behind(10))),
+        ("epoch_millis", "x", Some(Anywhere)),
+        ("yyyy||MM", "x", Some(Anywhere)),
+    ] {
+        let found = DateFormat::parse(format).unwrap().stop(text);
+        assert_eq!(found, stop, "{format}: {text}");
+    }
+}
