@@ -374,11 +374,20 @@ class Errors(ClewTest):
         self.assertEqual(inner["caused_by"], {**cause, "caused_by": unknown})
 
     def test_documents_that_do_not_fit_are_told_with_what_caused_it(self):
-        fields = {"n": {"type": "long"}, "k": {"type": "keyword"}, "g": {"type": "geo_point"}}
+        fields = {"n": {"type": "long"}, "k": {"type": "keyword"}, "g": {"type": "geo_point"}, "b": {"type": "boolean"},
+                  "day": {"type": "date", "format": "dd.MM.yyyy"}}
         self.client.indices.create(index="d", body={"mappings": {"properties": fields}})
         for document, reason, kind, cause in (
             ({"n": {"a": 1}}, "Preview of field's value: '{a=1}'", "json_parse_exception", "Current token (START_OBJECT) not numeric"),
             ({"k": {"a": {"b": [1, "x"]}}}, "'{a={b=[1, x]}}'", "illegal_state_exception", "Can't get text on a START_OBJECT"),
+            ({"n": 9223372036854775808}, "value: '9223372036854775808'", "input_coercion_exception",
+             "Numeric value (9223372036854775808) out of range of long (-9223372036854775808 - 9223372036854775807)\n at [Source"),
+            ({"b": 1}, "value: '1'", "json_parse_exception", "Current token (VALUE_NUMBER_INT) not of boolean type\n at [Source"),
+            ({"day": "1.1.2024"}, "value: '1.1.2024'", "illegal_argument_exception", "with format [dd.MM.yyyy]"),
+            ('{"n": 1,}', "failed to parse", "json_parse_exception", "Unexpected character ('}' (code 125)): was expecting double-quote"),
+            ('{"n": 1', "failed to parse", "json_e_o_f_exception", "Unexpected end-of-input: expected close marker for Object"),
+            ('{"k": "a\\x"}', "Preview of field's value: ''", "json_parse_exception", "Unrecognized character escape 'x' (code 120)"),
+            ('{"n": 1} []', "failed to parse", "illegal_argument_exception", "found extra data after parsing: START_ARRAY"),
             ({"g": {"lat": 91, "lon": 0}}, "failed to parse field [g] of type [geo_point]", "illegal_argument_exception", "illegal latitude value [91.0] for g"),
             ({"g": {"lat": 1}}, "failed to parse field [g] of type [geo_point]", "parse_exception", "field [lon] missing"),
             ({"": 1}, "failed to parse", "illegal_argument_exception", "field name cannot be an empty string"),
@@ -392,6 +401,27 @@ class Errors(ClewTest):
             # Errors of OpenSearch's own are the root, Java's are not.
             root = kind if kind == "parse_exception" else "mapper_parsing_exception"
             self.assertEqual(error["root_cause"][0]["type"], root)
+
+    def test_what_only_the_server_sets_is_told_with_the_field_as_its_root(self):
+        with self.refused(400, "mapper_parsing_exception", "of type [_id] in document with id '1'. Preview of field's value: '5'") as caught:
+            self.client.index(index="d", id="1", body={"_id": "5"})
+        error = caught.exception.info["error"]
+        told = "Field [_id] is a metadata field and cannot be added inside a document. Use the index API request parameters."
+        self.assertEqual(error["caused_by"], {"type": "mapper_parsing_exception", "reason": told})
+        self.assertEqual(error["root_cause"], [error["caused_by"]])
+
+    def test_why_a_text_is_no_date_is_told_within(self):
+        fields = {"day": {"type": "date", "format": "dd.MM.yyyy"}}
+        self.client.indices.create(index="d", body={"mappings": {"properties": fields}})
+        for text, why in (
+            ("1.1.2024", "could not be parsed at index 0"),
+            ("2024-01-01", "could not be parsed at index 2"),
+            ("01.01.2024x", "could not be parsed, unparsed text found at index 10"),
+        ):
+            with self.subTest(text), self.refused(400, "mapper_parsing_exception") as caught:
+                self.client.index(index="d", body={"day": text})
+            within = caught.exception.info["error"]["caused_by"]["caused_by"]
+            self.assertEqual(within, {"type": "date_time_parse_exception", "reason": f"Text '{text}' {why}"})
 
     def test_what_is_wrong_with_the_mapping_of_a_template(self):
         template = {"mappings": {"properties": {"a": {"type": "integer", "null_value": "x"}}}}

@@ -1,0 +1,88 @@
+"""Requests that look wrong and are right: a real OpenSearch 2.19.0 takes each of them."""
+
+import http.client
+import json
+
+from .base import ClewTest
+
+
+class OddRequests(ClewTest):
+    def send(self, method, path, body=None):
+        """Status and answer of a request as it is written here."""
+        connection = http.client.HTTPConnection(self.server.address, timeout=60)
+        self.addCleanup(connection.close)
+        content = "application/x-ndjson" if "_bulk" in path else "application/json"
+        data = body if body is None or isinstance(body, bytes) else body.encode()
+        connection.request(method, path, data, {} if data is None else {"Content-Type": content})
+        reply = connection.getresponse()
+        text = reply.read()
+        return reply.status, json.loads(text) if text else None
+
+    def bulk(self, *lines):
+        status, reply = self.send("POST", "/i/_bulk", "\n".join(lines) + "\n")
+        self.assertEqual(status, 200, reply)
+        return [next(iter(item.values())) for item in reply["items"]]
+
+    def test_patterns_may_stand_for_no_index(self):
+        self.client.indices.create(index="i")
+        for path, status in (
+            ("/none-*", 200), ("/none-*?allow_no_indices=false", 404), ("/none", 404), ("/none?ignore_unavailable=true", 200),
+            ("/i,none?ignore_unavailable=true", 200), ("/none,i*", 404), ("/i", 200),
+        ):
+            self.assertEqual(self.send("HEAD", path)[0], status, path)
+
+    def test_a_mapping_may_look_at_nothing(self):
+        self.client.indices.create(index="i", body={"mappings": {"enabled": False}})
+        for document in ({"a": 1, "b": {"c": ["x", {}]}}, {"a": "x"}, {"_id": "x"}):
+            self.client.index(index="i", id="1", body=document, refresh=True)
+            self.assertEqual(self.client.get(index="i", id="1")["_source"], document)
+        self.assertEqual(self.client.indices.get_mapping(index="i")["i"]["mappings"], {"enabled": False})
+        self.assertEqual(self.ids("i", query={"exists": {"field": "a"}}), [])
+
+    def test_lists_without_items_are_maps_without_members(self):
+        properties = {"a": {"type": "keyword", "fields": []}, "o": {"type": "object", "properties": []}}
+        self.client.indices.create(index="i", body={"mappings": {"properties": properties}})
+        self.client.indices.put_mapping(index="i", body={"properties": []})
+        shown = self.client.indices.get_mapping(index="i")["i"]["mappings"]
+        self.assertEqual(shown, {"properties": {"a": {"type": "keyword"}, "o": {"type": "object"}}})
+
+    def test_lines_of_a_bulk_may_have_too_much_and_too_little(self):
+        items = self.bulk('{"index":{"_id":"1"},"x":1}', '{"n":1}', '{"index":{"_id":"2"}}')
+        self.assertEqual([item["_id"] for item in items], ["1"])
+
+    def test_an_item_that_fails_has_the_id_that_was_made_for_it(self):
+        self.client.indices.create(index="i", body={"mappings": {"properties": {"n": {"type": "long"}}}})
+        wrong, right, nowhere = self.bulk(
+            '{"index":{}}', '{"n":"x"}', '{"index":{}}', '{"n":1}', '{"index":{"_index":"BAD"}}', "{}")
+        self.assertEqual((wrong["status"], right["status"]), (400, 201))
+        self.assertIn(f"in document with id '{wrong['_id']}'", wrong["error"]["reason"])
+        self.assertIsNone(nowhere["_id"])
+
+    def test_flags_of_an_update_may_be_texts(self):
+        self.client.index(index="i", id="1", body={"n": 1})
+        again = self.client.update(index="i", id="1", body={"doc": {"n": 1}, "detect_noop": "false"})
+        self.assertEqual(again["result"], "updated")
+        new = self.client.update(index="i", id="2", body={"doc": {"n": 1}, "doc_as_upsert": "true"})
+        self.assertEqual(new["result"], "created")
+
+    def test_bytes_that_nothing_is_kept_of_are_not_looked_at(self):
+        fields = {"plain": {"type": "binary"}, "stored": {"type": "binary", "store": True}}
+        self.client.indices.create(index="i", body={"mappings": {"properties": fields}})
+        self.client.index(index="i", body={"plain": ["###", 5, True]})
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="i", body={"stored": "###"})
+
+    def test_addresses_may_have_a_zone(self):
+        self.client.indices.create(index="i", body={"mappings": {"properties": {"ip": {"type": "ip"}}}})
+        self.client.index(index="i", id="1", body={"ip": "fe80::1%eth0"}, refresh=True)
+        self.assertEqual(self.ids("i", query={"term": {"ip": "fe80::1"}}), ["1"])
+
+    def test_a_document_may_have_a_mark_before_it(self):
+        status, reply = self.send("PUT", "/i/_doc/1", b'\xef\xbb\xbf{"n":1}')
+        self.assertEqual(status, 201, reply)
+        self.assertEqual(self.client.get(index="i", id="1")["_source"], {"n": 1})
+        self.assertEqual(self.send("PUT", "/i/_doc/2?op_type=CREATE", '{"n":1}')[0], 201)
+
+    def test_what_no_alias_has_is_passed_over_in_a_new_index(self):
+        self.client.indices.create(index="i", body={"aliases": {"a": {"x": 1}}})
+        self.assertEqual(self.client.indices.get_alias(index="i")["i"]["aliases"], {"a": {}})
