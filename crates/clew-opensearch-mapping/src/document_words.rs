@@ -172,38 +172,7 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
         } if is_out_of_range(reason) => Some((ILLEGAL, format!("{reason} for {field}"))),
         DocumentError::Field {
             cause, type_name, ..
-        } => {
-            let kind = match cause {
-                // Whole numbers of 64 bits are read by other functions than all others.
-                ValueProblem::NotANumber { .. }
-                    if matches!(*type_name, "long" | "unsigned_long") =>
-                {
-                    ILLEGAL
-                }
-                ValueProblem::NotANumber { .. } => "number_format_exception",
-                ValueProblem::NoNumber { .. } => UNPARSED,
-                ValueProblem::Token { .. } => "json_parse_exception",
-                ValueProblem::OutOfRange { .. } => "input_coercion_exception",
-                ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {
-                    "illegal_state_exception"
-                }
-                ValueProblem::Other { .. } if *type_name == "geo_point" => "parse_exception",
-                ValueProblem::Other { .. } => ILLEGAL,
-            };
-            let told = cause.to_string();
-            Some((
-                kind,
-                match cause {
-                    ValueProblem::Token {
-                        place: Some(place), ..
-                    }
-                    | ValueProblem::OutOfRange {
-                        place: Some(place), ..
-                    } => behind(&told, *place),
-                    _ => told,
-                },
-            ))
-        }
+        } => Some(value_cause(cause, type_name)),
         DocumentError::ImmenseTerm { length, max, .. } => Some((
             "max_bytes_length_exceeded_exception",
             format!("bytes can be at most {max} in length; got {length}"),
@@ -214,5 +183,29 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
         | DocumentError::ThroughNested { .. }
         | DocumentError::TooManyNested { .. }
         | DocumentError::Refused { .. } => None,
+    }
+}
+
+/// Why a value does not fit a field of a type: type and reason.
+fn value_cause(cause: &ValueProblem, type_name: &str) -> (&'static str, String) {
+    let told = cause.to_string();
+    let placed = |place: &Option<TextPlace>| match place {
+        Some(place) => behind(&told, *place),
+        None => told.clone(),
+    };
+    match cause {
+        // Whole numbers of 64 bits are read by other functions than all others.
+        ValueProblem::NotANumber { .. } if matches!(type_name, "long" | "unsigned_long") => {
+            (ILLEGAL, told)
+        }
+        ValueProblem::NotANumber { .. } => ("number_format_exception", told),
+        ValueProblem::NoNumber { .. } => (UNPARSED, told),
+        ValueProblem::Token { place, .. } => ("json_parse_exception", placed(place)),
+        ValueProblem::OutOfRange { place, .. } => ("input_coercion_exception", placed(place)),
+        ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {
+            ("illegal_state_exception", told)
+        }
+        ValueProblem::Other { .. } if type_name == "geo_point" => ("parse_exception", told),
+        ValueProblem::Other { .. } => (ILLEGAL, told),
     }
 }

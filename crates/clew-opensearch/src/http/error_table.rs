@@ -71,9 +71,7 @@ impl From<&EngineError> for ApiError {
             EngineError::Cancelled { .. } => named("task_cancelled_exception"),
             EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
             EngineError::Query(query) => return query_error(query, &reason, error.kind()),
-            EngineError::RoutingMissing { index, .. } => named("routing_missing_exception")
-                .with("index", index.as_str())
-                .with("index_uuid", "_na_"),
+            EngineError::RoutingMissing { index, .. } => return routing_missing(index, &reason),
             EngineError::Trimmed { from, first } => {
                 let cause = named("position_trimmed_exception")
                     .with("from", from.get())
@@ -350,6 +348,14 @@ fn index_not_found(index: &str, reason: &str) -> ApiError {
         .with("resource.type", "index_or_alias")
         .with("index_uuid", Value::from("_na_"));
     ApiError::new(StatusCode::NOT_FOUND, cause)
+}
+
+/// A document without the routing key that its index wants.
+fn routing_missing(index: &str, reason: &str) -> ApiError {
+    let cause = Cause::new("routing_missing_exception", reason)
+        .with("index", index)
+        .with("index_uuid", "_na_");
+    ApiError::new(StatusCode::BAD_REQUEST, cause)
 }
 
 /// A write to a name that it may not make an index of, or that is no alias, as it wants one.

@@ -113,6 +113,10 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
         "{\"update\":{\"_id\":\"1\",\"_source\":[\"a\"]}}\n{\"doc\":{}}\n",
         &format!("{line} [1], expected a simple value for field [_source] but found [START_ARRAY]"),
     );
+}
+
+#[test]
+fn actions_that_cannot_be_are_refused_in_the_words_of_opensearch() {
     check_refused("{\"index\n", "json_e_o_f_exception");
     check_refused("{\"delete\":{}}\n", "id is missing");
     check_refused("{\"delete\":{\"_id\":\"\"}}\n", "id is missing");
