@@ -9,7 +9,7 @@ pub(crate) const NUMBER: &str = "java.lang.Integer";
 pub(crate) const LIST: &str = "java.util.List";
 
 /// What Java calls a value's type, as reasons name it.
-pub(crate) fn class(value: &Value) -> &'static str {
+pub fn class(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "java.lang.Boolean",

@@ -4,6 +4,7 @@
 mod answers;
 mod beside;
 mod figures;
+mod given;
 mod prepare;
 mod simulate;
 mod store;

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use clew_ingest::template::plain;
-use clew_ingest::{
-    CONDITIONS, DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay,
-};
+use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay};
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
+use super::given::document_of;
 use super::prepare::Ingest;
 use super::store;
 use crate::http::error::ApiError;
@@ -52,8 +51,10 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         let reason = format!("must specify at most [{DOCS_MAX}] documents in [docs]");
         return Err(ApiError::illegal_argument(reason));
     }
-    if docs.iter().any(|doc| doc.get("_source").is_none()) {
-        return Err(DefinitionError::missing("_source").into());
+    let now_ms = call.api.engine.now_ms();
+    // All of them are looked at before the first one is worked on, one at a time.
+    for doc in &docs {
+        document_of(doc, now_ms)?;
     }
     let shown = call
         .blocking(move |engine| {
@@ -61,7 +62,7 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
             // Once the request is over nobody sees the answer.
             let wanted = docs.iter().take_while(|_| !stopped());
             let shown = wanted.map(|doc| {
-                let document = document_of(doc, engine.now_ms());
+                let document = document_of(doc, engine.now_ms())?;
                 if is_verbose {
                     let watched = (document, name.as_str());
                     return step_by_step(&mut ingest, &pipeline, watched, &memory);
@@ -72,22 +73,6 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         })
         .await??;
     Ok(Reply::json(&json!({"docs": shown})))
-}
-
-fn document_of(doc: &Value, now_ms: i64) -> Document {
-    let text = |key: &str| doc.get(key).map(plain);
-    let mut document = Document::new(
-        text("_index").unwrap_or_else(|| "_index".to_string()),
-        doc.get("_source").cloned().unwrap_or_else(|| json!({})),
-        now_ms,
-    );
-    document.id = Some(text("_id").unwrap_or_else(|| "_id".to_string()));
-    document.routing = text("routing").or_else(|| text("_routing"));
-    for name in CONDITIONS {
-        let said = doc.get(name).cloned().unwrap_or_default();
-        document.set_condition(name, said);
-    }
-    document
 }
 
 fn one(
