@@ -77,7 +77,7 @@ pub fn document_reason(error: &DocumentError, id: &str) -> String {
             value_of: Some(value_of),
             ..
         } => {
-            let (field, type_name) = value_of.as_ref();
+            let (field, type_name) = &**value_of;
             unfit_words((field, type_name), "", id)
         }
         DocumentError::Metadata { field, value } => {
