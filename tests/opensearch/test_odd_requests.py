@@ -86,3 +86,10 @@ class OddRequests(ClewTest):
     def test_what_no_alias_has_is_passed_over_in_a_new_index(self):
         self.client.indices.create(index="i", body={"aliases": {"a": {"x": 1}}})
         self.assertEqual(self.client.indices.get_alias(index="i")["i"]["aliases"], {"a": {}})
+
+    def test_completions_may_have_no_inputs(self):
+        self.client.indices.create(index="i", body={"mappings": {"properties": {"c": {"type": "completion"}}}})
+        for value in ({}, {"weight": 1}, {"input": []}, []):
+            self.client.index(index="i", body={"c": value})
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="i", body={"c": {"input": [1]}})

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{CompletionMapping, ENTRY_SEPARATOR};
+use crate::plain::text_of;
 
 /// Characters that an input cannot have.
 const RESERVED: [char; 3] = ['\0', '\u{1e}', ENTRY_SEPARATOR];
@@ -34,7 +35,8 @@ pub(crate) fn terms(
             }
             other => {
                 return Err(format!(
-                    "failed to parse [{path}]: expected text or object, but got {other}"
+                    "failed to parse [{path}]: expected text or object, but got {}",
+                    token(other)
                 ));
             }
         }
@@ -58,10 +60,25 @@ fn object(
     for (key, value) in members {
         match (key.as_str(), value) {
             ("input", Value::String(text)) => inputs.push(text),
-            ("input", Value::Array(items)) => inputs.extend(items.iter().filter_map(Value::as_str)),
+            ("input", Value::Array(items)) => {
+                for item in items {
+                    inputs.push(item.as_str().ok_or_else(|| {
+                        format!(
+                            "input array must have string values, but was [{}]",
+                            token(item)
+                        )
+                    })?);
+                }
+            }
+            ("input", other) => {
+                let found = token(other);
+                return Err(format!(
+                    "input must be a string or array, but was [{found}]"
+                ));
+            }
             ("weight", value) => weight = read_weight(value)?,
             ("contexts", Value::Object(given)) => contexts = given,
-            ("input" | "contexts", _) => {
+            ("contexts", _) => {
                 return Err(format!("[{key}] of a completion field has the wrong type"));
             }
             (other, _) => {
@@ -72,7 +89,12 @@ fn object(
         }
     }
     if inputs.is_empty() {
-        return Err("input must not be empty".to_string());
+        return Ok(());
+    }
+    if mapping.contexts.is_empty() && !contexts.is_empty() {
+        return Err(format!(
+            "contexts field is not supported for field: [{path}]"
+        ));
     }
     for name in contexts.keys() {
         if !mapping.contexts.iter().any(|context| context.name == *name) {
@@ -86,6 +108,18 @@ fn object(
         terms.push(term(mapping, input, weight, contexts)?);
     }
     Ok(())
+}
+
+/// What readers of JSON call a value.
+fn token(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "START_OBJECT",
+        Value::Array(_) => "START_ARRAY",
+        Value::String(_) => "VALUE_STRING",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Null => "VALUE_NULL",
+    }
 }
 
 /// Contexts that only the input itself can have must be there.
@@ -111,7 +145,10 @@ fn read_weight(value: &Value) -> Result<u32, String> {
         Value::String(text) => text.parse::<i64>().ok(),
         other => other.as_i64(),
     };
-    let number = number.ok_or_else(|| format!("weight must be an integer, but was [{value}]"))?;
+    let number = number.ok_or_else(|| {
+        let written = text_of(value);
+        format!("weight must be an integer, but was [{written}]")
+    })?;
     u32::try_from(number)
         .ok()
         .filter(|weight| i32::try_from(*weight).is_ok())
@@ -126,9 +163,12 @@ fn term(
     weight: u32,
     contexts: &Map<String, Value>,
 ) -> Result<String, String> {
-    if let Some(found) = input.chars().find(|c| RESERVED.contains(c)) {
+    if let Some((before, found)) = input.char_indices().find(|(_, c)| RESERVED.contains(c)) {
+        let position = input
+            .get(..before)
+            .map_or(0, |text| text.encode_utf16().count());
         return Err(format!(
-            "Illegal input [{input}] UTF-16 codepoint [0x{:x}] is a reserved character",
+            "Illegal input [{input}] UTF-16 codepoint [0x{:x}] at position {position} is a reserved character",
             u32::from(found)
         ));
     }
@@ -206,11 +246,39 @@ mod tests {
     }
 
     #[test]
+    fn without_inputs_there_are_no_terms() {
+        for mapping in [mapping(&[]), mapping(&["c"])] {
+            for value in [json!({}), json!({"weight": 1}), json!({"input": []})] {
+                assert_eq!(terms("s", &mapping, &value), Ok(Vec::new()), "{value}");
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_an_input_is_refused() {
         let plain = mapping(&[]);
         let bound = mapping(&["c"]);
         for (mapping, value, reason) in [
-            (&plain, json!({"weight": 1}), "input must not be empty"),
+            (
+                &plain,
+                json!({"input": 1}),
+                "input must be a string or array, but was [VALUE_NUMBER]",
+            ),
+            (
+                &plain,
+                json!({"input": ["a", 1]}),
+                "input array must have string values, but was [VALUE_NUMBER]",
+            ),
+            (
+                &plain,
+                json!({"input": "a", "weight": "x"}),
+                "weight must be an integer, but was [x]",
+            ),
+            (
+                &plain,
+                json!({"input": "a", "contexts": {"c": "x"}}),
+                "contexts field is not supported for field: [s]",
+            ),
             (
                 &plain,
                 json!({"input": "a", "weight": -1}),
@@ -221,8 +289,16 @@ mod tests {
                 json!({"input": "a", "x": 1}),
                 "unknown field name [x]",
             ),
-            (&plain, json!("a\u{1f}b"), "reserved character"),
-            (&plain, json!(1), "expected text or object"),
+            (
+                &plain,
+                json!("a\u{1f}b"),
+                "[0x1f] at position 1 is a reserved character",
+            ),
+            (
+                &plain,
+                json!(1),
+                "expected text or object, but got VALUE_NUMBER",
+            ),
             (&bound, json!("a"), "Contexts are mandatory"),
             (
                 &bound,
