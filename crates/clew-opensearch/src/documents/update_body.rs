@@ -28,6 +28,9 @@ const FIELDS: &[&str] = &[
     "scripted_upsert",
 ];
 
+/// How it is told that a script has nothing to run.
+const NO_SOURCE: &str = "must specify either [source] for an inline script";
+
 /// What an update's body asks for.
 #[derive(Debug)]
 pub(crate) struct UpdateBody {
@@ -55,7 +58,7 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         ..UpdateSpec::default()
     };
     let (mut source, mut if_seq_no, mut if_primary_term) = (None, None, None);
-    let (mut script, mut scripted_upsert) = (None, false);
+    let (mut script, mut script_end, mut scripted_upsert) = (None, 0, false);
     for (name, value) in &members.0 {
         match name.as_ref() {
             "doc" => spec.doc = Some(object(body, name, value)?),
@@ -74,6 +77,7 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
             "script" => {
                 around.memory.take_copied_json(value.get().as_bytes())?;
                 script = Some(typed::<Value>(body, name, value)?);
+                script_end = value_at(body, value) + value.get().len().saturating_sub(1);
             }
             "scripted_upsert" => scripted_upsert = flag(body, name, value)?,
             other => {
@@ -95,10 +99,7 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
     }
     if let Some(script) = script {
         let update = ScriptedUpdate::read(script, around, scripted_upsert);
-        let update = update.map_err(|error| match error.is_kind("x_content_parse_exception") {
-            true => error.in_field("UpdateRequest", "script"),
-            false => error,
-        })?;
+        let update = update.map_err(|error| in_script(body, script_end, error))?;
         spec.change = Some(Arc::new(update));
     }
     let condition = condition(if_seq_no, if_primary_term)?;
@@ -143,6 +144,18 @@ fn position(body: &Bytes, name: &str, value: &RawValue) -> Result<u64, ApiError>
         let reason = format!("For input string: \"{text}\"");
         failed(body, (name, value), reason)
     })
+}
+
+/// An error of what reads scripts, told as that of the member; what a script lacks is known at its end.
+fn in_script(body: &Bytes, end: usize, error: ApiError) -> ApiError {
+    if error.is_kind("x_content_parse_exception") {
+        return error.in_field("UpdateRequest", "script");
+    }
+    if !error.reason().starts_with(NO_SOURCE) {
+        return error;
+    }
+    let cause = Cause::new("illegal_argument_exception", error.reason());
+    refused(body, end, "failed to parse field [script]").map_cause(|outer| outer.caused_by(cause))
 }
 
 /// The refusal of a text that is not what the member's value is to be.
@@ -244,6 +257,10 @@ mod tests {
         check("{}", "script or doc is missing");
         check(r#"{"doc_as_upsert":true}"#, "doc must be specified");
         check(r#"{"script":{}}"#, "must specify either [source]");
+        check(
+            r#"{"script":{}}"#,
+            "[1:12] [UpdateRequest] failed to parse field [script]",
+        );
         check(
             r#"{"script":"x","doc":{}}"#,
             "can't provide both script and doc",

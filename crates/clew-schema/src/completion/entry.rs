@@ -20,9 +20,10 @@ pub(crate) fn terms(
     mapping: &CompletionMapping,
     value: &Value,
 ) -> Result<Vec<String>, String> {
-    let items = match value {
-        Value::Array(items) => items.as_slice(),
-        one => std::slice::from_ref(one),
+    // What is in a list is told without a name, as OpenSearch does.
+    let (items, told) = match value {
+        Value::Array(items) => (items.as_slice(), "null"),
+        one => (std::slice::from_ref(one), path),
     };
     let mut terms = Vec::new();
     for item in items {
@@ -35,7 +36,7 @@ pub(crate) fn terms(
             }
             other => {
                 return Err(format!(
-                    "failed to parse [{path}]: expected text or object, but got {}",
+                    "failed to parse [{told}]: expected text or object, but got {}",
                     token(other)
                 ));
             }

@@ -7,7 +7,7 @@ use tantivy::schema::OwnedValue;
 
 use super::convert::{Misfit, Scalar, geo_point, shape};
 use super::error::{DocumentError, UnfitKind, ValueProblem};
-use super::failure::{Result, misfit};
+use super::failure::{Failure, Result, misfit};
 use super::json::JsonKind;
 use super::ranges::range_of;
 use super::vector::VectorValue;
@@ -58,8 +58,7 @@ impl<'m> Walk<'m, '_> {
         mapping: &CompletionMapping,
         (value, written): (&serde_json::Value, &str),
     ) -> Result<BTreeSet<String>> {
-        let terms = completion::terms(&field.path, mapping, value)
-            .map_err(|cause| misfit(field, written, cause))?;
+        let terms = completion::terms(&field.path, mapping, value).map_err(unfit_completion)?;
         let entries = terms.iter().filter_map(|term| CompletionEntry::read(term));
         let inputs = entries.map(|entry| entry.input.to_string()).collect();
         for term in terms {
@@ -253,6 +252,16 @@ impl<'m> Walk<'m, '_> {
         self.values.vectors.push((field.id, vector));
         Ok(())
     }
+}
+
+/// The error of a value that makes no texts to be proposed; one of a kind that none of them is has another name.
+fn unfit_completion(reason: String) -> Failure {
+    let kind = if reason.starts_with("failed to parse [") {
+        UnfitKind::Syntax
+    } else {
+        UnfitKind::Illegal
+    };
+    DocumentError::Unfit { kind, reason }.into()
 }
 
 fn repeated_feature(field: &MappedField, feature: &str) -> String {

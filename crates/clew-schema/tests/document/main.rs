@@ -221,6 +221,32 @@ fn a_mark_before_a_document_is_none_of_it() {
 }
 
 #[test]
+fn completions_that_do_not_fit_are_told_as_documents_that_do_not() {
+    let mapping = mapping(&json!({ "c": { "type": "completion" } }));
+    for (source, kind, told) in [
+        (
+            r#"{"c":5}"#,
+            "parsing_exception",
+            "failed to parse [c]: expected text or object, but got VALUE_NUMBER",
+        ),
+        (
+            r#"{"c":["a",5]}"#,
+            "parsing_exception",
+            "failed to parse [null]: expected text or object, but got VALUE_NUMBER",
+        ),
+        (
+            r#"{"c":{"input":[1]}}"#,
+            "illegal_argument_exception",
+            "input array must have string values, but was [VALUE_NUMBER]",
+        ),
+    ] {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        assert_eq!(document_reason(&error, "7"), "failed to parse", "{source}");
+        assert_eq!(document_cause(&error), Some((kind, told.to_string())));
+    }
+}
+
+#[test]
 fn half_characters_are_replaced_in_text_and_source() {
     let mapping = everything();
     let source = r#"{"k":"\ud83d\ude00\ud83d-\ude00"}"#;
