@@ -80,6 +80,29 @@ class Same(ClewTest):
         hits = self.client.search(index="real", body=after)["hits"]["hits"]
         self.assertEqual([hit["_id"] for hit in hits], ["2"])
 
+    def test_old_names_and_other_spellings_mean_the_same(self):
+        for one, other in (
+            ({"term": {"tag": {"term": "red"}}}, {"term": {"tag": "red"}}),
+            ({"fuzzy": {"tag": {"term": "rad"}}}, {"fuzzy": {"tag": "rad"}}),
+            ({"multi_match": {"query": "fox", "type": "boolean"}}, {"multi_match": {"query": "fox"}}),
+            ({"match": {"title": {"query": "quick fox cat", "minimum_should_match": "2 < -1"}}},
+             {"match": {"title": {"query": "quick fox cat", "minimum_should_match": "2<-1"}}}),
+        ):
+            found = self.found(one)
+            self.assertEqual(found, self.found(other), one)
+            self.assertTrue(found, one)
+        self.assertEqual(self.ids("real", sort=[{"count": {"mode": "MAX"}}]), ["1", "3", "2"])
+
+    def test_a_missing_text_may_be_written_as_a_number(self):
+        self.client.index(index="real", id="4", body={"title": "cat"}, refresh=True)
+        body = {"sort": [{"tag": {"missing": 5}}]}
+        shown = [(hit["_id"], hit["sort"]) for hit in self.client.search(index="real", body=body)["hits"]["hits"]]
+        self.assertEqual(shown, [("3", ["17"]), ("4", ["5"]), ("2", ["a@b"]), ("1", ["red"])])
+
+    def test_a_score_has_an_order_and_nothing_else(self):
+        with self.refused(400, "x_content_parse_exception", "[_score] unknown field [missing]"):
+            self.ids("real", sort=[{"_score": {"order": "asc", "missing": "_first"}}])
+
     def test_hits_are_sorted_by_values_of_nested_objects(self):
         by = lambda **rest: {"parts.size": {"nested": {"path": "parts"}, **rest}}
         self.assertEqual(self.ids("real", sort=[by()]), ["2", "1", "3"])

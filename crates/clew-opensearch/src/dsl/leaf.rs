@@ -29,7 +29,9 @@ pub(super) fn term(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("term", &long)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
-    let value = parameters.take("value").cloned().unwrap_or(Value::Null);
+    // The second is what old clients call it.
+    let value = parameters.take("value").or(parameters.take("term"));
+    let value = value.cloned().unwrap_or(Value::Null);
     parameters.finish()?;
     if value.is_null() {
         return Err(DslError::illegal("value cannot be null"));
@@ -288,7 +290,8 @@ pub(super) fn fuzzy(body: &Value) -> Result<Query, DslError> {
     let boost = parameters.boost()?;
     let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
     parameters.ignore(&["rewrite"]);
-    let value = parameters.text("value")?;
+    // The second is what old clients call it.
+    let value = parameters.text("value")?.or(parameters.text("term")?);
     parameters.finish()?;
     Ok(Query::Fuzzy {
         field: field.to_string(),

@@ -63,7 +63,8 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
 /// How fields are joined.
 fn kind(parameters: &mut Parameters<'_>) -> Result<MultiMatchKind, DslError> {
     Ok(match parameters.text("type")?.as_deref() {
-        None | Some("best_fields") => MultiMatchKind::BestFields,
+        // The second is what old clients call it.
+        None | Some("best_fields" | "boolean") => MultiMatchKind::BestFields,
         Some("most_fields") => MultiMatchKind::MostFields,
         Some("cross_fields") => MultiMatchKind::CrossFields,
         Some("phrase") => MultiMatchKind::Phrase,

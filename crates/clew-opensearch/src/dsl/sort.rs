@@ -176,24 +176,28 @@ fn by_script(value: &Value) -> Result<SortKey, DslError> {
 }
 
 fn mode(parameters: &mut Parameters<'_>) -> Result<Option<SortMode>, DslError> {
-    match parameters.text("mode")?.as_deref() {
-        None => Ok(None),
-        Some("min") => Ok(Some(SortMode::Min)),
-        Some("max") => Ok(Some(SortMode::Max)),
-        Some("avg") => Ok(Some(SortMode::Avg)),
-        Some("sum") => Ok(Some(SortMode::Sum)),
-        Some("median") => Ok(Some(SortMode::Median)),
-        Some(other) => Err(DslError::illegal(format!("Unknown SortMode [{other}]"))),
-    }
+    let Some(asked) = parameters.text("mode")? else {
+        return Ok(None);
+    };
+    Ok(Some(match asked.to_ascii_lowercase().as_str() {
+        "min" => SortMode::Min,
+        "max" => SortMode::Max,
+        "avg" => SortMode::Avg,
+        "sum" => SortMode::Sum,
+        "median" => SortMode::Median,
+        _ => return Err(DslError::illegal(format!("Unknown SortMode [{asked}]"))),
+    }))
 }
 
 fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
-    let sort = if name == "_score" {
-        "_score"
-    } else {
-        "field_sort"
-    };
-    let mut parameters = Parameters::new(sort, value)?;
+    if name == "_score" {
+        // Every document has one score: there is an order to ask for, and nothing else.
+        let mut parameters = Parameters::new("_score", value)?;
+        let order = order_of(&mut parameters)?;
+        parameters.finish_by_name()?;
+        return Ok(plain_key(name, order));
+    }
+    let mut parameters = Parameters::new("field_sort", value)?;
     let order = order_of(&mut parameters)?;
     let missing = match parameters.take("missing") {
         None | Some(Value::Null) => Missing::Last,

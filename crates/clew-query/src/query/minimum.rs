@@ -44,7 +44,10 @@ impl FromStr for MinimumShouldMatch {
         let text = text.trim();
         let wrong = || format!("For input string: \"{text}\"");
         if text.contains('<') {
-            let conditions = text
+            // Blanks part conditions, but not those around a sign.
+            let sides: Vec<&str> = text.split('<').map(str::trim).collect();
+            let conditions = sides
+                .join("<")
                 .split_whitespace()
                 .map(|part| {
                     let (above, rest) = part.split_once('<').ok_or_else(wrong)?;
@@ -79,6 +82,12 @@ mod tests {
         // As many as took the stack of a thread when each was read by the one before it.
         assert!(read(&("1<".repeat(1_000_000) + "1")).is_ok());
         assert!(read("1<").is_err());
+        let spaced = read("2 < 75%  9< -3").unwrap();
+        assert_eq!(Ok(&spaced), read("2<75% 9<-3").as_ref());
+        assert_eq!(
+            (spaced.resolve(2), spaced.resolve(4), spaced.resolve(10)),
+            (2, 3, 7)
+        );
         assert_eq!(read(&format!("{}%", i64::MIN)).unwrap().resolve(3), 0);
     }
 }

@@ -40,12 +40,16 @@ pub(super) fn outermost(
     }
 }
 
-/// A number in place of missing ones, where it lies outside what the field's sort values can be.
+/// A number in place of missing values, where it is not what it is to the field: where it lies outside what the field's sort
+/// values can be, and its digits where these are texts.
 pub(super) fn fitted(
     snapshot: &Snapshot,
     field: SortedField<'_>,
     value: &SortValue,
 ) -> Option<SortValue> {
+    if let FieldKind::Keyword { .. } = snapshot.mapping.field(field.0)?.kind {
+        return digits(value);
+    }
     let (SortValue::I64(least), SortValue::I64(most)) = (
         outermost(snapshot, field, true)?,
         outermost(snapshot, field, false)?,
@@ -57,6 +61,18 @@ pub(super) fn fitted(
         _ => return None,
     };
     (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
+}
+
+/// A number as a text, as it would be written in JSON.
+fn digits(number: &SortValue) -> Option<SortValue> {
+    let text = match number {
+        SortValue::I64(number) => number.to_string(),
+        SortValue::U64(number) => number.to_string(),
+        // This way a whole one keeps its point.
+        SortValue::F64(number) => format!("{number:?}"),
+        _ => return None,
+    };
+    Some(SortValue::Str(text))
 }
 
 /// What a text in place of missing values means to a field of numbers or addresses; `None` where it is what it is.

@@ -22,7 +22,7 @@ fn sort_takes_names_objects_and_arrays() {
         ),
         (
             json!({"a": {"order": "desc", "missing": "_first", "unmapped_type": "long",
-                "mode": "min"}}),
+                "mode": "MIN"}}),
             vec![SortKey::Field {
                 path: "a".into(),
                 order: Order::Desc,
@@ -84,6 +84,10 @@ fn what_is_wrong_with_a_sort_or_a_number_is_told_by_the_member_that_has_it() {
         (
             json!({"_score": {"nope": 1}}),
             vec![(XContentParse, "[_score] unknown field [nope]")],
+        ),
+        (
+            json!({"_score": {"order": "asc", "missing": "_first"}}),
+            vec![(XContentParse, "[_score] unknown field [missing]")],
         ),
     ] {
         let told = chain(parse_sort(&json).unwrap_err());
