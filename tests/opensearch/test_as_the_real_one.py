@@ -179,6 +179,12 @@ class Same(ClewTest):
         self.assertEqual(text("-fox +dog", escape=True), {"1", "2", "3"})
         self.assertEqual(text("(lazy", escape=True), {"2"})
 
+    def test_one_sign_of_an_operator_is_a_word_without_letters(self):
+        text = lambda query: set(self.found({"query_string": {"query": query, "fields": ["title"]}}))
+        for query in ("brown & lazy", "brown | lazy", "brown || lazy", "&brown |lazy"):
+            self.assertEqual(text(query), {"1", "2"}, query)
+        self.assertEqual(text("quick && brown"), {"1"})
+
     def test_documents_are_counted_by_their_ids(self):
         aggs = {"all": {"value_count": {"field": "_id"}}, "none": {"missing": {"field": "_id"}}}
         found = self.client.search(index="real", body={"size": 0, "aggs": aggs})["aggregations"]

@@ -75,17 +75,6 @@ impl Lexer<'_> {
             return Ok(());
         }
         let token = match character {
-            '&' | '|' => {
-                self.rest.next();
-                if self.rest.next_if(|(_, next)| *next == character).is_none() {
-                    return Err(format!("unexpected [{character}] at {at}"));
-                }
-                if character == '&' {
-                    Token::And
-                } else {
-                    Token::Or
-                }
-            }
             '"' => Token::Phrase(self.until('"', at)?),
             '/' => Token::Regexp(self.until('/', at)?),
             '[' | '{' => self.range(character == '[', at)?,
@@ -244,8 +233,9 @@ impl Lexer<'_> {
             return Ok(Token::Field(text));
         }
         Ok(match (text.as_str(), escaped) {
-            ("AND", false) => Token::And,
-            ("OR", false) => Token::Or,
+            // A sign of these alone, or beside letters, is a word like others.
+            ("AND" | "&&", false) => Token::And,
+            ("OR" | "||", false) => Token::Or,
             ("NOT", false) => Token::Not,
             _ => Token::Word {
                 pattern: wild.then_some(pattern),

@@ -152,7 +152,6 @@ fn malformed_query_strings_are_refused() {
         "count:[1 2]",
         "w1^x",
         "a:b:c",
-        "w1 & w2",
     ] {
         match found(&snapshot, &string(text)) {
             Err(error @ QueryError::Syntax { .. }) => {
