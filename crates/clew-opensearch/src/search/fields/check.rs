@@ -2,7 +2,7 @@
 
 use clew_engine::Index;
 use clew_query::refusal_of_text;
-use clew_schema::{FieldKind, MappedField};
+use clew_schema::{FieldKind, MappedField, RangeKind};
 
 use super::{FieldList, FieldsForm, Wanted, is_completed, is_metadata};
 use crate::http::error::ApiError;
@@ -102,7 +102,10 @@ fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
             | FieldKind::Boolean
             | FieldKind::GeoPoint
             | FieldKind::Binary { .. }
-    );
+            | FieldKind::Text { .. }
+            | FieldKind::Flat
+            | FieldKind::GeoShape
+    ) || matches!(&field.kind, FieldKind::Range { kind, .. } if !matches!(kind, RangeKind::Date));
     match wanted.format.is_some() && has_own_form {
         true => Err(ApiError::illegal_argument(format!(
             "Field [{name}] of type [{kind}] does not support custom formats"
