@@ -167,12 +167,15 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
         DocumentError::Name { .. } => Some((ILLEGAL, error.to_string())),
         DocumentError::Field {
             field,
-            cause: ValueProblem::Other { reason },
+            cause,
+            type_name,
             ..
-        } if is_out_of_range(reason) => Some((ILLEGAL, format!("{reason} for {field}"))),
-        DocumentError::Field {
-            cause, type_name, ..
-        } => Some(value_cause(cause, type_name)),
+        } => Some(match &**cause {
+            ValueProblem::Other { reason } if is_out_of_range(reason) => {
+                (ILLEGAL, format!("{reason} for {field}"))
+            }
+            cause => value_cause(cause, type_name),
+        }),
         DocumentError::ImmenseTerm { length, max, .. } => Some((
             "max_bytes_length_exceeded_exception",
             format!("bytes can be at most {max} in length; got {length}"),

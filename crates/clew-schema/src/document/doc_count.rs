@@ -23,7 +23,7 @@ impl Walk<'_, '_> {
             field: DOC_COUNT.to_string(),
             type_name: DOC_COUNT,
             preview: written.trim_matches('"').to_string(),
-            cause,
+            cause: Box::new(cause),
         };
         let count = count.map_err(misfit)?;
         let Some(field) = self.mapping.doc_count() else {

@@ -35,7 +35,7 @@ pub enum DocumentError {
         /// The beginning of the value.
         preview: String,
         /// Why it does not fit.
-        cause: ValueProblem,
+        cause: Box<ValueProblem>,
     },
     /// A value stands where a `flat_object` wants an object.
     #[error("[{field}] unexpected token [VALUE_STRING] in flat_object, expected an object")]

@@ -48,7 +48,7 @@ pub(super) fn misfit(field: &MappedField, value: &str, cause: impl Into<ValuePro
         field: field.path.clone(),
         type_name: field.kind.type_name(),
         preview: preview(value),
-        cause: cause.into(),
+        cause: Box::new(cause.into()),
     }
     .into()
 }

@@ -178,7 +178,7 @@ impl Mapping {
             field: field.path.clone(),
             type_name: field.kind.type_name(),
             preview: String::new(),
-            cause,
+            cause: Box::new(cause),
         })
     }
 }

@@ -129,7 +129,7 @@ fn refused(field: &MappedField, cause: ValueProblem) -> DocumentError {
         field: field.path.clone(),
         type_name: field.kind.type_name(),
         preview: String::new(),
-        cause,
+        cause: Box::new(cause),
     }
 }
 

@@ -137,7 +137,7 @@ fn mapping_document_and_query_errors_keep_their_own_names() {
         field: "n".into(),
         type_name: "integer",
         preview: "abc".into(),
-        cause: clew_schema::ValueProblem::NotANumber { text: "abc".into() },
+        cause: Box::new(clew_schema::ValueProblem::NotANumber { text: "abc".into() }),
     };
     let field = EngineError::Document {
         id: "1".into(),
