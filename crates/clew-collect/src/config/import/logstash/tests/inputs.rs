@@ -220,9 +220,9 @@ output { stdout {} }
     assert_eq!(
         imported.told(),
         [
-            "line 5: [input.file] [delimiter]: lines end with a line feed",
-            "line 7: [input.file] [ignore_older => a while] is no time",
-            "line 8: [input.tcp] has no counterpart",
+            "line 4: [input.file] [delimiter]: lines end with a line feed",
+            "line 6: [input.file] [ignore_older => a while] is no time",
+            "line 7: [input.tcp] has no counterpart",
         ]
     );
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
