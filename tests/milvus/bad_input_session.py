@@ -322,10 +322,11 @@ class Mistakes(Session):
         ]:
             self.refused(code, said, call)
         client.release_collection("changing")
-        for more in [{}, {"partition_names": ["_default"]}]:
-            self.refused(12, "when load 2 replica count: service resource insufficient",
-                         lambda: client.load_partitions("changing", replica_number=2, **more) if more
-                         else client.load_collection("changing", replica_number=2))
+        self.refused(12, "when load 2 replica count: service resource insufficient",
+                     lambda: client.load_collection("changing", replica_number=2))
+        # Of partitions, indexes are looked for first.
+        self.refused(700, "there is no vector index on field: [w]",
+                     lambda: client.load_partitions("changing", ["_default"], replica_number=2))
         self.refused(700, "index not found[collection=bare]", lambda: client.load_partitions("bare", ["nope"]))
         client.insert("changing", [{"id": n, "v": [0.0] * 4, "w": [0.0] * 4, "t": "x", "list": []} for n in range(3)])
         self.same(client.delete("changing", filter="id in [0, 1]")["delete_count"], 2, "keys that are named are deleted")

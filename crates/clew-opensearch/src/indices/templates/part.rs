@@ -152,7 +152,6 @@ mod tests {
             json!({"settings": {"number_of_shards": 0}}),
             json!({"settings": 1}),
             json!({"mappings": []}),
-            json!({"aliases": {"x": {"wrong": 1}}}),
             json!({"aliases": {"x": 1}}),
             json!({"other": {}}),
             json!([]),
