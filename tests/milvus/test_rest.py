@@ -40,6 +40,8 @@ class Rest(ClientsTest):
                              {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},
                              {"fieldName": "tag", "dataType": "VarChar", "elementTypeParams": {"max_length": 9}}]}
         self.ask("collections/create", {"collectionName": "less", "schema": schema})
+        told = self.ask("collections/describe", {"collectionName": "less"})
+        self.assertEqual((told["message"], told["data"]["indexes"]), ("index not found[collection=less];", []))
         drop = lambda code=0, **more: self.ask("collections/fields/drop", {"collectionName": "less", **more}, code)
         for said, more in [("exactly one of fieldName or fieldId is required", {}),
                            ("exactly one of fieldName or fieldId is required", {"fieldName": "tag", "fieldId": 102}),
@@ -343,6 +345,8 @@ class Rest(ClientsTest):
                                                     "rerank": {"strategy": "rrf", "params": {"k": 10}}})
         self.assertEqual({row["key"] for row in found["data"]}, {"k0", "k11", "k1", "k10"})
         self.assertEqual(self.ask("indexes/list", {"collectionName": "full"})["data"], ["a", "second"])
+        told = self.ask("collections/describe", {"collectionName": "full"})
+        self.assertEqual((told["message"], [index["indexName"] for index in told["data"]["indexes"]]), ("", ["a", "second"]))
         self.assertEqual(self.ask("indexes/describe", {"collectionName": "full", "indexName": "second"})["data"][0]["metricType"], "IP")
         told = self.ask("indexes/describe", {"collectionName": "full", "indexName": "a"})["data"][0]
         params = {pair["key"]: pair["value"] for pair in told["indexParams"]}
@@ -545,8 +549,14 @@ class Rest(ClientsTest):
         self.ask("partitions/release", {"collectionName": "one", "partitionNames": ["p"]})
         self.assertEqual(count("one")["data"], [{"count(*)": 1}])
         count("one", 201, partitionNames=["p"])
-        state = lambda name, **more: self.ask("collections/get_load_state", {"collectionName": name, **more})["data"]["loadState"]
-        self.assertEqual([state("one"), state("one", partitionNames=["p"])], ["LoadStateLoaded", "LoadStateNotLoad"])
+        state = lambda name, **more: self.ask("collections/get_load_state", {"collectionName": name, **more})
+        self.assertEqual(state("one"), {"code": 0, "data": {"loadState": "LoadStateLoaded", "loadProgress": 100}, "message": ""})
+        for name, said in [("p", "partition not loaded[partition=p]."), ("q", "partition=q]")]:
+            told = state("one", partitionNames=[name])
+            self.assertEqual(told["data"], {"loadState": "LoadStateLoading", "loadProgress": -1})
+            self.assertIn(said, told["message"])
+        refused = self.ask("collections/get_load_state", {"collectionName": "nobody"}, code=100)["message"]
+        self.assertEqual(refused, "collection not found[collection=nobody]")
         self.ask("partitions/load", {"collectionName": "one", "partitionNames": ["p"]})
         self.ask("collections/rename", {"collectionName": "nope", "newCollectionName": "two"}, code=100)
         self.ask("collections/rename", {"collectionName": "one", "newCollectionName": "one"}, code=1100)

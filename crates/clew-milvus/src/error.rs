@@ -42,9 +42,9 @@ pub(crate) enum MilvusError {
         database: String,
         collection: String,
     },
-    /// The same where an alias is to go to it.
+    /// The same where an alias is to go to it, or its state is asked for by the RESTful API.
     #[error("collection not found[collection={0}]")]
-    NoCollectionForAlias(String),
+    NoCollection(String),
     /// Rows were packed for a schema that is no longer the collection's; clients ask for it and pack them again.
     #[error("collection schema mismatch[collection={0}]")]
     SchemaMismatch(String),
@@ -237,7 +237,7 @@ impl MilvusError {
             MilvusError::TooFewNodes(_) => 12,
             MilvusError::CollectionNotFound { .. }
             | MilvusError::CannotFindCollection { .. }
-            | MilvusError::NoCollectionForAlias(_) => 100,
+            | MilvusError::NoCollection(_) => 100,
             MilvusError::CollectionNotLoaded(_) | MilvusError::NotLoadedTo(..) => 101,
             MilvusError::TooManyCollections { .. } => 102,
             MilvusError::NotFullyLoaded(_) => 103,
@@ -293,7 +293,7 @@ impl From<MilvusError> for Status {
             error_code: match &error {
                 MilvusError::CollectionNotFound { .. }
                 | MilvusError::CannotFindCollection { .. }
-                | MilvusError::NoCollectionForAlias(_) => OLD_COLLECTION_NOT_FOUND,
+                | MilvusError::NoCollection(_) => OLD_COLLECTION_NOT_FOUND,
                 MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
                 MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
                 MilvusError::ForceDenied(_) => OLD_FORCE_DENY,

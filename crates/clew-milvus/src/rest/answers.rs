@@ -13,14 +13,20 @@ const JSON_FACTOR: usize = 12;
 /// What a cell of a row takes beside that, with the name of its field.
 const CELL_BYTES: usize = 128;
 
+/// The state of a collection that there is none of.
+pub(super) const NOT_THERE: i32 = 0;
+/// The state of one that cannot be searched.
+pub(super) const NOT_LOADED: i32 = 1;
+/// The state of one that cannot be searched as a whole yet.
+pub(super) const LOADING: i32 = 2;
 /// The state of a collection that can be searched.
 pub(super) const LOADED: i32 = 3;
 
 pub(super) fn load_state(state: i32) -> &'static str {
     match state {
         LOADED => "LoadStateLoaded",
-        2 => "LoadStateLoading",
-        1 => "LoadStateNotLoad",
+        LOADING => "LoadStateLoading",
+        NOT_LOADED => "LoadStateNotLoad",
         _ => "LoadStateNotExist",
     }
 }
@@ -47,7 +53,7 @@ fn type_name(number: i32) -> &'static str {
 
 pub(super) fn collection(
     answer: &DescribeCollectionResponse,
-    state: i32,
+    state: &str,
     indexes: &[IndexDescription],
 ) -> Value {
     let schema = answer.schema.clone().unwrap_or_default();
@@ -111,7 +117,7 @@ pub(super) fn collection(
         "structFields": schema.struct_array_fields.iter().map(of_structs).collect::<Vec<_>>(),
         "functions": schema.functions.iter().map(function).collect::<Vec<_>>(),
         "indexes": indexes.iter().map(shown).collect::<Vec<_>>(),
-        "load": load_state(state),
+        "load": state,
         "partitionsNum": answer.num_partitions,
         "properties": pairs(&answer.properties),
         "shardsNum": answer.shards_num,

@@ -138,42 +138,79 @@ async fn describe(door: &Door, caller: Caller, request: CollectionRequest) -> Re
             },
         )
         .await?;
-    // Who may not know more is told that much.
+    // What cannot be told beside it is said, and the rest is told.
+    let mut said = String::new();
     let request = GetLoadStateRequest {
         collection_name: name.clone(),
         ..GetLoadStateRequest::default()
     };
     let state = match door.get_load_state(caller.clone(), request).await {
-        Ok(found) => found.state,
-        Err(MilvusError::Denied(_)) => 0,
+        Ok(found) => answers::load_state(found.state),
+        Err(refused @ MilvusError::Denied(_)) => {
+            said = format!("{refused};");
+            ""
+        }
         Err(other) => return Err(other.into()),
     };
+    // Of all fields: Milvus names the first one of vectors, and does not look at what it names.
     let request = DescribeIndexRequest {
         collection_name: name,
         ..DescribeIndexRequest::default()
     };
     let indexes = match door.describe_index(caller, request).await {
         Ok(found) => found.index_descriptions,
-        Err(MilvusError::IndexNotFound(_) | MilvusError::Denied(_)) => Vec::new(),
+        Err(refused @ (MilvusError::IndexNotFound(_) | MilvusError::Denied(_))) => {
+            said = format!("{said}{refused};");
+            Vec::new()
+        }
         Err(other) => return Err(other.into()),
     };
-    Ok(Answer::Data(answers::collection(
-        &described, state, &indexes,
-    )))
+    let data = answers::collection(&described, state, &indexes);
+    Ok(with_message(data, said))
 }
 
+/// An answer with a message, which Milvus leaves empty where there is nothing to say.
+fn with_message(data: Value, message: String) -> Answer {
+    let mut whole = Map::new();
+    whole.insert("data".to_string(), data);
+    whole.insert("message".to_string(), message.into());
+    Answer::Whole(whole)
+}
+
+/// Whether a collection is loaded, and where it is how far its partitions are. As in Milvus the state is the whole
+/// collection's, also where partitions are named: one of them that is not loaded has no progress.
 async fn load_state(door: &Door, caller: Caller, body: &Body) -> Result<Answer> {
+    let collection_name = body.text("collectionName")?;
+    let partition_names = body.texts("partitionNames")?;
     let request = GetLoadStateRequest {
-        collection_name: body.text("collectionName")?,
-        partition_names: body.texts("partitionNames")?,
+        collection_name: collection_name.clone(),
         ..GetLoadStateRequest::default()
     };
-    let state = door.get_load_state(caller, request).await?.state;
-    let mut data = json!({"loadState": answers::load_state(state)});
-    if state == answers::LOADED {
-        data["loadProgress"] = 100.into();
+    let state = door.get_load_state(caller.clone(), request).await?.state;
+    match state {
+        answers::NOT_THERE => return Err(MilvusError::NoCollection(collection_name).into()),
+        answers::NOT_LOADED => {
+            let state = answers::load_state(state);
+            return Ok(Answer::Data(json!({ "loadState": state })));
+        }
+        _ => {}
     }
-    Ok(Answer::Data(data))
+    let request = GetLoadingProgressRequest {
+        collection_name,
+        partition_names,
+        ..GetLoadingProgressRequest::default()
+    };
+    let (progress, said) = match door.get_loading_progress(caller, request).await {
+        Ok(found) => (found.progress, String::new()),
+        Err(refused) => (-1, format!("{refused}.")),
+    };
+    let state = match progress {
+        100.. => answers::LOADED,
+        _ => answers::LOADING,
+    };
+    let state = answers::load_state(state);
+    let data = json!({"loadState": state, "loadProgress": progress});
+    Ok(with_message(data, said))
 }
 
 /// Parameters of a collection that is made, and the properties that they are.

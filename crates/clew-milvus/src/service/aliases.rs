@@ -50,7 +50,7 @@ impl Service {
         self.open(&call, (database, name), Purpose::Show)
             .map_err(|error| match error {
                 MilvusError::CollectionNotFound { .. } => {
-                    MilvusError::NoCollectionForAlias(name.to_string())
+                    MilvusError::NoCollection(name.to_string())
                 }
                 other => other,
             })?;
