@@ -54,6 +54,28 @@ class Rest(ClientsTest):
         fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
         self.assertEqual([field["name"] for field in fields], ["id", "v"])
 
+    def test_what_is_said_of_a_new_collection_beside_its_schema(self):
+        key = {"fieldName": "key", "dataType": "Int64", "isPartitionKey": True}
+        fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                  {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
+        make = lambda fields, code=0, **more: self.ask(
+            "collections/create", {"collectionName": "said", "schema": {"fields": fields}, **more}, code)
+        for given, shards, partitions in [({"shardsNum": "x", "partitionsNum": []}, 1, 16), ({"shardsNum": 2, "partitionsNum": "5"}, 2, 5),
+                                          ({"partitionsNum": 0}, 1, 16), ({"partitionsNum": -3}, 1, 16)]:
+            # Without a key there is nothing to spread rows by.
+            for fields_there, want in [(fields + [key], partitions), (fields, 1)]:
+                make(fields_there, params=given)
+                told = self.ask("collections/describe", {"collectionName": "said"})["data"]
+                self.assertEqual((told["shardsNum"], told["partitionsNum"]), (shards, want), given)
+                self.ask("collections/drop", {"collectionName": "said"})
+        for name in ("ttl.seconds", "collection.ttl.seconds"):
+            refused = make(fields, 1100, properties={name: 7}, params={"ttlSeconds": 8})["message"]
+            self.assertIn("collection TTL is specified multiple times", refused)
+            make(fields, properties={name: 7})
+            told = self.ask("collections/describe", {"collectionName": "said"})["data"]["properties"]
+            self.assertIn({"key": "collection.ttl.seconds", "value": "7"}, told)
+            self.ask("collections/drop", {"collectionName": "said"})
+
     def test_signatures_of_texts_are_made_and_searched_by(self):
         schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
                              {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 99}},

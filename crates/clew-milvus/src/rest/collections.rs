@@ -213,10 +213,13 @@ async fn load_state(door: &Door, caller: Caller, body: &Body) -> Result<Answer> 
     Ok(with_message(data, said))
 }
 
+/// The property that says how long rows are found.
+const TTL: &str = "collection.ttl.seconds";
+
 /// Parameters of a collection that is made, and the properties that they are.
 const PROPERTIES: [(&str, &str); 9] = [
     (ZONE, ZONE),
-    ("ttlSeconds", "collection.ttl.seconds"),
+    ("ttlSeconds", TTL),
     ("ttlField", "ttl_field"),
     ("partitionKeyIsolation", "partitionkey.isolation"),
     ("mmap.enabled", "mmap.enabled"),
@@ -251,20 +254,15 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         "consistencyLevel",
         &params.text_or("consistencyLevel", "Bounded")?,
     )?;
-    let mut properties = body.pairs("properties")?;
-    for (said, key) in PROPERTIES {
-        if let Some(value) = params.get(said) {
-            properties.push(pair(key, text_of(value)));
-        }
-    }
+    let by_key = schema.fields.iter().any(|field| field.is_partition_key);
+    let partitions = number_of(&params, "partitionsNum").filter(|number| by_key && *number > 0);
     let request = CreateCollectionRequest {
         collection_name: name.clone(),
         schema: schema.encode_to_vec().into(),
-        shards_num: i32::try_from(params.written_number("shardsNum")?.unwrap_or(1))
-            .unwrap_or(i32::MAX),
-        num_partitions: params.written_number("partitionsNum")?.unwrap_or_default(),
+        shards_num: i32::try_from(number_of(&params, "shardsNum").unwrap_or(1)).unwrap_or(i32::MAX),
+        num_partitions: partitions.unwrap_or_default(),
         consistency_level: level_of(&level)?,
-        properties,
+        properties: properties(body, &params)?,
         ..CreateCollectionRequest::default()
     };
     door.create_collection(caller.clone(), request).await?;
@@ -280,6 +278,31 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
     };
     door.load_collection(caller, request).await?;
     Ok(())
+}
+
+/// A whole number among the parameters of a new collection. What is none says nothing, as in Milvus.
+fn number_of(params: &Body, name: &str) -> Option<i64> {
+    text_of(params.get(name)?).parse().ok()
+}
+
+/// The properties of a new collection: those that are said as such, and those that parameters stand for.
+///
+/// # Errors
+/// When it is said more than once how long rows are found.
+fn properties(body: &Body, params: &Body) -> Result<Vec<KeyValuePair>> {
+    let mut all = body.pairs("properties")?;
+    for pair in all.iter_mut().filter(|pair| pair.key == "ttl.seconds") {
+        pair.key = TTL.to_string();
+    }
+    for (said, key) in PROPERTIES {
+        if let Some(value) = params.get(said) {
+            all.push(pair(key, text_of(value)));
+        }
+    }
+    match all.iter().filter(|pair| pair.key == TTL).count() {
+        ..=1 => Ok(all),
+        _ => Err(MilvusError::invalid("collection TTL is specified multiple times").into()),
+    }
 }
 
 /// Refuses indexes of fields that a schema has not, before there is a collection without them.
