@@ -88,8 +88,10 @@ class Rest(ClientsTest):
         self.ask("entities/insert", {"collectionName": "alike", "data": rows})
         search = {"collectionName": "alike", "data": ["A ball, of thread!"], "annsField": "b", "consistencyLevel": "Strong"}
         self.assertEqual([(hit["id"], hit["distance"]) for hit in self.ask("entities/search", search)["data"]], [(1, 1)])
-        schema["functions"][0]["type"] = "Guess"
-        self.ask("collections/create", {"collectionName": "guessed", "schema": schema}, 3000)
+        for kind, code, said in [("Guess", 1100, "Unsupported function type: Guess"), (None, 1100, "Unsupported function type:"),
+                                 ("TextEmbedding", 3000, "function f of type TextEmbedding")]:
+            schema["functions"][0]["type"] = kind
+            self.assertIn(said, self.ask("collections/create", {"collectionName": "guessed", "schema": schema}, code)["message"])
 
     def test_fields_come_and_go_with_the_functions_that_fill_them(self):
         text = {"fieldName": "t", "dataType": "VarChar", "elementTypeParams": {"max_length": 99, "enable_analyzer": True}}
@@ -104,6 +106,9 @@ class Rest(ClientsTest):
         add = lambda code=0, **more: self.ask("collections/add_function_field", {**whole, **more}, code)
         self.assertIn("'function'", add(1802, function=None)["message"])
         self.assertIn("'outputField'", add(1802, outputField=None)["message"])
+        for name in ("name", "type", "inputFieldNames", "outputFieldNames"):
+            self.assertIn(f"'function.{name}' is required", add(1802, function={**function, name: None})["message"])
+        self.assertIn("only BM25 and MinHash functions are supported", add(1100, function={**function, "type": "TextEmbedding"})["message"])
         self.assertIn("must match outputField.fieldName", add(1100, indexParams={"fieldName": "v"})["message"])
         named = {"fieldName": "s", "indexName": "by_words", "metricType": "BM25", "indexType": "SPARSE_INVERTED_INDEX"}
         for asked, name, kind in [({"indexParams": named}, "by_words", "SPARSE_INVERTED_INDEX"), ({}, "s", "AUTOINDEX")]:

@@ -92,6 +92,11 @@ impl Collection {
         mut field: Field,
         function: proto::FunctionSchema,
     ) -> Result<()> {
+        let kind = FunctionKind::of(function.r#type).ok_or_else(|| {
+            MilvusError::invalid(
+                "For now, only BM25 and MinHash functions are supported in add_function_field interface",
+            )
+        })?;
         let name = &field.name;
         if self.fields.iter().any(|own| own.name == *name) {
             return Err(MilvusError::invalid(format!(
@@ -99,7 +104,7 @@ impl Collection {
             )));
         }
         self.check_not_dropped(name)?;
-        if FunctionKind::of(function.r#type) == Some(FunctionKind::MinHash) {
+        if kind == FunctionKind::MinHash {
             return Err(MilvusError::Unsupported(format!(
                 "function {} of type MinHash, which is added later,",
                 function.name
@@ -250,15 +255,24 @@ impl Collection {
     }
 }
 
+/// Kinds of functions that there are in Milvus and not here, by their numbers and names.
+const OTHERS: [(i32, &str); 3] = [(0, "Unknown"), (2, "TextEmbedding"), (3, "Rerank")];
+
 /// What Milvus calls a kind of functions.
 fn kind_name(kind: i32) -> String {
-    let name = match kind {
-        0 => "Unknown",
-        2 => "TextEmbedding",
-        3 => "Rerank",
-        other => return other.to_string(),
+    let known = OTHERS.iter().find(|(number, _)| *number == kind);
+    known.map_or_else(|| kind.to_string(), |(_, name)| (*name).to_string())
+}
+
+/// Milvus' number of a kind of functions, whether there are any here or not.
+pub(crate) fn kind_number(name: &str) -> Option<i32> {
+    let other = || {
+        let known = OTHERS.iter().find(|(_, own)| *own == name);
+        known.map(|(number, _)| *number)
     };
-    name.to_string()
+    FunctionKind::named(name)
+        .map(FunctionKind::number)
+        .or_else(other)
 }
 
 /// Refuses fields that have no words.
@@ -295,6 +309,34 @@ mod tests {
             ],
         });
         serde_json::from_value(kept).unwrap()
+    }
+
+    #[test]
+    fn kinds_of_functions_have_milvus_numbers() {
+        for (name, number) in [
+            ("BM25", Some(1)),
+            ("TextEmbedding", Some(2)),
+            ("MinHash", Some(4)),
+            ("Guess", None),
+            ("", None),
+        ] {
+            assert_eq!(kind_number(name), number, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_function_that_comes_later_is_of_words_or_signatures() {
+        for kind in [0, 2, 3, 99] {
+            let function = proto::FunctionSchema {
+                name: "made".into(),
+                r#type: kind,
+                ..proto::FunctionSchema::default()
+            };
+            let field = Field::named("other", DataType::FloatVector);
+            let refused = collection().add_function_field(field, function);
+            let said = refused.unwrap_err().to_string();
+            assert!(said.contains("only BM25 and MinHash"), "{said}");
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) use analyzer::{RowAnalyzers, analysis, analyzer_settings, with_late_a
 pub(crate) use data_type::DataType;
 pub(crate) use expiry::{TTL_FIELD, WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
-pub(crate) use function::{Function, FunctionKind};
+pub(crate) use function::{Function, kind_number};
 pub(crate) use index_params::{check_scalar, check_vector};
 pub(crate) use key::{id_of, key_of};
 pub(crate) use loaded::partitions_go_by_key;

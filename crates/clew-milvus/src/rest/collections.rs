@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
 use super::{Answer, answers, done, fields, quick, structs};
-use crate::collection::{ARRAY_OF_VECTOR, DataType, FunctionKind};
+use crate::collection::{ARRAY_OF_VECTOR, DataType, kind_number};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
 use crate::proto::*;
@@ -456,19 +456,18 @@ fn default_of(data_type: i32, value: &Value) -> Result<ValueField> {
     .into())
 }
 
-/// A function of a schema.
+/// A function of a schema; kinds that there are in Milvus and not here are refused by the call that it is for.
 ///
 /// # Errors
-/// When a member is not what it should be, or the function is of a kind that there is none of.
+/// When a member is not what it should be, or the function is of a kind that there is none of in Milvus either.
 pub(super) fn function(body: &Body) -> Result<FunctionSchema> {
-    let given = body.text_or("type", FunctionKind::default().name())?;
-    let Some(kind) = FunctionKind::named(&given) else {
-        return Err(MilvusError::Unsupported(format!("a function of type {given}")).into());
-    };
+    let given = body.text_or("type", "")?;
+    let kind = kind_number(&given)
+        .ok_or_else(|| MilvusError::invalid(format!("Unsupported function type: {given}")))?;
     Ok(FunctionSchema {
-        name: body.text("name")?,
+        name: body.text_or("name", "")?,
         description: body.text_or("description", "")?,
-        r#type: kind.number(),
+        r#type: kind,
         input_field_names: body.texts("inputFieldNames")?,
         output_field_names: body.texts("outputFieldNames")?,
         params: body.pairs("params")?,

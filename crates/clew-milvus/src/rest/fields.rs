@@ -1,6 +1,7 @@
 //! `/collections/fields/…`, and fields that functions fill.
 
 use prost::Message;
+use serde_json::Value;
 
 use super::body::{Body, Refusal, Result};
 use super::collections::{field, function};
@@ -9,6 +10,9 @@ use crate::error::MilvusError;
 use crate::proto::alter_collection_schema_request::{Action, AddRequest, DropRequest, FieldInfo};
 use crate::proto::*;
 use crate::service::{Caller, Door};
+
+/// What a function has to have that comes with its field.
+const FUNCTION_NEEDS: [&str; 4] = ["name", "type", "inputFieldNames", "outputFieldNames"];
 
 /// What is done to fields, and told only to be done.
 pub(super) async fn change(
@@ -101,6 +105,13 @@ fn filled_field(collection_name: String, body: &Body) -> Result<AlterCollectionS
             return Err(Refusal::Missing(format!("Key: '{needed}' is required")));
         }
     }
+    let filling = Body(body.object("function")?);
+    for needed in FUNCTION_NEEDS {
+        if filling.get(needed).is_none_or(is_empty_text) {
+            let said = format!("Key: 'function.{needed}' is required");
+            return Err(Refusal::Missing(said));
+        }
+    }
     let schema = field(&body.object("outputField")?)?;
     let index = Body(body.object("indexParams")?);
     let of = index.text_or("fieldName", "")?;
@@ -118,13 +129,17 @@ fn filled_field(collection_name: String, body: &Body) -> Result<AlterCollectionS
     };
     let added = AddRequest {
         field_infos: vec![info],
-        func_schema: vec![function(&Body(body.object("function")?))?],
+        func_schema: vec![function(&filling)?],
     };
     let action = Action {
         add_request: Some(added),
         ..Action::default()
     };
     Ok(changed_schema(collection_name, action))
+}
+
+fn is_empty_text(value: &Value) -> bool {
+    value.as_str().is_some_and(str::is_empty)
 }
 
 fn changed_schema(collection_name: String, action: Action) -> AlterCollectionSchemaRequest {
