@@ -61,6 +61,9 @@ const OF_FLOATS: [&str; 9] = [
     "AISAQ",
 ];
 
+/// Metrics of binary vectors that Milvus has for `BIN_FLAT` alone, and we have not.
+pub(super) const OF_STRUCTURES: [&str; 2] = ["SUBSTRUCTURE", "SUPERSTRUCTURE"];
+
 /// What may be said of an index that the server chooses: what is near, how it is held in memory, and that it is what it is
 /// called, which Clew alone knows.
 const OF_AUTOMATIC: [&str; 5] = [
@@ -102,6 +105,9 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
             "data type {} can't build with this index {index_type}",
             field.data_type.name()
         )));
+    }
+    if field.data_type == DataType::BinaryVector {
+        check_of_structures(index_type, params)?;
     }
     if matches!(index_type, "" | "AUTOINDEX")
         && params
@@ -155,6 +161,19 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
             Err(refused(format!(
                 "sparse inverted index algo {given} not found or not supported, supported: [{}]",
                 WAYS.join(" ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses metrics of structures where an index in Milvus has none of them either.
+fn check_of_structures(index_type: &str, params: &Params) -> Result<()> {
+    let metric = params.get("metric_type").map_or("", String::as_str);
+    match index_type {
+        "" | "AUTOINDEX" | "BIN_IVF_FLAT" if OF_STRUCTURES.contains(&metric) => {
+            Err(refused(format!(
+                "metric type {metric} not found or not supported, supported: [HAMMING JACCARD]"
             )))
         }
         _ => Ok(()),

@@ -7,7 +7,9 @@ use clew_vector::{
     ColumnOptions, EF_CONSTRUCTION_MAX, IvfOptions, ListCodes, M_MAX, Method, Space,
 };
 
-use super::index_params::{BANDS, BANDS_BOUNDS, CANDIDATES, LINKS, LISTS, number, word_weights};
+use super::index_params::{
+    BANDS, BANDS_BOUNDS, CANDIDATES, LINKS, LISTS, OF_STRUCTURES, number, word_weights,
+};
 use crate::collection::{DataType, Field, KeptIndex, plain_column};
 use crate::error::{MilvusError, Result};
 
@@ -333,6 +335,9 @@ pub(crate) fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
     let metric = match given {
         None | Some("") => usual,
         Some(name @ ("MAX_SIM_HAMMING" | "MAX_SIM_JACCARD")) if field.is_part() => {
+            return Err(MilvusError::Unsupported(format!("metric {name}")));
+        }
+        Some(name) if data_type == DataType::BinaryVector && OF_STRUCTURES.contains(&name) => {
             return Err(MilvusError::Unsupported(format!("metric {name}")));
         }
         Some(name) if field.is_of_words() && !name.eq_ignore_ascii_case(Metric::Bm25.name()) => {

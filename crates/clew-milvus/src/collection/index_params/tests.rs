@@ -1,4 +1,5 @@
 use super::*;
+use crate::collection::vector_index::VectorIndex;
 use crate::proto::{FieldSchema, KeyValuePair};
 
 fn field(data_type: DataType) -> Field {
@@ -94,6 +95,31 @@ fn vector_indexes_take_what_milvus_takes() {
         let refused = check_vector(&vector, &params(given)).unwrap_err();
         assert_eq!(refused.code(), 1100, "{given}");
         assert!(refused.to_string().contains(said), "{given}: {refused}");
+    }
+}
+
+#[test]
+fn metrics_of_structures_are_told_from_those_that_there_are_none_of() {
+    let bits = field(DataType::BinaryVector);
+    for metric in ["SUBSTRUCTURE", "SUPERSTRUCTURE"] {
+        for given in [
+            "",
+            "index_type=AUTOINDEX ",
+            "index_type=BIN_IVF_FLAT nlist=64 ",
+        ] {
+            let given = params(&format!("{given}metric_type={metric}"));
+            let refused = check_vector(&bits, &given).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                format!(
+                    "metric type {metric} not found or not supported, supported: [HAMMING JACCARD]: invalid parameter"
+                )
+            );
+        }
+        let given = params(&format!("index_type=BIN_FLAT metric_type={metric}"));
+        assert_eq!(check_vector(&bits, &given), Ok(()));
+        let refused = VectorIndex::read(&bits, &given).unwrap_err();
+        assert_eq!(refused.code(), 3000, "{refused}");
     }
 }
 
