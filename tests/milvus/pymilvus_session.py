@@ -657,10 +657,14 @@ class Client(Session):
             for _ in range(2):
                 index(path.split("[")[0], "", json_path=path, json_cast_type="double")
         index("j", "", json_path="j['b']", json_cast_type="varchar")
+        # Two paths, which would have one name without a sign for what parts them.
+        index("j", "", json_path="j['x/y']['~z']", json_cast_type="double")
+        index("j", "", json_path="j['x']['y']['~z']", json_cast_type="double")
         index("whole", "", json_cast_type="double")
         self.same(client.describe_index("paths", "$meta/whole")["json_path"], "whole", "a key as a whole, where no path is said")
         self.same(sorted(client.list_indexes("paths")),
-                  ["$meta/more/d", "$meta/whole", "j", "j/a/0", "j/a/0/b", "of_a", "of_b", "of_c"], "names that nobody said")
+                  ["$meta/more/d", "$meta/whole", "j", "j/a/0", "j/a/0/b", "j/x/y/~0z", "j/x~1y/~0z", "of_a", "of_b", "of_c"],
+                  "names that nobody said")
         for code, said, call in [
             (65535, "multiple indexes on same field is not supported", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
             (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['a']", json_cast_type="double")),

@@ -250,7 +250,8 @@ fn usual_name(collection: &Collection, index: &KeptIndex) -> String {
         return field.clone();
     };
     let steps = steps.into_iter().map(|step| match step {
-        FieldStep::Member(name) => name,
+        // As in JSON pointers, so that two paths have two names.
+        FieldStep::Member(name) => name.replace('~', "~0").replace('/', "~1"),
         FieldStep::Element(number) => number.to_string(),
     });
     // A path that ends at the field has no step, and adds nothing.
