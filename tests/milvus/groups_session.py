@@ -161,18 +161,23 @@ class Groups(Session):
         assert all(hit["distance"] > 0 for hit in hits[:9]), hits
         right = {"function": "exp", "origin": 20, "scale": 5}
         for code, said, params in [
-            (65535, "Decay function lost param: origin", {"function": "exp", "scale": 5}),
-            (65535, "Param scale:five is not a number", {**right, "scale": "five"}),
-            (65535, "scale must > 0", {**right, "scale": 0}),
-            (65535, "offset must >= 0", {**right, "offset": -1}),
-            (65535, "decay must 0 < decay < 1", {**right, "decay": 1}),
-            (65535, "Invaild decay function: decay, only support [gauss,linear,exp]", {**right, "function": "slow"}),
-            (65535, "Unsupport score mode: [least]", {**right, "score_mode": "least"}),
+            (1100, "decay function lost param: origin", {"function": "exp", "scale": 5}),
+            (1100, "param scale:five is not a number", {**right, "scale": "five"}),
+            (1100, "decay function param: scale must > 0", {**right, "scale": 0}),
+            (1100, "offset must >= 0", {**right, "offset": -1}),
+            (1100, "decay must 0 < decay < 1", {**right, "decay": 1}),
+            (1100, "invalid decay function: decay, only support [gauss,linear,exp]", {**right, "function": "slow"}),
+            (1100, "unsupported score mode: [least]", {**right, "score_mode": "least"}),
             # What would rank hits anew is not left out in silence.
-            (65535, "nobody", {**right, "reranker": "nobody"}),
+            (1100, "unsupported rerank function: [nobody]", {**right, "reranker": "nobody"}),
         ]:
             ranker = self.ranker(**params)
             self.refused(code, said, lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=ranker))
+        for said, inputs in [("function input field not found: nope", ["nope"]),
+                             ("decay function only supports single input, but gets [[price size]] input", ["price", "size"]),
+                             ("decay rerank: unsupported input field type:VarChar, only support numeric field", ["kind"])]:
+            ranker = Function("near", FunctionType.RERANK, input_field_names=inputs, params={"reranker": "decay", **right})
+            self.refused(1100, said, lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=ranker))
         self.refused(1100, "does not support grouping", lambda: self.client.search(
             "goods", [[0, 0]], limit=3, ranker=self.ranker(**right), group_by_field="kind"))
 

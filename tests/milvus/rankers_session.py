@@ -72,7 +72,7 @@ class Rankers(Session):
             (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),
             (1100, "random seed field not found", self.function(weight=2, random_score={"field": "nope"})),
             (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),
-            (65535, "Unsupported rerank function: [other]", self.function("other")),
+            (1100, "unsupported rerank function: [other]", self.function("other")),
             (1100, "mismatch with ann search requests", self.function("weighted", weights=[0.5, 0.5])),
         ]:
             self.refused(code, said, lambda: self.found(ranker))

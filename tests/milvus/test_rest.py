@@ -282,7 +282,7 @@ class Rest(ClientsTest):
         refused = self.ask("entities/search", {**near, "orderByFields": ["id"], "searchParams": {"order_by_fields": "id"}}, code=1100)
         self.assertIn("ambiguous order by", refused["message"])
         ranker = {"functions": [{"name": "r", "type": "Rerank", "inputFieldNames": ["id"], "params": {"reranker": "nobody"}}]}
-        self.ask("entities/search", {**near, "functionScore": ranker}, code=65535)
+        self.ask("entities/search", {**near, "functionScore": ranker}, code=1100)
         found = self.ask("entities/search", {"collectionName": "quick", "data": [rows[3]["vector"], rows[4]["vector"]],
                                              "limit": 2, "filter": "color == 'blue'"})
         self.assertEqual((found["topks"], found["data"][2]["id"]), ([2, 2], 4))

@@ -63,10 +63,10 @@ impl Decay {
                 return Ok(None);
             };
             let number = given.parse::<f64>().map(Some);
-            number.map_err(|_| wrong(format!("Param {name}:{given} is not a number")))
+            number.map_err(|_| wrong(format!("param {name}:{given} is not a number")))
         };
         let needed = |name: &str| -> Result<f64> {
-            number(name)?.ok_or_else(|| wrong(format!("Decay function lost param: {name}")))
+            number(name)?.ok_or_else(|| wrong(format!("decay function lost param: {name}")))
         };
         let field = input(collection, function)?.clone();
         let (origin, scale) = (needed("origin")?, needed("scale")?);
@@ -74,7 +74,7 @@ impl Decay {
         let rest = number("decay")?.unwrap_or(0.5);
         let out_of_bounds = |said: &str, given: f64| {
             Err(wrong(format!(
-                "Decay function param: {said}, but got {given:.6}"
+                "decay function param: {said}, but got {given:.6}"
             )))
         };
         if scale <= 0.0 {
@@ -92,7 +92,7 @@ impl Decay {
             Some("exp") => Curve::Exp,
             _ => {
                 return Err(wrong(format!(
-                    "Invaild decay function: {DECAY}, only support [gauss,linear,exp]"
+                    "invalid decay function: {DECAY}, only support [gauss,linear,exp]"
                 )));
             }
         };
@@ -102,7 +102,7 @@ impl Decay {
             mode if mode.eq_ignore_ascii_case("sum") => Merge::Sum,
             other => {
                 return Err(wrong(format!(
-                    "Unsupport score mode: [{other}], only supports: [max, avg, sum]"
+                    "unsupported score mode: [{other}], only supports: [max, avg, sum]"
                 )));
             }
         };
@@ -204,17 +204,17 @@ pub(super) fn is_normalized(given: Option<&str>) -> Result<bool> {
 fn input<'c>(collection: &'c Collection, function: &FunctionSchema) -> Result<&'c Field> {
     let [name] = function.input_field_names.as_slice() else {
         return Err(wrong(format!(
-            "Decay function only supoorts single input, but gets [{}] input",
+            "decay function only supports single input, but gets [[{}]] input",
             function.input_field_names.join(" ")
         )));
     };
-    let missing = |_| wrong(format!("Function input not found: {name}"));
+    let missing = |_| wrong(format!("function input field not found: {name}"));
     let field = collection.field(name).map_err(missing)?;
     let data_type = field.data_type;
     let is_number = data_type.is_number();
     if !is_number || field.is_part() {
         return Err(wrong(format!(
-            "Decay rerank: unsupported input field type:{}, only support numberic field",
+            "decay rerank: unsupported input field type:{}, only support numeric field",
             data_type.name()
         )));
     }
@@ -222,7 +222,7 @@ fn input<'c>(collection: &'c Collection, function: &FunctionSchema) -> Result<&'
 }
 
 fn wrong(said: String) -> MilvusError {
-    MilvusError::Unexpected(said)
+    MilvusError::Invalid(said)
 }
 
 impl Service {

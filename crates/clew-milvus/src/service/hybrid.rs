@@ -86,8 +86,8 @@ impl Ranker {
                 Fusion::read(&name, &inner, searches).map(Ranker::Fusion)
             }
             "model" => Err(MilvusError::Unsupported("the ranker model".into())),
-            other => Err(MilvusError::Unexpected(format!(
-                "Unsupported rerank function: [{other}] , list of supported [decay,model,rrf,weighted,boost]"
+            other => Err(MilvusError::Invalid(format!(
+                "unsupported rerank function: [{other}] , list of supported [decay,model,rrf,weighted,boost]"
             ))),
         }
     }
