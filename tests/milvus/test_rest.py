@@ -327,6 +327,18 @@ class Rest(ClientsTest):
                             {"vectorFieldType": "BinaryVector", "dimension": 8, "metricType": "MHJACCARD"}),
                            ("only BM25 Function output field", {"vectorFieldType": "SparseFloatVector", "metricType": "BM25"})]:
             self.assertIn(said, make(1100, **more)["message"])
+        for code, said, more in [
+            (1100, "idType can only be [Int64, VarChar], default: Int64", {"idType": "Int32"}),
+            (1100, "functions are not supported for quickly create collection", {"schema": {"functions": [{"name": "f"}]}}),
+            (65535, "parse enableDynamicField fail", {"params": {"enableDynamicField": "perhaps"}}),
+        ]:
+            self.assertIn(said, make(code, dimension=4, **more)["message"])
+        # An empty text says nothing.
+        make(dimension=4, idType="", primaryFieldName="", vectorFieldName="", vectorFieldType="", params={"enableDynamicField": "f"})
+        told = self.ask("collections/describe", {"collectionName": "others"})["data"]
+        self.assertEqual(([(one["name"], one["type"]) for one in told["fields"]], told["enableDynamicField"]),
+                         ([("id", "Int64"), ("vector", "FloatVector")], False))
+        self.ask("collections/drop", {"collectionName": "others"})
         # What is refused leaves nothing behind.
         self.assertEqual(self.ask("collections/has", {"collectionName": "others"})["data"], {"has": False})
 

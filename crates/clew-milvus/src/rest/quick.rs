@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::body::{Body, Result, pair, wrong};
-use crate::collection::{DataType, Field, metric_of};
+use super::body::{Body, Result, pair, text_of};
+use crate::collection::{DataType, Field, metric_of, truth};
 use crate::error::MilvusError;
 use crate::proto::{CollectionSchema, FieldSchema};
 
@@ -21,8 +21,12 @@ const VECTORS: [DataType; 5] = [
 /// # Errors
 /// In Milvus' words, for types and metrics that there are not, and for a dimension that is missing, or one too many.
 pub(super) fn read(body: &Body) -> Result<(CollectionSchema, Value)> {
-    let data_type = vector_type(&body.text_or("vectorFieldType", "FloatVector")?)?;
-    let name = body.text_or("vectorFieldName", "vector")?;
+    if !Body(body.object("schema")?).list("functions").is_empty() {
+        let said = "functions are not supported for quickly create collection";
+        return Err(MilvusError::mismatch(said, "schema", "functions").into());
+    }
+    let data_type = vector_type(&usually(body, "vectorFieldType", "FloatVector")?)?;
+    let name = usually(body, "vectorFieldName", "vector")?;
     let metric = body.text_or("metricType", "")?;
     check_metric(data_type, &metric)?;
     let given = Some(metric.as_str());
@@ -39,12 +43,32 @@ pub(super) fn read(body: &Body) -> Result<(CollectionSchema, Value)> {
     let schema = CollectionSchema {
         description: body.text_or("description", "")?,
         fields: vec![key(body)?, vector],
-        enable_dynamic_field: Body(body.object("params")?)
-            .flag("enableDynamicField")?
-            .unwrap_or(true),
+        enable_dynamic_field: is_dynamic(&Body(body.object("params")?))?,
         ..CollectionSchema::default()
     };
     Ok((schema, json!({"fieldName": name, "metricType": metric})))
+}
+
+/// A text, or the usual one where there is none; an empty one is none, as in Milvus.
+fn usually(body: &Body, name: &str, usual: &str) -> Result<String> {
+    let given = body.text_or(name, "")?;
+    Ok(match given.is_empty() {
+        true => usual.to_string(),
+        false => given,
+    })
+}
+
+/// Whether rows may have more than the fields, which they may unless it is said that they may not.
+fn is_dynamic(params: &Body) -> Result<bool> {
+    let Some(given) = params.get("enableDynamicField").map(text_of) else {
+        return Ok(true);
+    };
+    let refused = || {
+        MilvusError::Unexpected(format!(
+            "parse enableDynamicField fail, err:strconv.ParseBool: parsing {given:?}: invalid syntax"
+        ))
+    };
+    Ok(truth(&given).ok_or_else(refused)?)
 }
 
 /// Refuses metrics of what only a function fills: there is none here, and no row would be found by them.
@@ -95,13 +119,17 @@ fn dimension(body: &Body, data_type: DataType) -> Result<Option<i64>> {
 }
 
 fn key(body: &Body) -> Result<FieldSchema> {
-    let data_type = match body.text_or("idType", "Int64")?.as_str() {
+    let given = usually(body, "idType", "Int64")?;
+    let data_type = match given.as_str() {
         "Int64" | "int64" => DataType::Int64,
         "VarChar" | "Varchar" | "varchar" => DataType::VarChar,
-        _ => return Err(wrong("idType", "Int64 or VarChar")),
+        _ => {
+            let said = "idType can only be [Int64, VarChar], default: Int64";
+            return Err(MilvusError::mismatch(said, "Int64, Varchar", given).into());
+        }
     };
     let mut key = FieldSchema {
-        name: body.text_or("primaryFieldName", "id")?,
+        name: usually(body, "primaryFieldName", "id")?,
         is_primary_key: true,
         auto_id: body.flag("autoID")?.unwrap_or_default(),
         data_type: data_type.number(),
