@@ -585,6 +585,9 @@ class Rest(ClientsTest):
         count = lambda name, code=0, **more: self.ask("entities/query", {"collectionName": name, "filter": "",
                                                                         "outputFields": ["count(*)"], **more}, code)
         self.assertEqual(count("one")["data"], [{"count(*)": 2}])
+        for action in ("load", "release"):
+            for more, code in [({}, 1802), ({"partitionNames": None}, 1802), ({"partitionNames": []}, 1100)]:
+                self.ask(f"partitions/{action}", {"collectionName": "one", **more}, code)
         self.ask("partitions/release", {"collectionName": "one", "partitionNames": ["p"]})
         self.assertEqual(count("one")["data"], [{"count(*)": 1}])
         count("one", 201, partitionNames=["p"])

@@ -44,7 +44,7 @@ pub(super) async fn run(
         "load" => {
             let request = LoadPartitionsRequest {
                 collection_name,
-                partition_names: body.texts("partitionNames")?,
+                partition_names: several(&body)?,
                 ..LoadPartitionsRequest::default()
             };
             door.load_partitions(caller, request).await?
@@ -52,7 +52,7 @@ pub(super) async fn run(
         "release" => {
             let request = ReleasePartitionsRequest {
                 collection_name,
-                partition_names: body.texts("partitionNames")?,
+                partition_names: several(&body)?,
                 ..ReleasePartitionsRequest::default()
             };
             door.release_partitions(caller, request).await?
@@ -60,4 +60,15 @@ pub(super) async fn run(
         other => return Err(unknown(&format!("partitions/{other}"))),
     };
     Ok(done())
+}
+
+/// Names of partitions; a list without any is one that the call refuses.
+fn several(body: &Body) -> Result<Vec<String>> {
+    match body.get("partitionNames") {
+        None => {
+            let said = "Key: 'partitionNames' is required";
+            Err(Refusal::Missing(said.to_string()))
+        }
+        Some(_) => body.texts("partitionNames"),
+    }
 }
