@@ -5,28 +5,22 @@ use serde_json::{Value, json};
 use super::filters::{dotted, pairs};
 use super::path;
 use super::patterns::{of_folders, with_used};
-use super::schema::{add_definitions, is_known, references};
+use super::schema::{Names, add_definitions, is_known, is_of_schema_only, references};
 use crate::config::import::keys::Keys;
 use crate::config::import::texts;
 use crate::config::import::told::Told;
 
 /// How the names of others begin whose names the schema changes.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 9] = [
     "BACULA",
-    "BIND9",
-    "BRO_",
-    "CATALINA",
     "CISCO",
     "CLOUDFRONT",
-    "CRONLOG",
-    "ELB_",
     "HTTPD_ERRORLOG",
     "MONGO_SLOWQUERY",
     "NETSCREEN",
     "RAILS",
     "S3_",
     "SYSLOGPAM",
-    "TOMCAT",
 ];
 
 /// The first named pattern that is such a one.
@@ -37,14 +31,46 @@ fn named(patterns: &[String], is_one: fn(&str) -> bool) -> Option<&str> {
 
 /// Whether a pattern has other names in the schema, which nothing here knows.
 fn is_other(name: &str) -> bool {
-    OTHERS.iter().any(|begin| name.starts_with(begin))
+    OTHERS.iter().any(|begin| name.starts_with(begin)) && !is_known(name)
 }
 
-/// Definitions with those that have the schema's names, where one of them is asked for; a step's own come first.
-fn in_schema(patterns: &[String], definitions: Option<Value>) -> Option<Value> {
+/// Definitions with those of the named patterns that the usual ones are not; a step's own come first.
+fn with_names(patterns: &[String], names: Names, definitions: Option<Value>) -> Option<Value> {
     let mut all = pairs(definitions);
-    add_definitions(patterns, &mut all);
+    add_definitions(patterns, names, &mut all);
     (!all.is_empty()).then(|| all.into())
+}
+
+/// Which names the captures of named patterns have, by `ecs_compatibility`; tells where they may not be those that the Logstash gives.
+fn names_of(
+    mode: Option<&str>,
+    patterns: &[String],
+    (line, place, told): (usize, &str, &mut Told),
+) -> Names {
+    match mode {
+        Some("disabled") => Names::Before,
+        Some(mode) => {
+            if let Some(name) = named(patterns, is_other) {
+                let reason = format!(
+                    "[ecs_compatibility => {mode}]: [{name}] gives the names that it had before"
+                );
+                told.tell(line, place, reason);
+            }
+            Names::OfSchema
+        }
+        // Where there is no such pattern without the schema, it is on.
+        None if named(patterns, is_of_schema_only).is_some() => Names::OfSchema,
+        None => {
+            let renamed = named(patterns, is_known).or_else(|| named(patterns, is_other));
+            if let Some(name) = renamed {
+                let reason = format!(
+                    "[{name}] gives the names that it has without [ecs_compatibility], which is [v8] for a Logstash of the eighth generation"
+                );
+                told.tell(line, place, reason);
+            }
+            Names::Before
+        }
+    }
 }
 
 /// Lets what is anything in patterns be several lines, as it is in Logstash: where no event has several, that is the same, and
@@ -115,27 +141,8 @@ pub(super) fn grok(
     let folders = of_folders(keys, (line, place, told));
     definitions = with_used(definitions, &all, &folders);
     let mode = keys.take_text("ecs_compatibility");
-    match mode.as_deref() {
-        Some("disabled") => {}
-        Some(mode) => {
-            definitions = in_schema(&all, definitions);
-            if let Some(name) = named(&all, is_other) {
-                let reason = format!(
-                    "[ecs_compatibility => {mode}]: [{name}] gives the names that it had before"
-                );
-                told.tell(line, place, reason);
-            }
-        }
-        None => {
-            let renamed = named(&all, is_known).or_else(|| named(&all, is_other));
-            if let Some(name) = renamed {
-                let reason = format!(
-                    "[{name}] gives the names that it has without [ecs_compatibility], which is [v8] for a Logstash of the eighth generation"
-                );
-                told.tell(line, place, reason);
-            }
-        }
-    }
+    let names = names_of(mode.as_deref(), &all, (line, place, told));
+    definitions = with_names(&all, names, definitions);
     if takes_all {
         let reason =
             "[break_on_match => false]: an event that no pattern fits has no tag that says so";

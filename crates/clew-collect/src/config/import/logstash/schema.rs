@@ -1,10 +1,16 @@
 //! Logstash's named patterns with the names of the Elastic Common Schema, which it gives with `ecs_compatibility`: definitions of their own
 //! where the schema's differ by more than names, and else the usual ones with other names.
 
+mod defined;
+mod zeek;
+
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use clew_ingest::grok_patterns;
 use serde_json::{Map, Value};
+
+use defined::{IN_SCHEMA, WITHOUT_SCHEMA};
 
 /// The patterns of access logs and of syslog.
 static DEFINED: [(&str, &str); 12] = [
@@ -214,12 +220,45 @@ pub(super) fn references(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a pattern has other names in the schema, which [`add_definitions`] knows.
 pub(super) fn is_known(name: &str) -> bool {
-    DEFINED.iter().any(|(known, _)| *known == name) || captures_of(name).is_some()
+    defined(name, Names::OfSchema).is_some() || captures_of(name).is_some()
 }
 
-/// Adds definitions with the schema's names of all that patterns and definitions refer to, themselves or by what they refer to. Those that
-/// are there come first.
-pub(super) fn add_definitions(patterns: &[String], definitions: &mut Map<String, Value>) {
+/// Whether there is a pattern with the schema, and none of the name without it.
+pub(super) fn is_of_schema_only(name: &str) -> bool {
+    let is_usual = grok_patterns().contains_key(name) || defined(name, Names::Before).is_some();
+    !is_usual && defined(name, Names::OfSchema).is_some()
+}
+
+/// Which of the two names captures have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Those of the Elastic Common Schema.
+    OfSchema,
+    /// Those that a Logstash gave before it, and gives without it.
+    Before,
+}
+
+/// The definition of a pattern that is not made of the usual one.
+fn defined(name: &str, names: Names) -> Option<Cow<'static, str>> {
+    fn find(table: &[(&'static str, &'static str)], name: &str) -> Option<Cow<'static, str>> {
+        let found = table.iter().find(|(known, _)| *known == name);
+        found.map(|(_, definition)| Cow::Borrowed(*definition))
+    }
+    match names {
+        Names::Before => find(&WITHOUT_SCHEMA, name),
+        Names::OfSchema => find(&DEFINED, name)
+            .or_else(|| find(&IN_SCHEMA, name))
+            .or_else(|| zeek::definition(name).map(Cow::Owned)),
+    }
+}
+
+/// Adds definitions with such names of all that patterns and definitions refer to, themselves or by what they refer to, where the usual ones
+/// are others. Those that are there come first.
+pub(super) fn add_definitions(
+    patterns: &[String],
+    names: Names,
+    definitions: &mut Map<String, Value>,
+) {
     let usual = grok_patterns();
     let given = definitions.values().filter_map(Value::as_str);
     let texts = patterns.iter().map(String::as_str).chain(given);
@@ -229,10 +268,10 @@ pub(super) fn add_definitions(patterns: &[String], definitions: &mut Map<String,
         if definitions.contains_key(&name) || !seen.insert(name.clone()) {
             continue;
         }
-        let defined = DEFINED.iter().find(|(known, _)| *known == name);
         let before = usual.get(name.as_str()).copied();
-        let definition = match (defined, before, captures_of(&name)) {
-            (Some((_, definition)), ..) => (*definition).to_owned(),
+        let captures = captures_of(&name).filter(|_| names == Names::OfSchema);
+        let definition = match (defined(&name, names), before, captures) {
+            (Some(definition), ..) => definition.into_owned(),
             (None, Some(before), Some(captures)) => renamed(before, captures),
             (None, Some(before), None) => before.to_owned(),
             (None, None, _) => continue,
@@ -281,7 +320,7 @@ mod tests {
 
     fn added(pattern: &str) -> Map<String, Value> {
         let mut definitions = Map::new();
-        add_definitions(&[pattern.to_owned()], &mut definitions);
+        add_definitions(&[pattern.to_owned()], Names::OfSchema, &mut definitions);
         definitions
     }
 
@@ -320,7 +359,11 @@ mod tests {
         let mut definitions = Map::new();
         definitions.insert("MINE".to_owned(), "%{REDISLOG}".into());
         definitions.insert("SQUID3".to_owned(), "x".into());
-        add_definitions(&["%{MINE} %{SQUID3}".to_owned()], &mut definitions);
+        add_definitions(
+            &["%{MINE} %{SQUID3}".to_owned()],
+            Names::OfSchema,
+            &mut definitions,
+        );
         assert!(definitions.contains_key("REDISLOG"));
         assert_eq!(definitions["SQUID3"], "x");
     }
