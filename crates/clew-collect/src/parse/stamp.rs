@@ -113,6 +113,19 @@ fn spaced_zone(text: &str) -> Option<(i64, usize)> {
     is_zone.then_some((offset, 1 + length))
 }
 
+/// A stamp of no zone with the one that stands behind it, in front of another word; `CST` says nothing, and such times are local ones.
+pub(super) fn with_zone_behind((stamp, rest): (Stamp, &str)) -> Option<(Stamp, &str)> {
+    let Stamp::Local(civil) = stamp else {
+        return None;
+    };
+    let found = spaced_zone(rest).or_else(|| zone(rest.as_bytes(), 0));
+    let (stamp, behind) = match found {
+        Some((offset, length)) => (Stamp::Zoned(civil, offset), rest.get(length..)?),
+        None => (stamp, rest.strip_prefix(" CST")?),
+    };
+    behind.starts_with(' ').then_some((stamp, behind))
+}
+
 /// A zone by its name behind a space, as `PostgreSQL` writes it. `CST` is China's and America's, and says nothing.
 fn named_zone(text: &str) -> Option<(i64, usize)> {
     let bytes = text.as_bytes();

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use super::cisco;
 use super::fields::are_digits;
-use super::stamp::{Stamp, iso, rfc3164};
+use super::stamp::{Stamp, iso, rfc3164, with_zone_behind};
 use super::token::{enclosed, level, present, split, word};
 use super::{Civil, Record, Times};
 
@@ -104,8 +104,17 @@ fn traditional<'a>(
     }
     let stamped = rfc3164(text, times).map(with_year_behind);
     let stamped = stamped.or_else(|| iso(text));
-    record.timestamp_ms = stamped.map(|(stamp, _)| stamp.epoch_ms(times));
-    let parts = stamped.and_then(|(_, rest)| behind_stamp(text, rest, priority));
+    // What looks like a zone is the host where nothing else can be it.
+    let zoned = stamped
+        .and_then(with_zone_behind)
+        .and_then(|(stamp, rest)| Some((stamp, behind_stamp(text, rest, priority)?)));
+    let stamp = zoned.as_ref().map(|(stamp, _)| *stamp);
+    let stamp = stamp.or_else(|| stamped.map(|(stamp, _)| stamp));
+    record.timestamp_ms = stamp.map(|stamp| stamp.epoch_ms(times));
+    let parts = match zoned {
+        Some((_, parts)) => Some(parts),
+        None => stamped.and_then(|(_, rest)| behind_stamp(text, rest, priority)),
+    };
     let content_only = || Parts {
         content: text,
         ..Parts::default()

@@ -54,6 +54,41 @@ fn a_year_may_stand_behind_the_time() {
 }
 
 #[test]
+fn a_zone_may_stand_behind_the_time() {
+    for (zone, time) in [
+        (" CEST", "07:08:07"),
+        (" UTC", "09:08:07"),
+        (" +0530", "03:38:07"),
+        (" -05:00", "14:08:07"),
+        ("Z", "09:08:07"),
+        (" 2026 CET", "08:08:07"),
+        // Of two countries.
+        (" CST", "09:08:07"),
+    ] {
+        let expected = format!(
+            r#"2026-06-14T{time}.000Z - {{"log":{{"syslog":{{"hostname":"web1"}}}},"process":{{"name":"su"}}}}"#
+        );
+        check(
+            &format!("Jun 14 09:08:07{zone} web1 su: failed"),
+            Some(&expected),
+        );
+    }
+    // Nothing else is a host here.
+    check(
+        "Jun 14 09:08:07 UTC su: failed",
+        Some(
+            r#"2026-06-14T09:08:07.000Z - {"log":{"syslog":{"hostname":"UTC"}},"process":{"name":"su"}}"#,
+        ),
+    );
+    check(
+        "<34>Jun 14 09:08:07 CET web1 su: failed",
+        Some(
+            r#"2026-06-14T08:08:07.000Z critical {"log":{"syslog":{"hostname":"web1","priority":34,"facility":{"code":4},"severity":{"code":2}}},"process":{"name":"su"}}"#,
+        ),
+    );
+}
+
+#[test]
 fn programs_of_a_mac() {
     for (tag, process) in [
         (
