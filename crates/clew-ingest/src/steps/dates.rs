@@ -1,6 +1,7 @@
 //! The `date` step, and how steps read dates.
 
 use clew_schema::{DateFormat, Rounding, parse_zone};
+use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
@@ -25,7 +26,7 @@ enum Reading {
     Format(DateFormat),
     /// A pattern that says no year, with one in front of it.
     Yearless(DateFormat),
-    /// ISO 8601, also with a space for its `T` and a comma for its point, as logs write it.
+    /// ISO 8601, also by weeks and by days of the year, and with a space for its `T` and a comma for its point, as logs write it.
     Iso(DateFormat),
     /// A format of `strptime`.
     Moment(Moment),
@@ -177,8 +178,10 @@ impl Reading {
             Reading::Iso(format) => {
                 let written = text.replacen(' ', "T", 1).replace(',', ".");
                 let read = |text: &str| format.parse_with_math_in(text, 0, Rounding::Down, zone);
-                let read = read(&written).or_else(|error| match without_leap_second(&written) {
-                    Some(before) => read(&before),
+                let in_other_words =
+                    || without_leap_second(&written).or_else(|| with_month(&written));
+                let read = read(&written).or_else(|error| match in_other_words() {
+                    Some(other) => read(&other),
                     None => Err(error),
                 });
                 read.ok()
@@ -216,6 +219,39 @@ fn without_leap_second(text: &str) -> Option<String> {
     let (minute, rest) = text.split_at_checked("2016-12-31T23:59".len())?;
     let rest = rest.strip_prefix(":60")?;
     Some(format!("{minute}:59{rest}"))
+}
+
+/// A time that names its day by the week, `2026-W48-6`, or by its number in the year, `2026-332`, as one that names the month. A week alone
+/// is its Monday.
+fn with_month(text: &str) -> Option<String> {
+    let number = |digits: &str| {
+        let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+        are_digits.then_some(())?;
+        digits.parse::<i16>().ok()
+    };
+    let (year, rest) = text.split_at_checked(4)?;
+    let (year, rest) = (number(year)?, rest.strip_prefix('-')?);
+    let (date, rest) = match rest.strip_prefix('W') {
+        Some(rest) => {
+            let (week, rest) = rest.split_at_checked(2)?;
+            let (day, rest) = match rest.strip_prefix('-') {
+                Some(rest) => rest.split_at_checked(1)?,
+                None => ("1", rest),
+            };
+            let day = i8::try_from(number(day)?).ok()?;
+            let day = Weekday::from_monday_one_offset(day).ok()?;
+            let week = i8::try_from(number(week)?).ok()?;
+            (ISOWeekDate::new(year, week, day).ok()?.date(), rest)
+        }
+        None => {
+            let (day, rest) = rest.split_at_checked(3)?;
+            let first = Date::new(year, 1, 1).ok()?;
+            let date = first.with().day_of_year(number(day)?).build().ok()?;
+            (date, rest)
+        }
+    };
+    let is_all = rest.is_empty() || rest.starts_with('T');
+    is_all.then(|| format!("{date}{rest}"))
 }
 
 /// The latest time of which a day later is still of this year.

@@ -216,6 +216,31 @@ fn dates_are_read_by_the_first_format_that_fits() {
             r#"{"t":"2016-12-31T23:59:59.500Z"}"#,
         );
     }
+    for (written, day) in [
+        ("2026-W48-6T03:04:05Z", "2026-11-28"),
+        ("2026-332 03:04:05Z", "2026-11-28"),
+        ("2026-W01T03:04:05Z", "2025-12-29"),
+        ("2024-366T03:04:05Z", "2024-12-31"),
+    ] {
+        let expected = format!(r#"{{"t":"{day}T03:04:05.000Z"}}"#);
+        check(step(json!(["ISO8601"])), written, &expected);
+    }
+    for (written, expected) in [
+        ("2026-W48-6", r#"{"t":"2026-11-27T23:00:00.000Z"}"#),
+        ("2026-332", r#"{"t":"2026-11-27T23:00:00.000Z"}"#),
+    ] {
+        check(step(json!(["ISO8601"])), written, expected);
+    }
+    for written in [
+        "2026-W54-1",
+        "2026-W48-8",
+        "2026-366",
+        "2026-33",
+        "2026-+48",
+    ] {
+        let shown = run(step(json!(["ISO8601"])), written);
+        assert!(shown.contains(written), "{shown}");
+    }
     check(
         step(json!(["UNIX"])),
         "1767323045.25",
