@@ -194,23 +194,34 @@ impl Step for Logfmt {
     }
 }
 
+/// Cells without names that a line may have behind those with one.
+const UNNAMED_MAX: usize = 1000;
+
 /// `csv`.
 #[derive(Debug)]
 struct CsvStep {
     field: Slot,
     targets: Vec<Slot>,
+    /// What the fields of cells without names are called in front of the cells' numbers, which are counted from 1.
+    unnamed: Option<String>,
     empty: Option<String>,
     step: Csv,
     cells: Vec<Cell>,
     made: String,
 }
 
-pub(super) fn csv(event: &mut Event, step: Csv) -> Result<Box<dyn Step>, DefinitionError> {
+/// `unnamed` is the text in front of the numbers of cells that have no name; such cells are not looked at if there is none.
+pub(super) fn csv(
+    event: &mut Event,
+    step: Csv,
+    unnamed: Option<String>,
+) -> Result<Box<dyn Step>, DefinitionError> {
     let targets = step.targets.iter().map(|target| slot(event, target));
     let targets = targets.collect::<Result<_, _>>()?;
     Ok(Box::new(CsvStep {
         field: slot(event, &step.field)?,
         targets,
+        unnamed,
         empty: step.empty.as_ref().map(Json::to_string),
         step,
         cells: Vec::new(),
@@ -224,27 +235,44 @@ impl Step for CsvStep {
             return Ok(Flow::On);
         };
         self.made.clear();
-        let (cells, cells_max) = (self.step.cells, self.targets.len());
+        let unnamed_max = self.unnamed.as_ref().map_or(0, |_| UNNAMED_MAX);
+        let (cells, cells_max) = (self.step.cells, self.targets.len() + unnamed_max);
         if !cells.cut(event.at(line), cells_max, &mut self.cells, &mut self.made) {
             return Err(Reason::NoMatch);
         }
         let made = event.own(|out| out.push_str(&self.made));
-        for (target, cell) in self.targets.iter().zip(&self.cells) {
+        for (at, cell) in self.cells.iter().enumerate() {
             let span = match cell {
                 Cell::Line(span) => span.after(line.start()),
                 Cell::Made(span) => span.after(made.start()),
             };
-            match (&self.empty, span.is_empty()) {
-                // Behind the last separator is no cell unless something is.
-                (_, true) if span.start() == line.end() => {}
-                (_, false) => event.put(*target, Value::Text(span))?,
-                (None, true) => {}
-                (Some(empty), true) => {
+            // Behind the last separator is no cell unless something is.
+            let is_none = span.is_empty() && (span.start() == line.end() || self.empty.is_none());
+            if is_none {
+                continue;
+            }
+            let target = match (self.targets.get(at), &self.unnamed) {
+                (Some(target), _) => *target,
+                (None, Some(before)) => numbered(event, before, at + 1)?,
+                (None, None) => break,
+            };
+            match &self.empty {
+                Some(empty) if span.is_empty() => {
                     let json = event.own(|out| out.push_str(empty));
-                    event.put(*target, Value::Json(json))?;
+                    event.put(target, Value::Json(json))?;
                 }
+                _ => event.put(target, Value::Text(span))?,
             }
         }
         Ok(Flow::On)
     }
+}
+
+/// The slot of a text with a number behind it.
+fn numbered(event: &mut Event, before: &str, number: usize) -> Result<Slot, Reason> {
+    let path = event.own(|out| {
+        out.push_str(before);
+        out.push_str(&number.to_string());
+    });
+    event.slot_at(path)
 }

@@ -89,6 +89,8 @@ struct More {
     spelling: Spelling,
     /// Whether a `grok` sets fields whose captures are empty, as those of pipelines do, and of Logstash if it is told to.
     keeps_empty: bool,
+    /// What cells of a `csv` without names are called, in front of their numbers, as Logstash has them. Pipelines leave them out.
+    unnamed: Option<String>,
 }
 
 impl More {
@@ -100,9 +102,11 @@ impl More {
             reshaped: None,
             spelling: Spelling::Strict,
             keeps_empty: true,
+            unnamed: None,
         };
         match name {
             "grok" => more.keeps_empty = flag(config, "keep_empty_captures", true)?,
+            "csv" => more.unnamed = optional(config, "unnamed_prefix")?,
             "json" => more.conflict = Conflict::take(config)?,
             "kv" => {
                 more.quotes = Quotes::take(config)?;
@@ -249,7 +253,7 @@ impl<'e> Reader<'e> {
                 fields::convert(event, &field, kind, more.spelling)
             }
             Processor::Grok(step) if !step.trace => grok::grok(event, step, more.keeps_empty),
-            Processor::Csv(step) => pairs::csv(event, step),
+            Processor::Csv(step) => pairs::csv(event, step, more.unnamed.take()),
             Processor::Date(step) if step.is_for_lines() => date::date(event, step),
             Processor::Drop => Ok(Box::new(fields::Drop)),
             Processor::Rename {

@@ -118,7 +118,14 @@ fn pairs_cells_and_groups_are_fields() {
         r#"1,,"open"#,
         r#"no_match {"message":"1,,\"open"}"#,
     );
-    check(csv, "1,,3,4", r#"{"a":"1","b":null,"c":"3"}"#);
+    check(csv.clone(), "1,,3,4", r#"{"a":"1","b":null,"c":"3"}"#);
+    let mut numbered = csv;
+    numbered["csv"]["unnamed_prefix"] = "t.column".into();
+    check(
+        numbered,
+        r#"1,,3,4,,"a""b","#,
+        r#"{"a":"1","b":null,"c":"3","t":{"column4":"4","column5":null,"column6":"a\"b"}}"#,
+    );
     check(
         json!({"regex": {"field": "message", "pattern": "^(?<a>\\d+)(?<b>x)? (?<c>.*)"}}),
         "12 é",

@@ -426,9 +426,11 @@ pub(super) fn csv(
     if let Some(quote) = keys.take_text("quote_char") {
         parts["quote"] = quote.into();
     }
-    // Nothing comes of empty columns here, either way, nor of those without a name.
+    // Nothing comes of empty columns here, either way.
     keys.take("skip_empty_columns");
-    keys.take("autogenerate_column_names");
+    if keys.take_flag("autogenerate_column_names") != Some(false) {
+        parts["unnamed_prefix"] = at("column").into();
+    }
     steps.push(json!({ "csv": parts }));
     if keys.take_flag("skip_header") == Some(true) && !columns.is_empty() {
         // A line of the columns' names is the head of a file.

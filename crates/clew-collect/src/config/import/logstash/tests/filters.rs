@@ -203,7 +203,7 @@ fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
             {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
             {"csv": {
                 "field": "message", "target_fields": ["a", "b.c"], "separator": ";", "ignore_missing": true, "quote": "'",
-                "on_failure": tagged("_csvparsefailure"), "if": marked,
+                "unnamed_prefix": "column", "on_failure": tagged("_csvparsefailure"), "if": marked,
             }},
             {"convert": {
                 "field": "a", "type": "long", "lenient": true, "ignore_missing": true,

@@ -172,6 +172,7 @@ output { stdout {} }
             {"rename": {"field": "message", "target_field": line}},
             {"csv": {
                 "field": line, "target_fields": ["a", "b"], "separator": ";", "ignore_missing": true,
+                "unnamed_prefix": "column",
                 "on_failure": [
                     {"rename": {"field": line, "target_field": "message"}},
                     {"append": {"field": "tags", "value": ["_csvparsefailure"]}},
