@@ -81,6 +81,17 @@ pub enum TemplateError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     nodes: Vec<Node>,
+    shown: Shown,
+}
+
+/// How values are written into a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// As mustache.java writes them, and nothing where there is none.
+    AsJava,
+    /// As Logstash does: lists as their items with commas between, objects as JSON, and where there is no value what asks for it there,
+    /// `%{[a][b]}`.
+    OrReference,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +133,16 @@ impl Template {
     /// Says what is wrong, and where.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let nodes = reading::nodes_of(text)?;
-        Ok(Template { nodes })
+        Ok(Template {
+            nodes,
+            shown: Shown::AsJava,
+        })
+    }
+
+    /// The same, with values written as Logstash writes them: a field that is missing stays as what asks for it, `%{a}`.
+    pub(crate) fn with_references(mut self) -> Self {
+        self.shown = Shown::OrReference;
+        self
     }
 
     /// Whether it has anything but text.
@@ -147,6 +167,7 @@ impl Template {
         let mut renderer = Renderer {
             stack: vec![values],
             beside: None,
+            shown: self.shown,
             escape,
             text: String::new(),
             steps: 0,
@@ -163,6 +184,7 @@ impl Template {
         let mut renderer = Renderer {
             stack: vec![values],
             beside: Some(beside),
+            shown: self.shown,
             escape: Escape::Plain,
             text: String::new(),
             steps: 0,
@@ -177,6 +199,7 @@ struct Renderer<'a> {
     stack: Vec<&'a Value>,
     /// What has names before the outermost values.
     beside: Option<&'a Value>,
+    shown: Shown,
     escape: Escape,
     text: String,
     /// Parts that were gone through.
@@ -294,7 +317,12 @@ impl<'a> Renderer<'a> {
 
     /// The value at a path as text; a list has a `size`.
     fn text_at(&self, path: &str) -> String {
-        if let Some(found) = self.find(path) {
+        let found = self.find(path);
+        if self.shown == Shown::OrReference {
+            let found = found.filter(|value| !value.is_null());
+            return found.map_or_else(|| reference(path), joined);
+        }
+        if let Some(found) = found {
             return shown(found);
         }
         let list = path.strip_suffix(".size").and_then(|list| self.find(list));
@@ -377,6 +405,26 @@ fn shown(value: &Value) -> String {
             format!("{{{}}}", items.collect::<Vec<_>>().join(", "))
         }
         other => java_text(other),
+    }
+}
+
+/// A value as Logstash shows it.
+fn joined(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(joined).collect();
+            items.join(",")
+        }
+        Value::Object(_) => value.to_string(),
+        other => plain(other),
+    }
+}
+
+/// What asks for the value at a path in Logstash.
+fn reference(path: &str) -> String {
+    match path.contains('.') {
+        true => format!("%{{[{}]}}", path.replace('.', "][")),
+        false => format!("%{{{path}}}"),
     }
 }
 

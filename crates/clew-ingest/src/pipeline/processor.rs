@@ -136,6 +136,36 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
+    /// The same; texts that it sets have values as [`Template::with_references`] has them.
+    pub(crate) fn with_references(self) -> Self {
+        match self {
+            Processor::Set {
+                field,
+                value,
+                replace,
+                ignore_empty,
+            } => Processor::Set {
+                field,
+                value: value.with_references(),
+                replace,
+                ignore_empty,
+            },
+            Processor::Append {
+                field,
+                values,
+                duplicates,
+            } => {
+                let values = values.into_iter().map(ValueSource::with_references);
+                Processor::Append {
+                    field,
+                    values: values.collect(),
+                    duplicates,
+                }
+            }
+            other => other,
+        }
+    }
+
     /// Reads a step; what it does not know stays in `config`.
     pub(crate) fn parse(
         name: &str,

@@ -91,6 +91,8 @@ struct More {
     keeps_empty: bool,
     /// What cells of a `csv` without names are called, in front of their numbers, as Logstash has them. Pipelines leave them out.
     unnamed: Option<String>,
+    /// Whether texts show values, and those that are missing, as Logstash does.
+    keeps_references: bool,
 }
 
 impl More {
@@ -103,10 +105,12 @@ impl More {
             spelling: Spelling::Strict,
             keeps_empty: true,
             unnamed: None,
+            keeps_references: false,
         };
         match name {
             "grok" => more.keeps_empty = flag(config, "keep_empty_captures", true)?,
             "csv" => more.unnamed = optional(config, "unnamed_prefix")?,
+            "set" | "append" => more.keeps_references = flag(config, "keep_references", false)?,
             "json" => more.conflict = Conflict::take(config)?,
             "kv" => {
                 more.quotes = Quotes::take(config)?;
@@ -276,6 +280,9 @@ impl<'e> Reader<'e> {
             | Processor::IndexName(_) => Err(DefinitionError::unsupported(format!(
                 "processor [{name}] is for pipelines of a server"
             ))),
+            other if more.keeps_references => {
+                Ok(Box::new(OnDocument::new(other.with_references())))
+            }
             other => Ok(Box::new(OnDocument::new(other))),
         }
     }

@@ -36,6 +36,18 @@ impl ValueSource {
         })
     }
 
+    /// The same, whose texts have values as [`Template::with_references`] has them; names of members stay.
+    pub(crate) fn with_references(self) -> Self {
+        match self {
+            ValueSource::Text(template) => ValueSource::Text(template.with_references()),
+            ValueSource::Items(items) => {
+                let items = items.into_iter().map(ValueSource::with_references);
+                ValueSource::Items(items.collect())
+            }
+            other => other,
+        }
+    }
+
     /// Whether it is a text that depends on the document.
     pub(crate) fn is_template(&self) -> bool {
         matches!(self, ValueSource::Text(template) if !template.is_text())

@@ -108,6 +108,30 @@ fn items_of_lists_are_removed() {
 }
 
 #[test]
+fn texts_show_what_is_missing_and_lists_as_logstash_does_if_they_are_told_to() {
+    let steps = |keeps: bool| {
+        json!([
+            {"json": {"field": "message", "add_to_root": true}},
+            {"keep": {"field": ["l", "o", "f", "e", "n"]}},
+            {"set": {"field": "t", "value": "{{l}}|{{o}}|{{f}}|{{e}}|{{n}}|{{x}}|{{x.y}}", "keep_references": keeps}},
+            {"append": {"field": "tags", "value": ["{{x}}!"], "keep_references": keeps}},
+            {"keep": {"field": ["t", "tags"]}},
+        ])
+    };
+    let line = r#"{"l":["a",2,["b"]],"o":{"k":1},"f":false,"e":"","n":null}"#;
+    check(
+        steps(true),
+        line,
+        r#"{"t":"a,2,b|{\"k\":1}|false||%{n}|%{x}|%{[x][y]}","tags":["%{x}!"]}"#,
+    );
+    check(
+        steps(false),
+        line,
+        r#"{"t":"{0=a, 1=2, 2=[b]}|{k=1}|false||||","tags":["!"]}"#,
+    );
+}
+
+#[test]
 fn what_a_step_on_documents_leaves_alone_is_as_it_was_written() {
     let big = "123456789012345678901234567890";
     let steps = json!([

@@ -144,7 +144,12 @@ pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut To
             .iter()
             .map(|tag| template(tag, &mut steps, (line, place, told)))
             .collect();
-        steps.push(json!({"append": {"field": "tags", "value": tags}}));
+        let names_fields = tags.iter().any(|tag| tag.contains("{{"));
+        let mut step = json!({"append": {"field": "tags", "value": tags}});
+        if names_fields {
+            step["append"]["keep_references"] = true.into();
+        }
+        steps.push(step);
     }
     if let Some(tags) = keys.take("remove_tag") {
         let (named, fixed): (Vec<String>, Vec<String>) =

@@ -16,7 +16,7 @@ pub(super) fn set(
     let step = match value {
         Value::String(text) if text.contains("%{") => {
             let value = template(&text, steps, place);
-            json!({"set": {"field": path(name), "value": value}})
+            json!({"set": {"field": path(name), "value": value, "keep_references": true}})
         }
         value => json!({"add": {"field": path(name), "value": value}}),
     };
@@ -26,13 +26,17 @@ pub(super) fn set(
 /// `host`: for a Logstash without the schema it is the name of the machine, which is inside of it here, unless something else is called so.
 const HOST: &str = "{{host.name}}{{^host.name}}{{host}}{{/host.name}}";
 
+/// The same in texts that say where something is missing.
+const HOST_IF_THERE: &str =
+    "{{#host.name}}{{host.name}}{{/host.name}}{{^host.name}}{{host}}{{/host.name}}";
+
 /// A name of an index, a topic or a document; nothing where a field in it does not end.
 pub(super) fn by_fields(written: &str) -> Option<String> {
     named_by_fields(written).map(|template| template.replace("{{host}}", HOST))
 }
 
 /// `%{[a][b]}` as `{{a.b}}`, and dates, `%{+YYYY.MM.dd}` and `%{{yyyy.MM.dd}}`, as fields that steps in front of it write them
-/// to; what cannot be written so is told, and stays.
+/// to; what cannot be written so is told, and stays. Steps with such texts have to keep references that say nothing.
 pub(super) fn template(
     text: &str,
     steps: &mut Vec<Value>,
@@ -58,7 +62,7 @@ pub(super) fn template(
         out.push_str(before);
         match format {
             Date::None => match path(name).as_str() {
-                "host" => out.push_str(HOST),
+                "host" => out.push_str(HOST_IF_THERE),
                 field => out.push_str(&format!("{{{{{field}}}}}")),
             },
             Date::Written(format) => {

@@ -46,7 +46,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
                 "if": {"and": [marked, {"has_fields": ["j"]}]},
             }},
             {"append": {
-                "field": "tags", "value": ["of_{{k.l}}"],
+                "field": "tags", "value": ["of_{{k.l}}"], "keep_references": true,
                 "if": {"and": [marked, {"and": [
                     {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
                 ]}]},
@@ -126,10 +126,10 @@ fn dates_in_texts_of_a_logstash_are_written() {
             date(0, "yyyy.MM.dd"),
             date(1, "uuuu HH"),
             {"set": {
-                "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "if": branch,
+                "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "keep_references": true, "if": branch,
             }},
             date(3, "HH"),
-            {"append": {"field": "tags", "value": ["s{{@metadata.date3}}"], "if": branch}},
+            {"append": {"field": "tags", "value": ["s{{@metadata.date3}}"], "keep_references": true, "if": branch}},
         ]),
     );
     // A year of weeks has no counterpart.

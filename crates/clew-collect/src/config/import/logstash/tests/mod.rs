@@ -108,7 +108,8 @@ processors:
     if: &else
 - set:
     field: from
-    value: '{{host.name}}{{^host.name}}{{host}}{{/host.name}} via {{a.b}}'
+    value: '{{#host.name}}{{host.name}}{{/host.name}}{{^host.name}}{{host}}{{/host.name}} via {{a.b}}'
+    keep_references: true
     if: &done
 - remove:
     field:
