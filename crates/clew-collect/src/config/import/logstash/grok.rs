@@ -11,11 +11,10 @@ use crate::config::import::texts;
 use crate::config::import::told::Told;
 
 /// How the names of others begin whose names the schema changes.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 8] = [
     "BACULA",
     "CISCO",
     "CLOUDFRONT",
-    "HTTPD_ERRORLOG",
     "MONGO_SLOWQUERY",
     "NETSCREEN",
     "RAILS",

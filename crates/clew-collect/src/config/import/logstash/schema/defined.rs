@@ -20,7 +20,7 @@ pub(super) static WITHOUT_SCHEMA: [(&str, &str); 6] = [
 ];
 
 /// Patterns of the schema's set.
-pub(super) static IN_SCHEMA: [(&str, &str); 51] = [
+pub(super) static IN_SCHEMA: [(&str, &str); 54] = [
     ("BIND9_TIMESTAMP", "%{MONTHDAY}-%{MONTH}-%{YEAR} %{TIME}"),
     ("BIND9_CATEGORY", "queries"),
     ("BIND9_DNSTYPE", "[A-Z][A-Z0-9]*"),
@@ -131,6 +131,18 @@ pub(super) static IN_SCHEMA: [(&str, &str); 51] = [
         r#"T="%{EXIM_QUOTED_CONTENT:exim.log.message.subject}""#,
     ),
     ("EXIM_UNKNOWN_FIELD", r#"\w{1,4}=(?:"[^"]*"|[^\s"]\S*)"#),
+    (
+        "HTTPD20_ERRORLOG",
+        r"\[%{HTTPDERROR_DATE:timestamp}\] \[%{LOGLEVEL:log.level}\](?: \[client %{IPORHOST:source.address}\])? %{GREEDYDATA:message}",
+    ),
+    (
+        "HTTPD24_ERRORLOG",
+        r"\[%{HTTPDERROR_DATE:timestamp}\] \[%{WORD:apache.error.module}?:%{LOGLEVEL:log.level}\] \[pid %{POSINT:process.pid:int}(?::tid %{INT:process.thread.id:int})?\](?: \(%{POSINT:apache.error.proxy.error.code}\)%{DATA:apache.error.proxy.error.message}:)?(?: \[client %{IPORHOST:source.address}(?::%{POSINT:source.port:int})?\])?(?: %{DATA:error.code}:)? %{GREEDYDATA:message}",
+    ),
+    (
+        "HTTPD_ERRORLOG",
+        "(?:%{HTTPD20_ERRORLOG}|%{HTTPD24_ERRORLOG})",
+    ),
     (
         "HAPROXYURI",
         r"(?:%{URIPROTO:url.scheme}://)?(?:%{USER:url.username}(?::[^@\s]*)?@)?(?:%{ELB_URIHOST})?(?:%{ELB_URIPATHQUERY})?",

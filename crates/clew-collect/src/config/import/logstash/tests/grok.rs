@@ -212,6 +212,29 @@ fn patterns_that_a_logstash_has_more_than_others_are_there() {
 }
 
 #[test]
+fn errors_of_an_apache_have_the_fields_of_the_schema() {
+    use serde_json::json;
+    let of_two_four = "[Mon Jul 20 09:10:42.368712 2015] [proxy_fcgi:error] [pid 28787:tid 14] (70008)Partial results: [client 192.0.2.1:4321] AH01075: Error x";
+    assert_eq!(
+        fields("HTTPD_ERRORLOG", "ecs_compatibility => v8", of_two_four),
+        json!({
+            "timestamp": "Mon Jul 20 09:10:42.368712 2015", "log": {"level": "error"}, "message": "Error x",
+            "process": {"pid": 28787, "thread": {"id": 14}}, "source": {"address": "192.0.2.1", "port": 4321},
+            "apache": {"error": {"module": "proxy_fcgi", "proxy": {"error": {"code": "70008", "message": "Partial results"}}}},
+            "error": {"code": "AH01075"},
+        })
+    );
+    let of_two = "[Mon Jun 26 22:22:13 2017] [error] [client 192.0.2.1] File missing";
+    assert_eq!(
+        fields("HTTPD_ERRORLOG", "ecs_compatibility => v8", of_two),
+        json!({
+            "timestamp": "Mon Jun 26 22:22:13 2017", "log": {"level": "error"}, "message": "File missing",
+            "source": {"address": "192.0.2.1"},
+        })
+    );
+}
+
+#[test]
 fn lines_of_tomcat_have_the_fields_of_the_schema() {
     use serde_json::json;
     let check = |name: &str,
