@@ -48,6 +48,10 @@ class Same(ClewTest):
         self.assertEqual(set(self.found(query("quick + brown | lazy"))), {"1", "2"})
         self.assertEqual(self.found(query("-quick")), {"2": 1.0})
         self.assertEqual(set(self.found(query("quick + brown", flags="OR"))), {"1", "3"})
+        # Bits of AND and NOT, without those of white space; a number below nothing stands for all.
+        self.assertEqual(set(self.found(query("quick + brown", flags=3))), {"1"})
+        self.assertEqual(set(self.found(query("quick + brown | lazy", flags=-1))), {"1", "2"})
+        self.assertEqual(set(self.found(query("lazy", locale="en", lowercase_expanded_terms=True))), {"2"})
         with self.refused(400, "illegal_argument_exception", "Unknown simple_query_string flag [SOME]"):
             self.found(query("quick", flags="SOME"))
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fields::{SYNONYM_PHRASES, clause, slop};
 use super::leaf::check_zone;
 use super::object::{Parameters, check_boost, plain};
-use super::{DslError, DslErrorKind};
+use super::{DslError, DslErrorKind, integer_in};
 
 fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
     let query = parameters.query();
@@ -137,11 +137,26 @@ pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
     query.simple = true;
     query.fields = field_list(&mut parameters)?;
     shared(&mut parameters, &mut query)?;
-    if let Some(flags) = parameters.text("flags")? {
-        query.features = SimpleFeatures::parse(&flags).map_err(DslError::illegal)?;
-    }
+    query.features = features(&mut parameters)?;
+    // Those of old clients, which say nothing any more.
+    parameters.ignore(&["locale", "lowercase_expanded_terms"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
+}
+
+/// `flags`: the names of signs that mean something, or the number that their bits make.
+fn features(parameters: &mut Parameters<'_>) -> Result<SimpleFeatures, DslError> {
+    match parameters.take("flags") {
+        None | Some(Value::Null) => Ok(SimpleFeatures::default()),
+        Some(bits @ Value::Number(_)) => {
+            let bits = integer_in(bits)?.unwrap_or(-1);
+            Ok(SimpleFeatures::of_bits(bits))
+        }
+        Some(value @ (Value::Object(_) | Value::Array(_))) => {
+            Err(parameters.unknown_token("flags", value))
+        }
+        Some(names) => SimpleFeatures::parse(&plain(names)).map_err(DslError::illegal),
+    }
 }
 
 fn text(parameters: &mut Parameters<'_>) -> Result<QueryString, DslError> {

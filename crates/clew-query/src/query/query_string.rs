@@ -110,6 +110,11 @@ impl SimpleFeatures {
         Ok(SimpleFeatures(features))
     }
 
+    /// From the bits of the signs as one number; a negative one stands for all of them.
+    pub fn of_bits(bits: i64) -> Self {
+        SimpleFeatures(u32::try_from(bits).unwrap_or(u32::MAX))
+    }
+
     /// Whether a sign means something.
     pub fn has(self, feature: u32) -> bool {
         self.0 & feature != 0
