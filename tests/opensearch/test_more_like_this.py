@@ -16,7 +16,7 @@ class MoreLikeThis(ClewTest):
     def setUp(self):
         super().setUp()
         self.client.indices.create(index="i", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": {
-            "t": {"type": "text"}, "u": {"type": "text"}, "copy": {"type": "text"},
+            "t": {"type": "text"}, "n": {"type": "integer"}, "u": {"type": "text"}, "copy": {"type": "text"},
             "from": {"type": "text", "copy_to": "copy"}}}})
         self.index_all("i", DOCUMENTS)
 
@@ -51,3 +51,16 @@ class MoreLikeThis(ClewTest):
             self.found(fields=["t"], like=[{"_id": "1", "doc": {"t": "red"}}])
         with self.refused(400, "parsing_exception", "requires 'like' to be specified"):
             self.found(fields=["t"], unlike=["red"])
+
+    def test_fields_without_words_are_passed_over_where_that_is_asked(self):
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.found(fields=["n"], like="5")
+        told = caught.exception.info["error"]["root_cause"][0]["reason"]
+        self.assertIn("more_like_this only supports text/keyword fields: [n]", told)
+        self.assertEqual(self.found(fields=["n"], like="5", fail_on_unsupported_field=False), {})
+        self.assertEqual(set(self.found(fields=["n", "t"], like="grey", fail_on_unsupported_field=False)), {"5"})
+
+    def test_a_number_is_a_text_to_be_like(self):
+        self.client.index(index="i", id="6", body={"t": "5 true"}, refresh=True)
+        self.assertEqual(set(self.found(fields=["t"], like=5)), {"6"})
+        self.assertEqual(set(self.found(fields=["t"], like=["grey", True])), {"5", "6"})

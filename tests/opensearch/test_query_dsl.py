@@ -403,6 +403,8 @@ class FunctionScores(ClewTest):
     def test_nearness(self):
         feature = {"field": "day", "origin": "2024-01-01", "pivot": "10d", "boost": 4}
         self.assertScores({"distance_feature": feature}, {"1": 40 / 11, "2": 40 / 19, "3": 40 / 69})  # a day ends where the next begins
+        # Of several indexes some may not have the field.
+        self.assertEqual(self.scores({"distance_feature": {**feature, "field": "nope"}}), {})
 
     def test_terms_counted_by_a_field(self):
         query = {"tags": {"terms": ["a", "b"], "minimum_should_match_field": "needed"}}

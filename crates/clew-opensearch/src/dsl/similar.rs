@@ -59,9 +59,9 @@ pub(super) fn more_like_this(body: &Value) -> Result<Query, DslError> {
         minimum_should_match,
         boost_terms: parameters.float("boost_terms")?.unwrap_or(0.0),
         analyzer: parameters.text("analyzer")?,
+        passes_over_others: parameters.flag("fail_on_unsupported_field")? == Some(false),
         boost,
     };
-    parameters.ignore(&["fail_on_unsupported_field"]);
     parameters.finish()?;
     let query = Query::MoreLikeThis(Box::new(similar));
     if include || ids.is_empty() {
@@ -130,7 +130,9 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
     let mut items = Vec::new();
     for value in values {
         match value {
-            Value::String(text) => items.push(LikeItem::Text(text.clone())),
+            Value::String(_) | Value::Number(_) | Value::Bool(_) => {
+                items.push(LikeItem::Text(plain(value)));
+            }
             Value::Object(object) => {
                 if let Some(id) = object.get("_id") {
                     ids.push(plain(id));

@@ -25,6 +25,9 @@ pub struct MoreLikeThis {
     pub boost_terms: f32,
     /// Another analyzer than the fields'.
     pub analyzer: Option<String>,
+    /// Whether fields without words are passed over, which are refused otherwise.
+    #[serde(default)]
+    pub passes_over_others: bool,
     /// Factor on the score.
     pub boost: f32,
 }

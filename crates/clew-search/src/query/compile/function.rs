@@ -214,9 +214,7 @@ impl Compiler<'_> {
         factor: f32,
     ) -> Result<Node, QueryError> {
         let Some(mapped) = self.context.snapshot.mapping.field(&feature.field) else {
-            return Err(QueryError::illegal(
-                "Can't run [distance_feature] query on unmapped fields!",
-            ));
+            return Ok(Node::nothing());
         };
         if !matches!(
             mapped.kind,

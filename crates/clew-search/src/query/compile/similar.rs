@@ -122,6 +122,9 @@ impl<'a> Compiler<'a> {
                 continue;
             };
             if !has_words(mapped) {
+                if query.passes_over_others {
+                    continue;
+                }
                 return Err(QueryError::create(format!(
                     "more_like_this only supports text/keyword fields: [{path}]"
                 )));
