@@ -334,3 +334,18 @@ class Same(ClewTest):
             ("this", 0, 1, 0, 4), ("atm", 1, 3, 5, 29), ("cash", 1, 1, 5, 14), ("automatic", 1, 1, 5, 14), ("point", 2, 2, 15, 29),
             ("teller", 2, 1, 15, 21), ("machine", 3, 1, 22, 29), ("is", 4, 1, 30, 32),
         ])
+
+    def test_orders_of_a_uri_are_those_of_small_letters(self):
+        def order(sort, **body):
+            hits = self.client.search(index="real", body=body, params={"sort": sort})["hits"]["hits"]
+            return [hit.get("sort") for hit in hits]
+
+        self.assertEqual(order("count:desc"), [[8], [3], [-2147483648]])
+        for passed_over in ("count:DESC", "count:x", "count:"):
+            self.assertEqual(order(passed_over), [None, None, None], passed_over)
+        self.assertEqual(order("count:x,count"), [[3], [8], [2147483647]])
+        self.assertEqual(order("count:x", sort=["count"]), [[3], [8], [2147483647]])
+
+    def test_shards_of_no_number_are_none(self):
+        found = self.client.search(index="real", params={"preference": "_shards:"})
+        self.assertEqual((found["_shards"]["total"], found["hits"]["total"]["value"]), (0, 0))

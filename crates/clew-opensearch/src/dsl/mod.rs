@@ -42,6 +42,7 @@ pub(crate) use object_parser::{Field, flag_in, integer_in, number_in};
 pub use percolate::query_reader;
 pub(crate) use script::Written as WrittenScript;
 pub use sort::parse_sort;
+pub(crate) use sort::parse_uri_sort;
 
 /// Which kind of error a client is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,12 +16,28 @@ use crate::http::place::Spot;
 /// # Errors
 /// When the JSON is not a sort; the reason is OpenSearch's.
 pub fn parse_sort(value: &Value) -> Result<Vec<SortKey>, DslError> {
-    let keys = keys(value)?;
-    // By falling score is the order anyway: such hits carry no sort values.
-    Ok(match &keys[..] {
+    keys(value).map(unless_usual)
+}
+
+/// Reads `sort` of a URI: names, behind each an order where there is a colon. What has another word there is passed over,
+/// as in OpenSearch; `None` where nothing is left.
+pub(crate) fn parse_uri_sort(names: &[&str]) -> Option<Vec<SortKey>> {
+    let keys = names.iter().filter_map(|name| match name.rsplit_once(':') {
+        None => Some(plain_key(name, None)),
+        Some((name, "asc")) => Some(plain_key(name, Some(Order::Asc))),
+        Some((name, "desc")) => Some(plain_key(name, Some(Order::Desc))),
+        Some(_) => None,
+    });
+    let keys: Vec<SortKey> = keys.collect();
+    (!keys.is_empty()).then(|| unless_usual(keys))
+}
+
+/// By falling score is the order anyway: such hits carry no sort values.
+fn unless_usual(keys: Vec<SortKey>) -> Vec<SortKey> {
+    match &keys[..] {
         [SortKey::Score { order: Order::Desc }] => Vec::new(),
         _ => keys,
-    })
+    }
 }
 
 fn keys(value: &Value) -> Result<Vec<SortKey>, DslError> {

@@ -248,8 +248,9 @@ impl Spec {
         if let Some(size) = params.unsigned("size")? {
             self.size = usize::try_from(size).unwrap_or(usize::MAX);
         }
-        if let Some(sort) = params.list("sort") {
-            self.sort = dsl::parse_sort(&json!(sort))?;
+        let sort = params.list("sort");
+        if let Some(sort) = sort.and_then(|names| dsl::parse_uri_sort(&names)) {
+            self.sort = sort;
         }
         if let Some(filter) = SourceFilter::from_params(params)? {
             self.source = Some(filter);

@@ -95,8 +95,8 @@ fn both(one: Option<BTreeSet<u32>>, other: Option<BTreeSet<u32>>) -> Option<BTre
     }
 }
 
-/// The shards that `preference=_shards:0,2` names; none where no shard is preferred to others. One node has no copies
-/// to choose between, so that nothing else that is preferred changes anything.
+/// The shards that `preference=_shards:0,2` names, of which there may be none; nothing where no shard is preferred to
+/// others. One node has no copies to choose between, so that nothing else that is preferred changes anything.
 ///
 /// # Errors
 /// What is no number of a shard, and a word that no preference is.
@@ -130,6 +130,7 @@ fn preferred_shards(call: &Call) -> Result<Option<BTreeSet<u32>>, ApiError> {
     };
     numbers
         .split(',')
+        .filter(|text| !text.trim().is_empty())
         .map(number)
         .collect::<Result<_, _>>()
         .map(Some)
