@@ -349,3 +349,26 @@ class Same(ClewTest):
     def test_shards_of_no_number_are_none(self):
         found = self.client.search(index="real", params={"preference": "_shards:"})
         self.assertEqual((found["_shards"]["total"], found["hits"]["total"]["value"]), (0, 0))
+
+    def test_degrees_beyond_the_pole_go_down_on_the_other_side(self):
+        coerce = {"validation_method": "COERCE"}
+        near = {"geo_distance": {"distance": "1km", "place": "132,182", **coerce}}
+        self.assertEqual(set(self.found(near)), {"2"})
+        box = {"geo_bounding_box": {"place": {"top": 131, "left": 181, "bottom": 47, "right": 3}, **coerce}}
+        self.assertEqual(set(self.found(box)), {"2"})
+        around = {"geo_bounding_box": {"place": {"top": 90, "left": -180, "bottom": -90, "right": 180}, **coerce}}
+        self.assertEqual(set(self.found(around)), {"2"})
+        order = {"_geo_distance": {"place": "132,182", **coerce}}
+        first = self.client.search(index="real", body={"sort": [order]})["hits"]["hits"][0]
+        self.assertEqual(first["_id"], "2")
+        self.assertLess(first["sort"][0], 1)
+        with self.refused(400, "illegal_argument_exception"):
+            self.client.search(index="real", body={"sort": [{"_geo_distance": {"place": "132,182"}}]})
+        with self.refused(400, "illegal_argument_exception", "but not [x]"):
+            self.client.search(index="real", body={"sort": [{"_geo_distance": {"place": "1,1", "validation_method": "x"}}]})
+
+    def test_degrees_of_a_point_may_stand_apart(self):
+        near = {"geo_distance": {"distance": "1km", "place.lat": 48, "place.lon": "2"}}
+        self.assertEqual(set(self.found(near)), {"2"})
+        with self.refused(400, "parsing_exception", "unexpected field [nope]"):
+            self.found({"geo_distance": {"distance": "1km", "place.lat": 48, "place.lon": 2, "nope": 1}})

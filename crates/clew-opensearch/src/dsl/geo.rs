@@ -5,7 +5,7 @@ use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, ShapeRules,
 use serde_json::Value;
 
 use super::object::{Parameters, plain};
-use super::{DslError, DslErrorKind, named};
+use super::{DslError, DslErrorKind, named, number_in};
 use crate::http::place::{Spot, token};
 
 /// What is said of a field beside where its points must be.
@@ -19,26 +19,28 @@ struct Common {
 fn common(parameters: &mut Parameters<'_>) -> Result<Common, DslError> {
     let boost = parameters.boost()?;
     let ignore_unmapped = parameters.flag("ignore_unmapped")?.unwrap_or(false);
-    let lenient = match parameters.text("validation_method")?.as_deref() {
-        None => false,
-        Some(text) if text.eq_ignore_ascii_case("strict") => false,
+    Ok(Common {
+        boost,
+        ignore_unmapped,
+        lenient: is_lenient(parameters)?,
+    })
+}
+
+/// `validation_method`: whether wrong degrees are brought into range instead of refused.
+pub(super) fn is_lenient(parameters: &mut Parameters<'_>) -> Result<bool, DslError> {
+    match parameters.text("validation_method")?.as_deref() {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("strict") => Ok(false),
         Some(text)
             if text.eq_ignore_ascii_case("coerce")
                 || text.eq_ignore_ascii_case("ignore_malformed") =>
         {
-            true
+            Ok(true)
         }
-        Some(other) => {
-            return Err(DslError::illegal(format!(
-                "operator needs to be either [COERCE, IGNORE_MALFORMED, STRICT], but not [{other}]"
-            )));
-        }
-    };
-    Ok(Common {
-        boost,
-        ignore_unmapped,
-        lenient,
-    })
+        Some(other) => Err(DslError::illegal(format!(
+            "operator needs to be either [COERCE, IGNORE_MALFORMED, STRICT], but not [{other}]"
+        ))),
+    }
 }
 
 /// The one parameter that is left: a field and where its points must be.
@@ -72,10 +74,7 @@ fn point(query: &str, value: &Value, common: &Common) -> Result<GeoPoint, DslErr
     let point = GeoPoint::from_json(value)
         .map_err(|reason| DslError::parsing(format!("failed to parse [{query}]: {reason}")))?;
     let point = if common.lenient {
-        GeoPoint {
-            lat: point.lat.clamp(-90.0, 90.0),
-            lon: wrapped(point.lon),
-        }
+        in_range(point)
     } else {
         point
     };
@@ -84,12 +83,64 @@ fn point(query: &str, value: &Value, common: &Common) -> Result<GeoPoint, DslErr
         .map_err(|reason| DslError::illegal(format!("{reason} for [{query}]")))
 }
 
-/// The same meridian, between -180 and 180.
-fn wrapped(lon: f64) -> f64 {
-    if (-180.0..=180.0).contains(&lon) {
-        return lon;
+/// The same place in degrees that are in range: who goes on over a pole comes down on the other side of the earth.
+pub(super) fn in_range(point: GeoPoint) -> GeoPoint {
+    let GeoPoint { mut lat, mut lon } = point;
+    if !(-90.0..=90.0).contains(&lat) {
+        lat = wrapped(lat);
+        if !(-90.0..=90.0).contains(&lat) {
+            lat = 180.0_f64.copysign(lat) - lat;
+            lon += 180.0;
+        }
     }
-    (lon + 180.0).rem_euclid(360.0) - 180.0
+    GeoPoint {
+        lat,
+        lon: wrapped(lon),
+    }
+}
+
+/// The same degree of a circle, between -180 and 180.
+fn wrapped(degrees: f64) -> f64 {
+    if (-180.0..=180.0).contains(&degrees) {
+        return degrees;
+    }
+    (degrees + 180.0).rem_euclid(360.0) - 180.0
+}
+
+/// A point whose degrees stand each in a parameter of its own (`place.lat`, `place.lon`), and the field that it is of.
+/// What is not given is 0, as in OpenSearch.
+fn apart<'a>(
+    parameters: &mut Parameters<'a>,
+    common: &Common,
+) -> Result<Option<(&'a str, GeoPoint)>, DslError> {
+    let mut point = GeoPoint { lat: 0.0, lon: 0.0 };
+    let mut of = None;
+    while let Some((name, value)) = parameters.first() {
+        let (field, side) = match name.rsplit_once('.') {
+            Some((field, "lat")) if is_single(value) => (field, &mut point.lat),
+            Some((field, "lon")) if is_single(value) => (field, &mut point.lon),
+            _ => break,
+        };
+        *side = number_in(value)?.ok_or_else(|| DslError::not_numeric(value))?;
+        of = Some(field);
+        parameters.take_any();
+    }
+    let Some(field) = of else {
+        return Ok(None);
+    };
+    let point = if common.lenient {
+        in_range(point)
+    } else {
+        point
+    };
+    let point = point.checked();
+    point
+        .map(|point| Some((field, point)))
+        .map_err(|reason| DslError::illegal(format!("{reason} for [geo_distance]")))
+}
+
+fn is_single(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
 }
 
 fn query(field: &str, area: GeoArea, common: &Common) -> Query {
@@ -127,8 +178,18 @@ pub(super) fn geo_distance(body: &Value) -> Result<Query, DslError> {
             "distance must be greater than zero".to_string(),
         ));
     }
-    let (name, value) = field(&mut parameters)?;
-    let center = point("geo_distance", value, &common)?;
+    let (name, center) = match apart(&mut parameters, &common)? {
+        Some(found) => {
+            if let Some((second, value)) = parameters.first() {
+                return Err(unexpected("geo_distance", second, value));
+            }
+            found
+        }
+        None => {
+            let (name, value) = field(&mut parameters)?;
+            (name, point("geo_distance", value, &common)?)
+        }
+    };
     Ok(query(name, GeoArea::Circle { center, metres }, &common))
 }
 
@@ -220,7 +281,28 @@ fn rectangle(mut sides: Parameters<'_>, common: &Common) -> Result<[f64; 4], Dsl
     for ((side, found), name) in sides.iter_mut().zip(found).zip(names) {
         *side = found.ok_or_else(|| DslError::illegal(format!("{name} is invalid: NaN")))?;
     }
-    Ok(sides)
+    Ok(match common.lenient {
+        true => sides_in_range(sides),
+        false => sides,
+    })
+}
+
+/// The sides of a box in degrees that are in range; one all around the earth stays so.
+fn sides_in_range([top, left, bottom, right]: [f64; 4]) -> [f64; 4] {
+    let first = in_range(GeoPoint {
+        lat: top,
+        lon: left,
+    });
+    let second = in_range(GeoPoint {
+        lat: bottom,
+        lon: right,
+    });
+    let is_around = right > left && (right - left) % 360.0 == 0.0;
+    let [left, right] = match is_around {
+        true => [-180.0, 180.0],
+        false => [first.lon, second.lon],
+    };
+    [first.lat, left, second.lat, right]
 }
 
 pub(super) fn geo_polygon(body: &Value) -> Result<Query, DslError> {

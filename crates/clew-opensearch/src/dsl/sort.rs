@@ -129,15 +129,23 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
     let mode = mode(&mut parameters)?;
     let unit = super::geo::unit(&mut parameters)?;
     let unmapped_ok = parameters.flag("ignore_unmapped")?.unwrap_or(false);
-    parameters.ignore(&["distance_type", "validation_method"]);
+    let is_lenient = super::geo::is_lenient(&mut parameters)?;
+    parameters.ignore(&["distance_type"]);
     let Some((path, value)) = parameters.take_any() else {
         return Err(DslError::illegal(
             "Geo distance sorting needs at least one point.",
         ));
     };
     parameters.finish()?;
+    let within = |point| match is_lenient {
+        true => super::geo::in_range(point),
+        false => point,
+    };
     let origins = GeoPoint::many_from_json(value)
-        .and_then(|points| points.into_iter().map(GeoPoint::checked).collect())
+        .and_then(|points| {
+            let points = points.into_iter().map(within);
+            points.map(GeoPoint::checked).collect()
+        })
         .map_err(|reason: String| {
             DslError::illegal(format!("{reason} for geo distance sort on [{path}]"))
         })?;
