@@ -372,3 +372,22 @@ class Same(ClewTest):
         self.assertEqual(set(self.found(near)), {"2"})
         with self.refused(400, "parsing_exception", "unexpected field [nope]"):
             self.found({"geo_distance": {"distance": "1km", "place.lat": 48, "place.lon": 2, "nope": 1}})
+
+    def test_a_field_without_a_mapping_is_of_the_type_that_an_order_says(self):
+        def shown(name="nope", **key):
+            body = {"sort": [{name: key}]}
+            return [hit["sort"][0] for hit in self.client.search(index="real", body=body)["hits"]["hits"]]
+
+        for kind, value in [
+            ("long", 2**63 - 1), ("date", 2**63 - 1), ("boolean", 2**31 - 1), ("integer", 2**31 - 1),
+            ("unsigned_long", 2**64 - 1), ("double", "Infinity"), ("keyword", None), ("ip", None), ("string", None),
+        ]:
+            self.assertEqual(shown(unmapped_type=kind), [value] * 3, kind)
+        self.assertEqual(shown(unmapped_type="long", order="desc"), [-(2**63)] * 3)
+        self.assertEqual(shown(unmapped_type="long", missing=5), [5] * 3)
+        self.assertEqual(shown("_id", unmapped_type="long"), ["1", "2", "3"])
+        self.assertEqual(shown("count", unmapped_type="nope"), [3, 8, 2147483647])
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            shown(unmapped_type="nope")
+        [root] = caught.exception.info["error"]["root_cause"]
+        self.assertEqual((root["type"], root["reason"]), ("illegal_argument_exception", "No mapper found for type [nope]"))

@@ -102,6 +102,13 @@ pub(crate) fn kind_of(
     })
 }
 
+/// Whether a mapping may say of a field that it has this type.
+pub fn is_type(name: &str) -> bool {
+    // These are no kinds of their own, or none without parameters.
+    matches!(name, "object" | "nested" | "alias" | "scaled_float")
+        || kind_of("", name, &Map::new()).is_ok()
+}
+
 pub(crate) fn no_handler(name: &str, type_name: &str) -> MappingError {
     MappingError::unreadable(format!(
         "No handler for type [{type_name}] declared on field [{name}]"

@@ -74,6 +74,7 @@ pub use derived::read_derived;
 pub use document_words::{
     document_cause, document_error_type, document_reason, fault_cause, source_place,
 };
+pub use kinds::is_type;
 pub use read::read;
 pub use show::shown;
 pub use usual_space::{check_space, set_usual_space};

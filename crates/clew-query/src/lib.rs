@@ -47,5 +47,5 @@ pub use error::{
 pub use query::*;
 pub use sort::{
     GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptSort, SortKey, SortMode,
-    SortNumeric, SortValue, compare_rows,
+    SortNumeric, SortValue, Unmapped, compare_rows,
 };

@@ -37,6 +37,45 @@ pub enum Missing {
     Value(SortValue),
 }
 
+/// What a field that is not mapped is to an order.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Unmapped {
+    /// An error.
+    #[default]
+    Refused,
+    /// A field of which no document has a value.
+    Empty,
+    /// The same of whole numbers of 32 bits, the outermost of which documents are shown to have.
+    Int,
+    /// The same of those of 64 bits.
+    Long,
+    /// The same of those without a sign.
+    Unsigned,
+    /// The same of numbers with fractions.
+    Float,
+    /// A field of this type, which there is not.
+    OfNoType(String),
+}
+
+impl Unmapped {
+    /// The least or the greatest number of the field, which a document without one is shown to have; `None` where its
+    /// values would be no numbers.
+    pub fn outermost(&self, least: bool) -> Option<SortValue> {
+        let ends = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
+        match self {
+            Unmapped::Refused | Unmapped::Empty | Unmapped::OfNoType(_) => None,
+            Unmapped::Int => Some(ends(i32::MIN.into(), i32::MAX.into())),
+            Unmapped::Long => Some(ends(i64::MIN, i64::MAX)),
+            Unmapped::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
+            Unmapped::Float => Some(SortValue::F64(if least {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            })),
+        }
+    }
+}
+
 /// Which of a document's several values counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SortMode {
@@ -154,8 +193,8 @@ pub enum SortKey {
         missing: Missing,
         /// Which of several values counts; by default the smallest ascending, else the largest.
         mode: Option<SortMode>,
-        /// Whether a field that is not mapped counts as missing instead of being an error.
-        unmapped_ok: bool,
+        /// What it is where it is not mapped.
+        unmapped: Unmapped,
         /// The nested objects whose values count, where these are not the document's own.
         nested: Option<Box<NestedSort>>,
         /// What its numbers are ordered as, where that is not their own type.
@@ -176,7 +215,7 @@ impl SortKey {
             order,
             missing: Missing::Last,
             mode: None,
-            unmapped_ok: false,
+            unmapped: Unmapped::Refused,
             nested: None,
             numeric: None,
         }

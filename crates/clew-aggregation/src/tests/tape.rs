@@ -2,7 +2,7 @@
 
 use clew_query::{
     DocumentName, GeoDistanceKey, GeoQuery, IndexedShape, Missing, NestedSort, Order, Query,
-    SortKey, SortMode, SortNumeric, SortValue, TermsOf,
+    SortKey, SortMode, SortNumeric, SortValue, TermsOf, Unmapped,
 };
 use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation};
 use serde_json::json;
@@ -162,7 +162,11 @@ impl Tape {
                     Missing::Value(SortValue::Ip(std::net::Ipv6Addr::LOCALHOST)),
                 ]),
                 mode,
-                unmapped_ok: self.flag(),
+                unmapped: self.of(&[
+                    Unmapped::Refused,
+                    Unmapped::Long,
+                    Unmapped::OfNoType("odd".to_string()),
+                ]),
                 nested: self.maybe(|tape| {
                     Box::new(NestedSort {
                         path: tape.text(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{DocPlace, Pinned, Purpose, SearchRequest};
-use clew_query::{Order, Query, SortKey, SortValue};
+use clew_query::{Order, Query, SortKey, SortValue, Unmapped};
 use clew_search::TrackTotal;
 use prost::Message;
 
@@ -343,7 +343,7 @@ fn order_of(collection: &Collection, parts: &[OrderPart]) -> Result<Vec<SortKey>
             order: part.order,
             missing: part.missing.clone(),
             mode: None,
-            unmapped_ok: false,
+            unmapped: Unmapped::Refused,
             nested: None,
             numeric: None,
         });

@@ -2,7 +2,7 @@
 
 use clew_query::{
     GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, ScriptSort, SortKey,
-    SortMode, SortNumeric, SortValue,
+    SortMode, SortNumeric, SortValue, Unmapped,
 };
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
@@ -239,7 +239,7 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         Some(other) => Missing::Value(SortValue::Str(plain(other))),
     };
     let mode = mode(&mut parameters).map_err(|error| parameters.in_field("mode", error))?;
-    let unmapped = parameters.text("unmapped_type")?.is_some();
+    let unmapped = unmapped(&mut parameters)?;
     let nested = nested_of(&mut parameters)?;
     let numeric = numeric_type(&mut parameters)
         .map_err(|error| parameters.in_field("numeric_type", error))?;
@@ -251,11 +251,28 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
             order,
             missing,
             mode,
-            unmapped_ok: unmapped,
+            unmapped,
             nested,
             numeric,
         },
         other => other,
+    })
+}
+
+/// `unmapped_type`: what a field is where no mapping says it.
+fn unmapped(parameters: &mut Parameters<'_>) -> Result<Unmapped, DslError> {
+    let Some(name) = parameters.text("unmapped_type")? else {
+        return Ok(Unmapped::Refused);
+    };
+    Ok(match name.as_str() {
+        "boolean" | "byte" | "short" | "integer" => Unmapped::Int,
+        "long" | "date" | "date_nanos" => Unmapped::Long,
+        "unsigned_long" => Unmapped::Unsigned,
+        "half_float" | "float" | "double" => Unmapped::Float,
+        // That of old clients.
+        "string" => Unmapped::Empty,
+        other if clew_opensearch_mapping::is_type(other) => Unmapped::Empty,
+        _ => Unmapped::OfNoType(name),
     })
 }
 

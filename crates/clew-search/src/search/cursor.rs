@@ -72,12 +72,12 @@ impl KeyCursor {
                 path,
                 missing,
                 mode,
-                unmapped_ok,
+                unmapped,
                 numeric,
                 ..
             } => {
                 let field = (path.as_str(), *numeric);
-                let source = source(snapshot, reader, field, *unmapped_ok)?;
+                let source = source(snapshot, reader, field, unmapped)?;
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
                 if numbers_only && matches!(source, KeySource::Text(_) | KeySource::Address(_)) {
@@ -88,11 +88,15 @@ impl KeyCursor {
                 let shown = match missing {
                     Missing::Value(SortValue::Str(text)) => read(snapshot, field, text)?,
                     Missing::Value(value) => fitted(snapshot, field, value),
-                    end => outermost(
-                        snapshot,
-                        field,
-                        (end == &Missing::First) == (order == Order::Asc),
-                    ),
+                    end => {
+                        let least = (end == &Missing::First) == (order == Order::Asc);
+                        match source {
+                            KeySource::Absent if snapshot.mapping.field(path).is_none() => {
+                                unmapped.outermost(least)
+                            }
+                            _ => outermost(snapshot, field, least),
+                        }
+                    }
                 };
                 let missing = shown.map_or_else(|| missing.clone(), Missing::Value);
                 (source, mode.unwrap_or(by_order), missing)

@@ -4,7 +4,8 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use clew_query::{
-    GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric, refusal_of_text,
+    GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric, Unmapped,
+    refusal_of_text,
 };
 use clew_schema::{FieldKind, FloatKind, MappedField};
 use tantivy::SegmentReader;
@@ -111,9 +112,9 @@ pub(super) fn source(
     snapshot: &Snapshot,
     reader: &SegmentReader,
     (path, numeric): SortedField<'_>,
-    unmapped_ok: bool,
+    unmapped: &Unmapped,
 ) -> Result<KeySource, QueryError> {
-    let found = of_field(snapshot, reader, path, unmapped_ok)?;
+    let found = of_field(snapshot, reader, path, unmapped)?;
     let Some((mapped, numeric)) = snapshot.mapping.field(path).zip(numeric) else {
         return Ok(found);
     };
@@ -131,7 +132,7 @@ fn of_field(
     snapshot: &Snapshot,
     reader: &SegmentReader,
     path: &str,
-    unmapped_ok: bool,
+    unmapped: &Unmapped,
 ) -> Result<KeySource, QueryError> {
     let Some(mapped) = snapshot.mapping.field(path) else {
         if path == "_id" {
@@ -140,12 +141,15 @@ fn of_field(
         if let Some(name) = snapshot.index_name().filter(|_| path == INDEX_FIELD) {
             return Ok(KeySource::Same(name.to_string()));
         }
-        if unmapped_ok {
-            return Ok(KeySource::Absent);
-        }
-        return Err(QueryError::unmapped(format!(
-            "No mapping found for [{path}] in order to sort on"
-        )));
+        return match unmapped {
+            Unmapped::Refused => Err(QueryError::unmapped(format!(
+                "No mapping found for [{path}] in order to sort on"
+            ))),
+            Unmapped::OfNoType(name) => Err(QueryError::illegal(format!(
+                "No mapper found for type [{name}]"
+            ))),
+            _ => Ok(KeySource::Absent),
+        };
     };
     if let Some(reason) = refusal(mapped, path) {
         return Err(QueryError::illegal(reason));

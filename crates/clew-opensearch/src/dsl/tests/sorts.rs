@@ -2,6 +2,8 @@
 
 use super::*;
 
+use clew_query::Unmapped;
+
 #[test]
 fn sort_takes_names_objects_and_arrays() {
     let a = |order| SortKey::field("a", order);
@@ -28,7 +30,7 @@ fn sort_takes_names_objects_and_arrays() {
                 order: Order::Desc,
                 missing: Missing::First,
                 mode: Some(SortMode::Min),
-                unmapped_ok: true,
+                unmapped: Unmapped::Long,
                 nested: None,
                 numeric: None,
             }],
@@ -40,7 +42,7 @@ fn sort_takes_names_objects_and_arrays() {
                 order: Order::Asc,
                 missing: Missing::Value(SortValue::I64(7)),
                 mode: None,
-                unmapped_ok: false,
+                unmapped: Unmapped::Refused,
                 nested: None,
                 numeric: None,
             }],

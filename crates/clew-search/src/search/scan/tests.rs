@@ -36,10 +36,7 @@ fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {
         ("at", Order::Desc),
     ] {
         for missing in [Missing::First, Missing::Last] {
-            let SortKey::Field {
-                unmapped_ok, mode, ..
-            } = SortKey::field(path, order)
-            else {
+            let SortKey::Field { unmapped, mode, .. } = SortKey::field(path, order) else {
                 unreachable!("it is a field");
             };
             let first = SortKey::Field {
@@ -47,7 +44,7 @@ fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {
                 order,
                 missing,
                 mode,
-                unmapped_ok,
+                unmapped,
                 nested: None,
                 numeric: None,
             };

@@ -2,13 +2,15 @@
 
 use super::*;
 
+use clew_query::Unmapped;
+
 fn number_key(path: &str, order: Order, missing: Missing) -> SortKey {
     SortKey::Field {
         path: path.into(),
         order,
         missing,
         mode: None,
-        unmapped_ok: false,
+        unmapped: Unmapped::Refused,
         nested: None,
         numeric: None,
     }
@@ -147,20 +149,41 @@ fn fields_without_values_to_sort_by_are_refused() {
             "{path}"
         );
     }
-    let keys = [SortKey::Field {
-        path: "nothing".into(),
-        order: Order::Asc,
-        missing: Missing::Last,
-        mode: None,
-        unmapped_ok: true,
-        nested: None,
-        numeric: None,
-    }];
-    let request = ShardRequest {
-        sort: &keys,
-        ..ShardRequest::new(&query)
-    };
-    let result = run(&snapshot, request);
-    assert_eq!(result.hits[0].sort, [SortValue::Null]);
-    assert_eq!(result.hits.len(), 10);
+    for (unmapped, missing, shown) in [
+        (Unmapped::Empty, Missing::Last, SortValue::Null),
+        (Unmapped::Long, Missing::Last, SortValue::I64(i64::MAX)),
+        (
+            Unmapped::Int,
+            Missing::First,
+            SortValue::I64(i32::MIN.into()),
+        ),
+        (Unmapped::Unsigned, Missing::Last, SortValue::U64(u64::MAX)),
+        (
+            Unmapped::Float,
+            Missing::Last,
+            SortValue::F64(f64::INFINITY),
+        ),
+        (
+            Unmapped::Long,
+            Missing::Value(SortValue::I64(5)),
+            SortValue::I64(5),
+        ),
+    ] {
+        let keys = [SortKey::Field {
+            path: "nothing".into(),
+            order: Order::Asc,
+            missing,
+            mode: None,
+            unmapped,
+            nested: None,
+            numeric: None,
+        }];
+        let request = ShardRequest {
+            sort: &keys,
+            ..ShardRequest::new(&query)
+        };
+        let result = run(&snapshot, request);
+        assert_eq!(result.hits[0].sort, [shown]);
+        assert_eq!(result.hits.len(), 10);
+    }
 }
