@@ -15,7 +15,7 @@ use tantivy::columnar::TermOrdHit;
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::key_source::{KeySource, points, scripted, source};
-use super::missing_value::{fitted, outermost, read};
+use super::missing_value::{fitted, read, shown_end};
 use super::nested_sort::Objects;
 use super::sort_number::SortNumber;
 use super::sort_place::{cut, float, floor_unsigned, narrow, score_at, score_place, whole};
@@ -90,12 +90,7 @@ impl KeyCursor {
                     Missing::Value(value) => fitted(snapshot, field, value),
                     end => {
                         let least = (end == &Missing::First) == (order == Order::Asc);
-                        match source {
-                            KeySource::Absent if snapshot.mapping.field(path).is_none() => {
-                                unmapped.outermost(least)
-                            }
-                            _ => outermost(snapshot, field, least),
-                        }
+                        shown_end(snapshot, field, &source, unmapped, least)
                     }
                 };
                 let missing = shown.map_or_else(|| missing.clone(), Missing::Value);

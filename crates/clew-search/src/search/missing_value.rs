@@ -1,9 +1,9 @@
 //! What a document without a value is sorted by, and shown to have.
 
-use clew_query::{QueryError, SortNumeric, SortValue};
+use clew_query::{QueryError, SortNumeric, SortValue, Unmapped};
 use clew_schema::{FieldKind, IntegerKind, parse_address};
 
-use super::key_source::is_numeric;
+use super::key_source::{KeySource, is_numeric};
 use super::sort_place::whole;
 use crate::snapshot::Snapshot;
 
@@ -12,7 +12,7 @@ pub(super) type SortedField<'a> = (&'a str, Option<SortNumeric>);
 
 /// The least or the greatest number that a field can have, which a document without one is shown
 /// to have; `None` where its values are no numbers.
-pub(super) fn outermost(
+fn outermost(
     snapshot: &Snapshot,
     (path, numeric): SortedField<'_>,
     least: bool,
@@ -38,6 +38,21 @@ pub(super) fn outermost(
         (FieldKind::Float(_), _) => Some(floats()),
         _ => None,
     }
+}
+
+/// The same, also of a field that is not mapped.
+pub(super) fn shown_end(
+    snapshot: &Snapshot,
+    field: SortedField<'_>,
+    source: &KeySource,
+    unmapped: &Unmapped,
+    least: bool,
+) -> Option<SortValue> {
+    // Ids and names of indexes have no mapping, either.
+    if matches!(source, KeySource::Absent) && snapshot.mapping.field(field.0).is_none() {
+        return unmapped.outermost(least);
+    }
+    outermost(snapshot, field, least)
 }
 
 /// A number in place of missing values, where it is not what it is to the field: where it lies outside what the field's sort
