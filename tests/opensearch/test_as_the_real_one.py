@@ -391,3 +391,19 @@ class Same(ClewTest):
             shown(unmapped_type="nope")
         [root] = caught.exception.info["error"]["root_cause"]
         self.assertEqual((root["type"], root["reason"]), ("illegal_argument_exception", "No mapper found for type [nope]"))
+
+    def test_numbers_that_no_document_has_are_ends_all_the_same(self):
+        priced = lambda **ends: set(self.found({"range": {"price": ends}}))
+        self.assertEqual(priced(gte="Infinity"), set())
+        self.assertEqual(priced(gt="-Infinity", lt="Infinity"), {"2"})
+        self.assertEqual(self.found({"term": {"price": "-Infinity"}}), {})
+        with self.refused(400, "search_phase_execution_exception"):
+            priced(gte="infinity")
+        pages = lambda key, after: [hit["_id"] for hit in self.client.search(
+            index="real", body={"sort": [key], "search_after": [after]})["hits"]["hits"]]
+        self.assertEqual(pages("price", "NaN"), [])
+        self.assertEqual(pages({"price": "desc"}, "NaN"), ["2", "1", "3"])
+        self.assertEqual(pages({"_score": "asc"}, "0.5"), ["1", "2", "3"])
+        self.assertEqual(pages({"_score": "asc"}, "5"), [])
+        with self.refused(400, "search_phase_execution_exception"):
+            pages("count", "NaN")

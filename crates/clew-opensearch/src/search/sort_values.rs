@@ -113,8 +113,10 @@ fn read_one(value: &Value, key: &SortKey, index: &Index) -> Result<SortValue, Ap
             clippy::cast_possible_truncation,
             reason = "it was written from 32 bits"
         )]
-        let score = value.as_f64().map(|score| SortValue::Score(score as f32));
-        return score.ok_or_else(refused);
+        let score = |number: f64| SortValue::Score(number as f32);
+        let of_text = || value.as_str()?.trim().parse::<f64>().ok();
+        let number = value.as_f64().or_else(of_text);
+        return number.map(score).ok_or_else(refused);
     }
     let mapping = index.mapping();
     let field = match key {
@@ -184,6 +186,8 @@ fn of_field(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
         FieldKind::Unsigned => endless(text)
             .map_or_else(|| of_unsigned(text), Ok)
             .map_err(ApiError::illegal_argument),
+        // It lies behind all numbers.
+        FieldKind::Float(_) if text.trim() == "NaN" => Ok(SortValue::F64(f64::NAN)),
         FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Boolean => {
             endless(text).map_or_else(|| of_number(field, text), Ok)
         }

@@ -113,8 +113,16 @@ fn saturating(number: f64) -> i64 {
     number as i64
 }
 
-/// A float as the column holds it: `float` fields have less precision.
+/// A float as the column holds it: `float` fields have less precision. Infinite ones, which no
+/// document has, are written as in Java.
 pub(crate) fn float(value: &Value, kind: FloatKind) -> Result<f64, QueryError> {
+    if let Value::String(text) = value {
+        match text.trim() {
+            "Infinity" | "+Infinity" => return Ok(f64::INFINITY),
+            "-Infinity" => return Ok(f64::NEG_INFINITY),
+            _ => {}
+        }
+    }
     Ok(kind.nearest(number(value)?.as_f64()))
 }
 
