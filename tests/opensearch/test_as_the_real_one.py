@@ -75,6 +75,14 @@ class Same(ClewTest):
         self.assertEqual(tags("<5-20>"), {"3"})
         self.assertEqual(tags("~(re.*)&.*[^7]"), {"2"})
         self.assertEqual(tags("a@b", flags="NONE"), {"2"})
+        # A sign behind nothing is a letter.
+        self.assertEqual(tags("*"), set())
+        self.assertEqual(tags("red|*"), {"1"})
+        self.assertEqual(tags("{1}7|red"), {"1"})
+        lenient = {"query_string": {"query": "/(/ red", "fields": ["tag"], "lenient": True}}
+        self.assertEqual(set(self.found(lenient)), {"1"})
+        with self.refused(400):
+            self.found({"query_string": {"query": "/(/ red", "fields": ["tag"]}})
 
     def test_documents_without_a_number_are_shown_the_outermost_one(self):
         order = lambda key: [hit["sort"] for hit in self.client.search(index="real", body={"sort": [key]})["hits"]["hits"]]

@@ -72,19 +72,7 @@ impl Build<'_> {
             Clause::Regexp {
                 pattern,
                 boost: inner,
-            } => {
-                let pattern = if self.is_lower_case(field) {
-                    lower_expression(pattern)
-                } else {
-                    pattern.clone()
-                };
-                let pattern = Pattern {
-                    boost: boost * inner,
-                    states_max: self.options.regexp_states_max,
-                    ..Pattern::new(field, pattern)
-                };
-                Ok(self.on_words(field, Query::Regexp(pattern)))
-            }
+            } => Ok(self.expression(pattern, field, boost * inner)),
             Clause::Words(words) => self.word(&Word::plain(&words.join(" ")), field, boost),
             Clause::Group { .. } | Clause::Field { .. } | Clause::All => Ok(Query::MatchNone),
         }
@@ -186,6 +174,24 @@ impl Build<'_> {
             operator: self.options.default_operator,
             ..clause
         }))
+    }
+
+    fn expression(&self, expression: &str, field: &str, boost: f32) -> Query {
+        let expression = if self.is_lower_case(field) {
+            lower_expression(expression)
+        } else {
+            expression.to_string()
+        };
+        let pattern = Pattern {
+            boost,
+            states_max: self.options.regexp_states_max,
+            ..Pattern::new(field, expression)
+        };
+        match self.on_words(field, Query::Regexp(pattern)) {
+            // What is no expression is forgiven, too.
+            query @ Query::Regexp(_) if self.lenient => Query::Lenient(Box::new(query)),
+            query => query,
+        }
     }
 
     fn pattern(&self, pattern: &str, field: &str, boost: f32) -> Result<Query, QueryError> {

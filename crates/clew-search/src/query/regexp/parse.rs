@@ -280,10 +280,7 @@ impl Parser<'_> {
         if let Some(ranges) = self.shorthand() {
             return Ok(self.made.one(ranges)?);
         }
-        let sign = self.rest.peek().copied();
-        if let Some(sign) = sign.filter(|next| "?*+{)|".contains(*next)) {
-            return Err(self.wrong(&format!("unexpected [{sign}]")));
-        }
+        // A sign that stands behind nothing that it could be about means itself, as in Lucene.
         let character = self.literal()?;
         let cases = self.cases(character);
         Ok(self.made.one(cases)?)

@@ -45,6 +45,12 @@ fn expressions_mean_what_they_mean_in_lucene() {
     check("a\\.b", &["a.b"], &["axb"]);
     check("\\d+\\w", &["12a", "123"], &["a1"]);
     check("()|a", &["", "a"], &["b"]);
+    check("*", &["*"], &["", "a"]);
+    check("a|*b+", &["a", "*b", "*bb"], &["b", "*"]);
+    check("??", &["", "?"], &["??"]);
+    check(")", &[")"], &[""]);
+    check("a||", &["a", "|"], &["", "||"]);
+    check("~*", &["", "**"], &["*"]);
     check("東.", &["東京"], &["東", "東京都"]);
 }
 
@@ -67,7 +73,7 @@ fn signs_can_be_switched_off_and_case_ignored() {
 #[test]
 fn what_is_no_expression_is_refused() {
     for wrong in [
-        "(a", "a)", "[a", "a{", "<1-", "<x>", "*", "\"a", "a|*", "[z-a]",
+        "(a", "a)", "[a", "a{", "<1-", "<x>", "\"a", "(a|)", "[z-a]", "a{x",
     ] {
         assert!(regexp(wrong).is_err(), "{wrong}");
     }
