@@ -138,6 +138,11 @@ class CancellationTest(ClewTest):
                 "POST", "/long/_search", {"query": long_query()},
                 params={"cancel_after_time_interval": "1s"},
             )
+        lines = [{"cancel_after_time_interval": "50ms"}, {"query": long_query()}, {}, {"size": 0}]
+        late, other = self.client.msearch(index="long", body=lines)["responses"]
+        self.assertEqual((late["status"], late["error"]["type"]), (400, "task_cancelled_exception"))
+        self.assertIn("Cancellation timeout of 50ms is expired", late["error"]["reason"])
+        self.assertEqual(other["status"], 200)
         with self.refused(400, "illegal_argument_exception"):
             put(timeout, "soon")
         self.assert_thread_is_free()

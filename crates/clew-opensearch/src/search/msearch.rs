@@ -1,9 +1,10 @@
 //! `_msearch`: several searches in one request, each with its own answer or error, in order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ResolveOptions};
+use clew_engine::{EngineError, ResolveOptions, Took};
 use clew_platform::{CancellationToken, Reservation, stopped, whole_ms};
 use clew_profile::Spent;
 use clew_query::QueryError;
@@ -17,9 +18,11 @@ use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
+use crate::http::setting_values::parse_time;
 use crate::http::unique_json;
 use crate::state::call::{Call, read_wildcards};
 use crate::state::stored_scripts;
+use crate::state::tasks::cancelled_error;
 
 /// Searches of one request that run at once unless it says otherwise.
 const CONCURRENT_DEFAULT: usize = 8;
@@ -33,6 +36,8 @@ struct Item {
     options: ResolveOptions,
     /// URI parameters that hold for it alone.
     params: Vec<(String, String)>,
+    /// When it is cancelled, the others going on.
+    cancel_after: Option<Duration>,
     body: Value,
 }
 
@@ -91,14 +96,9 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let call = Arc::new(call);
     let permits = Arc::new(Semaphore::new(concurrent));
     let mut running = Vec::with_capacity(items.len());
-    for item in items {
+    for mut item in items {
         let permits = permits.clone();
-        let Item {
-            expression,
-            options,
-            params,
-            body,
-        } = item;
+        let params = std::mem::take(&mut item.params);
         let call = if params.is_empty() {
             call.clone()
         } else {
@@ -112,8 +112,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             if stopped() {
                 return Err(ended());
             }
-            let (body, _memory) = form.search_of(&call, body).await?;
-            let search = run(&call, &expression, options, body);
+            let search = answered(&call, form, item);
             match account {
                 Some(account) => account.scope(search).await,
                 None => search.await,
@@ -135,6 +134,31 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
         false => call.off_thread(move || joined(&answers, took_ms)).await?,
     };
     Ok(Reply::written(json))
+}
+
+/// The answer of one search, which is cancelled where it says after what time.
+async fn answered(call: &Call, form: Form, item: Item) -> Result<Vec<u8>, ApiError> {
+    let Item {
+        expression,
+        options,
+        cancel_after,
+        body,
+        ..
+    } = item;
+    let search = async {
+        let (body, _memory) = form.search_of(call, body).await?;
+        run(call, &expression, options, body).await
+    };
+    let Some(after) = cancel_after else {
+        return search.await;
+    };
+    let token = CancellationToken::current().part();
+    let in_time = tokio::time::timeout(after, token.clone().scope(search)).await;
+    in_time.unwrap_or_else(|_| {
+        let reason = format!("Cancellation timeout of {} is expired", Took(after));
+        token.cancel(&reason);
+        Err(cancelled_error(&reason))
+    })
 }
 
 /// What a search is answered with whose request was cancelled.
@@ -259,6 +283,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         expression: call.index_expression().to_string(),
         options: call.resolve_options()?,
         params: Vec::new(),
+        cancel_after: None,
         body: read(body)?,
     };
     for (key, value) in header.as_object().into_iter().flatten() {
@@ -283,6 +308,11 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
             "allow_no_indices" => item.options.allow_no_indices = flag(key, value)?,
             "preference" | "routing" | "search_type" => {
                 item.params.extend(param(key, value));
+            }
+            "cancel_after_time_interval" => {
+                if let Some((name, time)) = param(key, value) {
+                    item.cancel_after = parse_time(&name, &time)?;
+                }
             }
             "request_cache"
             | "ignore_throttled"
