@@ -415,3 +415,16 @@ class Same(ClewTest):
         self.assertEqual(pages({"_score": "asc"}, "5"), [])
         with self.refused(400, "search_phase_execution_exception"):
             pages("count", "NaN")
+
+    def test_what_every_document_has_is_no_field_of_it(self):
+        every = ["_id", "_index", "_seq_no"]
+        hit = lambda **body: self.client.search(index="real", body={"sort": ["_doc"], "size": 1, **body})["hits"]["hits"][0]
+        self.assertNotIn("fields", hit(fields=every))
+        self.assertNotIn("fields", hit(stored_fields=["_id", "_routing"]))
+        self.assertEqual(hit(docvalue_fields=every)["fields"], {"_id": ["1"], "_index": ["real"], "_seq_no": [0]})
+
+    def test_a_point_in_time_may_be_over_at_once(self):
+        made = self.client.transport.perform_request("POST", "/real/_search/point_in_time", params={"keep_alive": "-1"})
+        self.assertIn("pit_id", made)
+        with self.refused(400, "action_request_validation_exception"):
+            self.client.transport.perform_request("POST", "/real/_search/point_in_time")

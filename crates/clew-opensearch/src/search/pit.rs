@@ -1,5 +1,7 @@
 //! Points in time: the documents that there were at one moment, for any number of searches.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use clew_engine::{Pinned, Purpose};
 use clew_platform::whole_ms;
@@ -16,8 +18,11 @@ use crate::state::call::Call;
 
 /// `POST /{index}/_search/point_in_time`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
-    let Some(keep_alive) = call.params.time("keep_alive")? else {
-        return Err(ApiError::validation("keep alive not specified"));
+    let keep_alive = match call.params.time("keep_alive")? {
+        Some(time) => time,
+        // The time before now: nobody finds it any more.
+        None if call.params.has("keep_alive") => Duration::ZERO,
+        None => return Err(ApiError::validation("keep alive not specified")),
     };
     check_keep_alive(&call, ContextKind::Pit, Some(keep_alive))?;
     let options = call.resolve_options()?;

@@ -146,7 +146,9 @@ impl FieldList {
     /// The values of a hit; `done` is told when those of a form are found, if any are wanted.
     pub(crate) fn values(&self, hit: &Hit, done: &mut dyn FnMut(FieldsForm)) -> Map<String, Value> {
         let mut values = Map::new();
-        for wanted in &self.wanted {
+        // What every document has is shown to those alone who ask for columns.
+        let of_columns = |wanted: &&Wanted| wanted.asked == FieldsForm::DocValues;
+        for wanted in self.wanted.iter().filter(of_columns) {
             if wanted.pattern == "_seq_no" {
                 values.insert("_seq_no".to_string(), Value::from(vec![hit.seq_no]));
             }
