@@ -93,6 +93,41 @@ impl MappedField {
         })
     }
 
+    /// Why sorting and `docvalue_fields` read no values of it, where its mapping has them in no column; `None` of others.
+    pub fn refusal_without_column(&self) -> Option<String> {
+        let lacks = match &self.kind {
+            FieldKind::Binary { doc_values } => !doc_values,
+            FieldKind::Keyword { .. }
+            | FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Boolean
+            | FieldKind::Date { .. }
+            | FieldKind::DateNanos { .. }
+            | FieldKind::Ip
+            | FieldKind::Range { .. }
+            | FieldKind::GeoPoint
+            | FieldKind::GeoShape => !self.settings.doc_values,
+            // What these lack has other reasons, or they have it elsewhere.
+            FieldKind::Text { .. }
+            | FieldKind::Constant { .. }
+            | FieldKind::Flat
+            | FieldKind::RankFeatures
+            | FieldKind::Completion(_)
+            | FieldKind::Percolator
+            | FieldKind::Vector(_)
+            | FieldKind::SparseVector => false,
+        };
+        lacks.then(|| {
+            format!(
+                "Can't load fielddata on [{}] because fielddata is unsupported on fields of type \
+                 [{}]. Use doc values instead.",
+                self.path,
+                self.kind.type_name()
+            )
+        })
+    }
+
     /// Whether queries can find documents by it.
     pub fn is_searchable(&self) -> bool {
         match self.kind {

@@ -191,6 +191,9 @@ fn of_field(
 /// Why hits are not ordered by a field; `None` where they are.
 fn refusal(mapped: &MappedField, path: &str) -> Option<String> {
     let of = mapped.kind.type_name();
+    if let Some(reason) = mapped.refusal_without_column() {
+        return Some(reason);
+    }
     Some(match &mapped.kind {
         FieldKind::Text { .. } if !mapped.has_fielddata() => refusal_of_text(path),
         FieldKind::GeoPoint | FieldKind::GeoShape => format!(

@@ -2,7 +2,7 @@
 
 use clew_engine::Index;
 use clew_query::refusal_of_text;
-use clew_schema::{FieldKind, MappedField, RangeKind};
+use clew_schema::{FieldKind, FloatKind, MappedField, RangeKind};
 
 use super::{FieldList, FieldsForm, Wanted, is_completed, is_metadata};
 use crate::http::error::ApiError;
@@ -90,12 +90,43 @@ fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
     if let Some(reason) = field.refusal_of_root() {
         return Err(ApiError::illegal_argument(reason));
     }
+    // The format is read before the column, of bytes after it.
+    let is_bytes = matches!(field.kind, FieldKind::Binary { .. });
+    let of_format = (wanted.format.is_some() && has_own_form(field))
+        .then(|| format!("Field [{name}] of type [{kind}] does not support custom formats"));
+    let (early, late) = match is_bytes {
+        true => (None, of_format),
+        false => (of_format, None),
+    };
+    let reason = early
+        .or_else(|| field.refusal_without_column())
+        .or_else(|| without_values(field, name))
+        .or(late);
+    reason.map_or(Ok(()), |reason| Err(ApiError::illegal_argument(reason)))
+}
+
+/// Why a field whose type is never kept in columns of values has none.
+fn without_values(field: &MappedField, name: &str) -> Option<String> {
+    let kind = field.kind.type_name();
     if is_completed(field) {
-        return Err(ApiError::illegal_argument(format!(
+        return Some(format!(
             "Fielddata is not supported on field [{name}] of type [{kind}]"
-        )));
+        ));
     }
-    let has_own_form = matches!(
+    is_feature(field)
+        .then(|| format!("[{kind}] fields do not support sorting, scripting or aggregating"))
+}
+
+fn is_feature(field: &MappedField) -> bool {
+    matches!(
+        field.kind,
+        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature)
+    )
+}
+
+/// Whether values are written in the one form that their type has.
+fn has_own_form(field: &MappedField) -> bool {
+    let is_single = matches!(
         field.kind,
         FieldKind::Keyword { .. }
             | FieldKind::Ip
@@ -105,11 +136,9 @@ fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
             | FieldKind::Text { .. }
             | FieldKind::Flat
             | FieldKind::GeoShape
-    ) || matches!(&field.kind, FieldKind::Range { kind, .. } if !matches!(kind, RangeKind::Date));
-    match wanted.format.is_some() && has_own_form {
-        true => Err(ApiError::illegal_argument(format!(
-            "Field [{name}] of type [{kind}] does not support custom formats"
-        ))),
-        false => Ok(()),
-    }
+            | FieldKind::Completion(_)
+    );
+    let is_range =
+        matches!(&field.kind, FieldKind::Range { kind, .. } if !matches!(kind, RangeKind::Date));
+    is_single || is_range || is_feature(field)
 }
