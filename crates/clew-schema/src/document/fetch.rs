@@ -59,10 +59,7 @@ impl MappedField {
     pub fn takes_format(&self) -> bool {
         matches!(
             self.kind,
-            FieldKind::Date { .. }
-                | FieldKind::DateNanos { .. }
-                | FieldKind::Range { .. }
-                | FieldKind::Constant { .. }
+            FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. }
         )
     }
 

@@ -26,30 +26,12 @@ impl FieldList {
             )));
         }
         for wanted in &self.wanted {
-            let Some(field) = mapping.field(&wanted.pattern) else {
-                continue;
+            let reason = match mapping.field(&wanted.pattern) {
+                Some(field) => refusal_of(field, wanted),
+                None => refusal_of_unmapped(mapping.flat_above(&wanted.pattern).is_some(), wanted),
             };
-            if let Some(format) = &wanted.format
-                && field.date_format().is_some()
-                && let Err(reason) = &format.date
-            {
-                return Err(ApiError::illegal_argument(reason.clone()));
-            }
-            if wanted.asked == FieldsForm::DocValues {
-                check_column(field, wanted)?;
-            }
-            let is_place = matches!(field.kind, FieldKind::GeoPoint);
-            let places = wanted.format.as_ref().and_then(|format| format.place);
-            if wanted.format.is_some()
-                && wanted.asked == FieldsForm::Fields
-                && !field.takes_format()
-                && !(is_place && places.is_some())
-            {
-                return Err(ApiError::illegal_argument(format!(
-                    "Field [{}] of type [{}] doesn't support formats.",
-                    wanted.pattern,
-                    field.kind.type_name()
-                )));
+            if let Some(reason) = reason {
+                return Err(ApiError::illegal_argument(reason));
             }
         }
         Ok(())
@@ -81,14 +63,67 @@ impl FieldList {
     }
 }
 
-/// Refuses a field that has no column of values, and a format that its values do not take.
-fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
+/// Why a field is not shown as it is wanted; `None` where it is.
+fn refusal_of(field: &MappedField, wanted: &Wanted) -> Option<String> {
+    let by_fields = wanted.asked == FieldsForm::Fields;
+    // Ranges of whatever read it as one of dates.
+    let is_range = by_fields && matches!(field.kind, FieldKind::Range { .. });
+    if let Some(format) = &wanted.format
+        && (is_range || field.date_format().is_some())
+        && let Err(reason) = &format.date
+    {
+        return Some(reason.clone());
+    }
+    if wanted.asked == FieldsForm::DocValues {
+        return refusal_of_column(field, wanted);
+    }
+    let is_place = matches!(field.kind, FieldKind::GeoPoint);
+    let places = wanted.format.as_ref()?.place;
+    if !by_fields || field.takes_format() || is_place && places.is_some() {
+        return None;
+    }
+    let name = &wanted.pattern;
+    Some(match field.kind {
+        FieldKind::Text { .. } | FieldKind::Binary { .. } | FieldKind::RankFeatures => {
+            format!("Field [{name}] doesn't support formats.")
+        }
+        _ => format!(
+            "Field [{name}] of type [{}] doesn't support formats.",
+            field.kind.type_name()
+        ),
+    })
+}
+
+/// The same of what is no field of the mapping: of a leaf of a `flat_object`, and of what is kept beside documents.
+fn refusal_of_unmapped(is_leaf: bool, wanted: &Wanted) -> Option<String> {
+    let (name, has_format) = (&wanted.pattern, wanted.format.is_some());
+    let kind = match is_leaf {
+        true => "flat_object",
+        false if is_metadata(name) && name != "_none_" => name.as_str(),
+        false => return None,
+    };
+    match wanted.asked {
+        FieldsForm::Fields if has_format && is_leaf => Some(format!(
+            "Field [{name}] of type [{kind}] doesn't support formats."
+        )),
+        FieldsForm::DocValues if has_format => Some(format!(
+            "Field [{name}] of type [{kind}] does not support custom formats"
+        )),
+        FieldsForm::DocValues if matches!(kind, "_source" | "_version" | "_routing") => Some(
+            format!("Fielddata is not supported on field [{name}] of type [{kind}]"),
+        ),
+        FieldsForm::Fields | FieldsForm::DocValues | FieldsForm::Stored => None,
+    }
+}
+
+/// Why a field has no column of values, or its values do not take the format.
+fn refusal_of_column(field: &MappedField, wanted: &Wanted) -> Option<String> {
     let (name, kind) = (&wanted.pattern, field.kind.type_name());
     if matches!(field.kind, FieldKind::Text { .. }) && !field.is_aggregatable() {
-        return Err(ApiError::illegal_argument(refusal_of_text(name)));
+        return Some(refusal_of_text(name));
     }
     if let Some(reason) = field.refusal_of_root() {
-        return Err(ApiError::illegal_argument(reason));
+        return Some(reason);
     }
     // The format is read before the column, of bytes after it.
     let is_bytes = matches!(field.kind, FieldKind::Binary { .. });
@@ -98,11 +133,10 @@ fn check_column(field: &MappedField, wanted: &Wanted) -> Result<(), ApiError> {
         true => (None, of_format),
         false => (of_format, None),
     };
-    let reason = early
+    early
         .or_else(|| field.refusal_without_column())
         .or_else(|| without_values(field, name))
-        .or(late);
-    reason.map_or(Ok(()), |reason| Err(ApiError::illegal_argument(reason)))
+        .or(late)
 }
 
 /// Why a field whose type is never kept in columns of values has none.

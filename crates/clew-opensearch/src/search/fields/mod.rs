@@ -75,6 +75,32 @@ struct Format {
     place: Option<PlaceFormat>,
 }
 
+impl Format {
+    fn read(format: &str) -> Self {
+        Format {
+            date: DateFormat::parse(format).map_err(|error| error.to_string()),
+            number: DecimalFormat::parse(format),
+            place: match format {
+                "geojson" => Some(PlaceFormat::GeoJson),
+                "wkt" => Some(PlaceFormat::WellKnownText),
+                _ => None,
+            },
+        }
+    }
+
+    /// Why it is one of nothing; `None` of one that dates, numbers or places have.
+    fn refusal(&self) -> Option<String> {
+        match self {
+            Format {
+                date: Err(reason),
+                number: None,
+                place: None,
+            } => Some(reason.clone()),
+            _ => None,
+        }
+    }
+}
+
 /// How places are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceFormat {
@@ -106,7 +132,17 @@ impl FieldList {
         let mut seen: BTreeSet<String> = plain.map(|wanted| wanted.pattern.clone()).collect();
         for item in items {
             let (name, format) = field_and_format(item)?;
-            let format = read_format(format)?;
+            // Columns read it as the field's own.
+            let given = format
+                .filter(|format| asked == FieldsForm::Fields || *format != "use_field_mapping");
+            let format = given.map(Format::read);
+            // What is wrong with it for one field, `fields` say when the field is known.
+            let is_told_later = asked == FieldsForm::Fields && !name.contains('*');
+            if let Some(reason) = format.as_ref().and_then(Format::refusal)
+                && !is_told_later
+            {
+                return Err(ApiError::illegal_argument(reason));
+            }
             let is_once = asked != FieldsForm::DocValues && format.is_none();
             if is_once && !seen.insert(name.clone()) {
                 continue;
@@ -395,30 +431,6 @@ fn order(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// A format; `use_field_mapping` means the field's own.
-fn read_format(format: Option<&str>) -> Result<Option<Format>, ApiError> {
-    let Some(format) = format.filter(|format| *format != "use_field_mapping") else {
-        return Ok(None);
-    };
-    let read = Format {
-        date: DateFormat::parse(format).map_err(|error| error.to_string()),
-        number: DecimalFormat::parse(format),
-        place: match format {
-            "geojson" => Some(PlaceFormat::GeoJson),
-            "wkt" => Some(PlaceFormat::WellKnownText),
-            _ => None,
-        },
-    };
-    match &read {
-        Format {
-            date: Err(reason),
-            number: None,
-            place: None,
-        } => Err(ApiError::illegal_argument(reason.clone())),
-        _ => Ok(Some(read)),
-    }
-}
-
 fn is_metadata(pattern: &str) -> bool {
     matches!(
         pattern,
@@ -436,7 +448,7 @@ mod tests {
     fn a_column_is_shown_as_often_as_it_is_asked_for_and_anything_else_once() {
         let names =
             json!(["a", "b", "a", {"field": "a"}, {"field": "a", "format": "use_field_mapping"}]);
-        for (key, count) in [("fields", 2), ("stored_fields", 2), ("docvalue_fields", 5)] {
+        for (key, count) in [("fields", 3), ("stored_fields", 2), ("docvalue_fields", 5)] {
             let mut list = FieldList::default();
             list.extend(key, &names).unwrap();
             list.extend(key, &json!("b")).unwrap();
