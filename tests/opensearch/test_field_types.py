@@ -297,6 +297,10 @@ class FieldTypes(ClewTest):
         self.assertEqual(self.found(term={"code": "aBc"}), ["a"])
         self.assertEqual(self.found(prefix={"code": "AB"}), ["a"])
         self.assertEqual(self.found(wildcard={"path": "*log/x*"}), ["a"])
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.found(range={"path": {"gte": "/var"}})
+        cause = caught.exception.info["error"]["root_cause"][0]["reason"]
+        self.assertIn("Field [path] of type [wildcard] does not support range queries", cause)
         self.assertEqual(self.found(match={"words": "one two"}), ["b"])
         self.assertEqual(self.found(term={"text.length": 3}), ["a"])
 

@@ -345,6 +345,9 @@ impl<'a> Compiler<'a> {
 
     #[warn(clippy::wildcard_enum_match_arm)]
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        if let Query::MatchPhrasePrefix(phrase) = query {
+            self.check_begun(phrase)?;
+        }
         if let Some(node) = self.on_constant(query, factor)? {
             return Ok(node);
         }

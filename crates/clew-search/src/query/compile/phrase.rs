@@ -188,6 +188,26 @@ impl<'a> Compiler<'a> {
         Ok(Some((mapped, field, tokens)))
     }
 
+    /// Refuses a phrase that is still being typed on a field whose values are whole.
+    pub(super) fn check_begun(&self, phrase: &MatchPhrase) -> Result<(), QueryError> {
+        let (mapping, path) = (&self.context.snapshot.mapping, phrase.field.as_str());
+        let (path, kind) = match mapping.field(path) {
+            Some(mapped) if is_whole(&mapped.kind) => {
+                (mapped.path.as_str(), mapped.kind.type_name())
+            }
+            Some(_) => return Ok(()),
+            None if matches!(path, "_id" | "_index") => (path, path),
+            None => match mapping.flat_above(path) {
+                Some(flat) => (path, flat.kind.type_name()),
+                None => return Ok(()),
+            },
+        };
+        Err(QueryError::create(format!(
+            "Can only use phrase prefix queries on text fields - not on [{path}] which is of type \
+             [{kind}]"
+        )))
+    }
+
     pub(super) fn phrase_prefix(
         &mut self,
         phrase: &MatchPhrase,
@@ -320,6 +340,33 @@ fn ranked_phrase(
 
 /// A text field and the tokens of a phrase on it.
 type PhraseTokens<'a> = (&'a MappedField, Field, Vec<Token>);
+
+/// Whether a value of a field is one word, whatever its text.
+fn is_whole(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Keyword { .. }
+        | FieldKind::Integer(_)
+        | FieldKind::Unsigned
+        | FieldKind::Float(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. }
+        | FieldKind::Constant { .. }
+        | FieldKind::Range { .. }
+        | FieldKind::Flat
+        | FieldKind::Ip
+        | FieldKind::GeoPoint => true,
+        // What is asked of these is read as text first, or refused for what they are.
+        FieldKind::Text { .. }
+        | FieldKind::Binary { .. }
+        | FieldKind::RankFeatures
+        | FieldKind::GeoShape
+        | FieldKind::Completion(_)
+        | FieldKind::Percolator
+        | FieldKind::Vector(_)
+        | FieldKind::SparseVector => false,
+    }
+}
 
 fn as_match(phrase: &MatchPhrase) -> Match {
     Match {

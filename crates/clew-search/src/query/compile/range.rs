@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use clew_query::{QueryError, Range};
 use clew_schema::{
-    DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, MappedField,
-    Mapping, Rounding, wanted_span,
+    DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, KeywordStyle,
+    MappedField, Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -102,24 +102,59 @@ fn end<'a>(
         .or_else(|| given(exclusive).map(|value| (value, false)))
 }
 
-/// Documents whose ids lie in a range, in the order of their bytes.
-fn ids(ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-    let id = |value: &Value| Ok(IndexTerm::from_field_text(Mapping::ID, &text_of(value)));
-    let (low, high) = ends.bounds(id)?;
-    Ok(Node::constant(
-        InvertedIndexRangeQuery::new(low, high),
-        score,
-    ))
+/// Whether a field's values have no order that ranges could mean.
+fn is_without_order(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Keyword { style, .. } => *style == KeywordStyle::Wildcard,
+        FieldKind::Float(kind) => *kind == FloatKind::RankFeature,
+        FieldKind::Binary { .. }
+        | FieldKind::Completion(_)
+        | FieldKind::GeoPoint
+        | FieldKind::GeoShape => true,
+        FieldKind::Text { .. }
+        | FieldKind::Integer(_)
+        | FieldKind::Unsigned
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. }
+        | FieldKind::Constant { .. }
+        | FieldKind::Range { .. }
+        | FieldKind::Flat
+        | FieldKind::Ip
+        | FieldKind::RankFeatures
+        | FieldKind::Percolator
+        | FieldKind::Vector(_)
+        | FieldKind::SparseVector => false,
+    }
 }
 
 impl Compiler<'_> {
     pub(super) fn range(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
+        let ends = ends(range);
+        if ends.low.is_some() || ends.high.is_some() {
+            self.check_ordered(&range.field)?;
+        }
+        self.values_between(range, factor)
+    }
+
+    /// Refuses a range of values that have no order.
+    fn check_ordered(&self, path: &str) -> Result<(), QueryError> {
+        let (path, kind) = match self.context.snapshot.mapping.field(path) {
+            Some(mapped) if is_without_order(&mapped.kind) => {
+                (mapped.path.as_str(), mapped.kind.type_name())
+            }
+            None if path == "_id" => ("_id", "_id"),
+            Some(_) | None => return Ok(()),
+        };
+        Err(QueryError::create(format!(
+            "Field [{path}] of type [{kind}] does not support range queries"
+        )))
+    }
+
+    fn values_between(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
-        if range.field == "_id" && !is_open {
-            return ids(&ends, score);
-        }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
             return Ok(Node::nothing());
@@ -147,10 +182,7 @@ impl Compiler<'_> {
                 })?;
                 Ok(self.numbers(low, high, score))
             }
-            FieldKind::Float(FloatKind::RankFeature) => Err(QueryError::create(format!(
-                "Field [{}] of type [rank_feature] does not support range queries",
-                mapped.path
-            ))),
+            FieldKind::Float(FloatKind::RankFeature) => Err(not_searchable(mapped)),
             FieldKind::Float(kind) => {
                 let (low, high) = ends.bounds(|value| {
                     let number = literal::float(value, *kind)?;
@@ -296,7 +328,7 @@ impl Compiler<'_> {
             lte: Some(value.clone()),
             ..Range::new(&mapped.path)
         };
-        self.range(&range, score)
+        self.values_between(&range, score)
     }
 
     fn whole(

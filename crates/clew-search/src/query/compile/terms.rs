@@ -29,6 +29,7 @@ impl Compiler<'_> {
         if term.field == "_id" {
             return Ok(super::ids(&[text_of(&term.value)], boost));
         }
+        self.check_no_bytes(&term.field)?;
         let Some((mapped, field)) = self.field(&term.field) else {
             check_searched(&term.field)?;
             return Ok(self.not_a_term_field(&term.field));
@@ -83,6 +84,16 @@ impl Compiler<'_> {
         }
     }
 
+    /// Refuses a field of bytes, which need not be in any index.
+    fn check_no_bytes(&self, path: &str) -> Result<(), QueryError> {
+        match self.context.snapshot.mapping.field(path) {
+            Some(mapped) if matches!(mapped.kind, FieldKind::Binary { .. }) => {
+                Err(not_searchable(mapped))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// One term whose documents all score the same, and how many they are.
     pub(super) fn counted_term(&self, term: IndexTerm, score: f32) -> Result<Node, QueryError> {
         let field = term.field();
@@ -119,6 +130,7 @@ impl Compiler<'_> {
             let ids: Vec<String> = values.iter().map(text_of).collect();
             return Ok(super::ids(&ids, score));
         }
+        self.check_no_bytes(path)?;
         let Some((mapped, field)) = self.field(path) else {
             check_searched(path)?;
             return Ok(Node::nothing());
@@ -357,7 +369,7 @@ pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
     if mapped.kind == FieldKind::Integer(IntegerKind::Murmur3) {
         return QueryError::create(format!("Murmur3 fields are not searchable: [{path}]"));
     }
-    QueryError::create(format!("Binary fields do not support searching: [{path}]"))
+    QueryError::unmapped("Binary fields do not support searching")
 }
 
 fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
