@@ -92,21 +92,24 @@ pub(super) const SYNONYM_PHRASES: &str = "auto_generate_synonyms_phrase_query";
 
 /// The parameters that all queries on words share; `finish` is the caller's.
 pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Match, DslError> {
-    let clause = Match {
+    let mut clause = Match {
         text: text(parameters)?,
         boost: parameters.boost()?,
         operator: parameters.operator("operator")?,
         minimum_should_match: parameters.minimum_should_match()?,
-        frequent: None,
         fuzziness: fuzziness(parameters)?,
         analyzer: parameters.text("analyzer")?,
-        lenient: parameters.flag("lenient")?.unwrap_or(false),
-        zero_terms_all: zero_terms_all(parameters)?,
-        synonym_phrases: parameters.flag(SYNONYM_PHRASES)?.unwrap_or(true),
-        weighed: None,
-        field: field.to_string(),
+        ..Match::new(field, "")
     };
-    parameters.ignore(&["cutoff_frequency"]);
+    // It knows none of the others.
+    if parameters.query() == "match_bool_prefix" {
+        return Ok(clause);
+    }
+    clause.lenient = parameters.flag("lenient")?.unwrap_or(false);
+    clause.zero_terms_all = zero_terms_all(parameters)?;
+    clause.synonym_phrases = parameters.flag(SYNONYM_PHRASES)?.unwrap_or(true);
+    // Words are not told apart by it here, but it is a number.
+    parameters.float("cutoff_frequency")?;
     Ok(clause)
 }
 
@@ -147,7 +150,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
     phrase.analyzer = parameters.text("analyzer")?;
     phrase.slop = slop(&mut parameters, "slop")?;
     let negative = || "No negative maxExpansions allowed.";
-    if let Some(most) = parameters.at_least("max_expansions", 0, negative)? {
+    if prefix && let Some(most) = parameters.at_least("max_expansions", 0, negative)? {
         phrase.max_expansions = most;
     }
     phrase.zero_terms_all = zero_terms_all(&mut parameters)?;

@@ -45,6 +45,13 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
             }
         }
     }
+    if parameters.has("fuzziness")
+        && let Some(name) = without_fuzziness(kind)
+    {
+        return Err(DslError::parsing(format!(
+            "Fuzziness not allowed for type [{name}]"
+        )));
+    }
     let lenient = parameters.flag("lenient")?;
     let multi = MultiMatch {
         kind,
@@ -58,6 +65,18 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
     };
     parameters.finish()?;
     Ok(Query::MultiMatch(multi))
+}
+
+/// The name of a kind whose words are not looked for with mistakes; `None` of others.
+fn without_fuzziness(kind: MultiMatchKind) -> Option<&'static str> {
+    match kind {
+        MultiMatchKind::CrossFields => Some("cross_fields"),
+        MultiMatchKind::Phrase => Some("phrase"),
+        MultiMatchKind::PhrasePrefix => Some("phrase_prefix"),
+        MultiMatchKind::BestFields | MultiMatchKind::MostFields | MultiMatchKind::BoolPrefix => {
+            None
+        }
+    }
 }
 
 /// How fields are joined.

@@ -29,6 +29,27 @@ enum Reader {
     ByFields,
 }
 
+/// Queries of which OpenSearch takes no parameter that is null.
+const OF_WORDS: [&str; 7] = [
+    "match",
+    "match_bool_prefix",
+    "match_phrase",
+    "match_phrase_prefix",
+    "multi_match",
+    "query_string",
+    "simple_query_string",
+];
+
+/// Refuses parameters that are null; of the text itself it is told when the others are read.
+fn refuse_nulls(query: &str, object: &Map<String, Value>) -> Result<(), DslError> {
+    let mut nulls = object.iter().filter(|(_, value)| value.is_null());
+    let Some((name, value)) = nulls.find(|(name, _)| name.as_str() != "query") else {
+        return Ok(());
+    };
+    let reason = format!("[{query}] unknown token [VALUE_NULL] after [{name}]");
+    Err(DslError::parsing(reason).at(Spot::start_of(value)))
+}
+
 /// The refusal of an object that lacks some of what must be in it, which are told together.
 pub(super) fn lacking(given: &[(&str, Option<&Value>)]) -> DslError {
     let missing = given.iter().filter(|(_, value)| value.is_none());
@@ -53,6 +74,9 @@ impl<'a> Parameters<'a> {
                 "[{query}] query malformed, no start_object after query name"
             )));
         };
+        if OF_WORDS.contains(&query) {
+            refuse_nulls(query, object)?;
+        }
         Ok(Self::of(query, object))
     }
 

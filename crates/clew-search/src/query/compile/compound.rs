@@ -298,6 +298,15 @@ pub(super) fn all(nodes: Vec<Node>) -> Node {
     }
 }
 
+/// Refuses a share of the other scores that is none.
+pub(super) fn check_tie_breaker(tie_breaker: f32) -> Result<(), QueryError> {
+    if (0.0..=1.0).contains(&tie_breaker) {
+        return Ok(());
+    }
+    let reason = "tieBreakerMultiplier must be in [0, 1]";
+    Err(QueryError::create(reason))
+}
+
 /// Any of the nodes; the best score counts.
 pub(super) fn dis_max(nodes: Vec<Node>, tie_breaker: f32) -> Node {
     let mut nodes: Vec<Node> = nodes

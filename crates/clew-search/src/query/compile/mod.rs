@@ -314,6 +314,7 @@ impl<'a> Compiler<'a> {
                 boost,
             } => {
                 let nodes = self.nodes(queries, boost * factor)?;
+                compound::check_tie_breaker(*tie_breaker)?;
                 Ok(compound::dis_max(nodes, *tie_breaker))
             }
             Query::Boosting(boosting) => self.boosting(boosting, factor),

@@ -10,7 +10,7 @@ use tantivy::Term as IndexTerm;
 use tantivy::query::{BooleanQuery, Occur};
 use tantivy::schema::Field;
 
-use super::compound::{all, any, dis_max, required};
+use super::compound::{all, any, check_tie_breaker, dis_max, required};
 use super::phrase::in_a_row;
 use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
@@ -262,6 +262,9 @@ impl<'a> Compiler<'a> {
                 _ => Query::Match(clause),
             };
             nodes.push(leniently(self.node(&query, factor), lenient)?);
+        }
+        if let Some(tie_breaker) = multi.tie_breaker.filter(|_| nodes.len() > 1) {
+            check_tie_breaker(tie_breaker)?;
         }
         let additive = matches!(
             multi.kind,
