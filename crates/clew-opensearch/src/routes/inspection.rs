@@ -10,23 +10,25 @@ use crate::search::validate;
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "search",
+        params: VALIDATE,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_validate/query", "/{index}/_validate/query"],
+            validate::validate
+        )
+        .takes_long("indices:admin/validate/query")
+        .takes("Count")],
+    },
+    Group {
+        class: "search",
         params: EXPLAIN,
-        endpoints: &[
-            endpoint!(
-                "GET POST",
-                ["/_validate/query", "/{index}/_validate/query"],
-                validate::validate
-            )
-            .takes_long("indices:admin/validate/query")
-            .takes("Count"),
-            endpoint!(
-                "GET POST",
-                ["/{index}/_explain/{id}"],
-                validate::explain_hit
-            )
-            .takes_long("indices:data/read/explain")
-            .takes("Count"),
-        ],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/{index}/_explain/{id}"],
+            validate::explain_hit
+        )
+        .takes_long("indices:data/read/explain")
+        .takes("Count")],
     },
     Group {
         class: "search",
@@ -87,11 +89,25 @@ pub(super) const GROUPS: &[Group] = &[
     },
 ];
 
-const EXPLAIN: &[&str] = &[
+const VALIDATE: &[&str] = &[
     "after_glsn",
     "explain",
     "rewrite",
     "all_shards",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "ignore_throttled",
+    "allow_no_indices",
+];
+
+const EXPLAIN: &[&str] = &[
+    "after_glsn",
     "q",
     "df",
     "default_operator",
@@ -104,10 +120,6 @@ const EXPLAIN: &[&str] = &[
     "_source",
     "_source_includes",
     "_source_excludes",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "allow_no_indices",
 ];
 
 const ANALYZE: &[&str] = &[

@@ -31,6 +31,12 @@ pub(super) const GROUPS: &[Group] = &[
             )
             .takes_long("indices:data/read/msearch")
             .takes_lines(),
+        ],
+    },
+    Group {
+        class: "search",
+        params: COUNT,
+        endpoints: &[
             endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count)
                 .takes_long("indices:data/read/search")
                 .takes("Count"),
@@ -156,6 +162,24 @@ const FIELD_CAPS: &[&str] = &[
     "allow_no_indices",
     "expand_wildcards",
     "after_glsn",
+];
+
+const COUNT: &[&str] = &[
+    "after_glsn",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "min_score",
+    "terminate_after",
+    "routing",
+    "preference",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "ignore_throttled",
+    "allow_no_indices",
 ];
 
 const RANK_EVAL: &[&str] = &[

@@ -83,7 +83,10 @@ impl Control {
         if let Some(most) = params.integer("max_concurrent_shard_requests")? {
             at_least(most, 1, "maxConcurrentShardRequests")?;
         }
-        params.flag("request_cache", false)?;
+        // They change nothing here, and are flags.
+        for name in ["request_cache", "ccs_minimize_roundtrips", "phase_took"] {
+            params.flag(name, false)?;
+        }
         match params.get("search_type") {
             None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
             Some(other @ ("query_and_fetch" | "dfs_query_and_fetch")) => Err(
