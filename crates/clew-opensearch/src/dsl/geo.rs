@@ -158,16 +158,20 @@ fn related(field: &str, area: GeoArea, common: &Common) -> GeoQuery {
     }
 }
 
+/// Reads how distances are measured, which is the same here whichever of the two ways is asked for.
+pub(super) fn check_distance_type(parameters: &mut Parameters<'_>) -> Result<(), DslError> {
+    match parameters.text("distance_type")? {
+        Some(name) if !["arc", "plane"].contains(&name.to_ascii_lowercase().as_str()) => {
+            Err(DslError::illegal(format!("No geo distance for [{name}]")))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 pub(super) fn geo_distance(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("geo_distance", body)?;
     let common = common(&mut parameters)?;
-    match parameters.text("distance_type")?.as_deref() {
-        None | Some("arc" | "ARC" | "plane" | "PLANE") => {}
-        Some(other) => {
-            let reason = format!("No geo distance for [{other}]");
-            return Err(DslError::illegal(reason));
-        }
-    }
+    check_distance_type(&mut parameters)?;
     let unit = unit(&mut parameters)?;
     let distance = parameters
         .text("distance")?

@@ -112,7 +112,7 @@ fn plain_key(name: &str, order: Option<Order>) -> SortKey {
         "_score" => SortKey::Score {
             order: order.unwrap_or(Order::Desc),
         },
-        "_doc" | "_shard_doc" => SortKey::Doc {
+        "_doc" => SortKey::Doc {
             order: order.unwrap_or(Order::Asc),
         },
         path => SortKey::field(path, order.unwrap_or(Order::Asc)),
@@ -127,10 +127,15 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
         None => Order::Asc,
     };
     let mode = mode(&mut parameters)?;
+    if mode == Some(SortMode::Sum) {
+        return Err(DslError::illegal(
+            "sort_mode [sum] isn't supported for sorting by geo distance",
+        ));
+    }
+    super::geo::check_distance_type(&mut parameters)?;
     let unit = super::geo::unit(&mut parameters)?;
     let unmapped_ok = parameters.flag("ignore_unmapped")?.unwrap_or(false);
     let is_lenient = super::geo::is_lenient(&mut parameters)?;
-    parameters.ignore(&["distance_type"]);
     let Some((path, value)) = parameters.take_any() else {
         return Err(DslError::illegal(
             "Geo distance sorting needs at least one point.",
@@ -243,7 +248,7 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     let nested = nested_of(&mut parameters)?;
     let numeric = numeric_type(&mut parameters)
         .map_err(|error| parameters.in_field("numeric_type", error))?;
-    parameters.ignore(&["format", "ignore_unmapped"]);
+    parameters.ignore(&["ignore_unmapped"]);
     parameters.finish_by_name()?;
     Ok(match plain_key(name, order) {
         SortKey::Field { path, order, .. } => SortKey::Field {
