@@ -249,6 +249,6 @@ fn ends_word(character: char) -> bool {
     character.is_whitespace()
         || matches!(
             character,
-            '(' | ')' | '"' | '~' | '^' | ':' | '[' | ']' | '{' | '}' | '/'
+            '(' | ')' | '"' | '~' | '^' | ':' | '[' | ']' | '{' | '}' | '/' | '!'
         )
 }

@@ -136,6 +136,22 @@ impl Parser {
         Some(words)
     }
 
+    /// Clauses behind a parenthesis, up to the one that closes it.
+    fn parenthesis(&mut self) -> Result<Clause, String> {
+        if self.take(&Token::Close) {
+            return Err("a parenthesis holds nothing".to_string());
+        }
+        let group = self.group()?;
+        if !self.take(&Token::Close) {
+            return Err("a parenthesis is not closed".to_string());
+        }
+        let boost = self.boost();
+        let Clause::Group { parts, .. } = group else {
+            return Ok(group);
+        };
+        Ok(Clause::Group { parts, boost })
+    }
+
     fn clause(&mut self) -> Result<Clause, String> {
         let token = self.tokens.next().ok_or("a clause is missing at the end")?;
         match token {
@@ -150,17 +166,7 @@ impl Parser {
                     inner: Box::new(inner),
                 })
             }
-            Token::Open => {
-                let group = self.group()?;
-                if !self.take(&Token::Close) {
-                    return Err("a parenthesis is not closed".to_string());
-                }
-                let boost = self.boost();
-                let Clause::Group { parts, .. } = group else {
-                    return Ok(group);
-                };
-                Ok(Clause::Group { parts, boost })
-            }
+            Token::Open => self.parenthesis(),
             Token::Word { text, pattern } => {
                 let mut boost = self.boost();
                 let fuzzy = self.tilde();

@@ -23,6 +23,7 @@ fn query_strings_match_like_a_loop() {
             is(move |d| w(d, "w1") && !w(d, "w2")),
         ),
         (string("w1 !w2"), is(move |d| w(d, "w1") && !w(d, "w2"))),
+        (string("w1!w2"), is(move |d| w(d, "w1") && !w(d, "w2"))),
         (string("NOT w2"), is(move |d| !w(d, "w2"))),
         (
             string("(w1 OR w9) AND w2"),
