@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use clew_query::{Fuzziness, QueryError, unless_stopped};
-use clew_schema::{FieldKind, MappedField};
+use clew_schema::{FieldKind, KeywordStyle, MappedField};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -97,7 +97,52 @@ impl Candidates {
     }
 }
 
+/// Whether nothing of a field can be like a word.
+fn is_without_words(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Keyword { style, .. } => *style == KeywordStyle::Wildcard,
+        FieldKind::Integer(_)
+        | FieldKind::Unsigned
+        | FieldKind::Float(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. }
+        | FieldKind::Range { .. }
+        | FieldKind::Ip
+        | FieldKind::GeoPoint
+        | FieldKind::Completion(_) => true,
+        FieldKind::Text { .. }
+        | FieldKind::Flat
+        | FieldKind::Constant { .. }
+        | FieldKind::Binary { .. }
+        | FieldKind::RankFeatures
+        | FieldKind::GeoShape
+        | FieldKind::Percolator
+        | FieldKind::Vector(_)
+        | FieldKind::SparseVector => false,
+    }
+}
+
+/// The refusal of words like one in a field that holds none.
+fn no_words(path: &str, kind: &str) -> QueryError {
+    QueryError::create(format!(
+        "Can only use fuzzy queries on keyword and text fields - not on [{path}] which is of type \
+         [{kind}]"
+    ))
+}
+
 impl Compiler<'_> {
+    /// Refuses words like one in ids, and in fields of one value each that is no word.
+    pub(super) fn check_fuzzy(&self, path: &str) -> Result<(), QueryError> {
+        match self.context.snapshot.mapping.field(path) {
+            Some(mapped) if is_without_words(&mapped.kind) => {
+                Err(no_words(&mapped.path, mapped.kind.type_name()))
+            }
+            None if path == "_id" => Err(no_words(path, path)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     pub(super) fn fuzzy(
         &mut self,
         path: &str,
@@ -113,11 +158,7 @@ impl Compiler<'_> {
                 must_be_indexed(mapped)?;
                 self.nearby_terms((mapped, field), word, fuzziness, boost)
             }
-            _ => Err(QueryError::create(format!(
-                "Can only use fuzzy queries on keyword and text fields - not on [{path}] which is \
-                 of type [{}]",
-                mapped.kind.type_name()
-            ))),
+            _ => Err(no_words(path, mapped.kind.type_name())),
         }
     }
 

@@ -27,6 +27,11 @@ pub(super) const EXPANSIONS_MAX: usize = 1024;
 impl<'a> Compiler<'a> {
     pub(super) fn matches(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
         let boost = clause.boost * factor;
+        if clause.fuzziness.is_some()
+            && let Err(error) = self.check_fuzzy(&clause.field)
+        {
+            return leniently(Err(error), clause.lenient);
+        }
         if clause.field == "_id" {
             return Ok(super::ids(&[text_of(&clause.text)], boost));
         }
