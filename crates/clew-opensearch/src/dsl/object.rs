@@ -357,9 +357,21 @@ pub(super) fn one_field<'a>(
             "[{query}] query malformed, no start_object after query name"
         )));
     };
+    let is_beside = |name: &str| matches!(name, "boost" | "_name");
+    let beside = object
+        .iter()
+        .find(|(name, value)| is_beside(name) && !value.is_object() && !value.is_null());
+    if let Some((name, value)) = beside
+        && query == "range"
+    {
+        let reason = format!("[range] query does not support [{name}]");
+        return Err(DslError::parsing(reason).at(Spot::start_of(value)));
+    }
+    // These read whatever stands beside the field as another one.
+    let is_strict = matches!(query, "match" | "term");
     let mut fields = object
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "boost" | "_name"));
+        .filter(|(name, _)| is_strict || !is_beside(name));
     let Some((field, value)) = fields.next() else {
         return Err(match query {
             "match" => DslError::parsing("No text specified for text query"),
