@@ -344,8 +344,8 @@ class Same(ClewTest):
         ])
 
     def test_orders_of_a_uri_are_those_of_small_letters(self):
-        def order(sort, **body):
-            hits = self.client.search(index="real", body=body, params={"sort": sort})["hits"]["hits"]
+        def order(of_uri, **body):
+            hits = self.client.search(index="real", body=body, params={"sort": of_uri})["hits"]["hits"]
             return [hit.get("sort") for hit in hits]
 
         self.assertEqual(order("count:desc"), [[8], [3], [-2147483648]])

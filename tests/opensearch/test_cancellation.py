@@ -242,7 +242,7 @@ class BoundedWorkTest(ClewTest):
             reason = f"failed to create query: Determinizing {huge} would require more than 10000 effort."
             queries = [
                 {"regexp": {"word": huge}},
-                {"query_string": {"query": f"word:/{huge}/"}},
+                {"query_string": {"query": f"/{huge}/", "default_field": "word"}},
                 {"intervals": {"word": {"regexp": {"pattern": huge}}}},
                 {"span_multi": {"match": {"regexp": {"word": huge}}}},
             ]
@@ -251,6 +251,8 @@ class BoundedWorkTest(ClewTest):
                 with self.refused(400) as caught:
                     self.client.search(index="one", body={"query": query}, request_timeout=SECONDS_MAX)
                 self.assertIn(reason, json.dumps(caught.exception.info))
+            # Over all fields a query string is lenient.
+            self.assertEqual(self.ids("one", query={"query_string": {"query": f"word:/{huge}/"}}), [])
             aggs = {"words": {"terms": {"field": "word.keyword", "include": huge}}}
             with self.refused(400):
                 self.client.search(index="one", body={"aggs": aggs})

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use clew_query::{QueryError, Range};
 use clew_schema::{
     DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, KeywordStyle,
-    MappedField, Rounding, wanted_span,
+    MappedField, Mapping, Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -102,6 +102,16 @@ fn end<'a>(
         .or_else(|| given(exclusive).map(|value| (value, false)))
 }
 
+/// Documents whose ids lie in a range, in the order of their bytes.
+fn ids(ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+    let id = |value: &Value| Ok(IndexTerm::from_field_text(Mapping::ID, &text_of(value)));
+    let (low, high) = ends.bounds(id)?;
+    Ok(Node::constant(
+        InvertedIndexRangeQuery::new(low, high),
+        score,
+    ))
+}
+
 /// Whether a field's values have no order that ranges could mean.
 fn is_without_order(kind: &FieldKind) -> bool {
     match kind {
@@ -139,22 +149,23 @@ impl Compiler<'_> {
 
     /// Refuses a range of values that have no order.
     fn check_ordered(&self, path: &str) -> Result<(), QueryError> {
-        let (path, kind) = match self.context.snapshot.mapping.field(path) {
-            Some(mapped) if is_without_order(&mapped.kind) => {
-                (mapped.path.as_str(), mapped.kind.type_name())
-            }
-            None if path == "_id" => ("_id", "_id"),
-            Some(_) | None => return Ok(()),
-        };
-        Err(QueryError::create(format!(
-            "Field [{path}] of type [{kind}] does not support range queries"
-        )))
+        match self.context.snapshot.mapping.field(path) {
+            Some(mapped) if is_without_order(&mapped.kind) => Err(QueryError::create(format!(
+                "Field [{}] of type [{}] does not support range queries",
+                mapped.path,
+                mapped.kind.type_name()
+            ))),
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn values_between(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
+        if range.field == "_id" && !is_open {
+            return ids(&ends, score);
+        }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
             return Ok(Node::nothing());
