@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ResolveOptions, Took};
+use clew_engine::{EngineError, ResolveOptions};
 use clew_platform::{CancellationToken, Reservation, stopped, whole_ms};
 use clew_profile::Spent;
 use clew_query::QueryError;
@@ -22,7 +22,7 @@ use crate::http::setting_values::parse_time;
 use crate::http::unique_json;
 use crate::state::call::{Call, read_wildcards};
 use crate::state::stored_scripts;
-use crate::state::tasks::cancelled_error;
+use crate::state::tasks::{cancelled_error, expired};
 
 /// Searches of one request that run at once unless it says otherwise.
 const CONCURRENT_DEFAULT: usize = 8;
@@ -155,7 +155,7 @@ async fn answered(call: &Call, form: Form, item: Item) -> Result<Vec<u8>, ApiErr
     let token = CancellationToken::current().part();
     let in_time = tokio::time::timeout(after, token.clone().scope(search)).await;
     in_time.unwrap_or_else(|_| {
-        let reason = format!("Cancellation timeout of {} is expired", Took(after));
+        let reason = expired(after);
         token.cancel(&reason);
         Err(cancelled_error(&reason))
     })

@@ -20,6 +20,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::http::error::{ApiError, Cause};
 pub use requests::cancelled_error;
+pub(crate) use requests::expired;
 pub(crate) use requests::{Action, Answers, RequestDetails, ended_by_somebody};
 use requests::{Answering, Requests, STOPPING};
 

@@ -258,11 +258,13 @@ async fn cancelled(task: &RequestTask, after: Option<Duration>) {
     };
     let in_time = tokio::time::timeout(after, task.cancelled.notified()).await;
     if in_time.is_err() {
-        task.cancel(&format!(
-            "Cancellation timeout of {} is expired",
-            Took(after)
-        ));
+        task.cancel(&expired(after));
     }
+}
+
+/// Why something is cancelled that has had all the time it was given.
+pub(crate) fn expired(after: Duration) -> String {
+    format!("Cancellation timeout of {} is expired", Took(after))
 }
 
 impl Drop for Answering<'_> {
