@@ -139,10 +139,9 @@ impl Template {
         })
     }
 
-    /// The same, with values written as Logstash writes them: a field that is missing stays as what asks for it, `%{a}`.
-    pub(crate) fn with_references(mut self) -> Self {
+    /// From now on values are written as Logstash writes them: a field that is missing stays as what asks for it, `%{a}`.
+    pub(crate) fn keep_references(&mut self) {
         self.shown = Shown::OrReference;
-        self
     }
 
     /// Whether it has anything but text.

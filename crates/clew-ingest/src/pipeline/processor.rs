@@ -136,33 +136,12 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
-    /// The same; texts that it sets have values as [`Template::with_references`] has them.
-    pub(crate) fn with_references(self) -> Self {
-        match self {
-            Processor::Set {
-                field,
-                value,
-                replace,
-                ignore_empty,
-            } => Processor::Set {
-                field,
-                value: value.with_references(),
-                replace,
-                ignore_empty,
-            },
-            Processor::Append {
-                field,
-                values,
-                duplicates,
-            } => {
-                let values = values.into_iter().map(ValueSource::with_references);
-                Processor::Append {
-                    field,
-                    values: values.collect(),
-                    duplicates,
-                }
-            }
-            other => other,
+    /// Has the texts that it sets write values as [`Template::keep_references`] does.
+    pub(crate) fn keep_references(&mut self) {
+        if let Processor::Set { value, .. } = self {
+            value.keep_references();
+        } else if let Processor::Append { values, .. } = self {
+            values.iter_mut().for_each(ValueSource::keep_references);
         }
     }
 

@@ -280,10 +280,12 @@ impl<'e> Reader<'e> {
             | Processor::IndexName(_) => Err(DefinitionError::unsupported(format!(
                 "processor [{name}] is for pipelines of a server"
             ))),
-            other if more.keeps_references => {
-                Ok(Box::new(OnDocument::new(other.with_references())))
+            mut other => {
+                if more.keeps_references {
+                    other.keep_references();
+                }
+                Ok(Box::new(OnDocument::new(other)))
             }
-            other => Ok(Box::new(OnDocument::new(other))),
         }
     }
 }

@@ -36,15 +36,14 @@ impl ValueSource {
         })
     }
 
-    /// The same, whose texts have values as [`Template::with_references`] has them; names of members stay.
-    pub(crate) fn with_references(self) -> Self {
+    /// Has its texts write values as [`Template::keep_references`] does; objects stay as they are.
+    pub(crate) fn keep_references(&mut self) {
         match self {
-            ValueSource::Text(template) => ValueSource::Text(template.with_references()),
+            ValueSource::Text(template) => template.keep_references(),
             ValueSource::Items(items) => {
-                let items = items.into_iter().map(ValueSource::with_references);
-                ValueSource::Items(items.collect())
+                items.iter_mut().for_each(ValueSource::keep_references);
             }
-            other => other,
+            ValueSource::Value(_) | ValueSource::Members(_) | ValueSource::CopyOf(_) => {}
         }
     }
 
