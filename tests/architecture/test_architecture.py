@@ -14,9 +14,6 @@ CRATES = ROOT / "crates"
 
 # The rooms that still import from ones which their crate's front page lists behind them: the ends of circles. May only become less.
 LOOKS_UP = {
-    "clew": {
-        "config": {"remote_clusters", "spans"},
-    },
     "clew-collect": {
         "config": {"planned"},
         "dead_letter": {"sink"},

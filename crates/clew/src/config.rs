@@ -3,7 +3,6 @@
 
 mod bounds;
 mod reading;
-mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +11,6 @@ use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARK
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub(crate) use self::reading::ADDRESS;
-pub(crate) use self::tls::TlsFiles;
 use crate::http::{HttpConfig, listed};
 use crate::remote_clusters::ReindexConfig;
 use crate::spans::TracingConfig;

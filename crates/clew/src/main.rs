@@ -16,11 +16,13 @@ mod health;
 
 mod http;
 
-mod config;
+mod tls_files;
 
 mod remote_clusters;
 
 mod spans;
+
+mod config;
 
 mod engine_options;
 

@@ -12,8 +12,8 @@ use clew_opensearch::{RemoteBody, RemoteClient, RemoteClusters, RemoteFailure, R
 use serde::{Deserialize, Deserializer, Serialize};
 use ureq::{AsSendBody, Body};
 
-use crate::config::TlsFiles;
 use crate::http::listed;
+use crate::tls_files::TlsFiles;
 
 /// How the standard library's errors of names begin that mean no host.
 const NO_SUCH_HOST: &str = "failed to lookup address information";

@@ -6,7 +6,7 @@ use anyhow::bail;
 use axum::http::Uri;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::config::TlsFiles;
+use crate::tls_files::TlsFiles;
 
 /// Spans of requests. Without an endpoint nothing is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

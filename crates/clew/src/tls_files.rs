@@ -1,4 +1,4 @@
-//! Whom servers that this one connects to are trusted by, and what they are shown.
+//! Whom servers that this one connects to are trusted by, and what they are shown: a section of the configuration.
 
 use std::path::PathBuf;
 
