@@ -54,9 +54,6 @@ LOOKS_UP = {
         "stages": {"pushed"},
         "statement": {"delete", "pushed", "stages"},
     },
-    "clew-platform": {
-        "disk": {"growing"},
-    },
     "clew-vector": {
         "calibrate": {"column", "search"},
         "column": {"memory", "search"},

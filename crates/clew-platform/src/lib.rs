@@ -38,8 +38,6 @@ mod defects;
 
 mod disk;
 
-mod growing;
-
 mod kept_ready;
 
 mod memory;
@@ -72,8 +70,7 @@ pub use clock::{
 };
 pub use counting::{CountingAllocator, thread_allocations};
 pub use defects::{Panicked, caught};
-pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};
-pub use growing::GrowingMap;
+pub use disk::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped, TEMPORARY_SUFFIX};
 pub use kept_ready::KeptReady;
 pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};

@@ -9,8 +9,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
-use crate::growing::GrowingMap;
+use crate::disk::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped};
 
 /// The machine's file system, through the standard library.
 #[derive(Clone, Copy, Debug, Default)]

@@ -21,8 +21,7 @@ use content::FileRef;
 use names::Names;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
-use crate::growing::GrowingMap;
+use crate::disk::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped};
 use crate::random::SplitMix;
 
 /// `errno` values of Linux, so that callers see the same `io::ErrorKind` as on a real disk.

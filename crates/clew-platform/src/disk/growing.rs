@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use parking_lot::Mutex;
 
-use crate::disk::{Disk, Mapped};
+use super::{Disk, Mapped};
 
 /// A growing file's bytes. See [`Disk::map_growing`].
 #[derive(Debug)]

@@ -5,13 +5,16 @@
 //!   after [`DiskFile::sync_data`];
 //! - a new, renamed or removed name survives a crash only after [`Disk::sync_dir`] of its folder.
 
+mod growing;
+
 use std::any::Any;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::growing::{GrowingMap, Reserved};
+pub use growing::GrowingMap;
+use growing::Reserved;
 
 /// Ends the names of files that are being written by [`Disk::write_atomic`]. Nothing ever refers to them.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
