@@ -34,12 +34,6 @@ LOOKS_UP = {
         "codes": {"fast_scan", "plain", "table"},
         "table": {"centroids", "impacts", "sorted", "words"},
     },
-    "clew-log": {
-        "file": {"postings"},
-        "scan": {"view"},
-        "subscribe": {"log"},
-        "writer": {"log"},
-    },
     "clew-milvus": {
         "service": {"grpc"},
     },

@@ -52,13 +52,11 @@ mod entry;
 
 mod file;
 
-mod postings;
-
 mod header;
 
-mod scan;
-
 mod view;
+
+mod scan;
 
 mod queue;
 
@@ -70,11 +68,11 @@ mod recover;
 
 mod reader;
 
-mod subscribe;
-
-mod writer;
+mod subscribers;
 
 mod log;
+
+mod subscribe;
 
 mod appender;
 
@@ -90,4 +88,5 @@ pub use reader::LogReader;
 pub use registry::StreamInfo;
 pub use scan::{Order, Range, Scan, Selection};
 pub use stats::{Histogram, LogStats};
-pub use subscribe::{SubscribeOptions, SubscriberStats, Subscription};
+pub use subscribe::{SubscribeOptions, Subscription};
+pub use subscribers::SubscriberStats;

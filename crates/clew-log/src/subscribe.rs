@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::LogError;
 use crate::log::Log;
@@ -13,6 +12,7 @@ use crate::options::Durability;
 use crate::position::{Glsn, StreamId};
 use crate::progress::Goal;
 use crate::scan::{Order, Range, Scan, Selection};
+use crate::subscribers::Subscriber;
 
 /// One scan covers at most so many positions, so that the reported position keeps up with what
 /// was really read.
@@ -30,36 +30,6 @@ pub struct SubscribeOptions {
     /// When entries are shown: as soon as they are written (`Os`), or once they are durable
     /// (`Sync`), so that no crash can take back what was seen.
     pub visible: Durability,
-}
-
-/// How far a subscriber has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubscriberStats {
-    /// Its name.
-    pub name: String,
-    /// The next position it will read.
-    pub position: Glsn,
-    /// Entries of the log between that and the last.
-    pub lag: u64,
-}
-
-/// The part of a subscription that the log knows.
-#[derive(Debug)]
-pub(crate) struct Subscriber {
-    name: String,
-    position: AtomicU64,
-}
-
-impl Subscriber {
-    pub(crate) fn stats(&self, last: Glsn) -> SubscriberStats {
-        let position = Glsn::new(self.position.load(Ordering::Relaxed));
-        let lag = last.next().get().saturating_sub(position.get());
-        SubscriberStats {
-            name: self.name.clone(),
-            position,
-            lag,
-        }
-    }
 }
 
 /// A position in the log that moves on as entries arrive.
@@ -92,10 +62,7 @@ impl Log {
         if next < first {
             return Err(LogError::Trimmed { first });
         }
-        let subscriber = Arc::new(Subscriber {
-            name,
-            position: AtomicU64::new(next.get()),
-        });
+        let subscriber = Arc::new(Subscriber::new(name, next));
         self.shared()
             .subscribers
             .lock()
@@ -174,9 +141,7 @@ impl Subscription {
 
     /// Tells the log how far the subscriber has come: it asks for more once it has read all.
     fn publish(&self) {
-        self.subscriber
-            .position
-            .store(self.next.get(), Ordering::Relaxed);
+        self.subscriber.has_reached(self.next);
     }
 
     fn advance(&mut self) -> Result<Scan, LogError> {
@@ -202,7 +167,7 @@ impl Subscription {
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscription")
-            .field("name", &self.subscriber.name)
+            .field("name", &self.subscriber.name())
             .field("position", &self.next)
             .finish_non_exhaustive()
     }

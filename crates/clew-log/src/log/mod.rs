@@ -1,11 +1,13 @@
 //! The log itself: opening, waiting, reading, closing. Appending gives positions and is in
-//! `append`; what changes streams is in `streams`, what gives space back in `trim`.
+//! `append`; what changes streams is in `streams`, what gives space back in `trim`. The one thread that
+//! writes is `writer`.
 
 mod append;
 mod folder;
 mod resume;
 mod streams;
 mod trim;
+mod writer;
 
 use std::any::Any;
 use std::fmt;
@@ -29,12 +31,12 @@ use crate::recover::{self, FoundLog};
 use crate::registry::Hidden;
 use crate::scan::{Range, Scan, Selection};
 use crate::stats::{Counters, LogStats};
-use crate::subscribe::{Subscriber, SubscriberStats};
+use crate::subscribers::{Subscriber, SubscriberStats};
 use crate::view::{IndexedFiles, View};
-use crate::writer::Writer;
 pub use append::Appended;
 use append::Sequencer;
 use folder::{begin, remove_unfinished, take_lock};
+use writer::Writer;
 
 const LOCK_NAME: &str = "lock";
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::writer::Writer;
 use super::{Log, Sequencer, Shown};
 use crate::error::LogError;
 use crate::file::LogFile;
@@ -13,7 +14,6 @@ use crate::header::Header;
 use crate::position::Glsn;
 use crate::queue::Phase;
 use crate::recover;
-use crate::writer::Writer;
 
 impl Log {
     /// Why the log takes nothing, when its disk has failed. Costs an atomic read when it has not.

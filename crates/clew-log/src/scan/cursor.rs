@@ -2,7 +2,7 @@
 
 use std::ops::Range as Span;
 
-use super::{Found, Open, Order};
+use super::{FoundFrame, Open, Order};
 use crate::block::{self, Content};
 use crate::compression as codec;
 use crate::entry::EntryRef;
@@ -65,10 +65,10 @@ impl Cursor {
     pub(super) fn load(
         &mut self,
         open: &Open,
-        found: Found,
+        found: FoundFrame,
         wanted: Span<u32>,
     ) -> Result<(), LogError> {
-        let Found {
+        let FoundFrame {
             place,
             compression,
             block,

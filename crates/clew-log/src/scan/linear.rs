@@ -1,6 +1,6 @@
 //! Walks over all frames of a log.
 
-use super::{Bounds, Files, Found, Open};
+use super::{Bounds, Files, FoundFrame, Open};
 use crate::error::LogError;
 use crate::file::{self, INDEX_BYTES};
 use crate::frame::{self, Frame};
@@ -37,7 +37,7 @@ impl Forwards {
         open: &mut Open,
         view: &View,
         bounds: &Bounds,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<FoundFrame>, LogError> {
         while self.next.get() < bounds.glsns.end {
             if self.offset >= open.map.len() {
                 if self.index + 1 >= view.files.len() {
@@ -62,7 +62,7 @@ impl Forwards {
             self.next = frame.next();
             self.offset += frame_bytes;
             if let Frame::Entries(head, block) = frame {
-                return Ok(Some(Found::new(&head, block, offset)));
+                return Ok(Some(FoundFrame::new(&head, block, offset)));
             }
         }
         Ok(None)
@@ -102,7 +102,7 @@ impl Backwards {
         open: &mut Open,
         view: &View,
         bounds: &Bounds,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<FoundFrame>, LogError> {
         loop {
             if let Some((offset, glsn)) = self.frames.pop() {
                 let (frame, _) = open.file.frame(&open.map, offset, glsn)?;
@@ -110,7 +110,7 @@ impl Backwards {
                     return Ok(None);
                 }
                 if let Frame::Entries(head, block) = frame {
-                    return Ok(Some(Found::new(&head, block, offset)));
+                    return Ok(Some(FoundFrame::new(&head, block, offset)));
                 }
             } else if self.end > open.file.header_bytes {
                 self.stretch(open)?;

@@ -1,8 +1,10 @@
 //! Reading entries in order, forwards or backwards, of all streams or some, straight out of
 //! mapped files.
 //!
-//! A scan is a walk over frames (`walk`) and over the entries of the frame at hand (`cursor`).
+//! A scan is begun by what a view of the log has (`begin`); it is a walk over frames (`linear`, `picked`) and over the entries of
+//! the frame at hand (`cursor`).
 
+mod begin;
 mod cursor;
 mod linear;
 mod picked;
@@ -141,7 +143,7 @@ enum Walk {
 /// A frame of entries found by a walk: where they stand, and where their block lies in the open
 /// file.
 #[derive(Debug)]
-struct Found {
+struct FoundFrame {
     place: FramePlace,
     compression: Compression,
     block: Span<usize>,
@@ -305,12 +307,12 @@ impl Open {
     }
 }
 
-impl Found {
+impl FoundFrame {
     #[inline]
     fn new(head: &Head, block: &[u8], offset: usize) -> Self {
         let start = offset + frame::entries_start(head.producer);
         let (place, compression) = (head.place, head.compression);
-        Found {
+        FoundFrame {
             place,
             compression,
             block: start..start + block.len(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range as Span;
 
-use super::{Bounds, Found, Open, Order};
+use super::{Bounds, FoundFrame, Open, Order};
 use crate::error::LogError;
 use crate::file;
 use crate::frame::{Frame, FramePlace};
@@ -103,14 +103,14 @@ impl Picked {
         open: &mut Open,
         view: &View,
         bounds: &Bounds,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<FoundFrame>, LogError> {
         loop {
             if let Some(offset) = self.take(open, view)? {
                 let (frame, _) = open.file.any_frame(&open.map, offset)?;
                 let Frame::Entries(head, block) = frame else {
                     return Err(open.file.damaged(offset, "a frame of entries was due"));
                 };
-                let found = Found::new(&head, block, offset);
+                let found = FoundFrame::new(&head, block, offset);
                 return Ok((!self.is_past(&found.place, bounds)).then_some(found));
             }
             let Some(index) = self.next_file(view, bounds)? else {

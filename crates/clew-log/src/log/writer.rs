@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use clew_platform::{DiskFile, Task};
 
+use super::Shared;
 use crate::error::LogError;
 use crate::file::LogFile;
 use crate::frame;
 use crate::header::{Header, LogState};
-use crate::log::Shared;
 use crate::position::Glsn;
 use crate::progress::{Controls, Poison};
 use crate::queue::{Group, Phase, WriterWork};

@@ -3,6 +3,8 @@
 //! The indexes are filled by whoever passes by (the writer, recovery, the first reader of an old
 //! file) and never stored: they can only be as right as the checked frames they were built from.
 
+mod postings;
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use parking_lot::Mutex;
 use crate::error::LogError;
 use crate::frame::{self, Frame};
 use crate::position::Glsn;
-use crate::postings::Postings;
+use postings::Postings;
 
 /// A reader walks at most this far, plus one frame, to reach an indexed frame.
 pub(crate) const INDEX_BYTES: usize = 4 * 1024;

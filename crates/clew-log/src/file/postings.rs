@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::LogFile;
 use crate::error::LogError;
-use crate::file::LogFile;
 use crate::frame::{ALIGNMENT, Frame};
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::registry::Change;
