@@ -27,9 +27,6 @@ LOOKS_UP = {
         "patient_disk": {"sink"},
         "registry": {"input"},
     },
-    "clew-ism": {
-        "store": {"attach"},
-    },
     "clew-kernels": {
         "codes": {"fast_scan", "plain", "table"},
         "table": {"centroids", "impacts", "sorted", "words"},

@@ -6,9 +6,9 @@ use clew_engine::{ClosedNames, PRIMARY_TERM, Purpose, ResolveOptions, Wildcards}
 use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
-use super::attach::attach_new;
 use super::machine::hindrance;
 use super::managed::ManagedIndex;
+use super::new_indexes::attach_new;
 use super::store::{blocking, descending, is_asked_for, page};
 use crate::running::RunningActions;
 

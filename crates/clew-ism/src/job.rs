@@ -6,9 +6,9 @@ use std::time::Duration;
 use clew_engine::{Access, IndexHandle, Purpose};
 use clew_opensearch::wing::{Api, ApiError};
 
-use super::attach::attach_new;
 use super::machine::advance;
 use super::managed::ManagedIndex;
+use super::new_indexes::attach_new;
 use super::running::RunningActions;
 use super::settings::JobSettings;
 

@@ -1,5 +1,5 @@
 //! Index state management: policies that lead indexes through states (`policy`), which index follows
-//! which (`managed`, `attach`), and the work that moves them on, one step at a time (`job`).
+//! which (`managed`, `new_indexes`, `attach`), and the work that moves them on, one step at a time (`job`).
 //!
 //! Policies and how far each index has come are definitions of the catalog, so that they are as
 //! durable as indexes are. Each step is recorded after it is done and may be done again: whoever
@@ -46,6 +46,8 @@ mod routes;
 mod running;
 
 mod settings;
+
+mod new_indexes;
 
 mod store;
 

@@ -7,8 +7,8 @@ use clew_platform::whole_ms;
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
-use super::attach::attach_new;
 use super::managed::POLICY;
+use super::new_indexes::attach_new;
 use super::policy::{self, Policy};
 use crate::running::RunningActions;
 
