@@ -27,10 +27,6 @@ LOOKS_UP = {
         "patient_disk": {"sink"},
         "registry": {"input"},
     },
-    "clew-kernels": {
-        "codes": {"fast_scan", "plain", "table"},
-        "table": {"centroids", "impacts", "sorted", "words"},
-    },
     "clew-milvus": {
         "service": {"grpc"},
     },

@@ -8,10 +8,8 @@ use std::arch::x86_64::{
     _mm512_reduce_min_ps,
 };
 
-use crate::Kernels;
-
 /// Centroids of a part: a code has four bits.
-const CENTROIDS: usize = 16;
+pub(crate) const CENTROIDS: usize = 16;
 /// Dimensions of the parts that most codes have.
 const PAIR: usize = 2;
 /// Adding this number rounds to the nearest whole number, which its low bits then are.
@@ -180,12 +178,12 @@ fn steps_plain(tables: &[[f32; CENTROIDS]], inverse_step: f32, entries: &mut [u8
 type Nearest = fn(&[f32], &[[f32; CENTROIDS]], usize, &mut [u8]);
 type Products = fn(&[f32], &[[f32; CENTROIDS]], usize, &mut [[f32; CENTROIDS]]) -> ProductSpans;
 
-/// See the methods of [`Kernels`], which are the documentation of each entry.
+/// See the methods of [`Kernels`](crate::Kernels), which are the documentation of each entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CentroidTable {
-    nearest: Nearest,
-    products: Products,
-    steps: fn(&[[f32; CENTROIDS]], f32, &mut [u8]),
+    pub(crate) nearest: Nearest,
+    pub(crate) products: Products,
+    pub(crate) steps: fn(&[[f32; CENTROIDS]], f32, &mut [u8]),
 }
 
 pub(crate) const SCALAR: CentroidTable = CentroidTable {
@@ -290,40 +288,6 @@ detected_centroids!(
 );
 #[cfg(target_arch = "aarch64")]
 detected_centroids!(NEON, neon, super::Halves, "neon");
-
-impl Kernels {
-    /// Writes for each part of a vector, of `part` numbers but for the last, which of its sixteen centroids is nearest by
-    /// squared distance; of centroids within a millionth of the least, any. `book` has the entry of each centroid for each
-    /// number. Panics when the lengths do not fit together.
-    #[inline]
-    pub fn nearest_centroids(
-        &self,
-        vector: &[f32],
-        (book, part): (&[[f32; CENTROIDS]], usize),
-        codes: &mut [u8],
-    ) {
-        (self.centroids.nearest)(vector, book, part, codes);
-    }
-
-    /// Writes the products of each part of a query with its centroids, less the least of them. Panics when the lengths do
-    /// not fit together.
-    #[inline]
-    pub fn centroid_products(
-        &self,
-        query: &[f32],
-        (book, part): (&[[f32; CENTROIDS]], usize),
-        tables: &mut [[f32; CENTROIDS]],
-    ) -> ProductSpans {
-        (self.centroids.products)(query, book, part, tables)
-    }
-
-    /// Rounds tables to steps of one size, given by its inverse, as bytes; what does not fit is 255. Panics when there is
-    /// too little room.
-    #[inline]
-    pub fn table_steps(&self, tables: &[[f32; CENTROIDS]], inverse_step: f32, entries: &mut [u8]) {
-        (self.centroids.steps)(tables, inverse_step, entries);
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,5 @@
 //! Impacts: for each document of a window what a word adds to its score, as one byte; zero where it is not.
 
-use crate::Kernels;
-
 /// Documents whose greatest sum is told.
 pub const IMPACTS_CHUNK: usize = 64;
 
@@ -11,38 +9,8 @@ pub type WordImpacts<'a> = (&'a [u8], u16);
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ImpactTable {
-    sum: fn(&[WordImpacts<'_>], bool, &mut [u16], &mut [u16]),
-    mark: fn(&[u8], &mut [u64]),
-}
-
-impl Kernels {
-    /// Writes the sum of `impacts[i] * factor / 256`, rounded down, of all words to `sums[i]`, modulo 2^16, and the
-    /// greatest sum of each [`IMPACTS_CHUNK`] documents to `greatest`. Where `needs_all`, the sum of a document that a
-    /// word is not in is zero. What a word has no impacts for is taken for zero.
-    ///
-    /// All instruction sets answer the same.
-    #[inline]
-    pub fn sum_impacts(
-        &self,
-        words: &[WordImpacts<'_>],
-        needs_all: bool,
-        sums: &mut [u16],
-        greatest: &mut [u16],
-    ) {
-        (self.impacts.sum)(words, needs_all, sums, greatest);
-    }
-
-    /// Sets bit `i % 64` of `marks[i / 64]` where `impacts[i]` is not zero, for as long as both go on.
-    ///
-    /// All instruction sets answer the same.
-    #[inline]
-    pub fn mark_impacts(&self, impacts: &[u8], marks: &mut [u64]) {
-        let count = impacts.len().div_ceil(64).min(marks.len());
-        (self.impacts.mark)(
-            &impacts[..impacts.len().min(count * 64)],
-            &mut marks[..count],
-        );
-    }
+    pub(crate) sum: fn(&[WordImpacts<'_>], bool, &mut [u16], &mut [u16]),
+    pub(crate) mark: fn(&[u8], &mut [u64]),
 }
 
 pub(crate) const SCALAR: ImpactTable = ImpactTable {

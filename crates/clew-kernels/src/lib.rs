@@ -23,10 +23,7 @@
 #[macro_use]
 mod distances;
 
-#[macro_use]
 mod codes;
-
-mod table;
 
 mod centroids;
 
@@ -40,12 +37,14 @@ mod fast_scan;
 
 mod plain;
 
+mod table;
+
 mod escapes;
 
 mod prefetch;
 
 pub use centroids::ProductSpans;
-pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
+pub use codes::{CodeBits, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
 pub use escapes::{next_escape, wants_escape};
 pub use fast_scan::{
@@ -53,5 +52,5 @@ pub use fast_scan::{
 };
 pub use impacts::{IMPACTS_CHUNK, WordImpacts};
 pub use prefetch::{prefetch, prefetch_span};
-pub use table::{Kernels, available, kernels};
+pub use table::{CodeKernels, Kernels, available, kernels};
 pub use words::{WORD_BLOCK, WordMarks};

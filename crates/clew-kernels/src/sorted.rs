@@ -1,29 +1,12 @@
 //! Ascending numbers that two lists have in common.
 
-use crate::Kernels;
-
 /// Takes two ascending lists and where to write the places in each; returns how many there are.
 type Intersect = fn(&[u32], &[u32], [&mut [u32]; 2]) -> usize;
 
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SortedTable {
-    intersect: Intersect,
-}
-
-impl Kernels {
-    /// Finds the numbers that two strictly ascending lists have in common: writes their places in `a` and in `b` and
-    /// returns how many they are. Each number of both is read, so it is for lists of similar lengths.
-    ///
-    /// All instruction sets answer the same.
-    ///
-    /// # Panics
-    /// When there is not room for so many places as the shorter list has numbers.
-    #[inline]
-    pub fn intersect(&self, a: &[u32], b: &[u32], places: [&mut [u32]; 2]) -> usize {
-        let most = a.len().min(b.len());
-        (self.sorted.intersect)(a, b, places.map(|places| &mut places[..most]))
-    }
+    pub(crate) intersect: Intersect,
 }
 
 pub(crate) const SCALAR: SortedTable = SortedTable { intersect };

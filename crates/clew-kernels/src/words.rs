@@ -1,7 +1,5 @@
 //! Which bytes of a text make words.
 
-use crate::Kernels;
-
 /// What the bytes of a text are that make one block of [`WORD_BLOCK`]: bit `i` is byte `i`, and clear behind its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WordMarks {
@@ -17,18 +15,7 @@ pub const WORD_BLOCK: usize = 64;
 /// The functions of one instruction set. There are as many marks as blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordTable {
-    mark: fn(&[u8], &mut [WordMarks]),
-}
-
-impl Kernels {
-    /// Replaces `marks` by those of a text, one for each block that it has begun.
-    ///
-    /// All instruction sets answer the same.
-    #[inline]
-    pub fn mark_words(&self, text: &[u8], marks: &mut Vec<WordMarks>) {
-        marks.resize(text.len().div_ceil(WORD_BLOCK), WordMarks::default());
-        (self.words.mark)(text, marks);
-    }
+    pub(crate) mark: fn(&[u8], &mut [WordMarks]),
 }
 
 pub(crate) const SCALAR: WordTable = WordTable { mark };

@@ -6,8 +6,6 @@
 #[macro_use]
 mod rows;
 pub(crate) mod scalar;
-#[macro_use]
-mod table;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -15,9 +13,6 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
-
-pub use table::CodeKernels;
-pub(crate) use table::{CodeTable, SCALAR};
 
 /// Bits of a code per dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

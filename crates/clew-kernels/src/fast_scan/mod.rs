@@ -18,8 +18,6 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 
-use crate::Kernels;
-
 /// Rows of a block.
 pub const FAST_ROWS: usize = 32;
 /// Bytes of a table, and of one code of all rows of a block.
@@ -69,28 +67,4 @@ fn shape(query: &FastQuery<'_>, blocks: &[u8], out: &FastScores<'_>) -> (usize, 
     assert_eq!(blocks.len(), out.near.len() * block_bytes);
     assert_eq!(out.distances.len(), out.near.len() * FAST_ROWS);
     (code_bytes, block_bytes)
-}
-
-impl Kernels {
-    /// Scores all rows of `blocks`: `base + add + scale * (step * sum - offset)`, where the sum is that
-    /// of the table entries of a row's codes.
-    ///
-    /// Sums are the same in every instruction set, scores within rounding. Panics when the lengths do
-    /// not fit together.
-    #[inline]
-    pub fn fast_scan(&self, query: &FastQuery<'_>, blocks: &[u8], out: FastScores<'_>) {
-        (self.codes.fast_scan)(query, blocks, out);
-    }
-
-    /// [`Kernels::fast_scan`] by two queries at once, each with the same answer to the bit: where registers are enough,
-    /// a block is read and taken apart once for both.
-    #[inline]
-    pub fn fast_scan_pair(
-        &self,
-        queries: [&FastQuery<'_>; 2],
-        blocks: &[u8],
-        outs: [FastScores<'_>; 2],
-    ) {
-        (self.codes.fast_scan_pair)(queries, blocks, outs);
-    }
 }

@@ -1,15 +1,20 @@
 //! The choice of instruction set: one table of function pointers per set, detected once.
 
+mod calls;
+#[macro_use]
+mod codes;
+
 use std::sync::OnceLock;
 
 use half::{bf16, f16};
 
 use crate::centroids::{self, CentroidTable};
-use crate::codes::{self, CodeTable};
 use crate::distances::{self, BitDistances, DistanceTable, Distances};
 use crate::impacts::{self, ImpactTable};
 use crate::sorted::{self, SortedTable};
 use crate::words::{self, WordTable};
+pub use codes::CodeKernels;
+use codes::CodeTable;
 
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]

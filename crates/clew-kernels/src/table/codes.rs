@@ -75,7 +75,7 @@ macro_rules! detected_width {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! detected_codes {
     ($module:ident) => {
-        $crate::codes::CodeTable {
+        $crate::table::CodeTable {
             widths: [
                 detected_width!($module, score_u1_picked, 1),
                 detected_width!($module, score_u2_picked, 2),
