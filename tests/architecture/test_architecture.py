@@ -30,12 +30,6 @@ LOOKS_UP = {
     "clew-milvus": {
         "service": {"grpc"},
     },
-    "clew-opensearch-mapping": {
-        "kinds": {"parameters"},
-        "method": {"vector"},
-        "parameters": {"join", "shape", "vector"},
-        "read": {"template"},
-    },
     "clew-opensearch-sql": {
         "functions": {"pushed", "stages", "statement"},
         "stages": {"pushed"},

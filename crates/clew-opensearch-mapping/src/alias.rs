@@ -3,7 +3,7 @@
 use clew_schema::{MappingError, MappingPart};
 use serde_json::{Map, Value};
 
-use crate::parameters::unsupported;
+use crate::parameter_values::unsupported;
 
 /// Reads an alias.
 pub(crate) fn read(

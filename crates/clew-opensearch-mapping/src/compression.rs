@@ -6,7 +6,7 @@ use clew_vector::{CodeBits, ColumnOptions, Element, Method};
 use serde_json::{Map, Value};
 
 use crate::encoder::{Encoders, encoder_level};
-use crate::parameters::show;
+use crate::parameter_values::show;
 
 /// Applies both parameters to a column whose type of element and method have been read.
 ///

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clew_schema::{DerivedField, DerivedKind, DerivedScript, MappingError};
 use serde_json::{Map, Value, json};
 
-use crate::parameters::{boolean, show, unknown};
+use crate::parameter_values::{boolean, show, unknown};
 
 /// What scripts are written in that do not say it.
 const LANG: &str = "painless";

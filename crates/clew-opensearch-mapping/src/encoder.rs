@@ -4,7 +4,7 @@ use clew_schema::{CompressionLevel, MappingError, VectorMapping};
 use clew_vector::{CodeBits, Element};
 use serde_json::{Map, Value};
 
-use crate::parameters::{boolean, show, whole_number};
+use crate::parameter_values::{boolean, show, whole_number};
 use crate::words::{out_of_range, refuse};
 
 /// Bits that Lucene's `sq` takes for a number.

@@ -9,7 +9,8 @@ use clew_analysis::Analysis;
 use clew_schema::{KeptMapping, Mapping, MappingError, MappingSpec, NumberedSpec, ObjectSettings};
 use serde_json::{Map, Value};
 
-use crate::parameters::{boolean, read_field, show};
+use crate::parameter_values::{boolean, show};
+use crate::parameters::read_field;
 use crate::read::{dynamic, read_nested, read_root};
 
 /// The mapping of a record.

@@ -3,7 +3,7 @@
 use clew_schema::{FieldSpec, JoinRelations, MappingError, UnreadableKind};
 use serde_json::{Map, Value, json};
 
-use crate::parameters::{named_boolean, show, unsupported};
+use crate::parameter_values::{named_boolean, show, unsupported};
 use crate::words::java_class;
 
 /// Reads the parameters of the field.

@@ -8,7 +8,7 @@ use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
 use crate::completion::read_completion;
-use crate::parameters::{boolean, no_number, show};
+use crate::parameter_values::{boolean, no_number, show};
 
 /// The parameter that says how many neighbours are looked at together.
 pub(crate) const SIZE_PARAMETER: &str = "max_shingle_size";

@@ -25,9 +25,11 @@ mod unwritten;
 
 mod words;
 
-mod kinds;
+mod parameter_values;
 
-mod parameters;
+mod space;
+
+mod kinds;
 
 mod encoder;
 
@@ -41,6 +43,8 @@ mod shape;
 
 mod vector;
 
+mod parameters;
+
 mod alias;
 
 mod derived;
@@ -51,15 +55,15 @@ mod source;
 
 mod new_values;
 
+mod template;
+
 mod read;
 
-mod template;
+mod template_fields;
 
 mod document_words;
 
 mod format_1;
-
-mod usual_space;
 
 #[cfg(test)]
 mod kept_tests;
@@ -77,13 +81,13 @@ pub use document_words::{
 pub use kinds::is_type;
 pub use read::read;
 pub use show::shown;
-pub use usual_space::{check_space, set_usual_space};
+pub use space::{check_space, set_usual_space};
 pub use words::{error_cause, error_type, reason};
 
 /// What reads the parts of kept mappings that are in OpenSearch's words.
 pub fn reader() -> MappingReader {
     MappingReader {
-        template: template::made,
+        template: template_fields::made,
         format_1: format_1::read,
     }
 }

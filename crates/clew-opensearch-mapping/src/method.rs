@@ -6,8 +6,8 @@ use clew_vector::{IvfOptions, LISTS_MAX, ListCodes, Method};
 use serde_json::{Map, Value};
 
 use crate::encoder::{Encoders, read_encoder, read_pq};
-use crate::parameters::{boolean, show, whole_number};
-use crate::vector::read_space;
+use crate::parameter_values::{boolean, show, whole_number};
+use crate::space::read_space;
 use crate::words::{out_of_range, refuse};
 
 /// Reads a method; `outer_space` is the `space_type` beside it.

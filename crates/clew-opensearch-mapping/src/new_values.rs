@@ -3,7 +3,7 @@
 use clew_schema::{FieldKind, FieldSpec, FloatKind, MappingError, UnreadableKind, Whole};
 use serde_json::{Map, Value};
 
-use crate::parameters::{boolean, named_boolean, no_number, show, unknown, unsupported};
+use crate::parameter_values::{boolean, named_boolean, no_number, show, unknown, unsupported};
 use crate::words::{java_class, with_field};
 
 /// Parameters of texts that say yes or no and are only shown again.

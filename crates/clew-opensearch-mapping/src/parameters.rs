@@ -2,18 +2,20 @@
 
 use clew_analysis::{Analysis, shown_name};
 use clew_schema::geo::GeoPoint;
-pub(crate) use clew_schema::text_of as show;
 use clew_schema::{
     DOC_COUNT, FieldKind, FieldSpec, FloatKind, IntegerKind, KeywordStyle, MappingError, RangeKind,
-    TextStyle, UnreadableKind,
+    TextStyle,
 };
 use serde_json::{Map, Value};
 
 use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
+use crate::parameter_values::{
+    boolean, named_boolean, no_number, number, show, unknown, unsupported,
+};
 use crate::shape::read_shapes;
 use crate::vector::{check_sparse_method, read_vector};
-use crate::words::{neither_true_nor_false, with_field};
+use crate::words::with_field;
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -87,20 +89,6 @@ pub(crate) fn read_field(
         }
     }
     Ok(spec)
-}
-
-pub(crate) fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
-    MappingError::unreadable(format!(
-        "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
-    ))
-}
-
-/// The error of a parameter that types which know few parameters do not know.
-pub(crate) fn unsupported(name: &str, key: &str, value: &Value) -> MappingError {
-    MappingError::unreadable(format!(
-        "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
-        show(value)
-    ))
 }
 
 /// Parameters of every type; whether it was one.
@@ -386,71 +374,4 @@ fn known_normalizer(
             name: normalizer,
         }),
     }
-}
-
-pub(crate) fn whole_number(value: &Value) -> Option<usize> {
-    match value {
-        Value::String(text) => text.parse().ok(),
-        value => usize::try_from(value.as_u64()?).ok(),
-    }
-}
-
-fn number(
-    name: &str,
-    key: &str,
-    value: &Value,
-    range: std::ops::RangeInclusive<usize>,
-) -> Result<usize, MappingError> {
-    whole_number(value)
-        .filter(|number| range.contains(number))
-        .ok_or_else(|| match show(value) {
-            text if text.parse::<f64>().is_err() => no_number(&text),
-            text => MappingError::unreadable(format!(
-                "[{key}] of field [{name}] must be from {} to {}, got [{text}]",
-                range.start(),
-                range.end(),
-            )),
-        })
-}
-
-/// A switch, as JSON has them or as text.
-pub(crate) fn boolean(value: &Value) -> Result<bool, MappingError> {
-    let text = show(value);
-    let unfit = || MappingError::unfit(UnreadableKind::Value, neither_true_nor_false(&text));
-    switch(&text).ok_or_else(unfit)
-}
-
-/// The same of a switch whose name is told, as OpenSearch does for those that it reads by hand.
-pub(crate) fn named_boolean(name: &str, value: &Value) -> Result<bool, MappingError> {
-    let text = show(value);
-    switch(&text).ok_or_else(|| {
-        let reason = format!("Could not convert [{name}] to boolean");
-        MappingError::unfit(UnreadableKind::Flag { text }, reason)
-    })
-}
-
-fn switch(text: &str) -> Option<bool> {
-    match text {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    }
-}
-
-/// A text that should be a number.
-pub(crate) fn no_number(text: &str) -> MappingError {
-    let reason = format!("For input string: \"{text}\"");
-    MappingError::unfit(UnreadableKind::Number, reason)
-}
-
-pub(crate) fn as_object<'v>(
-    value: &'v Value,
-    name: &str,
-) -> Result<&'v Map<String, Value>, MappingError> {
-    value.as_object().ok_or_else(|| {
-        MappingError::unreadable(format!(
-            "Expected map for property [{name}] but got [{}]",
-            show(value)
-        ))
-    })
 }

@@ -4,7 +4,7 @@ use clew_schema::geo::clockwise;
 use clew_schema::{FieldKind, FieldSpec, MappingError};
 use serde_json::Value;
 
-use crate::parameters::{named_boolean, show};
+use crate::parameter_values::{named_boolean, show};
 use crate::words::with_field;
 
 /// Parameters of the prefix trees of old, which are gone: they are taken and shown, and change nothing.

@@ -3,7 +3,7 @@
 use clew_schema::{MappingError, SourceShown, UnreadableKind};
 use serde_json::Value;
 
-use crate::parameters::boolean;
+use crate::parameter_values::boolean;
 
 /// Reads `_source`.
 pub(crate) fn read(value: &Value) -> Result<SourceShown, MappingError> {

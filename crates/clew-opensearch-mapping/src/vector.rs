@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::compression::read_compression;
 use crate::method::read_method;
-use crate::parameters::{show, whole_number};
+use crate::parameter_values::{show, whole_number};
+use crate::space::read_space;
 use crate::words::refuse;
 
 /// Largest dimension that OpenSearch takes; columns take more.
@@ -41,9 +42,6 @@ pub(crate) fn read_vector(
     check_pairs(&vector.column)?;
     Ok(compression)
 }
-
-/// Spaces that vectors are measured in by scripts, and that no column is searched in.
-const SCRIPTED_SPACES: [&str; 2] = ["l1", "linf"];
 
 /// The one method that sparse vectors may be asked to be searched by.
 const SPARSE_METHOD: &str = "seismic";
@@ -109,26 +107,6 @@ fn refuse_model(parameters: &Map<String, Value>) -> Result<(), MappingError> {
             show(model)
         )),
     }
-}
-
-pub(crate) fn read_space(value: &Value) -> Result<Space, MappingError> {
-    let name = show(value);
-    if SCRIPTED_SPACES.contains(&name.as_str()) {
-        return refuse(format!(
-            "Validation Failed: 1: \"hnsw\" configuration does not support space type: \"{name}\", scripts alone do;"
-        ));
-    }
-    // Milvus' names are for its own users.
-    Space::from_opensearch(&name)
-        .filter(|space| space.is_in_opensearch())
-        .map_or_else(
-            || {
-                refuse(format!(
-                    "Unable to find space: {name} . Valid values are: [l2, cosinesimil, innerproduct, hamming]"
-                ))
-            },
-            Ok,
-        )
 }
 
 /// Refuses what does not go together: spaces and methods that do not take such elements.

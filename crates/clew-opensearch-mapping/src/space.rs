@@ -1,11 +1,36 @@
-//! The space of vectors whose fields name none: an index may say one for all of them, as indexes of OpenSearch's first
-//! versions did.
+//! The spaces of vectors by their names, and that of vectors whose fields name none: an index may say one for all of them, as
+//! indexes of OpenSearch's first versions did.
 
 use clew_schema::{FieldKind, MappingError, MappingPart, MappingSpec};
-use clew_vector::Element;
+use clew_vector::{Element, Space};
 use serde_json::{Map, Value};
 
-use crate::vector::read_space;
+use crate::parameter_values::show;
+use crate::words::refuse;
+
+/// Spaces that vectors are measured in by scripts, and that no column is searched in.
+const SCRIPTED_SPACES: [&str; 2] = ["l1", "linf"];
+
+/// Reads the name of a space that vectors of a field are searched in.
+pub(crate) fn read_space(value: &Value) -> Result<Space, MappingError> {
+    let name = show(value);
+    if SCRIPTED_SPACES.contains(&name.as_str()) {
+        return refuse(format!(
+            "Validation Failed: 1: \"hnsw\" configuration does not support space type: \"{name}\", scripts alone do;"
+        ));
+    }
+    // Milvus' names are for its own users.
+    Space::from_opensearch(&name)
+        .filter(|space| space.is_in_opensearch())
+        .map_or_else(
+            || {
+                refuse(format!(
+                    "Unable to find space: {name} . Valid values are: [l2, cosinesimil, innerproduct, hamming]"
+                ))
+            },
+            Ok,
+        )
+}
 
 /// Refuses a name that no space has which vectors of a field are searched in.
 ///
@@ -58,7 +83,6 @@ fn names_space(parameters: &Map<String, Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use clew_schema::Mapping;
-    use clew_vector::Space;
     use serde_json::json;
 
     use super::*;
