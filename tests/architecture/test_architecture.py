@@ -30,11 +30,6 @@ LOOKS_UP = {
     "clew-milvus": {
         "service": {"grpc"},
     },
-    "clew-opensearch-sql": {
-        "functions": {"pushed", "stages", "statement"},
-        "stages": {"pushed"},
-        "statement": {"delete", "pushed", "stages"},
-    },
     "clew-vector": {
         "calibrate": {"column", "search"},
         "column": {"memory", "search"},

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::fields::{Fields, SqlType};
 use crate::functions::like::like;
-use crate::pushed::fields::{Fields, SqlType};
-use crate::stages::rows::{Column, Columns, Row, Table};
+use crate::table::{Column, Columns, Row, Table};
 
 /// The catalog that every index is in.
 pub(super) struct Catalog<'n> {

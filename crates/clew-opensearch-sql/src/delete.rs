@@ -4,31 +4,10 @@ use clew_opensearch::wing::{Call, delete_found};
 use serde_json::{Value, json};
 
 use crate::error::SqlError;
-use crate::pushed::fields::SqlType;
-use crate::stages::rows::{Column, Columns, Table};
-use crate::statement::plan::{Plan, Stage};
-use crate::statement::words::Parser;
+use crate::fields::SqlType;
+use crate::statement::plan::Plan;
+use crate::table::{Column, Columns, Table};
 use crate::{planned, resolved};
-
-/// `FROM indices [WHERE condition]`, of which the word before it was read.
-pub(super) fn deletion(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
-    parser.expect_keyword("from")?;
-    let indices = parser.indices(true)?;
-    let mut stages = Vec::new();
-    if parser.keyword("where") {
-        stages.push(Stage::Filter(parser.expr()?));
-    }
-    if !parser.windows.is_empty() {
-        return Err(SqlError::semantic(
-            "a window function cannot be used in WHERE",
-        ));
-    }
-    Ok(Plan {
-        indices: Some(indices),
-        stages,
-        subqueries: std::mem::take(&mut parser.subqueries),
-    })
-}
 
 /// Deletes the documents that a plan finds, and another condition that was given beside it: a row of how many these were.
 ///

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error::SqlError;
 use crate::pushed::push::{Pushed, RowSource};
-use crate::pushed::scan::ROWS_MAX;
 use crate::request::Request;
+use crate::statement::plan::ROWS_MAX;
 use crate::statement::plan::{Plan, Statement};
 use crate::{Language, planned, resolved};
 

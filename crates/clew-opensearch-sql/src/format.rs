@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::Language;
 use crate::error::SqlError;
 use crate::functions::cast::shown;
-use crate::stages::rows::{Row, Table};
+use crate::table::{Row, Table};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,13 +15,18 @@
 //! ```
 //!
 //! Rooms: `statement` (what is written becomes a plan), `pushed` (what of a plan a search does), `stages` (what is done with its
-//! rows), `functions` (of one row). Beside them what endpoints need: requests, answers, cursors, figures.
+//! rows), `functions` (of one row); below them the columns of indexes (`fields`) and rows with theirs (`table`). Beside them what
+//! endpoints need: requests, answers, cursors, figures.
 //!
 //! Deliberately absent: subqueries that depend on the row around them, and a second way to search.
 
 // Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
 // lines keep the order.
 mod error;
+
+mod fields;
+
+mod table;
 
 mod functions;
 
@@ -61,16 +66,16 @@ use cursor::Cursor;
 use delete::deleted;
 use error::SqlError;
 use explain::{explained, told_plan};
+use fields::Fields;
 use format::Format;
-use pushed::fields::Fields;
 use pushed::push::{Pushed, RowSource};
-use pushed::scan::{ROWS_MAX, ScanSource};
+use pushed::scan::ScanSource;
 use request::Request;
 pub use routes::WING;
 use serde_json::{Value, json};
-use stages::rows::{Columns, Table};
 use stages::subquery::SubqueryResult;
-use statement::plan::{Plan, Statement, Subquery};
+use statement::plan::{Plan, ROWS_MAX, Statement, Subquery};
+use table::{Columns, Table};
 
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

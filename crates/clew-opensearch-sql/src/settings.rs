@@ -5,7 +5,7 @@ use clew_opensearch::wing::Call;
 
 use crate::Language;
 use crate::error::SqlError;
-use crate::pushed::scan::ROWS_MAX;
+use crate::statement::plan::ROWS_MAX;
 
 /// Under what names a setting is known.
 const SQL: [&str; 2] = ["plugins.sql.enabled", "opendistro.sql.enabled"];

@@ -7,12 +7,12 @@ use clew_platform::{Disk, MemoryAccount, MemoryLimits, SimDisk};
 use serde_json::{Value, json};
 
 use crate::error::SqlError;
-use crate::pushed::fields::Fields;
+use crate::fields::Fields;
 use crate::pushed::push::Pushed;
-use crate::stages::rows::Table;
 use crate::statement::expr::Expr;
 use crate::statement::plan::{JoinKind, Plan, Stage, Statement};
 use crate::statement::{ppl, select};
+use crate::table::Table;
 use crate::{Language, WING};
 
 /// Memory without a limit.

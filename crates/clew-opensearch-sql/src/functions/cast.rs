@@ -5,8 +5,8 @@ use std::net::IpAddr;
 pub(crate) use clew_schema::text_of as shown;
 use serde_json::{Number, Value};
 
+use crate::fields::SqlType;
 use crate::functions::calendar::{clock, moment, written};
-use crate::pushed::fields::SqlType;
 
 /// A number, unless it is none.
 pub(crate) fn float(number: f64) -> Value {

@@ -4,6 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
+use crate::fields::SqlType;
 use crate::functions::calendar::{
     MICROS_PER_DAY, MICROS_PER_S, between, day_number, later, micros, moment, now, of_day_number,
     of_digits, of_micros, week, written,
@@ -11,7 +12,6 @@ use crate::functions::calendar::{
 use crate::functions::date_format::{day_name, format, month_name, parse};
 use crate::functions::times::interval_of;
 use crate::functions::{Function, datetime, function, integer, keyword, long};
-use crate::pushed::fields::SqlType;
 
 pub(crate) static DATES: &[Function] = &[
     function("date", 1..=1, date_type, |args| {

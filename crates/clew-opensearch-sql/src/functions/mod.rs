@@ -4,6 +4,7 @@ pub(crate) mod calendar;
 pub(crate) mod cast;
 pub(crate) mod date_format;
 pub(crate) mod dates;
+pub(crate) mod grok;
 pub(crate) mod like;
 pub(crate) mod numbers;
 pub(crate) mod regexes;
@@ -15,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use crate::pushed::fields::SqlType;
+use crate::fields::SqlType;
 use calendar::written;
 use cast::{float, of_number, shown};
 use dates::{DATES, converted, zone};

@@ -8,9 +8,9 @@ use clew_platform::{crc32, mixed_bits};
 use clew_schema::in_radix;
 use serde_json::Value;
 
+use crate::fields::SqlType;
 use crate::functions::cast::{float, of_number};
 use crate::functions::{Function, double, function, integer, keyword, long, number, rounded};
-use crate::pushed::fields::SqlType;
 
 pub(crate) static NUMBERS: &[Function] = &[
     function("e", 0..=0, double, |_| float(E)),

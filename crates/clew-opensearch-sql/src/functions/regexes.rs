@@ -5,8 +5,7 @@ use clew_opensearch::wing::Regex;
 use serde_json::Value;
 
 use crate::error::SqlError;
-use crate::stages::grok::{GROK, GrokPattern};
-use crate::statement::expr::Expr;
+use crate::functions::grok::{GROK, GrokPattern};
 
 /// A pattern may be as long as this.
 const PATTERN_BYTES_MAX: usize = 4096;
@@ -17,14 +16,6 @@ pub(crate) const GROUP: &str = "parse_group";
 pub(crate) const REMOVED: &str = "patterns_of";
 /// The function behind `REGEXP`.
 pub(crate) const FITS: &str = "regexp";
-
-/// `REGEXP` where its result is shown, which is 1 or 0 as in OpenSearch; all else stays as it is.
-pub(crate) fn as_number(expr: Expr) -> Expr {
-    if matches!(&expr, Expr::Call(call) if call.name == FITS) {
-        return Expr::call("cast", vec![expr, Expr::Literal("integer".into())]);
-    }
-    expr
-}
 
 /// What is done with a text.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
+use crate::functions::grok::{MEMBER, member};
 use crate::functions::{Function, boolean, function, integer, keyword, text};
-use crate::stages::grok::{MEMBER, member};
 
 pub(crate) static TEXTS: &[Function] = &[
     function("ascii", 1..=1, integer, |args| {

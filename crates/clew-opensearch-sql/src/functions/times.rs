@@ -3,13 +3,13 @@
 use jiff::civil::Time;
 use serde_json::Value;
 
+use crate::fields::SqlType;
 use crate::functions::calendar::{
     MICROS_PER_S, clock, micros, micros_of_day, moment, now, of_micros, of_micros_of_day,
     time_of_day, written,
 };
 use crate::functions::date_format::format;
 use crate::functions::{Function, function, integer, keyword, long};
-use crate::pushed::fields::SqlType;
 
 /// The units of intervals.
 const UNITS: [&str; 9] = [

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::SqlError;
+use crate::fields::{Field, Fields, SqlType, is_of_search};
 use crate::functions::time;
-use crate::pushed::fields::{Field, Fields, SqlType, is_of_search};
 use crate::stages::eval::bind;
-use crate::stages::nested::field_and_path;
-use crate::stages::rows::Columns;
 use crate::statement::expr::{Call, Expr, Logic, Op, RELEVANCE};
+use crate::statement::nested::field_and_path;
+use crate::table::Columns;
 
 /// The query of a condition; `None` where only the rows can tell.
 ///

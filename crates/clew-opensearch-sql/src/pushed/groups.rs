@@ -4,15 +4,15 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::SqlError;
+use crate::fields::{Field, Fields, SqlType, is_metadata};
 use crate::functions::cast::{cast, of_number};
 use crate::functions::time;
-use crate::pushed::fields::{Field, Fields, SqlType, is_metadata};
 use crate::pushed::filter;
 use crate::stages::fold;
 use crate::stages::fold::Aggregate;
-use crate::stages::rows::{Column, Columns, Row};
 use crate::statement::expr::{Call, Expr};
 use crate::statement::plan::Group;
+use crate::table::{Column, Columns, Row};
 
 /// Groups that one search brings.
 const PAGE_GROUPS: usize = 5_000;

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::SqlError;
-use crate::pushed::fields::{Field, Fields, SqlType};
+use crate::fields::{Field, Fields, SqlType};
 use crate::pushed::filter;
 use crate::pushed::groups::Groups;
-use crate::pushed::highlight;
-use crate::stages::rows::{Column, Columns};
-use crate::statement::expr::{Expr, Logic};
+use crate::statement::expr::{Expr, Logic, conjuncts};
+use crate::statement::highlight;
 use crate::statement::plan::{Plan, SortKey, Stage};
+use crate::table::{Column, Columns};
 
 /// How times are asked for, whatever format their mapping has.
 const TIME_FORMAT: &str = "strict_date_optional_time_nanos";
@@ -144,14 +144,6 @@ impl Pushed {
     }
 }
 
-/// The conditions that all have to hold.
-pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
-    match expr {
-        Expr::Logic(Logic::And, parts) => parts.into_iter().flat_map(conjuncts).collect(),
-        other => vec![other],
-    }
-}
-
 /// All conditions as one query. What searches for something gives the score, the others none.
 fn together(queries: Vec<(bool, Value)>) -> Option<Value> {
     let (mut must, mut filter) = (Vec::new(), Vec::new());
@@ -239,7 +231,7 @@ impl Hits {
             .collect();
         let made = columns().filter(|field| is_time(field) || !field.in_source);
         let made: Vec<Value> = made
-            .filter(|field| !crate::pushed::fields::is_metadata(&field.path))
+            .filter(|field| !crate::fields::is_metadata(&field.path))
             .filter(|field| highlight::asked(&field.path).is_none())
             .map(|field| match field.kind {
                 kind if kind.is_time() => json!({"field": field.path, "format": TIME_FORMAT}),
@@ -291,7 +283,7 @@ fn sort_of(key: &SortKey, fields: &Fields) -> Result<Option<Value>, SqlError> {
     let (Some(path), false) = (&field.exact, field.in_nested) else {
         return Ok(None);
     };
-    if crate::pushed::fields::is_metadata(name) {
+    if crate::fields::is_metadata(name) {
         return Ok((name == "_id").then(|| json!({path: {"order": order}})));
     }
     let missing = if key.nulls_first { "_first" } else { "_last" };

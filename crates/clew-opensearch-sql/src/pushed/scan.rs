@@ -10,18 +10,14 @@ use clew_opensearch::wing::{
 use serde_json::{Map, Value, json};
 
 use crate::error::SqlError;
-use crate::pushed::fields::Field;
+use crate::fields::Field;
 use crate::pushed::groups::Groups;
 use crate::pushed::hit::value_of;
 use crate::pushed::push::{Hits, Pushed, RowSource};
 use crate::stages::budget::Budget;
-use crate::stages::rows::{Row, Table};
-use crate::statement::plan::Stage;
+use crate::statement::plan::{SCANNED_MAX, Stage};
+use crate::table::{Row, Table};
 
-/// Rows of an answer that says nothing else.
-pub(crate) const ROWS_MAX: usize = 10_000;
-/// Documents that are looked at where no search can do the work, and the most that `LIMIT` can ask for.
-pub(crate) const SCANNED_MAX: usize = 100_000;
 /// Groups of an answer.
 const GROUPS_MAX: usize = 65_536;
 /// Documents of a page, where there are several.

@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::error::SqlError;
+use crate::fields::SqlType;
 use crate::functions;
 use crate::functions::Function;
 use crate::functions::cast::{cast, cast_type, float};
 use crate::functions::like::like;
 use crate::functions::regexes::Matcher;
 use crate::functions::time;
-use crate::pushed::fields::SqlType;
-use crate::stages::rows::Columns;
 use crate::statement::expr::{AGGREGATES, Call, Expr, Logic, Op, RELEVANCE};
+use crate::table::Columns;
 
 /// An expression whose columns are places of a row.
 #[derive(Debug)]

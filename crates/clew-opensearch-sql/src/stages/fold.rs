@@ -7,14 +7,15 @@ use clew_platform::sorted_while_wanted;
 use serde_json::Value;
 
 use crate::error::SqlError;
+use crate::fields::SqlType;
 use crate::functions::calendar::{micros, moment, of_micros, written};
 use crate::functions::cast::{cast, float, of_number};
-use crate::pushed::fields::SqlType;
 use crate::stages::budget::{Walk, ended};
 use crate::stages::eval::{Bound, bind, compare};
-use crate::stages::rows::{Column, Columns, Row, Table, distinct, key_of};
+use crate::stages::rows::{distinct, key_of};
 use crate::statement::expr::{Call, Expr};
 use crate::statement::plan::{Group, Output};
+use crate::table::{Column, Columns, Row, Table};
 
 /// How many values `take` has unless it says, and at most.
 const TAKEN: usize = 10;

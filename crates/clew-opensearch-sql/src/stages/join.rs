@@ -6,13 +6,14 @@ use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
 use crate::error::SqlError;
+use crate::fields::SqlType;
 use crate::functions::cast::shown;
-use crate::pushed::fields::SqlType;
-use crate::pushed::hit::part_of;
 use crate::stages::budget::{Budget, Walk};
 use crate::stages::eval::{Bound, bind};
-use crate::stages::rows::{Column, Columns, Row, Table, key_of};
+use crate::stages::members::part_of;
+use crate::stages::rows::key_of;
 use crate::statement::plan::{Combine, Combining, Join, JoinKind, Rows, Unnest};
+use crate::table::{Column, Columns, Row, Table};
 
 /// Pairs of rows that one join looks at.
 const PAIRS_MAX: usize = 1_000_000;

@@ -1,62 +1,15 @@
-//! `lookup` and `expand` of PPL: values of another index beside those of a row, and a row for each value of a list.
+//! What `lookup` and `expand` of PPL do: values of another index beside those of a row, and a row for each value of a list.
 
 use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
 use crate::error::SqlError;
-use crate::pushed::fields::is_metadata;
+use crate::fields::is_metadata;
 use crate::stages::budget::{Budget, Walk};
 use crate::stages::join::{joined, made};
-use crate::stages::rows::{Row, Table};
 use crate::statement::expr::Expr;
-use crate::statement::plan::{Expand, Join, JoinKind, Lookup, Output, Plan, Rows, Stage};
-use crate::statement::sources::whole;
-use crate::statement::words::Parser;
-
-/// `lookup index key [as column], .. [replace|append field [as column], ..]`.
-pub(crate) fn lookup(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
-    let mut other = Plan {
-        indices: Some(parser.indices(true)?),
-        ..Plan::default()
-    };
-    let keys = parser.list(renamed)?;
-    let appends = parser.keyword("append");
-    let columns = if appends || parser.keyword("replace") {
-        parser.list(renamed)?
-    } else {
-        Vec::new()
-    };
-    if !columns.is_empty() {
-        let read = keys.iter().chain(&columns);
-        let outputs = read.map(|(there, _)| Output::named(Expr::column(there), there));
-        other.stages.push(Stage::Project(outputs.collect()));
-    }
-    let number = parser.done_before(whole(other), true)?;
-    stages.push(Stage::Lookup(Lookup {
-        rows: Rows::Of(number),
-        keys,
-        columns,
-        appends,
-    }));
-    Ok(())
-}
-
-/// `expand column [as name]`.
-pub(crate) fn expand(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
-    let (column, name) = renamed(parser)?;
-    Ok(Stage::Expand(Expand { column, name }))
-}
-
-/// A name, and another that it is given, or itself.
-fn renamed(parser: &mut Parser<'_>) -> Result<(String, String), SqlError> {
-    let name = parser.name()?;
-    let other = if parser.keyword("as") {
-        parser.name()?
-    } else {
-        name.clone()
-    };
-    Ok((name, other))
-}
+use crate::statement::plan::{Expand, Join, JoinKind, Lookup};
+use crate::table::{Row, Table};
 
 /// The rows with what others have under the same keys; without columns that are named, all that those have.
 ///
@@ -166,8 +119,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::pushed::fields::SqlType;
-    use crate::stages::rows::{Column, Columns};
+    use crate::fields::SqlType;
+    use crate::statement::plan::Rows;
+    use crate::table::{Column, Columns};
 
     fn table(names: &[&str], rows: Value) -> Table {
         let columns = names.iter().map(|name| Column::new(*name, SqlType::Long));

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::fields::SqlType;
 use crate::functions::calendar::{micros, moment, of_micros, written};
 use crate::functions::cast::{cast, float, of_number};
-use crate::pushed::fields::SqlType;
 use crate::stages::eval::compare;
 use crate::stages::fold::Aggregate;
 use crate::stages::rows::key_of;

@@ -1,91 +1,25 @@
-//! Window functions: what a row is among the rows around it. How they are read, and what they mean.
+//! Window functions: what a row is among the rows around it.
 //!
 //! Rows come out in the order of the window, as OpenSearch leaves them.
 
 use serde_json::Value;
 
 use crate::error::SqlError;
+use crate::fields::SqlType;
 use crate::functions::cast::float;
-use crate::pushed::fields::SqlType;
 use crate::stages::budget::{Budget, Walk};
 use crate::stages::eval::{Bound, bind};
 use crate::stages::fold::Aggregate;
-use crate::stages::frame::{Frame, OfFrame};
+use crate::stages::frame::OfFrame;
 use crate::stages::ranks::{moving_mean, share, tile};
-use crate::stages::rows::{Column, Columns, Row, Table, key_of};
+use crate::stages::rows::key_of;
 use crate::stages::running::Running;
 use crate::statement::expr::{Call, Expr};
-use crate::statement::order::sort_keys;
+use crate::statement::frame::Frame;
 use crate::statement::plan::{SortKey, Window};
-use crate::statement::words::Parser;
-
-/// Rows that one value of a moving mean is made of.
-const POINTS_MAX: usize = 1_000;
-/// How the columns begin that windows make.
-const COLUMN: &str = "#window";
-
-/// Whether an expression is the column of a window.
-pub(crate) fn is_windowed(expr: &Expr) -> bool {
-    matches!(expr, Expr::Column(name) if name.starts_with(COLUMN))
-}
-
-impl Parser<'_> {
-    /// `OVER ([PARTITION BY ...] [ORDER BY ...])` behind a function: the column that its values will stand in.
-    pub(crate) fn window(&mut self, call: Call) -> Result<Expr, SqlError> {
-        self.expect_keyword("over")?;
-        self.expect("(")?;
-        let partition = if self.keywords(&["partition", "by"]) {
-            self.list(Self::expr)?
-        } else {
-            Vec::new()
-        };
-        let order = if self.keywords(&["order", "by"]) {
-            sort_keys(self)?
-        } else {
-            Vec::new()
-        };
-        let frame = Frame::read(self)?;
-        self.expect(")")?;
-        let column = format!("{COLUMN}{}", self.windows.len());
-        self.windows.push(Window {
-            column: column.clone(),
-            call,
-            partition,
-            order,
-            frame,
-        });
-        Ok(Expr::Column(column))
-    }
-}
+use crate::table::{Column, Columns, Row, Table};
 
 impl Window {
-    /// The mean of the last so many values of a column, each of one weight (`sma`) or the later ones of more (`wma`).
-    pub(crate) fn moving(
-        column: String,
-        kind: &str,
-        of: String,
-        points: usize,
-    ) -> Result<Self, SqlError> {
-        if !(1..=POINTS_MAX).contains(&points) {
-            return Err(SqlError::argument(format!(
-                "Number of data-points must be from 1 to {POINTS_MAX}, but was {points}"
-            )));
-        }
-        let args = vec![Expr::Column(of), Expr::Literal(points.into())];
-        Ok(Window {
-            column,
-            call: Call {
-                name: kind.to_string(),
-                args,
-                distinct: false,
-                options: Vec::new(),
-            },
-            partition: Vec::new(),
-            order: Vec::new(),
-            frame: None,
-        })
-    }
-
     /// Refuses a frame of a function that looks at the whole part.
     fn takes_no_frame(&self) -> Result<(), SqlError> {
         match self.frame {
@@ -95,21 +29,6 @@ impl Window {
             ))),
             None => Ok(()),
         }
-    }
-
-    /// All that it is made of.
-    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        let order = self.order.iter().map(|key| &key.expr);
-        self.partition.iter().chain(order).chain(&self.call.args)
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        let order = self.order.iter_mut().map(|key| &mut key.expr);
-        self.partition
-            .iter_mut()
-            .chain(order)
-            .chain(&mut self.call.args)
     }
 }
 

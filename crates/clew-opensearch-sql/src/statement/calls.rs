@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::error::SqlError;
-use crate::pushed::highlight;
-use crate::stages::nested::ALL;
 use crate::statement::expr::{AGGREGATES, Call, Expr, Op, RELEVANCE};
+use crate::statement::highlight;
 use crate::statement::lex::TokenKind;
+use crate::statement::nested::ALL;
 use crate::statement::parser::binary;
 use crate::statement::words::Parser;
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::functions::regexes::FITS;
+
 /// An expression over the columns of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
@@ -226,4 +228,20 @@ impl Expr {
             _ => None,
         }
     }
+}
+
+/// The conditions that all have to hold.
+pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::Logic(Logic::And, parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// `REGEXP` where its result is shown, which is 1 or 0 as in OpenSearch; all else stays as it is.
+pub(crate) fn as_number(expr: Expr) -> Expr {
+    if matches!(&expr, Expr::Call(call) if call.name == FITS) {
+        return Expr::call("cast", vec![expr, Expr::Literal("integer".into())]);
+    }
+    expr
 }

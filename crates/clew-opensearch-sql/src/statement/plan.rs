@@ -4,11 +4,16 @@
 use std::sync::Arc;
 
 use crate::error::SqlError;
-use crate::pushed::fields::{Fields, SqlType};
-use crate::stages::frame::Frame;
-use crate::stages::nested::expand_stars;
-use crate::stages::rows::Table;
+use crate::fields::{Fields, SqlType};
 use crate::statement::expr::{Call, Expr};
+use crate::statement::frame::Frame;
+use crate::statement::nested::expand_stars;
+use crate::table::Table;
+
+/// Rows of an answer that says nothing else.
+pub(crate) const ROWS_MAX: usize = 10_000;
+/// Documents that are looked at where no search can do the work, and the most that `LIMIT` can ask for.
+pub(crate) const SCANNED_MAX: usize = 100_000;
 
 /// A statement that reads rows.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,10 +1,10 @@
 //! Statements of PPL: a source, then commands between pipes.
 
 use crate::error::SqlError;
-use crate::functions::regexes::{GROUP, REMOVED, as_number, groups};
-use crate::stages::grok::grok;
-use crate::stages::lookup::{expand, lookup};
-use crate::statement::expr::{Expr, Logic};
+use crate::functions::regexes::{GROUP, REMOVED, groups};
+use crate::statement::expr::{Expr, Logic, as_number};
+use crate::statement::grok::grok;
+use crate::statement::lookup::{expand, lookup};
 use crate::statement::order::{check_keys, check_stars};
 use crate::statement::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use crate::statement::ppl_join::{join, joins};

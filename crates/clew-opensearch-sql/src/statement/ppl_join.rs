@@ -1,8 +1,7 @@
 //! `join` of PPL: rows of another source beside those so far.
 
 use crate::error::SqlError;
-use crate::pushed::push::conjuncts;
-use crate::statement::expr::{Expr, Op};
+use crate::statement::expr::{Expr, Op, conjuncts};
 use crate::statement::plan::{Join, JoinKind, Plan, Rows, Stage};
 use crate::statement::ppl::pipeline;
 use crate::statement::sources::{all_of, whole};

@@ -4,18 +4,17 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use crate::delete::deletion;
 use crate::error::SqlError;
-use crate::functions::regexes::as_number;
-use crate::stages::nested::Nested;
-use crate::stages::subquery::is_made;
-use crate::stages::window::is_windowed;
-use crate::statement::expr::Expr;
+use crate::statement::deletion::deletion;
+use crate::statement::expr::{Expr, as_number};
+use crate::statement::nested::Nested;
 use crate::statement::order::{check_keys, group_keys, limit, outputs, sort_keys};
 use crate::statement::parser::COPIES_MAX;
 use crate::statement::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
 use crate::statement::sources::Source;
+use crate::statement::subquery::is_made;
 use crate::statement::unions::{continued, no_place, select};
+use crate::statement::window::is_windowed;
 use crate::statement::words::Parser;
 
 /// Reads a statement; `parameters` stand for its question marks.

@@ -4,11 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::error::SqlError;
-use crate::pushed::push::conjuncts;
-use crate::pushed::scan::SCANNED_MAX;
-use crate::stages::nested::unnested;
-use crate::statement::expr::{Expr, Logic, Op};
-use crate::statement::plan::{Join, JoinKind, Output, Plan, Rows, Stage};
+use crate::statement::expr::{Expr, Logic, Op, conjuncts};
+use crate::statement::nested::unnested;
+use crate::statement::plan::{Join, JoinKind, Output, Plan, Rows, SCANNED_MAX, Stage};
 use crate::statement::words::Parser;
 
 /// Where the rows of a SELECT come from.

@@ -1,7 +1,7 @@
 //! `nested(path.field)` where values are shown: one row for each of the objects at the path.
 
 use crate::error::SqlError;
-use crate::pushed::fields::Fields;
+use crate::fields::Fields;
 use crate::statement::expr::{Call, Expr};
 use crate::statement::plan::{MemberColumn, Output, Stage, Unnest};
 

@@ -1,11 +1,13 @@
 //! The columns that indexes have, and the types that SQL knows them by.
 
+mod date_kinds;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::error::SqlError;
-use crate::pushed::date_kinds::date_kind;
+use date_kinds::date_kind;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! What the formats of a date's mapping say of its values: days, times of day, or moments.
 
-use crate::pushed::fields::SqlType;
+use super::SqlType;
 
 /// Letters of a pattern that stand for a part of the day.
 const TIME_LETTERS: &[char] = &['n', 'N', 'A', 'S', 's', 'm', 'H', 'k', 'K', 'h', 'a'];

@@ -3,7 +3,7 @@
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
-use crate::pushed::fields::{Field, SqlType};
+use crate::fields::{Field, SqlType};
 use crate::statement::expr::{Call, Expr};
 
 /// How the names of the columns begin.
