@@ -31,10 +31,7 @@ LOOKS_UP = {
         "service": {"grpc"},
     },
     "clew-vector": {
-        "calibrate": {"column", "search"},
-        "column": {"memory", "search"},
-        "graph": {"scratch"},
-        "ivf": {"calibrate"},
+        "column": {"measure"},
     },
 }
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less. The collector's own door

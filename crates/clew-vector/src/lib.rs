@@ -62,15 +62,19 @@ mod watch;
 
 mod graph;
 
+mod calibrate;
+
 mod ivf;
 
 mod options;
 
+mod structure;
+
+mod memory;
+
 mod plan;
 
 mod scratch;
-
-mod calibrate;
 
 mod column;
 
@@ -78,11 +82,11 @@ mod exact;
 
 mod horizon;
 
-mod memory;
-
 mod rerank;
 
 mod search;
+
+mod measure;
 
 mod max_sim;
 
@@ -92,14 +96,14 @@ mod sparse;
 
 pub use calibrate::Choice;
 pub use clew_kernels::CodeBits;
-pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub use column::{Column, ColumnBuilder, ColumnSizes, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use horizon::Horizon;
 pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer, SharedCentres};
 pub use max_sim::{MaxSimQuery, QUERY_VECTORS_MAX};
-pub use memory::{gets_graph, memory_needed, memory_needed_of_part};
+pub use memory::{memory_needed, memory_needed_of_part};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX,
     check_direction, validate,
@@ -114,4 +118,5 @@ pub use sparse::{
     SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX,
     is_sparse_image, sparse_memory_needed, validate_sparse,
 };
+pub use structure::{GRAPH_BYTES_MIN, GraphChoice, gets_graph};
 pub use watch::{BuildPhase, BuildProgress, BuildStatus, BuildWatch, Savepoint, WriteSavepoint};

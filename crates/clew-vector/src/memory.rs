@@ -2,54 +2,16 @@
 //! never tried.
 
 use crate::codes::{FACTORS, bit_pitch_bytes, pitch_bytes};
-use crate::column::{GRAPH_BYTES_MIN, is_coded};
 use crate::graph::{base_slots, growing_base_slots, upper_slots};
-use crate::ivf::{TRAIN_ROWS_MIN, lists_memory};
-use crate::{ColumnOptions, Element, GraphChoice, Method, Space};
+use crate::ivf::lists_memory;
+use crate::structure::{compares_lists, gets_graph, gets_structure, is_coded};
+use crate::{ColumnOptions, GraphChoice, Method, Space};
 
 /// A list, a vector or a buffer takes a little more than what is in it; this is for all that is not
 /// one of many rows: one thread's candidates and marks, a block of output.
 const FIXED_BYTES: usize = 256 << 10;
 /// What the byte codes keep beside a row: its step and its own part of a distance.
 const BYTE_FACTS_BYTES: usize = 8;
-
-/// A part of fewer rows is scanned, whatever the whole: they are too few to learn codes from.
-const LISTED_ROWS_MIN: usize = TRAIN_ROWS_MIN;
-
-/// Whether a column of so many rows gets a graph.
-pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> bool {
-    let bytes = rows.saturating_mul(options.element.row_bytes(options.dimension));
-    match graph {
-        GraphChoice::Never => false,
-        GraphChoice::WhenWorthIt => bytes > GRAPH_BYTES_MIN && options.space.slot_bits().is_none(),
-        GraphChoice::Always => rows > 0,
-    }
-}
-
-/// Whether a column of so many rows, which is one of so many parts of about that size, gets what it is searched through: by its
-/// own size a graph or lists, or else lists by the size of the whole. Parts that each would be scanned are then searched at
-/// once, by codes that take a twelfth of the bytes of their vectors.
-pub(crate) fn gets_structure(
-    options: &ColumnOptions,
-    (rows, parts): (usize, usize),
-    graph: GraphChoice,
-) -> bool {
-    if gets_graph(options, rows, graph) {
-        return true;
-    }
-    let is_for_lists = matches!(options.method, Method::Lists(_)) || compares_lists(options, graph);
-    let whole = rows.saturating_mul(parts);
-    is_for_lists && rows >= LISTED_ROWS_MIN && gets_graph(options, whole, graph)
-}
-
-/// Whether lists are built beside the graph that was asked for, and may stand in for it.
-pub(crate) fn compares_lists(options: &ColumnOptions, graph: GraphChoice) -> bool {
-    // Lists do not find documents of several vectors, and bits have none.
-    let can_have_lists = options.element != Element::Bit && !options.multi;
-    // `Always` is for those who want what they name.
-    let is_named = options.exact_structure || graph != GraphChoice::WhenWorthIt;
-    options.method == Method::Graph && can_have_lists && !is_named
-}
 
 /// Bytes of memory that a column takes at most from its first vector until its image is written, if it
 /// is made by [`crate::ColumnBuilder::with_room`]: vectors, codes, and the graph twice, as it grows and
@@ -114,6 +76,8 @@ fn graph_memory(options: &ColumnOptions) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Element;
+    use crate::structure::{GRAPH_BYTES_MIN, LISTED_ROWS_MIN};
 
     #[test]
     fn a_part_has_more_lists_and_needs_more_memory_for_them() {

@@ -3,8 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
-use super::measure::{Tried, point};
-use super::{HITS, Point, RECALL_AIM, cost_of, missed};
+use super::{HITS, Point, RECALL_AIM, Tried, cost_of, missed, point};
 
 /// A column that has grown by this factor since is measured again.
 const RECHOOSE_RATIO: usize = 4;
@@ -32,7 +31,7 @@ pub struct Choice {
 impl Choice {
     /// The recall that two structures are compared at, by the share that each finds with the efforts tried; `None` where
     /// nothing was tried.
-    pub(super) fn compared_at(first: &[Tried], second: &[Tried]) -> Option<f32> {
+    pub(crate) fn compared_at(first: &[Tried], second: &[Tried]) -> Option<f32> {
         let best = |tried: &[Tried]| {
             let few = tried.iter().rfind(|one| one.k == HITS[0]);
             few.map(|one| one.recall)

@@ -1,29 +1,27 @@
 //! How much effort a recall takes, learnt when a graph or lists are built: some of the column's own vectors are
-//! searched for with growing effort, and what is found is compared with a scan. Each vector is left out of its own
+//! searched for with growing effort, and what is found is compared with a scan (`measure`). Each vector is left out of its own
 //! answer. Where both were built, what the searches cost decides which of them is kept ([`choice`]); parts of a whole keep the
 //! same ([`agreed`]).
 
 mod agreed;
 mod choice;
-mod measure;
 
 use bytemuck::{Pod, Zeroable};
 
 pub(crate) use agreed::Agreed;
 pub use choice::Choice;
 pub(crate) use choice::{as_one_of, points_in_place_of};
-pub(crate) use measure::{Learning, Structure, Tried};
 
 /// Numbers of hits that recall is learnt for.
-const HITS: [usize; 2] = [10, 100];
+pub(crate) const HITS: [usize; 2] = [10, 100];
 /// Efforts that walks are tried with.
-const EFFORTS: [usize; 11] = [10, 16, 24, 32, 48, 64, 96, 160, 320, 640, 1280];
+pub(crate) const EFFORTS: [usize; 11] = [10, 16, 24, 32, 48, 64, 96, 160, 320, 640, 1280];
 /// Lists that are gone through for a try, as far as there are so many.
-const PROBES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+pub(crate) const PROBES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// The recall that columns are chosen at.
-const RECALL_AIM: f32 = 0.95;
+pub(crate) const RECALL_AIM: f32 = 0.95;
 /// No more than this is worth trying: what is missed then is not found by more effort.
-const RECALL_MAX: f32 = 0.998;
+pub(crate) const RECALL_MAX: f32 = 0.998;
 
 /// A search with the effort `ef` finds this share of the `k` nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -33,6 +31,34 @@ pub(crate) struct Point {
     /// Candidates that a walk keeps; for lists, what asks for the number of lists that was tried.
     pub(crate) ef: u32,
     pub(crate) recall: f32,
+}
+
+/// One effort for one number of hits: candidates that a walk kept, or lists gone through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tried {
+    pub(crate) k: usize,
+    pub(crate) effort: usize,
+    /// No less than with less effort: but for chance, more never finds less.
+    pub(crate) recall: f32,
+    /// Processor time of a search, in nanoseconds.
+    pub(crate) ns: f64,
+}
+
+impl Tried {
+    /// As the point of a graph.
+    pub(crate) fn point(&self) -> Point {
+        point(self.k, self.effort as f64, self.recall)
+    }
+}
+
+/// A point, its effort rounded up.
+fn point(k: usize, ef: f64, recall: f32) -> Point {
+    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Point {
+        k: narrow(k),
+        ef: narrow(whole(ef).max(1)),
+        recall,
+    }
 }
 
 /// Most points that an image holds.

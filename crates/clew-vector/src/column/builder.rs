@@ -14,29 +14,11 @@ use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
 use crate::image::{laid_out, pad};
 use crate::ivf::{ReuseLists, SharedCentres};
-use crate::memory::gets_structure;
 use crate::options::{inverse_norm, norm_squared, squared};
 use crate::rows::{Geometry, Rows};
+use crate::structure::gets_structure;
 use crate::watch::{BuildPhase, BuildWatch};
-use crate::{Column, ColumnOptions, Space, VECTORS_MAX, VectorError};
-
-/// A column gets a graph above this many bytes of vectors. A walk at ef 64 costs as much as scanning
-/// about 2,900 rows (measured, see `plan.rs`), which are 1.4 MiB in 128 dimensions and 4.2 MiB in
-/// 384; and building costs thousands of searches.
-pub const GRAPH_BYTES_MIN: usize = 2 << 20;
-
-/// Whether an image gets what its [`Method`] searches through: a graph, or inverted lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GraphChoice {
-    /// Neither: every search of this column is a scan.
-    Never,
-    /// It does if the vectors take more than [`GRAPH_BYTES_MIN`]. One of several parts ([`ColumnBuilder::sharing`]) gets lists if
-    /// all of them would.
-    WhenWorthIt,
-    /// It does if there is any vector: for tests and measurements, as small columns are better off
-    /// without.
-    Always,
-}
+use crate::{Column, ColumnOptions, GraphChoice, Space, VECTORS_MAX, VectorError};
 
 /// How to write an image.
 #[derive(Debug, Clone, Copy)]

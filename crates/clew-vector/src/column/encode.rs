@@ -8,15 +8,10 @@ use crate::codes::{
     BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, Pairing, Residual, RotatedCodes,
     RotatedProbe, RotatedQuery, pitch_bytes,
 };
-use crate::graph::{Coded, UNCODED_DIMENSION_MAX};
+use crate::graph::Coded;
 use crate::rows::{Probe, Rows};
 use crate::watch::{BuildPhase, BuildProgress, Steps};
-use crate::{ColumnOptions, Element, Space, VectorError};
-
-/// True when the graph of such a column is walked by codes. Bits are their own code.
-pub(crate) fn is_coded(options: &ColumnOptions) -> bool {
-    options.dimension > UNCODED_DIMENSION_MAX && options.element != Element::Bit
-}
+use crate::{Space, VectorError};
 
 /// Rows used as queries, and rows measured from each, to learn the typical error.
 const ERROR_QUERIES: usize = 64;

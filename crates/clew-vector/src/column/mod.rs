@@ -9,8 +9,7 @@ mod integrity;
 mod lists;
 mod structures;
 
-pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
-pub(crate) use encode::is_coded;
+pub use builder::{ColumnBuilder, ImageOptions};
 pub(crate) use integrity::Integrity;
 
 use std::fmt;
@@ -31,8 +30,7 @@ use crate::graph::{EntryPoint, Graph, base_slots, upper_slots};
 use crate::ivf::{ListFrame, Lists};
 use crate::options::NORM_SQUARED_MAX;
 use crate::rows::{Geometry, Rows};
-use crate::search::search;
-use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorError};
+use crate::{ColumnOptions, Space, VectorError};
 
 /// An opened column image over bytes `B`, usually a memory map.
 ///
@@ -317,23 +315,6 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 Kind::ListBlocks,
             ]),
         }
-    }
-
-    /// Finds the nearest vectors; of a document that has several, the nearest one.
-    ///
-    /// Fails when the query does not fit the column, or when a vector that it reads is damaged. A damaged
-    /// graph is given up, and the search answered by a scan.
-    pub fn search(
-        &self,
-        request: &SearchRequest<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<SearchOutcome, VectorError> {
-        let was_whole = self.graph_damage().is_none();
-        let found = search(&self.view()?, &self.header.options, request, scratch);
-        if found.is_err() && was_whole && self.graph_damage().is_some() {
-            return search(&self.view()?, &self.header.options, request, scratch);
-        }
-        found
     }
 
     fn docs_section(&self) -> Option<&[u32]> {

@@ -1,13 +1,11 @@
 //! What a column is searched through is built here, and tried: where nobody insists on a graph, lists beside it, and the
 //! faster of the two is kept.
 
-use crate::calibrate::{
-    Agreed, Choice, Learning, Point, Structure, Tried, as_one_of, points_in_place_of,
-};
+use crate::calibrate::{Agreed, Choice, Point, Tried, as_one_of, points_in_place_of};
 use crate::column::View;
 use crate::column::builder::{ColumnBuilder, ImageOptions};
 use crate::column::built::{Before, Built, Learnt, Structures};
-use crate::column::encode::{OwnedCodes, encode, is_coded};
+use crate::column::encode::{OwnedCodes, encode};
 use crate::column::integrity::{Checked, Integrity};
 use crate::graph::{
     BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
@@ -16,8 +14,9 @@ use crate::ivf::{
     BuildLists, OwnedLists, ROWS_PER_LIST_MIN, ROWS_PER_LIST_MIN_SMALL, ReuseLists, SharedCentres,
     build_lists,
 };
-use crate::memory::{compares_lists, gets_graph};
+use crate::measure::{Learning, Structure};
 use crate::plan::lists_effort;
+use crate::structure::{compares_lists, gets_graph, is_coded};
 use crate::watch::BuildPhase;
 use crate::{Method, VectorError};
 

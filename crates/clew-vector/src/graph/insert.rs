@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicU32;
 
 use crate::graph::build::BuildOptions;
 use crate::graph::grow::{Growing, Lists};
+use crate::graph::memory::WalkMemory;
 use crate::graph::metric::{Metric, Refine};
 use crate::graph::select::select;
 use crate::graph::{BeamLimits, EntryPoint, Graph, Open, Start, beam, descend};
 use crate::rank::Ranked;
 use crate::rows::Probe;
-use crate::scratch::Scratch;
 
 /// One thread's part of a build.
 pub(super) struct Inserter<'a, M: Metric> {
@@ -17,7 +17,7 @@ pub(super) struct Inserter<'a, M: Metric> {
     growing: &'a Growing,
     options: &'a BuildOptions,
     query: M::Query,
-    scratch: Scratch,
+    memory: WalkMemory,
     buffers: Buffers,
 }
 
@@ -39,7 +39,7 @@ impl<'a, M: Metric> Inserter<'a, M> {
             growing,
             options,
             query: M::Query::default(),
-            scratch: Scratch::default(),
+            memory: WalkMemory::default(),
             buffers: Buffers::default(),
         }
     }
@@ -76,7 +76,7 @@ impl<'a, M: Metric> Inserter<'a, M> {
     /// Walks down to the level above `floor`, or stays at the entry.
     fn descend(&mut self, graph: &Graph<'_, AtomicU32>, floor: u32) -> Start {
         let probe = self.metric.probe(&self.query);
-        descend(graph, &probe, floor, &mut self.scratch)
+        descend(graph, &probe, floor, &mut self.memory)
             .expect("the builder links only rows that exist")
             .unwrap_or_else(|| entry_start(graph, &probe))
     }
@@ -89,12 +89,12 @@ impl<'a, M: Metric> Inserter<'a, M> {
     fn find_base(&mut self, graph: &Graph<'_, AtomicU32>, at: Start) {
         let probe = self.metric.probe(&self.query);
         let parts = (&graph.base(), &probe, &Open);
-        beam(parts, at, self.limits(), &mut self.scratch)
+        beam(parts, at, self.limits(), &mut self.memory)
             .expect("the builder links only rows that exist");
         self.buffers.candidates.clear();
         self.buffers
             .candidates
-            .extend_from_slice(self.scratch.pool.all());
+            .extend_from_slice(self.memory.pool.all());
     }
 
     /// Finds candidates on an upper level, and answers where to go on below.
@@ -103,9 +103,9 @@ impl<'a, M: Metric> Inserter<'a, M> {
         let rows = graph.upper_rows;
         let probe = UpperProbe { inner, rows };
         let parts = (&graph.layer(level), &probe, &Open);
-        beam(parts, at, self.limits(), &mut self.scratch)
+        beam(parts, at, self.limits(), &mut self.memory)
             .expect("the builder links only rows that exist");
-        let found = self.scratch.pool.all();
+        let found = self.memory.pool.all();
         let by_row = |one: &Ranked| Ranked::new(one.distance(), rows[one.row() as usize]);
         self.buffers.candidates.clear();
         self.buffers.candidates.extend(found.iter().map(by_row));

@@ -3,10 +3,10 @@
 use clew_platform::Pace;
 
 use crate::graph::gate::Gate;
+use crate::graph::memory::{Pool, WalkMemory};
 use crate::graph::{DamagedGraph, Graph, Layer, Slot};
 use crate::rank::Ranked;
 use crate::rows::Probe;
-use crate::scratch::{Pool, Scratch};
 
 /// A node to start from, and its distance.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,7 @@ pub(crate) fn descend<P: Probe, S: Slot>(
     graph: &Graph<'_, S>,
     probe: &P,
     floor: u32,
-    scratch: &mut Scratch,
+    memory: &mut WalkMemory,
 ) -> Result<Option<Start>, DamagedGraph> {
     if graph.top() <= floor {
         return Ok(None);
@@ -117,15 +117,15 @@ pub(crate) fn descend<P: Probe, S: Slot>(
     probe.measure(&[graph.row_of_upper(at.node)?], &mut distance);
     at.distance = distance[0];
     // What was measured once is no nearer than where the walk stands, on whichever level it is met again.
-    scratch.visited_above.start(graph.upper_rows.len());
-    scratch.visited_above.visit(at.node);
+    memory.visited_above.start(graph.upper_rows.len());
+    memory.visited_above.visit(at.node);
     for level in (floor + 1..=graph.top()).rev() {
         let layer = graph.layer(level);
-        while let Some(better) = nearest_neighbour(graph, &layer, probe, at, scratch)? {
+        while let Some(better) = nearest_neighbour(graph, &layer, probe, at, memory)? {
             at = better;
         }
     }
-    if scratch.visited_above.met_stray() {
+    if memory.visited_above.met_stray() {
         return Err(DamagedGraph);
     }
     Ok(Some(at))
@@ -137,20 +137,20 @@ fn nearest_neighbour<P: Probe, S: Slot>(
     layer: &impl Layer,
     probe: &P,
     at: Start,
-    scratch: &mut Scratch,
+    memory: &mut WalkMemory,
 ) -> Result<Option<Start>, DamagedGraph> {
     // A list that another thread writes may change between two looks, so it is read once.
-    let (rows, nodes) = (&mut scratch.fresh, &mut scratch.nodes);
+    let (rows, nodes) = (&mut memory.fresh, &mut memory.nodes);
     rows.clear();
     nodes.clear();
     let list = layer.neighbours(at.node);
-    scratch.visited_above.add_fresh(list, nodes);
+    memory.visited_above.add_fresh(list, nodes);
     for &node in nodes.as_slice() {
         let row = graph.row_of_upper(node)?;
         probe.prefetch(row);
         rows.push(row);
     }
-    let distances = at_least(&mut scratch.distances, rows.len());
+    let distances = at_least(&mut memory.distances, rows.len());
     probe.measure(rows.as_slice(), distances);
     let mut best = None;
     let mut limit = at.distance;
@@ -172,7 +172,7 @@ fn at_least(distances: &mut Vec<f32>, len: usize) -> &mut [f32] {
     &mut distances[..len]
 }
 
-/// Beam search over one level; leaves the candidates in `scratch.pool`.
+/// Beam search over one level; leaves the candidates in `memory.pool`.
 ///
 /// Where the request that the thread works for is over, the walk ends where it is; whoever takes its candidates for the nearest
 /// asks for that. Each hop makes four passes: keep the neighbours not seen yet, prefetch them all, measure them
@@ -183,16 +183,16 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     (layer, probe, gate): (&L, &P, &G),
     start: Start,
     limits: BeamLimits,
-    scratch: &mut Scratch,
+    memory: &mut WalkMemory,
 ) -> Result<Walked, DamagedGraph> {
-    let Scratch {
+    let WalkMemory {
         visited,
         pool,
         fresh,
         distances,
         found,
         ..
-    } = scratch;
+    } = memory;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
     let seen = limits.hidden.into_iter().chain([start.node]);
@@ -325,13 +325,13 @@ mod tests {
             upper_slots: 4,
             entry: EntryPoint { row: 0, upper: 0 },
         };
-        let mut scratch = Scratch::default();
+        let mut memory = WalkMemory::default();
         for at in [0.0, 4.2, 7.9] {
             let probe = Line {
                 at,
                 measured: RefCell::default(),
             };
-            let arrived = descend(&graph, &probe, 0, &mut scratch).unwrap().unwrap();
+            let arrived = descend(&graph, &probe, 0, &mut memory).unwrap().unwrap();
             assert_eq!(arrived.node as f32, at.round());
             let mut measured = probe.measured.into_inner();
             measured.sort_unstable();

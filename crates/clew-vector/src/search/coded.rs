@@ -60,8 +60,9 @@ impl Search<'_> {
         let walked = self.walk((graph, probe), situation, scratch);
         let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
         let Scratch {
-            pool, exact, tally, ..
+            walk, exact, tally, ..
         } = scratch;
+        let pool = &walk.pool;
         tally.codes += walked.measured();
         tally.lists += pool.len() as u64;
         if let Walked::Through(_) = walked {

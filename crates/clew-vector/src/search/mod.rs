@@ -1,13 +1,17 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
+use std::ops::Deref;
+
 use crate::column::View;
 use crate::filter::RowFilter;
-use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend, way};
+use crate::graph::{
+    BeamLimits, DamagedGraph, Graph, Open, Start, WalkMemory, Walked, beam, descend, way,
+};
 use crate::plan::{Plan, Situation, Strategy};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
 use crate::scratch::Tally;
-use crate::{ColumnOptions, Horizon, Scratch, VectorError, exact};
+use crate::{Column, ColumnOptions, Horizon, Scratch, VectorError, exact};
 
 mod batch;
 mod coded;
@@ -26,7 +30,26 @@ use prepare::Query;
 pub use profile::SearchProfile;
 pub use request::{Hit, HitPlace, SearchOutcome, SearchRequest};
 
-pub(crate) fn search(
+impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
+    /// Finds the nearest vectors; of a document that has several, the nearest one.
+    ///
+    /// Fails when the query does not fit the column, or when a vector that it reads is damaged. A damaged
+    /// graph is given up, and the search answered by a scan.
+    pub fn search(
+        &self,
+        request: &SearchRequest<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        let was_whole = self.graph_damage().is_none();
+        let found = search(&self.view()?, self.options(), request, scratch);
+        if found.is_err() && was_whole && self.graph_damage().is_some() {
+            return search(&self.view()?, self.options(), request, scratch);
+        }
+        found
+    }
+}
+
+fn search(
     view: &View<'_>,
     options: &ColumnOptions,
     request: &SearchRequest<'_>,
@@ -183,8 +206,9 @@ impl Search<'_> {
             .walk((graph, &self.probe), situation, scratch)
             .map_err(|DamagedGraph| self.view.damaged_graph())?;
         let Scratch {
-            pool, exact, tally, ..
+            walk, exact, tally, ..
         } = scratch;
+        let pool = &walk.pool;
         tally.vectors += walked.measured();
         tally.lists += pool.len() as u64;
         exact.clear();
@@ -199,7 +223,8 @@ impl Search<'_> {
         situation: &Situation,
         scratch: &mut Scratch,
     ) -> Result<Walked, DamagedGraph> {
-        let start = start_of((graph, probe), scratch)?;
+        let memory = &mut scratch.walk;
+        let start = start_of((graph, probe), memory)?;
         // Where it is known how far the whole goes, a walk goes as far, and no farther.
         let known = self
             .horizon
@@ -218,8 +243,8 @@ impl Search<'_> {
         };
         let layer = graph.base();
         match self.filter {
-            Some(filter) => beam((&layer, probe, &filter), start, limits, scratch),
-            None => beam((&layer, probe, &Open), start, limits, scratch),
+            Some(filter) => beam((&layer, probe, &filter), start, limits, memory),
+            None => beam((&layer, probe, &Open), start, limits, memory),
         }
     }
 
@@ -274,9 +299,9 @@ impl Search<'_> {
 /// Where the walk of level 0 starts.
 fn start_of<P: Probe>(
     (graph, probe): (&Graph<'_>, &P),
-    scratch: &mut Scratch,
+    memory: &mut WalkMemory,
 ) -> Result<Start, DamagedGraph> {
-    match descend(graph, probe, 0, scratch)? {
+    match descend(graph, probe, 0, memory)? {
         Some(at) => Ok(Start {
             node: graph.row_of_upper(at.node)?,
             distance: at.distance,

@@ -239,7 +239,7 @@ impl<P: Probe> Turn<'_, P> {
 
     fn set_out(&self, scratch: &mut Scratch) -> Result<Front, DamagedGraph> {
         let graph = self.search.view.graph.as_ref().ok_or(DamagedGraph)?;
-        let start = start_of((graph, self.probe), scratch)?;
+        let start = start_of((graph, self.probe), &mut scratch.walk)?;
         Front::new(graph.row_count, start)
     }
 

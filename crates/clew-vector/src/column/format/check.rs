@@ -4,10 +4,10 @@ use super::section::SectionKind;
 use super::{FRAME_HEAD_BYTES, HEADER_BYTES, Header, SLOTS, VERSION};
 use crate::calibrate::{Choice, POINTS_MAX, Point};
 use crate::codes::{FACTORS, pitch_bytes};
-use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{base_slots, upper_slots};
 use crate::image::{TABLE_OFFSET, corrupt};
+use crate::structure::is_coded;
 use crate::{Space, VECTORS_MAX, VectorError};
 
 const POINT_BYTES: u64 = size_of::<Point>() as u64;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_platform::thread_cpu_time;
 
-use super::{Choice, EFFORTS, HITS, PROBES, Point, RECALL_AIM, RECALL_MAX, whole};
+use crate::calibrate::{Choice, EFFORTS, HITS, PROBES, RECALL_AIM, RECALL_MAX, Tried};
 use crate::column::View;
 use crate::plan::Plan;
 use crate::random::spread;
@@ -41,34 +41,6 @@ impl Structure {
             Structure::GraphUnseen => Way::UnseenWalk(effort),
             Structure::Lists => Way::Lists(effort),
         }
-    }
-}
-
-/// One effort for one number of hits: candidates that a walk kept, or lists gone through.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Tried {
-    pub(crate) k: usize,
-    pub(crate) effort: usize,
-    /// No less than with less effort: but for chance, more never finds less.
-    pub(crate) recall: f32,
-    /// Processor time of a search, in nanoseconds.
-    pub(crate) ns: f64,
-}
-
-impl Tried {
-    /// As the point of a graph.
-    pub(crate) fn point(&self) -> Point {
-        point(self.k, self.effort as f64, self.recall)
-    }
-}
-
-/// A point, its effort rounded up.
-pub(super) fn point(k: usize, ef: f64, recall: f32) -> Point {
-    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Point {
-        k: narrow(k),
-        ef: narrow(whole(ef).max(1)),
-        recall,
     }
 }
 
