@@ -27,9 +27,6 @@ LOOKS_UP = {
         "patient_disk": {"sink"},
         "registry": {"input"},
     },
-    "clew-milvus": {
-        "service": {"grpc"},
-    },
     "clew-vector": {
         "column": {"measure"},
     },

@@ -137,7 +137,7 @@ pub fn is_open(path: &str) -> bool {
 pub fn not_let_in(path: &str, refused: &Refused) -> Response {
     match path.starts_with(REST) {
         true => rest::not_let_in(refused),
-        false => grpc::not_let_in(refused).into_http(),
+        false => service::not_let_in(refused).into_http(),
     }
 }
 

@@ -10,9 +10,9 @@ use clew_engine::Purpose;
 use super::Service;
 use super::admit::{ANYBODY, Caller, Reach, Rule};
 use super::subject::Subject;
+use super::unary::{Reply, unary};
 use crate::collection::Collection;
 use crate::error::Result;
-use crate::grpc::{Reply, unary};
 use crate::proto::{self, *};
 use crate::watch::Watch;
 

@@ -45,6 +45,7 @@ mod search;
 mod segments;
 mod server;
 mod subject;
+mod unary;
 mod users;
 mod words;
 mod write;
@@ -53,9 +54,10 @@ mod write;
 mod tests;
 
 pub(crate) use asked::EMBEDDING_LIST;
-pub(crate) use calls::{Answer, Coming, Door, answer, answered, is_call};
+pub(crate) use calls::{Answer, Coming, Door, answer, is_call};
 pub(crate) use field_ops::op_of;
 pub(crate) use imports::DETAILS as IMPORT_DETAILS;
+pub(crate) use unary::{Reply, not_let_in, reply};
 
 use std::collections::HashMap;
 use std::sync::Arc;
