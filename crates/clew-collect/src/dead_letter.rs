@@ -10,7 +10,17 @@ use parking_lot::Mutex;
 
 use crate::event::Event;
 use crate::json::{push_number, push_text};
-use crate::sink::Rejection;
+
+/// One event that the sink will never take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// Its index in the batch.
+    pub event_index: usize,
+    /// The sink's status for it.
+    pub status: u16,
+    /// The sink's reason, shortened.
+    pub reason: String,
+}
 
 /// The file grows to this size; further events are only counted and logged.
 const DEAD_LETTER_BYTES_MAX: u64 = 256 << 20;

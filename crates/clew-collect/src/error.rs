@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::ConfigError;
 use crate::sink::SinkError;
 
 /// Why a run could not start or had to end.
@@ -50,6 +49,39 @@ pub enum CollectError {
     /// The sink gave up for a reason that trying again cannot cure.
     #[error("the sink gave up")]
     Sink(#[source] SinkError),
+}
+
+/// What is wrong with a configuration, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{reason}", position(file, *line), bracketed(place))]
+pub struct ConfigError {
+    /// The file.
+    pub file: String,
+    /// Its line, counted from 1, if it is known.
+    pub line: Option<usize>,
+    /// The key, with those it is inside of.
+    pub place: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// What stands before the place, with what parts it from that.
+fn position(file: &str, line: Option<usize>) -> String {
+    match line {
+        // Of what was made a moment ago, and lies in no file.
+        Some(line) if file.is_empty() => format!("line {line}: "),
+        Some(line) => format!("{file}, line {line}: "),
+        None if file.is_empty() => String::new(),
+        None => format!("{file}: "),
+    }
+}
+
+/// A place, with what parts it from what is wrong with it; nothing where that is wrong with the whole.
+fn bracketed(place: &str) -> String {
+    match place.is_empty() {
+        true => String::new(),
+        false => format!("[{place}] "),
+    }
 }
 
 /// What a caller should do about a [`CollectError`].

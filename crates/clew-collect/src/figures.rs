@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_ingest::FailureCount;
 
-use crate::progress::Counters;
+use crate::counters::Counters;
 use crate::sink::BufferFigures;
 
 /// A run as it is at one moment.

@@ -59,6 +59,8 @@ mod metadata;
 
 mod tls;
 
+mod backoff;
+
 mod dead_letter;
 
 mod patient_disk;
@@ -66,6 +68,10 @@ mod patient_disk;
 mod sink;
 
 mod error;
+
+mod definition;
+
+mod spelling;
 
 mod parse;
 
@@ -75,19 +81,25 @@ mod options;
 
 mod document;
 
+mod counters;
+
+mod file_system;
+
+mod rotated_names;
+
 mod registry;
 
 mod input;
 
 mod kafka;
 
-pub mod config;
-
-mod figures;
-
 mod formats;
 
 mod planned;
+
+pub mod config;
+
+mod figures;
 
 mod progress;
 
@@ -101,6 +113,8 @@ mod status;
 
 pub use clew_ingest::{FailedLine, FailureCount, Times};
 pub use collector::{REPORT_FILES_MAX, World, check, run};
+pub use counters::Counters;
+pub use dead_letter::Rejection;
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};
@@ -114,12 +128,12 @@ pub use metadata::{EventTarget, Placing, Writing};
 pub use options::{CollectOptions, FileOptions, Mode, StartAt};
 pub use parse::{Fit, ParserChoice, ParserName, UnknownParser};
 pub use patient_disk::PatientDisk;
-pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
+pub use progress::{CollectReport, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use registry::ensure_unused;
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferFigures, BufferOptions, BufferSink, BulkOptions,
-    BulkSink, Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection,
-    Sink, SinkError, Waiting, WhenFull, secure_agent, shown_url, waiting,
+    BulkSink, Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Sink,
+    SinkError, Waiting, WhenFull, secure_agent, shown_url, waiting,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clew_platform::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped};
 
-use crate::sink::Backoff;
+use crate::backoff::Backoff;
 use crate::stop::StopToken;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(100);

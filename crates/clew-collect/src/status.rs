@@ -6,7 +6,7 @@ use std::time::Duration;
 use clew_platform::{Clock, Disk};
 
 use crate::error::CollectError;
-use crate::input::stat;
+use crate::file_system::stat;
 use crate::parse::Fit;
 use crate::registry::read_records;
 

@@ -17,6 +17,7 @@ use jiff::tz::TimeZone;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::config::{ConfigError, Definition};
+use crate::counters::Counters;
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
@@ -31,7 +32,7 @@ use crate::parse::Times;
 use crate::patient_disk::PatientDisk;
 use crate::pattern_file::PatternFile;
 use crate::planned::Planned;
-use crate::progress::{CollectReport, Counters, Progress};
+use crate::progress::{CollectReport, Progress};
 use crate::registry::{Registry, lock_path};
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;

@@ -38,17 +38,18 @@ pub use input::{
 pub use journald::JournaldInput;
 pub use kafka::{KafkaInput, KafkaMechanism, KafkaOutput};
 pub use output::{BufferConfig, BulkOutput, FileOutput, HttpOutput, OutputConfig, OutputKind};
-pub use section::ConfigError;
 pub use tls::{InputTls, OutputTls};
 
+pub use crate::definition::Definition;
+pub use crate::error::ConfigError;
 pub use crate::sink::Compression;
+pub(crate) use crate::spelling::nearest;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::CollectError;
 use crate::event::OutputSet;
@@ -126,41 +127,6 @@ impl Default for General {
             batch_lines_max: 2_000,
             batch_bytes_max: 2 << 20,
             metrics: None,
-        }
-    }
-}
-
-/// A processor or a condition as it is written, to be understood by whoever compiles it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
-    /// `{name: {parameters}}`.
-    pub written: Value,
-    /// The file that it is from.
-    pub file: String,
-    /// Where it stands in it, for what is wrong with it.
-    pub place: String,
-    /// The line of the file, counted from 1.
-    pub line: Option<usize>,
-}
-
-impl Definition {
-    /// A processor that no file has.
-    pub fn unnamed(written: Value) -> Self {
-        Definition {
-            written,
-            file: String::new(),
-            place: "processors".to_owned(),
-            line: None,
-        }
-    }
-
-    /// What is wrong with it.
-    pub(crate) fn wrong(&self, reason: &str) -> ConfigError {
-        ConfigError {
-            file: self.file.clone(),
-            line: self.line,
-            place: self.place.clone(),
-            reason: reason.to_owned(),
         }
     }
 }
@@ -329,11 +295,6 @@ impl CollectConfig {
         options.validate().map_err(|error| self.placed(error))?;
         Ok(options)
     }
-}
-
-/// The nearest of some names.
-pub(crate) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
-    Section::nearest(names, name)
 }
 
 /// The line of a key in a text of YAML, counted from 1; the key's name has those that it is inside of before it, `section.key`,

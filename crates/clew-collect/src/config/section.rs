@@ -4,41 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Definition;
 use super::source::{Part, Source, written};
-
-/// What is wrong with a configuration, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}{reason}", position(file, *line), bracketed(place))]
-pub struct ConfigError {
-    /// The file.
-    pub file: String,
-    /// Its line, counted from 1, if it is known.
-    pub line: Option<usize>,
-    /// The key, with those it is inside of.
-    pub place: String,
-    /// What is wrong.
-    pub reason: String,
-}
-
-/// What stands before the place, with what parts it from that.
-fn position(file: &str, line: Option<usize>) -> String {
-    match line {
-        // Of what was made a moment ago, and lies in no file.
-        Some(line) if file.is_empty() => format!("line {line}: "),
-        Some(line) => format!("{file}, line {line}: "),
-        None if file.is_empty() => String::new(),
-        None => format!("{file}: "),
-    }
-}
-
-/// A place, with what parts it from what is wrong with it; nothing where that is wrong with the whole.
-fn bracketed(place: &str) -> String {
-    match place.is_empty() {
-        true => String::new(),
-        false => format!("[{place}] "),
-    }
-}
+use super::{ConfigError, Definition};
+use crate::spelling::nearest;
 
 /// What others call keys of ours.
 const ELSEWHERE: [(&str, &str); 10] = [
@@ -163,12 +131,6 @@ impl<'a> Section<'a> {
         self.source.error(&written(&path), line, reason.into())
     }
 
-    /// The nearest of the names that are known.
-    pub(super) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
-        let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
-        names.iter().min_by_key(distance).copied().unwrap_or("")
-    }
-
     /// Reads what is left into a struct; `taken` are keys that were known before, for the nearest one, and `required`
     /// those that have no default. Where a text belongs, a number is one: secrets and names may spell one, of which
     /// nobody thinks where a variable stands. Where a list belongs, one text is a list of it.
@@ -188,7 +150,7 @@ impl<'a> Section<'a> {
                 let ours = named
                     .map(|(_, ours)| *ours)
                     .filter(|ours| names.contains(ours));
-                let nearest = ours.unwrap_or_else(|| Section::nearest(&names, key));
+                let nearest = ours.unwrap_or_else(|| nearest(&names, key));
                 let reason = format!("is no known key, did you mean [{nearest}]?");
                 return Err(self.wrong(Some(key), reason));
             }
@@ -260,7 +222,7 @@ fn unknown(said: &str) -> Option<String> {
     }
     Some(match is_key {
         true => {
-            let nearest = Section::nearest(&known, name);
+            let nearest = nearest(&known, name);
             format!("has no key [{name}], did you mean [{nearest}]?")
         }
         false => format!("is [{name}], and not one of {}", known.join(", ")),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::section::ConfigError;
+use super::ConfigError;
 
 /// A configuration's text.
 #[derive(Clone, Copy, Debug)]

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::SkipReason;
 use super::content;
 use super::discover::{Candidate, CandidateReason};
-use super::file_system;
 use super::fleet::{Fleet, Look, Now, Patience, file_key, text_name};
-use super::names::{is_rotated, stem};
 use super::source::FileSource;
 use super::tail::{Tail, advance, window_bytes_at_start};
 use crate::document::Origin;
+use crate::file_system;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Likeness, Position};
 use crate::options::StartAt;
 use crate::parse::ParserChoice;
 use crate::registry::{FileRecord, Registry, Slot};
+use crate::rotated_names::{is_rotated, stem};
 
 /// Bytes by which text is told from other content.
 const SAMPLE_BYTES: usize = 8 << 10;

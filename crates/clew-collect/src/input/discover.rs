@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::file_system::{self, Stat};
+use super::SkipReason;
 use super::glob::{is_pattern, name_matches};
-use super::names::{is_rotated, stem};
 use super::own::{Own, is_made_of};
 use super::rules::FileRules;
-use super::{SkipReason, file_system::Name};
+use crate::file_system::{self, Name, Stat};
+use crate::rotated_names::{is_rotated, stem};
 
 /// Folders inside folders that are walked.
 const DEPTH_MAX: usize = 40;

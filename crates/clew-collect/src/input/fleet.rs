@@ -10,14 +10,14 @@ use rustix::process::{Resource, getrlimit};
 
 use super::SkipReason;
 use super::discover::{Candidate, CandidateReason, discover};
-use super::file_system::{self, FileId, Stat};
-use super::names::{is_rotated, stem};
 use super::rules::FileRules;
 use super::source::FileSource;
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
+use crate::file_system::{self, FileId, Stat};
 use crate::fingerprint::{Head, Position, hash_bytes};
 use crate::registry::{FileRecord, Registry, Slot};
+use crate::rotated_names::{is_rotated, stem};
 
 /// How long a file that no path leads to is still read, after its last byte: its writer may not
 /// have noticed yet.

@@ -6,11 +6,9 @@
 mod admit;
 mod content;
 mod discover;
-mod file_system;
 mod fleet;
 mod frame;
 mod glob;
-mod names;
 mod own;
 mod rules;
 mod source;
@@ -19,10 +17,8 @@ mod watch;
 
 pub use frame::{Encoding, Multiline, MultilinePreset, MultilineRule, Wrapping};
 
-pub(crate) use file_system::{FileId, stat};
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
 pub(crate) use frame::{Framing, Group, Rest, Stream, unmarked, unwrap};
-pub(crate) use names::stem;
 pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;
 pub(crate) use tail::{Fill, Pass, Tail};

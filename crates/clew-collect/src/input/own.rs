@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clew_platform::TEMPORARY_SUFFIX;
 
-use super::file_system::{self, FileId};
+use crate::file_system::{self, FileId};
 
 /// What is not read, as it is at one look: a path may lead there through links, or with `..` in it.
 #[derive(Debug)]

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::file_system::{self, FileId, Stat};
 use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
 use super::rules::{FileRules, SAMPLE_BYTES_MAX};
 use super::source::FileSource;
+use crate::counters::Counters;
 use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
+use crate::file_system::{self, FileId, Stat};
 use crate::fingerprint::{Head, LEAD_BYTES_MAX, Position};
 use crate::options::Mode;
 use crate::parse::{Fit, ParserChoice, ParserName, choose, tell_choice};
-use crate::progress::Counters;
 use crate::registry::Slot;
 
 /// Bytes asked for at once; a window grows beyond it only for a longer record.

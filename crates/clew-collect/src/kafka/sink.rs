@@ -18,9 +18,11 @@ use serde_json::Value;
 use super::KafkaOptions;
 use super::client::config;
 use super::fates::{Fate, is_topic};
+use crate::backoff::Backoff;
+use crate::dead_letter::Rejection;
 use crate::event::Event;
 use crate::metadata::values;
-use crate::sink::{Backoff, Delivery, Rejection, Sink, SinkError, shortened};
+use crate::sink::{Delivery, Sink, SinkError, shortened};
 use crate::stop::StopToken;
 
 /// How long a wait lasts before the stop is looked at.

@@ -265,7 +265,7 @@ fn nearest(name: &str) -> &'static str {
             .chain(entry.aliases.iter().copied())
     });
     let known: Vec<&'static str> = names.chain(["auto"]).collect();
-    crate::config::nearest(&known, name)
+    crate::spelling::nearest(&known, name)
 }
 
 impl FromStr for ParserName {

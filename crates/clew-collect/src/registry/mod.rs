@@ -15,9 +15,10 @@ use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
 use crate::error::CollectError;
+use crate::file_system::FileId;
 use crate::fingerprint::{Head, Position};
-use crate::input::{FileId, stem};
 use crate::parse::Fit;
+use crate::rotated_names::stem;
 use stored::Stored;
 pub(crate) use stored::lock_path;
 

@@ -2,6 +2,7 @@
 //! taken theirs.
 
 use super::{BufferFigures, Delivery, Sink, SinkError};
+use crate::dead_letter::Rejection;
 use crate::event::Event;
 
 /// All of some sinks, in the order of the outputs that events name. When one gives up, those before it have their events
@@ -97,7 +98,7 @@ fn add(all: &mut Delivery, one: Delivery, place: impl Fn(usize) -> usize) {
     all.duplicates = all.duplicates.max(one.duplicates);
     for mut rejection in one.rejected {
         rejection.event_index = place(rejection.event_index);
-        let is_known = |known: &super::Rejection| known.event_index == rejection.event_index;
+        let is_known = |known: &Rejection| known.event_index == rejection.event_index;
         if !all.rejected.iter().any(is_known) {
             all.rejected.push(rejection);
         }

@@ -2,7 +2,6 @@
 //! taken or refused for good, and the registry moves past them.
 
 mod all;
-mod backoff;
 mod buffer;
 mod bulk;
 mod bulk_reply;
@@ -15,7 +14,6 @@ mod posting;
 mod secure;
 mod shown;
 
-pub(crate) use backoff::Backoff;
 #[cfg(feature = "kafka")]
 pub(crate) use bulk_reply::shortened;
 
@@ -32,6 +30,7 @@ pub use shown::shown_url;
 
 use std::path::PathBuf;
 
+use crate::dead_letter::Rejection;
 use crate::event::Event;
 
 /// Takes batches of events.
@@ -97,17 +96,6 @@ pub struct Delivery {
     pub retries: u64,
     /// Events refused for good.
     pub rejected: Vec<Rejection>,
-}
-
-/// One event that the sink will never take.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejection {
-    /// Its index in the batch.
-    pub event_index: usize,
-    /// The sink's status for it.
-    pub status: u16,
-    /// The sink's reason, shortened.
-    pub reason: String,
 }
 
 /// Why a batch was not delivered. None of its events counts as delivered then.

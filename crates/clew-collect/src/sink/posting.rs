@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::backoff::Backoff;
 use super::bulk_reply::{Fate, shortened};
 use super::courier::{Address, Courier, Exchange, Reply};
 use super::shown::shown_url;
-use super::{Delivery, Rejection, SinkError};
+use super::{Delivery, SinkError};
+use crate::backoff::Backoff;
+use crate::dead_letter::Rejection;
 use crate::event::Event;
 use crate::stop::StopToken;
 use crate::tls::ClientTls;

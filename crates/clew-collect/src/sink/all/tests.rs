@@ -1,5 +1,5 @@
-use super::super::Rejection;
 use super::*;
+use crate::dead_letter::Rejection;
 use crate::event::OutputSet;
 
 struct Answers(Delivery);

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use clew_platform::{RealDisk, SimDisk};
 
 use super::*;
+use crate::dead_letter::Rejection;
 use crate::event::EpochMillis;
-use crate::sink::Rejection;
 
 /// Tells what it is given, takes it when it is let, and refuses documents that say so, having been sent them twice.
 struct Gate {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+/// The pauses of one who tries again and again.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     first: Duration,

@@ -1,0 +1,7 @@
+//! What was meant where a name is none.
+
+/// The nearest of the names that are known; an empty one where none is.
+pub(crate) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
+    let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
+    names.iter().min_by_key(distance).copied().unwrap_or("")
+}
