@@ -11,6 +11,22 @@ use crate::http::suggestion::did_you_mean;
 /// Numbers that OpenSearch reads with 64 bits, and tells so of those that are none.
 const LONG: [&str; 3] = ["version", "if_seq_no", "if_primary_term"];
 
+/// The names of parameters that say a query in words, and how it is read; and more.
+macro_rules! of_worded_queries {
+    ($($more:literal),* $(,)?) => {
+        &[
+            "q",
+            "df",
+            "default_operator",
+            "analyzer",
+            "analyze_wildcard",
+            "lenient",
+            $($more),*
+        ]
+    };
+}
+pub(crate) use of_worded_queries;
+
 /// Decoded `name=value` pairs. A name without value has the empty value.
 #[derive(Debug, Default)]
 pub struct Params {

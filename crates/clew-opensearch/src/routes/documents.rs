@@ -2,6 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use crate::documents::{bulk, by_query, document, document_write, mget};
+use crate::http::params::of_worded_queries;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -108,7 +109,7 @@ const GET_DOCUMENT: &[&str] = &[
 /// What every write by query takes, and more.
 macro_rules! of_writes_by_query {
     ($($more:literal),*) => {
-        &[
+        of_worded_queries![
             "conflicts",
             "from",
             "max_docs",
@@ -122,12 +123,6 @@ macro_rules! of_writes_by_query {
             "wait_for_completion",
             "requests_per_second",
             "require_alias",
-            "q",
-            "df",
-            "default_operator",
-            "analyzer",
-            "analyze_wildcard",
-            "lenient",
             "routing",
             "preference",
             "request_cache",

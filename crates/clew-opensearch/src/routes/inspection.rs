@@ -3,6 +3,7 @@
 use super::endpoint::{Group, endpoint};
 use super::params::SEARCH;
 use crate::documents::term_vectors;
+use crate::http::params::of_worded_queries;
 use crate::indices::analyze;
 use crate::search;
 use crate::search::validate;
@@ -89,31 +90,19 @@ pub(super) const GROUPS: &[Group] = &[
     },
 ];
 
-const VALIDATE: &[&str] = &[
+const VALIDATE: &[&str] = of_worded_queries![
     "after_glsn",
     "explain",
     "rewrite",
     "all_shards",
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "analyze_wildcard",
-    "lenient",
     "expand_wildcards",
     "ignore_unavailable",
     "ignore_throttled",
     "allow_no_indices",
 ];
 
-const EXPLAIN: &[&str] = &[
+const EXPLAIN: &[&str] = of_worded_queries![
     "after_glsn",
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "analyze_wildcard",
-    "lenient",
     "routing",
     "preference",
     "stored_fields",

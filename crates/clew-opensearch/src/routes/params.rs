@@ -1,5 +1,7 @@
 //! Lists of URI parameters that endpoints of several areas take.
 
+use crate::http::params::of_worded_queries;
+
 /// What every endpoint takes.
 pub(crate) const COMMON_PARAMS: &[&str] = &[
     "pretty",
@@ -75,14 +77,8 @@ pub(super) const MAINTENANCE: &[&str] = &[
 /// What every search takes, and more.
 macro_rules! of_searches {
     ($($more:literal),*) => {
-        &[
+        of_worded_queries![
             "after_glsn",
-            "q",
-            "df",
-            "default_operator",
-            "analyzer",
-            "analyze_wildcard",
-            "lenient",
             "from",
             "size",
             "sort",

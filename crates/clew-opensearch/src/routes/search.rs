@@ -2,6 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::{ASYNCHRONOUS_SEARCH, SEARCH};
+use crate::http::params::of_worded_queries;
 use crate::indices::field_caps;
 use crate::live::{changes, recall};
 use crate::search;
@@ -164,14 +165,8 @@ const FIELD_CAPS: &[&str] = &[
     "after_glsn",
 ];
 
-const COUNT: &[&str] = &[
+const COUNT: &[&str] = of_worded_queries![
     "after_glsn",
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "analyze_wildcard",
-    "lenient",
     "min_score",
     "terminate_after",
     "routing",

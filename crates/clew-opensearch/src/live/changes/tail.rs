@@ -20,18 +20,13 @@ use super::{readable, write_change};
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
 use crate::http::metrics::OpenTail;
+use crate::http::params::of_worded_queries;
 use crate::http::reply::Reply;
 use crate::search::validate::query_of;
 use crate::state::call::Call;
 
 /// The URI parameters of `_tail`.
-pub(crate) const PARAMS: &[&str] = &[
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "analyze_wildcard",
-    "lenient",
+pub(crate) const PARAMS: &[&str] = of_worded_queries![
     "from",
     "_source",
     "expand_wildcards",

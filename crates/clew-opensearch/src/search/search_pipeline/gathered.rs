@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::http::error::ApiError;
-use crate::http::params::Params;
+use crate::http::params::{Params, of_worded_queries};
 use crate::search::uri_query::{min_score_of_params, query_of_params};
 
 /// Whole numbers.
@@ -12,16 +12,7 @@ const NUMBERS: [&str; 3] = ["from", "size", "terminate_after"];
 /// Truth values.
 const FLAGS: [&str; 4] = ["explain", "version", "seq_no_primary_term", "track_scores"];
 /// The others, of which some belong to `q`.
-const OTHERS: [&str; 8] = [
-    "q",
-    "df",
-    "default_operator",
-    "analyzer",
-    "lenient",
-    "analyze_wildcard",
-    "track_total_hits",
-    "min_score",
-];
+const OTHERS: &[&str] = of_worded_queries!["track_total_hits", "min_score"];
 
 /// Writes parameters into a body, which is an object; gives those that are left.
 pub(super) fn into_body(params: &Params, body: &mut Value) -> Result<Params, ApiError> {
@@ -45,7 +36,7 @@ pub(super) fn into_body(params: &Params, body: &mut Value) -> Result<Params, Api
         body["min_score"] = json!(score);
     }
     Ok(params.without(|name| {
-        let lists: [&[&str]; 3] = [&NUMBERS, &FLAGS, &OTHERS];
+        let lists: [&[&str]; 3] = [&NUMBERS, &FLAGS, OTHERS];
         lists.iter().any(|list| list.contains(&name))
     }))
 }
