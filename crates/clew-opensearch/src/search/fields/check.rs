@@ -4,7 +4,7 @@ use clew_engine::Index;
 use clew_query::refusal_of_text;
 use clew_schema::{FieldKind, FloatKind, MappedField, RangeKind};
 
-use super::{FieldList, FieldsForm, Wanted, is_completed, is_metadata};
+use super::{FieldList, FieldsForm, Wanted, is_metadata};
 use crate::http::error::ApiError;
 use crate::search::guard::limit;
 
@@ -125,54 +125,70 @@ fn refusal_of_column(field: &MappedField, wanted: &Wanted) -> Option<String> {
     if let Some(reason) = field.refusal_of_root() {
         return Some(reason);
     }
-    // The format is read before the column, of bytes after it.
-    let is_bytes = matches!(field.kind, FieldKind::Binary { .. });
-    let of_format = (wanted.format.is_some() && has_own_form(field))
-        .then(|| format!("Field [{name}] of type [{kind}] does not support custom formats"));
-    let (early, late) = match is_bytes {
-        true => (None, of_format),
-        false => (of_format, None),
+    let of_format = || {
+        let reason = || format!("Field [{name}] of type [{kind}] does not support custom formats");
+        wanted.format.is_some().then(reason)
     };
-    early
-        .or_else(|| field.refusal_without_column())
-        .or_else(|| without_values(field, name))
-        .or(late)
-}
-
-/// Why a field whose type is never kept in columns of values has none.
-fn without_values(field: &MappedField, name: &str) -> Option<String> {
-    let kind = field.kind.type_name();
-    if is_completed(field) {
-        return Some(format!(
-            "Fielddata is not supported on field [{name}] of type [{kind}]"
-        ));
+    let of_column = || field.refusal_without_column();
+    match ColumnForm::of(&field.kind) {
+        ColumnForm::Formatted => of_column(),
+        ColumnForm::Plain => of_format().or_else(of_column),
+        ColumnForm::Bytes => of_column().or_else(of_format),
+        ColumnForm::Features => of_format().or_else(of_column).or_else(|| {
+            let reason = "fields do not support sorting, scripting or aggregating";
+            Some(format!("[{kind}] {reason}"))
+        }),
+        ColumnForm::Completions => of_format().or_else(of_column).or_else(|| {
+            Some(format!(
+                "Fielddata is not supported on field [{name}] of type [{kind}]"
+            ))
+        }),
     }
-    is_feature(field)
-        .then(|| format!("[{kind}] fields do not support sorting, scripting or aggregating"))
 }
 
-fn is_feature(field: &MappedField) -> bool {
-    matches!(
-        field.kind,
-        FieldKind::RankFeatures | FieldKind::Float(FloatKind::RankFeature)
-    )
+/// What a column of a kind of field makes of a format, and what is told where there is no such column.
+enum ColumnForm {
+    /// Its values are written as a format says.
+    Formatted,
+    /// Its values have one form. That is told before the column is looked for.
+    Plain,
+    /// The same, told after that.
+    Bytes,
+    /// There is none, whatever the mapping says of the field; as of those below.
+    Features,
+    /// Completions.
+    Completions,
 }
 
-/// Whether values are written in the one form that their type has.
-fn has_own_form(field: &MappedField) -> bool {
-    let is_single = matches!(
-        field.kind,
-        FieldKind::Keyword { .. }
-            | FieldKind::Ip
+impl ColumnForm {
+    fn of(kind: &FieldKind) -> Self {
+        match kind {
+            FieldKind::Float(FloatKind::RankFeature) | FieldKind::RankFeatures => {
+                ColumnForm::Features
+            }
+            FieldKind::Completion(_) => ColumnForm::Completions,
+            FieldKind::Binary { .. } => ColumnForm::Bytes,
+            FieldKind::Range {
+                kind: RangeKind::Date,
+                ..
+            }
+            | FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Date { .. }
+            | FieldKind::DateNanos { .. }
+            | FieldKind::Constant { .. }
+            | FieldKind::Percolator
+            | FieldKind::Vector(_)
+            | FieldKind::SparseVector => ColumnForm::Formatted,
+            FieldKind::Text { .. }
+            | FieldKind::Keyword { .. }
             | FieldKind::Boolean
-            | FieldKind::GeoPoint
-            | FieldKind::Binary { .. }
-            | FieldKind::Text { .. }
+            | FieldKind::Range { .. }
             | FieldKind::Flat
-            | FieldKind::GeoShape
-            | FieldKind::Completion(_)
-    );
-    let is_range =
-        matches!(&field.kind, FieldKind::Range { kind, .. } if !matches!(kind, RangeKind::Date));
-    is_single || is_range || is_feature(field)
+            | FieldKind::Ip
+            | FieldKind::GeoPoint
+            | FieldKind::GeoShape => ColumnForm::Plain,
+        }
+    }
 }
