@@ -161,9 +161,11 @@ impl Api {
 
     /// An account for a request that begins now, if it is to have one.
     pub(crate) fn account(&self, headers: &HeaderMap) -> Option<Arc<Spent>> {
-        let header = |name: &str| headers.get(name)?.to_str().ok();
-        let is_traced = headers.contains_key(&TRACE_PARENT);
-        let parent = is_traced.then(|| TraceParent::of(header)).flatten();
+        let parent = headers.get(&TRACE_PARENT).and_then(|parent| {
+            let state = headers.get("tracestate");
+            let state = state.and_then(|state| state.to_str().ok());
+            TraceParent::read(parent.to_str().ok()?, state)
+        });
         let tells = self.engine.tells_slow() || self.cluster_settings.tells_slow();
         Spent::of_request(parent, self.options.tracer.as_ref(), tells)
     }
