@@ -16,7 +16,7 @@ use super::settings::JobSettings;
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
 /// Runs the job when it is time, until the server stops.
-pub(crate) async fn run(api: Arc<Api>) {
+pub(crate) async fn run_job(api: Arc<Api>) {
     let stopped = api.stopped();
     tokio::pin!(stopped);
     let mut look = tokio::time::interval(LOOK_EVERY);

@@ -64,7 +64,7 @@ mod tests;
 
 use attach::{add, change_policy, remove, retry};
 use explain::explain;
-use job::run;
+use job::run_job;
 pub use routes::WING;
 use settings::check as check_settings;
 use store::{delete, get, list, put};

@@ -9,7 +9,7 @@ pub const WING: Wing = Wing {
     groups: GROUPS,
     schemas: include_str!("schemas.json"),
     check_settings: Some(super::check_settings),
-    background: Some(|api| Box::pin(super::run(api))),
+    background: Some(|api| Box::pin(super::run_job(api))),
 };
 
 const GROUPS: &[Group] = &[

@@ -6,7 +6,7 @@ use super::structured::text_of;
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure, FailureKind};
 use crate::members::{flag, optional, text};
-use crate::text::{self, Found, KeyKind};
+use crate::text::{self, KeyKind, KeySpans};
 
 /// The step: `%{a} - %{b}`.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Dissect {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
-        let mut found = Found::new();
+        let mut found = KeySpans::new();
         if !self.pattern.cut_at_each(&line, &mut found) {
             return Err(Failure {
                 kind: FailureKind::NoMatch,

@@ -35,7 +35,7 @@ pub(crate) enum KeyKind {
 }
 
 /// What the keys found, in their order. Used again from line to line.
-pub(crate) type Found = Vec<Span>;
+pub(crate) type KeySpans = Vec<Span>;
 
 impl Dissect {
     /// Reads a pattern; nothing if it is none.
@@ -75,7 +75,7 @@ impl Dissect {
     }
 
     /// What each key finds; false, with nothing of use found, where the line is not as the pattern.
-    pub(crate) fn cut(&self, line: &str, found: &mut Found) -> bool {
+    pub(crate) fn cut(&self, line: &str, found: &mut KeySpans) -> bool {
         found.clear();
         let bytes = line.as_bytes();
         if bytes.len() > TEXT_BYTES_MAX || !self.start.begins(bytes) {
@@ -102,7 +102,7 @@ impl Dissect {
 
     /// As [`Dissect::cut`], but as OpenSearch does it: where the text behind a key comes several times and is not passed over,
     /// each time is a key more with an empty value, whatever stands behind that key; what follows the last one is left out.
-    pub(crate) fn cut_at_each(&self, line: &str, found: &mut Found) -> bool {
+    pub(crate) fn cut_at_each(&self, line: &str, found: &mut KeySpans) -> bool {
         found.clear();
         let bytes = line.as_bytes();
         let is_longer = self.start.len() < bytes.len() && bytes.len() <= TEXT_BYTES_MAX;
@@ -180,9 +180,9 @@ mod tests {
     /// The values, put together with `|`, of a line that is cut in the one way or the other.
     fn cut(pattern: &str, line: &str) -> [Option<String>; 2] {
         let pattern = Dissect::parse(pattern).unwrap();
-        let mut found = Found::new();
+        let mut found = KeySpans::new();
         [Dissect::cut, Dissect::cut_at_each].map(|cut| {
-            let values = |found: &Found| {
+            let values = |found: &KeySpans| {
                 let values: Vec<&str> = found.iter().map(|span| span.of(line)).collect();
                 values.join("|")
             };

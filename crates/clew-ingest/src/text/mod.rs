@@ -16,7 +16,7 @@ mod zones;
 pub(crate) use civil::ISO_BYTES;
 pub use civil::{Civil, IsoTimes, SECOND_BYTES, Times, short_month};
 pub(crate) use csv::{Cell, Csv};
-pub(crate) use dissect::{Dissect, Found, Key, KeyKind};
+pub(crate) use dissect::{Dissect, Key, KeyKind, KeySpans};
 pub(crate) use json::{Member, any_item, is_json, members};
 pub(crate) use moment::Moment;
 pub(crate) use months::Months;

@@ -96,7 +96,7 @@ impl Drop for SymbolUse {
 
 /// What addresses of the program are.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundFrames {
     /// Where the program begins, as its file counts.
     pub(super) first: u64,
     /// Of each address the function, and before it those that were inlined into it, the innermost first.
@@ -107,7 +107,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// When the program's symbols cannot be read, in words.
-pub(super) fn find(offsets: Vec<u64>) -> Result<Found, String> {
+pub(super) fn find(offsets: Vec<u64>) -> Result<FoundFrames, String> {
     KEEPER.find(offsets)
 }
 
@@ -115,7 +115,7 @@ pub(super) fn find(offsets: Vec<u64>) -> Result<Found, String> {
 #[derive(Debug)]
 struct Question {
     offsets: Vec<u64>,
-    answered: Sender<Result<Found, String>>,
+    answered: Sender<Result<FoundFrames, String>>,
 }
 
 /// Who has the symbols.
@@ -205,7 +205,7 @@ impl Keeper {
         }
     }
 
-    fn find(&'static self, offsets: Vec<u64>) -> Result<Found, String> {
+    fn find(&'static self, offsets: Vec<u64>) -> Result<FoundFrames, String> {
         // Nobody lets go of the symbols meanwhile.
         let _use = SymbolUse::unbooked(self);
         let (answered, answer) = mpsc::channel();
@@ -271,7 +271,7 @@ impl Keeper {
         let context = symbols.context()?;
         let find = |offsets: &[u64]| {
             let at = |offset: &u64| symbols.frames(&context, offset.wrapping_add(first));
-            Ok(Found {
+            Ok(FoundFrames {
                 first,
                 places: offsets.iter().map(at).collect(),
             })
@@ -283,7 +283,7 @@ impl Keeper {
     fn answer(
         &self,
         asked: &Receiver<Question>,
-        find: impl Fn(&[u64]) -> Result<Found, String>,
+        find: impl Fn(&[u64]) -> Result<FoundFrames, String>,
     ) -> Option<Ended> {
         loop {
             match next_question(asked, self.kept_for) {

@@ -14,11 +14,11 @@ const NESTING_MAX: usize = 16;
 
 /// A pattern that can read and write.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pattern(pub(super) Vec<Item>);
+pub(super) struct Pattern(pub(super) Vec<PatternItem>);
 
 /// A part of a pattern.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Item {
+pub(super) enum PatternItem {
     Literal(String),
     Part {
         letter: char,
@@ -26,7 +26,7 @@ pub(super) enum Item {
     },
     /// A part of a second in one digit to nine, written in three: what formats with names have.
     Fraction,
-    Optional(Vec<Item>),
+    Optional(Vec<PatternItem>),
 }
 
 /// The patterns by which formats that have names read; they write by [`written`].
@@ -139,7 +139,7 @@ impl Pattern {
         }
         let characters: Vec<char> = pattern.chars().collect();
         // Each open bracket holds the items before it.
-        let mut open: Vec<Vec<Item>> = Vec::new();
+        let mut open: Vec<Vec<PatternItem>> = Vec::new();
         let mut items = Vec::new();
         let mut at = 0;
         while let Some(&character) = characters.get(at) {
@@ -167,7 +167,7 @@ impl Pattern {
                         .pop()
                         .ok_or("Pattern invalid as it contains ] without previous [")?;
                     let inside = std::mem::replace(&mut items, before);
-                    items.push(Item::Optional(inside));
+                    items.push(PatternItem::Optional(inside));
                     at += 1;
                     continue;
                 }
@@ -179,7 +179,7 @@ impl Pattern {
                     if matches!(letter, 'Q' | 'q') && width > 3 {
                         return Err(format!("Too many pattern letters: {letter}"));
                     }
-                    items.push(Item::Part { letter, width });
+                    items.push(PatternItem::Part { letter, width });
                 }
                 '{' | '}' | '#' => {
                     return Err(format!(
@@ -193,7 +193,7 @@ impl Pattern {
         // As in Java, an open bracket may stay open.
         while let Some(before) = open.pop() {
             let inside = std::mem::replace(&mut items, before);
-            items.push(Item::Optional(inside));
+            items.push(PatternItem::Optional(inside));
         }
         Ok(Pattern(items))
     }
@@ -212,12 +212,12 @@ impl Pattern {
     }
 }
 
-fn set_fractions(items: &mut [Item]) {
+fn set_fractions(items: &mut [PatternItem]) {
     for item in items {
         match item {
-            Item::Part { letter: 'S', .. } => *item = Item::Fraction,
-            Item::Optional(inside) => set_fractions(inside),
-            Item::Literal(_) | Item::Part { .. } | Item::Fraction => {}
+            PatternItem::Part { letter: 'S', .. } => *item = PatternItem::Fraction,
+            PatternItem::Optional(inside) => set_fractions(inside),
+            PatternItem::Literal(_) | PatternItem::Part { .. } | PatternItem::Fraction => {}
         }
     }
 }
@@ -243,37 +243,41 @@ fn quoted(from: &[char]) -> Result<(String, usize), String> {
     }
 }
 
-fn push_literal(items: &mut Vec<Item>, text: &str) {
+fn push_literal(items: &mut Vec<PatternItem>, text: &str) {
     match items.last_mut() {
-        Some(Item::Literal(before)) => before.push_str(text),
-        _ => items.push(Item::Literal(text.to_string())),
+        Some(PatternItem::Literal(before)) => before.push_str(text),
+        _ => items.push(PatternItem::Literal(text.to_string())),
     }
 }
 
-fn read_items(items: &[Item], reader: &mut DateReader<'_>, fields: &mut Fields) -> Option<()> {
+fn read_items(
+    items: &[PatternItem],
+    reader: &mut DateReader<'_>,
+    fields: &mut Fields,
+) -> Option<()> {
     (0..items.len()).try_for_each(|index| read_item(items.get(index..)?, reader, fields))
 }
 
 /// Reads the first of some items.
 pub(super) fn read_item(
-    items: &[Item],
+    items: &[PatternItem],
     reader: &mut DateReader<'_>,
     fields: &mut Fields,
 ) -> Option<()> {
     match items.first()? {
-        Item::Literal(text) => {
+        PatternItem::Literal(text) => {
             if !reader.take_text(text) {
                 return None;
             }
         }
-        Item::Optional(inside) => {
+        PatternItem::Optional(inside) => {
             let before = reader.clone();
             if read_items(inside, reader, fields).is_none() {
                 *reader = before;
             }
         }
-        Item::Fraction => fields.nanos = Some(reader.fraction(1, 9)?),
-        Item::Part { letter, width } => {
+        PatternItem::Fraction => fields.nanos = Some(reader.fraction(1, 9)?),
+        PatternItem::Part { letter, width } => {
             // A number right before another one must not swallow its digits.
             let fixed = is_before_number(items);
             read_part(*letter, *width, fixed, reader, fields)?;
@@ -283,10 +287,10 @@ pub(super) fn read_item(
 }
 
 /// Whether the first of some items stands right before a number.
-pub(super) fn is_before_number(items: &[Item]) -> bool {
+pub(super) fn is_before_number(items: &[PatternItem]) -> bool {
     matches!(
         items.get(1),
-        Some(Item::Part { letter, .. }) if "yuYMdDweHhmsS".contains(*letter)
+        Some(PatternItem::Part { letter, .. }) if "yuYMdDweHhmsS".contains(*letter)
     )
 }
 
@@ -424,13 +428,15 @@ impl Moment {
     }
 }
 
-fn write_items(items: &[Item], moment: &Moment, out: &mut String) {
+fn write_items(items: &[PatternItem], moment: &Moment, out: &mut String) {
     for item in items {
         match item {
-            Item::Literal(text) => out.push_str(text),
-            Item::Optional(inside) => write_items(inside, moment, out),
-            Item::Fraction => out.push_str(&write_part('S', 3, moment)),
-            Item::Part { letter, width } => out.push_str(&write_part(*letter, *width, moment)),
+            PatternItem::Literal(text) => out.push_str(text),
+            PatternItem::Optional(inside) => write_items(inside, moment, out),
+            PatternItem::Fraction => out.push_str(&write_part('S', 3, moment)),
+            PatternItem::Part { letter, width } => {
+                out.push_str(&write_part(*letter, *width, moment))
+            }
         }
     }
 }

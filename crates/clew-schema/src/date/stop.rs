@@ -1,7 +1,7 @@
 //! Where the reading of a text stops that is no date of a format.
 
 use super::civil::{DateReader, Fields};
-use super::pattern::{Item, Pattern, is_before_number, read_item};
+use super::pattern::{Pattern, PatternItem, is_before_number, read_item};
 use super::{Alternative, DateFormat, iso};
 
 /// Where it stops, in units of UTF-16.
@@ -58,7 +58,7 @@ fn read_on(pattern: &Pattern, reader: &mut DateReader<'_>, fields: &mut Fields) 
         let items = pattern.0.get(index..).unwrap_or_default();
         let before = reader.clone();
         let is_too_long = match items.first() {
-            Some(Item::Part {
+            Some(PatternItem::Part {
                 letter: 'y' | 'u',
                 width,
             }) if *width > 2 && !is_before_number(items) => {

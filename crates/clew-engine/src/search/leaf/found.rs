@@ -12,7 +12,7 @@ use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hybrid, SearchRequest};
 
 /// What all queries of one shard share.
-pub(super) struct Part<'a> {
+pub(super) struct ShardQueries<'a> {
     pub(super) target: &'a PinnedShard,
     pub(super) request: &'a SearchRequest,
     /// What answers the clauses that need vectors, before anything else is asked.
@@ -22,7 +22,7 @@ pub(super) struct Part<'a> {
     pub(super) recorder: Option<&'a QueryRecorder>,
 }
 
-impl Part<'_> {
+impl ShardQueries<'_> {
     /// What the shard found for the request's query, and the best of each of the queries that rank
     /// together.
     pub(super) fn found(
@@ -88,7 +88,7 @@ impl Part<'_> {
 
 /// The best documents of each query in one shard.
 fn best_of_each(
-    part: &Part<'_>,
+    part: &ShardQueries<'_>,
     hybrid: &Hybrid,
     vectors: &VectorAnswers,
 ) -> Result<Vec<Vec<ShardHit>>, EngineError> {

@@ -195,7 +195,7 @@ impl Inner {
             threads: Some(&self.pool),
             recorder: recorder.as_ref(),
         };
-        let whole = found::Part {
+        let whole = found::ShardQueries {
             target,
             request,
             stage: knn.stage(now_ms),

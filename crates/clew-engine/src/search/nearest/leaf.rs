@@ -244,7 +244,7 @@ impl Inner {
             if let Some(found) = together.of(target, at).filter(|_| shared) {
                 return Ok(vec![found.clone()]);
             }
-            let asked = Asked {
+            let asked = AskedSegment {
                 request,
                 probes,
                 segment,
@@ -273,7 +273,7 @@ impl Inner {
         &self,
         column: &Column<B>,
         options: &ColumnOptions,
-        (asked, questions): (&Asked<'_>, &[PartQuestion<'_>]),
+        (asked, questions): (&AskedSegment<'_>, &[PartQuestion<'_>]),
     ) -> Result<Vec<SearchOutcome>, EngineError>
     where
         B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
@@ -292,7 +292,7 @@ impl Inner {
     fn search_column<B>(
         &self,
         column: &Column<B>,
-        (asked, questions): (&Asked<'_>, &[PartQuestion<'_>]),
+        (asked, questions): (&AskedSegment<'_>, &[PartQuestion<'_>]),
     ) -> Result<Vec<SearchOutcome>, EngineError>
     where
         B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
@@ -369,7 +369,7 @@ pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usiz
 }
 
 /// What is asked of one segment.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedSegment<'a> {
     pub(super) request: &'a NearestRequest,
     pub(super) probes: &'a [Vec<f32>],
     pub(super) segment: &'a SegmentView,
@@ -378,7 +378,7 @@ pub(super) struct Asked<'a> {
     pub(super) lists: Option<usize>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AskedSegment<'a> {
     pub(super) fn of(&self, question: &PartQuestion<'a>) -> SearchRequest<'a> {
         let range = self.request.range;
         // Behind every place that is nearer than the first allowed.

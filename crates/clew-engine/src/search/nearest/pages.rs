@@ -10,7 +10,7 @@ use clew_schema::{FieldId, FieldKind};
 use clew_vector::{Column, Hit, Pages, SearchOutcome, VectorError};
 use parking_lot::Mutex;
 
-use super::leaf::{Asked, check_all, effort, placed};
+use super::leaf::{AskedSegment, check_all, effort, placed};
 use super::{Found, NearestRequest, Neighbour, ObjectHits, Probes, check, found_bytes, neighbour};
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
@@ -173,7 +173,7 @@ impl Inner {
                 continue;
             };
             unless_stopped()?;
-            let asked = Asked {
+            let asked = AskedSegment {
                 request,
                 probes,
                 segment,

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use clew_engine::Slice;
 use serde_json::{Value, json};
 
-use super::found::Found;
+use super::found::FoundDocument;
 use super::spec::{Job, Verb};
 use crate::http::error::ApiError;
 
@@ -110,7 +110,7 @@ impl Counts {
     }
 
     /// Counts the documents that a page has of each part.
-    pub(super) fn read(&mut self, page: &[Found]) {
+    pub(super) fn read(&mut self, page: &[FoundDocument]) {
         self.done += page.len();
         let before: Vec<u64> = self.slices.iter().map(|slice| slice.total).collect();
         for found in page {

@@ -18,7 +18,7 @@ use crate::search::on_first;
 use crate::state::call::Call;
 
 /// A document as it was found.
-pub(super) struct Found {
+pub(super) struct FoundDocument {
     /// The name of the index that it was found in.
     pub(super) index: Arc<str>,
     /// That very index, where it is one of this node.
@@ -34,7 +34,7 @@ pub(super) struct Found {
 
 /// Documents that are read at once.
 pub(super) struct Page {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundDocument>,
     /// How many there are in all; of the first page alone.
     pub(super) total: Option<u64>,
     /// What could not be looked through, each with its status.
@@ -150,7 +150,7 @@ impl Searches<'_> {
         if let Some(last) = hits.last() {
             self.after = Some(last.sort.clone());
         }
-        let found = hits.into_iter().map(|hit| Found {
+        let found = hits.into_iter().map(|hit| FoundDocument {
             index: hit.index.name().into(),
             found_in: Some(hit.index),
             id: hit.id,

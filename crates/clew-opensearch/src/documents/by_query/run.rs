@@ -14,7 +14,7 @@ use clew_platform::{CancellationToken, stopped, whole_ms};
 use serde_json::{Value, json};
 
 use super::counts::{Counts, status};
-use super::found::{Found, Reading};
+use super::found::{FoundDocument, Reading};
 use super::scripted::Original;
 use super::spec::{Job, Origin, Routing, Target, Verb};
 use crate::documents::write_reply;
@@ -135,12 +135,13 @@ async fn write_all(
 async fn write(
     call: &Arc<Call>,
     job: &Job,
-    hits: &[Found],
+    hits: &[FoundDocument],
     counts: &mut Counts,
 ) -> Result<(), ApiError> {
     let mut outcomes = Vec::new();
     let mut ended = Ok(());
-    let parts: Vec<&[Found]> = parts(hits, |hit: &Found| hit.source.len()).collect();
+    let parts: Vec<&[FoundDocument]> =
+        parts(hits, |hit: &FoundDocument| hit.source.len()).collect();
     for part in parts {
         if cancelled().is_some() {
             break;
@@ -180,9 +181,9 @@ fn parts<T>(hits: &[T], bytes_of: impl Fn(&T) -> usize) -> impl Iterator<Item = 
 async fn write_part<'h>(
     call: &Arc<Call>,
     job: &Job,
-    hits: &'h [Found],
+    hits: &'h [FoundDocument],
     counts: &mut Counts,
-) -> Result<(Vec<&'h Found>, WriteOutcome), ApiError> {
+) -> Result<(Vec<&'h FoundDocument>, WriteOutcome), ApiError> {
     let each = hits.iter();
     let asked: Vec<(Original, WriteOperation)> = each
         .map(|hit| (Original::of(job, hit), operation(job, hit)))
@@ -237,7 +238,7 @@ async fn write_part<'h>(
 
 /// The indexes that documents are written back to. By its name alone one that was made anew meanwhile would be written to:
 /// it may have documents of the same ids and sequence numbers, and one that is missing would be made.
-fn found_in(job: &Job, hits: &[Found]) -> BTreeMap<String, Arc<Index>> {
+fn found_in(job: &Job, hits: &[FoundDocument]) -> BTreeMap<String, Arc<Index>> {
     match &job.verb {
         Verb::Copy(_) => BTreeMap::new(),
         Verb::Update | Verb::Delete => {
@@ -251,7 +252,7 @@ fn found_in(job: &Job, hits: &[Found]) -> BTreeMap<String, Arc<Index>> {
 fn count(
     call: &Call,
     job: &Job,
-    (hits, outcome): (Vec<&Found>, &WriteOutcome),
+    (hits, outcome): (Vec<&FoundDocument>, &WriteOutcome),
     counts: &mut Counts,
 ) {
     let copies = matches!(job.verb, Verb::Copy(_));
@@ -270,7 +271,7 @@ fn count(
     }
 }
 
-fn refused(call: &Call, job: &Job, hit: &Found, error: &EngineError, counts: &mut Counts) {
+fn refused(call: &Call, job: &Job, hit: &FoundDocument, error: &EngineError, counts: &mut Counts) {
     let routing = routing(job, hit);
     let whose = (index_of(job, hit), routing.as_deref(), Some(&*hit.id));
     let error = write_reply::refused(call, whose, error);
@@ -282,7 +283,7 @@ fn refused(call: &Call, job: &Job, hit: &Found, error: &EngineError, counts: &mu
     failed(job, hit, &error, counts);
 }
 
-fn failed(job: &Job, hit: &Found, error: &ApiError, counts: &mut Counts) {
+fn failed(job: &Job, hit: &FoundDocument, error: &ApiError, counts: &mut Counts) {
     counts.fail(error.status(), || {
         json!({
             "index": index_of(job, hit),
@@ -294,14 +295,14 @@ fn failed(job: &Job, hit: &Found, error: &ApiError, counts: &mut Counts) {
 }
 
 /// Where a document of the search is written to.
-fn index_of<'a>(job: &'a Job, hit: &'a Found) -> &'a str {
+fn index_of<'a>(job: &'a Job, hit: &'a FoundDocument) -> &'a str {
     match &job.verb {
         Verb::Copy(target) => target.index.as_str(),
         Verb::Update | Verb::Delete => &hit.index,
     }
 }
 
-fn operation(job: &Job, hit: &Found) -> WriteOperation {
+fn operation(job: &Job, hit: &FoundDocument) -> WriteOperation {
     let here = Some(Condition::At {
         seq_no: hit.seq_no,
         primary_term: PRIMARY_TERM,
@@ -339,7 +340,7 @@ fn operation(job: &Job, hit: &Found) -> WriteOperation {
     }
 }
 
-fn kept_source(job: &Job, hit: &Found) -> Bytes {
+fn kept_source(job: &Job, hit: &FoundDocument) -> Bytes {
     let source = hit.source.clone();
     match &job.verb {
         Verb::Copy(target) if target.kept != SourceFilter::All => {
@@ -351,7 +352,7 @@ fn kept_source(job: &Job, hit: &Found) -> Bytes {
     }
 }
 
-fn routing(job: &Job, hit: &Found) -> Option<String> {
+fn routing(job: &Job, hit: &FoundDocument) -> Option<String> {
     match &job.verb {
         Verb::Copy(Target {
             routing: Routing::Discard,

@@ -7,7 +7,7 @@ use clew_engine::{Action, WriteOperation};
 use clew_query::{Script, ScriptError, ScriptPurpose};
 use serde_json::{Map, Value, json};
 
-use super::found::Found;
+use super::found::FoundDocument;
 use super::spec::{Job, Verb};
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
@@ -36,7 +36,7 @@ pub(super) struct Original {
 }
 
 impl Original {
-    pub(super) fn of(job: &Job, found: &Found) -> Self {
+    pub(super) fn of(job: &Job, found: &FoundDocument) -> Self {
         Original {
             index: found.index.clone(),
             id: found.id.clone(),

@@ -29,7 +29,7 @@ use conditions::{asks_for_items, never_holds, written};
 use file_path::give_path;
 use grok::over_lines;
 use outputs::output;
-use syntax::{Condition, Item, Plugin, parse};
+use syntax::{Condition, Plugin, SectionPart, parse};
 
 /// Converts a pipeline.
 pub(super) fn convert(
@@ -75,11 +75,11 @@ pub(super) fn convert(
 /// What is done with each plugin, and under which condition.
 type Done<'d> = dyn FnMut(Plugin, Option<&Value>, &mut Told) + 'd;
 
-fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut Done<'_>) {
+fn each(items: Vec<SectionPart>, condition: Option<&Value>, told: &mut Told, done: &mut Done<'_>) {
     for item in items {
         match item {
-            Item::Plugin(plugin) => done(plugin, condition, told),
-            Item::Branches(branches) => {
+            SectionPart::Plugin(plugin) => done(plugin, condition, told),
+            SectionPart::Branches(branches) => {
                 for (all, items) in arms(branches, condition, told) {
                     each(items, all.as_ref(), told, done);
                 }
@@ -89,11 +89,16 @@ fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut
 }
 
 /// What filters become.
-fn filters(items: Vec<Item>, condition: Option<&Value>, out: &mut Vec<Value>, told: &mut Told) {
+fn filters(
+    items: Vec<SectionPart>,
+    condition: Option<&Value>,
+    out: &mut Vec<Value>,
+    told: &mut Told,
+) {
     for item in items {
         match item {
-            Item::Plugin(plugin) => filters::convert(plugin, condition, out, told),
-            Item::Branches(branches) => {
+            SectionPart::Plugin(plugin) => filters::convert(plugin, condition, out, told),
+            SectionPart::Branches(branches) => {
                 let mut taken = Vec::new();
                 for (all, items) in arms(branches, condition, told) {
                     let first = out.len();
@@ -108,10 +113,10 @@ fn filters(items: Vec<Item>, condition: Option<&Value>, out: &mut Vec<Value>, to
 
 /// Branches, each with what has to hold for it: its own condition, and none of those before it.
 fn arms(
-    branches: Vec<(Option<Condition>, Vec<Item>)>,
+    branches: Vec<(Option<Condition>, Vec<SectionPart>)>,
     condition: Option<&Value>,
     told: &mut Told,
-) -> Vec<(Option<Value>, Vec<Item>)> {
+) -> Vec<(Option<Value>, Vec<SectionPart>)> {
     let mut before: Vec<Value> = condition.cloned().into_iter().collect();
     let mut arms = Vec::new();
     for (own, items) in branches {
@@ -140,10 +145,10 @@ fn arms(
 }
 
 /// The line of the first plugin among items.
-fn first_line(items: &[Item]) -> Option<usize> {
+fn first_line(items: &[SectionPart]) -> Option<usize> {
     items.iter().find_map(|item| match item {
-        Item::Plugin(plugin) => Some(plugin.line),
-        Item::Branches(branches) => branches.iter().find_map(|(_, items)| first_line(items)),
+        SectionPart::Plugin(plugin) => Some(plugin.line),
+        SectionPart::Branches(branches) => branches.iter().find_map(|(_, items)| first_line(items)),
     })
 }
 

@@ -10,10 +10,10 @@ const JOINS_MAX: usize = 8;
 
 /// A part of a section.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item {
+pub(super) enum SectionPart {
     Plugin(Plugin),
     /// What is done when conditions hold, of which the first that does counts; the last may have none.
-    Branches(Vec<(Option<Condition>, Vec<Item>)>),
+    Branches(Vec<(Option<Condition>, Vec<SectionPart>)>),
 }
 
 /// A plugin with its settings.
@@ -48,7 +48,7 @@ pub(super) enum Operand {
 pub(super) type Wrong = (usize, String);
 
 /// Reads a pipeline: its sections in their order.
-pub(super) fn parse(text: &str) -> Result<Vec<(String, Vec<Item>)>, Wrong> {
+pub(super) fn parse(text: &str) -> Result<Vec<(String, Vec<SectionPart>)>, Wrong> {
     let mut reader = Reader {
         text,
         at: 0,
@@ -149,14 +149,14 @@ impl<'t> Reader<'t> {
     }
 
     /// Plugins and branches up to the end of what they are in.
-    fn items(&mut self, depth: usize) -> Result<Vec<Item>, Wrong> {
+    fn items(&mut self, depth: usize) -> Result<Vec<SectionPart>, Wrong> {
         if depth > DEPTH_MAX {
             return Err(self.wrong("too much is inside each other"));
         }
         let mut items = Vec::new();
         while !self.takes("}") {
             if !self.takes_word("if") {
-                items.push(Item::Plugin(self.plugin(depth)?));
+                items.push(SectionPart::Plugin(self.plugin(depth)?));
                 continue;
             }
             let mut branches = vec![self.branch(depth)?];
@@ -169,12 +169,12 @@ impl<'t> Reader<'t> {
                 branches.push((None, self.items(depth + 1)?));
                 break;
             }
-            items.push(Item::Branches(branches));
+            items.push(SectionPart::Branches(branches));
         }
         Ok(items)
     }
 
-    fn branch(&mut self, depth: usize) -> Result<(Option<Condition>, Vec<Item>), Wrong> {
+    fn branch(&mut self, depth: usize) -> Result<(Option<Condition>, Vec<SectionPart>), Wrong> {
         let condition = self.any_of(depth)?;
         self.expect("{")?;
         Ok((Some(condition), self.items(depth + 1)?))

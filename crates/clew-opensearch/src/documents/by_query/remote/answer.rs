@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::documents::by_query::found::{Found, Page};
+use crate::documents::by_query::found::{FoundDocument, Page};
 use crate::documents::by_query::spec::PAGE_MAX;
 use crate::http::error::{ApiError, Cause};
 
@@ -185,7 +185,7 @@ pub(super) fn scrolled(answer: &Bytes) -> Result<Scrolled, ApiError> {
             let reason = format!("[{index}][{}] didn't store _source", hit.id);
             return Err(ApiError::illegal_argument(reason));
         };
-        found.push(Found {
+        found.push(FoundDocument {
             index: index.clone(),
             found_in: None,
             id: hit.id,

@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use self::place::Place;
+use self::place::ClusterPlace;
 pub(super) use self::scroll::Scroll;
 use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
@@ -42,7 +42,7 @@ const KEPT: Duration = Duration::from_secs(300);
 /// Another cluster, and which of its documents are read.
 #[derive(Debug)]
 pub(super) struct Remote {
-    place: Place,
+    place: ClusterPlace,
     username: Option<String>,
     has_password: bool,
     /// With who asks; that is not shown.
@@ -72,7 +72,7 @@ impl Remote {
             let reason = "[host] must be specified to reindex from a remote cluster";
             ApiError::bad_request("null_pointer_exception", reason)
         })?;
-        let place = Place::of(host).ok_or_else(|| {
+        let place = ClusterPlace::of(host).ok_or_else(|| {
             ApiError::illegal_argument(format!(
                 "[host] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [{host}]"
             ))
@@ -125,7 +125,7 @@ impl Remote {
 
     /// What is said of it where the job is shown; without its password.
     pub(super) fn described(&self) -> String {
-        let Place {
+        let ClusterPlace {
             scheme,
             host,
             port,

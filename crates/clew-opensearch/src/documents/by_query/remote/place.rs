@@ -4,7 +4,7 @@ use axum::http::Uri;
 
 /// Where another cluster is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ClusterPlace {
     /// `http` or `https`.
     pub(super) scheme: &'static str,
     /// A name or an address; one of the sixth version stands in brackets.
@@ -14,9 +14,9 @@ pub(super) struct Place {
     pub(super) prefix: String,
 }
 
-impl Place {
+impl ClusterPlace {
     /// Reads one that has all that it needs, and nothing besides: neither a login nor a query.
-    pub(super) fn of(text: &str) -> Option<Place> {
+    pub(super) fn of(text: &str) -> Option<ClusterPlace> {
         let address: Uri = text.parse().ok()?;
         let scheme = match address.scheme_str()? {
             "http" => "http",
@@ -28,7 +28,7 @@ impl Place {
             return None;
         }
         let host = address.host().filter(|host| !host.is_empty())?;
-        Some(Place {
+        Some(ClusterPlace {
             scheme,
             host: host.to_string(),
             port: address.port_u16()?,
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_place_has_a_scheme_a_host_and_a_port() {
         let read = |text: &str| {
-            let place = Place::of(text)?;
+            let place = ClusterPlace::of(text)?;
             let root = place.root();
             Some(format!("{root} {}", place.prefix))
         };
