@@ -17,7 +17,6 @@ LOOKS_UP = {
     "clew-collect": {
         "document": {"planned"},
         "feed": {"kafka"},
-        "options": {"input"},
     },
     "clew-vector": {
         "column": {"measure"},

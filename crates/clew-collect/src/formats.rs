@@ -3,7 +3,7 @@
 
 use clew_ingest::{FormatReader, Formats, FoundInText, Times};
 
-use crate::input::{Wrapping, unwrap};
+use crate::frame::{Wrapping, unwrap};
 use crate::parse::{ParserName, Record, first_that_takes, known_names};
 
 /// All formats there are.

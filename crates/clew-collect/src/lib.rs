@@ -39,7 +39,7 @@
 //! # }
 //! ```
 //!
-//! Where lines come from: `input` (files), `feed` (what is sent here), `kafka`. What becomes of them: `parse`, `planned` (processors),
+//! Where lines come from: `input` (files), `feed` (what is sent here), `kafka`. Where each ends: `frame`. What becomes of them: `parse`, `planned` (processors),
 //! `document`, `metadata`. Where they go: `sink`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop
 //! that moves them; `config` reads the file that describes all this, and other shippers' files (`config/import`).
 //!
@@ -74,6 +74,8 @@ mod definition;
 mod spelling;
 
 mod parse;
+
+mod frame;
 
 mod feed;
 
@@ -120,7 +122,8 @@ pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};
 pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed, JournalFeed};
 pub use figures::{FileLag, RunFigures, StageTimes};
-pub use input::{Encoding, Multiline, MultilinePreset, MultilineRule, SkipReason, Wrapping};
+pub use frame::{Encoding, Multiline, MultilinePreset, MultilineRule, Wrapping};
+pub use input::SkipReason;
 #[cfg(feature = "kafka")]
 pub use kafka::KafkaSink;
 pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset};

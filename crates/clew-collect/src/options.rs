@@ -11,7 +11,7 @@ use crate::config::Definition;
 use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::{FeedAddress, FeedOptions};
-use crate::input::{Encoding, Multiline, Wrapping};
+use crate::frame::{Encoding, Multiline, Wrapping};
 use crate::parse::ParserChoice;
 
 /// What the longest line may be given.

@@ -24,8 +24,9 @@ use crate::error::CollectError;
 use crate::event::Batch;
 use crate::figures::StageTimes;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position};
+use crate::frame::Group;
 use crate::input::{
-    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, Watcher, Woken,
+    FileRules, FileSource, Fill, Fleet, FleetOptions, Now, Pass, Patience, Watcher, Woken,
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;

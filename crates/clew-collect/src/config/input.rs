@@ -14,7 +14,7 @@ use super::{
 };
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
-use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
+use crate::frame::{Encoding, Multiline, MultilineRule, Wrapping};
 use crate::options::{FileOptions, StartAt};
 use crate::parse::ParserChoice;
 

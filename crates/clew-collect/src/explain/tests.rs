@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::config::Definition;
 use crate::feed::FeedOptions;
-use crate::input::Wrapping;
+use crate::frame::Wrapping;
 
 fn explain(options: &CollectOptions, bytes: &str) -> Vec<ExplainedEvent> {
     let times = Times::new(jiff::tz::TimeZone::UTC);

@@ -1,7 +1,7 @@
 //! Telling text from everything else that lies in a log folder, by the first bytes.
 
 use super::SkipReason;
-use super::frame::Encoding;
+use crate::frame::Encoding;
 
 /// First bytes that name a format for certain. Gzip and Zstandard are not here: they are read.
 const FORMATS: [(&[u8], &str); 7] = [

@@ -7,7 +7,6 @@ mod admit;
 mod content;
 mod discover;
 mod fleet;
-mod frame;
 mod glob;
 mod own;
 mod rules;
@@ -15,10 +14,7 @@ mod source;
 mod tail;
 mod watch;
 
-pub use frame::{Encoding, Multiline, MultilinePreset, MultilineRule, Wrapping};
-
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
-pub(crate) use frame::{Framing, Group, Rest, Stream, unmarked, unwrap};
 pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;
 pub(crate) use tail::{Fill, Pass, Tail};

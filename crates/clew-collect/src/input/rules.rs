@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::frame::{Encoding, Framing, Group, Joiner, Rest, unmarked};
 use super::glob::path_matches;
 use crate::error::CollectError;
+use crate::frame::{Encoding, Framing, Group, Joiner, Rest, unmarked};
 use crate::options::FileOptions;
 use crate::parse::ParserName;
 

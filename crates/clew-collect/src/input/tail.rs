@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
 use super::rules::{FileRules, SAMPLE_BYTES_MAX};
 use super::source::FileSource;
 use crate::counters::Counters;
@@ -15,6 +14,7 @@ use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
 use crate::file_system::{self, FileId, Stat};
 use crate::fingerprint::{Head, LEAD_BYTES_MAX, Position};
+use crate::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
 use crate::options::Mode;
 use crate::parse::{Fit, ParserChoice, ParserName, choose, tell_choice};
 use crate::registry::Slot;

@@ -6,7 +6,7 @@ use super::{items, processors};
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::{LINE, Notes, Part, bytes, duration_ms, processor, texts};
-use crate::input::Encoding;
+use crate::frame::Encoding;
 
 /// What reads files.
 pub(super) fn file(

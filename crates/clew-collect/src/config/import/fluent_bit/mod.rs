@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::conditions::only_if;
 use super::told::Told;
 use super::{ConfigError, LeftOut, Source, bytes, duration_ms, kafka_clients};
-use crate::input::Encoding;
+use crate::frame::Encoding;
 use filters::filter;
 use joining::{joined, joined_as_before};
 use outputs::output;

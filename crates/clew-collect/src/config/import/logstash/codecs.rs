@@ -11,7 +11,7 @@ use crate::config::import::conditions::parameters;
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
-use crate::input::Encoding;
+use crate::frame::Encoding;
 
 /// What an input's codec becomes: settings of the input, or steps in front of all others.
 pub(super) fn codec(

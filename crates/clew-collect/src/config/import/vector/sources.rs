@@ -7,7 +7,7 @@ use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
 use crate::config::import::{kafka_clients, names_of_container, texts};
-use crate::input::Encoding;
+use crate::frame::Encoding;
 
 /// What a source becomes, and whether its events are lines; `steps` gets what is done with them first.
 pub(super) fn source(
