@@ -16,7 +16,6 @@ CRATES = ROOT / "crates"
 LOOKS_UP = {
     "clew-collect": {
         "document": {"planned"},
-        "feed": {"kafka"},
     },
     "clew-vector": {
         "column": {"measure"},

@@ -39,8 +39,8 @@
 //! # }
 //! ```
 //!
-//! Where lines come from: `input` (files), `feed` (what is sent here), `kafka`. Where each ends: `frame`. What becomes of them: `parse`, `planned` (processors),
-//! `document`, `metadata`. Where they go: `sink`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop
+//! Where lines come from: `input` (files), `feed` (what is sent here, and topics of Kafka). Where each ends: `frame`. What becomes of them:
+//! `parse`, `planned` (processors), `document`, `metadata`. Where they go: `sink`, `kafka`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop
 //! that moves them; `config` reads the file that describes all this, and other shippers' files (`config/import`).
 //!
 //! Deliberately absent: the engine and the servers. Clew itself is one more place to send to.
@@ -77,6 +77,8 @@ mod parse;
 
 mod frame;
 
+mod kafka;
+
 mod feed;
 
 mod options;
@@ -92,8 +94,6 @@ mod rotated_names;
 mod registry;
 
 mod input;
-
-mod kafka;
 
 mod formats;
 

@@ -9,6 +9,7 @@
 mod frames;
 mod http;
 mod journal;
+mod kafka;
 mod listen;
 mod secure;
 mod stdin;
@@ -30,7 +31,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::{oneshot, watch};
 
 use crate::error::CollectError;
-use crate::kafka::{self, KafkaFeed};
+use crate::kafka::KafkaFeed;
 use crate::parse::{ParserChoice, ParserName};
 use crate::tls::ServerTls;
 use frames::LineFrames;

@@ -28,7 +28,7 @@ const OWN: [&str; 16] = [
 ///
 /// # Errors
 /// The property that a configuration may not set.
-pub(super) fn config(servers: &KafkaServers, own: &[(&str, &str)]) -> Result<ClientConfig, String> {
+pub(crate) fn config(servers: &KafkaServers, own: &[(&str, &str)]) -> Result<ClientConfig, String> {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", &servers.brokers);
     for (name, value) in &servers.properties {

@@ -1,14 +1,10 @@
-//! Kafka, by librdkafka: how its servers are reached, for the input and the output. The feature `kafka` brings it; without it
+//! Kafka, by librdkafka: how its servers are reached, for the input (`feed/kafka`) and the output. The feature `kafka` brings it; without it
 //! a configuration that names it is refused.
 
 #[cfg(feature = "kafka")]
-mod client;
-#[cfg(feature = "kafka")]
-mod consumer;
+pub(crate) mod client;
 #[cfg(feature = "kafka")]
 mod fates;
-#[cfg(feature = "kafka")]
-mod messages;
 #[cfg(feature = "kafka")]
 mod sink;
 #[cfg(all(test, feature = "kafka"))]
@@ -18,8 +14,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-#[cfg(feature = "kafka")]
-pub(crate) use consumer::start;
 #[cfg(feature = "kafka")]
 pub use sink::KafkaSink;
 
@@ -150,16 +144,6 @@ impl KafkaCompression {
             KafkaCompression::Zstd => "zstd",
         }
     }
-}
-
-/// Nothing is read where Kafka is left out.
-#[cfg(not(feature = "kafka"))]
-pub(crate) fn start(
-    _: &KafkaFeed,
-    _: crate::feed::Sender,
-) -> std::io::Result<std::thread::JoinHandle<()>> {
-    let kind = std::io::ErrorKind::Unsupported;
-    Err(std::io::Error::new(kind, BUILT_WITHOUT))
 }
 
 /// The sink that writes messages.

@@ -17,10 +17,10 @@ use rdkafka::{ClientContext, Offset, TopicPartitionList};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::client::config;
 use super::messages::{Gathered, Position};
-use super::{KafkaFeed, OffsetReset};
 use crate::feed::{Parcel, Sender};
+use crate::kafka::client::config;
+use crate::kafka::{KafkaFeed, OffsetReset};
 
 /// How long a poll waits for a message: ends and receipts are looked at in between.
 const POLL: Duration = Duration::from_millis(50);
