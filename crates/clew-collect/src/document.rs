@@ -327,7 +327,7 @@ fn given<'a>(
 fn text_of<'a>(line: &Line<'a>) -> Cow<'a, str> {
     let start = line.bytes.iter().position(|&byte| byte != 0);
     let bytes = &line.bytes[start.unwrap_or(line.bytes.len())..];
-    match std::str::from_utf8(bytes) {
+    match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
     }

@@ -1,7 +1,10 @@
 //! Writing JSON straight into a byte buffer: no tree, no copies beyond the final one.
 
+use std::ops::Range;
+
+use clew_kernels::last_escape;
 pub(crate) use clew_kernels::next_escape;
-use clew_kernels::wants_escape;
+pub use clew_kernels::push_part;
 
 /// Appends a string with its quotes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
@@ -11,12 +14,18 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends text that is known to be UTF-8, escaping what JSON requires and nothing else.
+#[inline]
 pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
-    let mut from = 0;
+    push_part_escaped(out, bytes, 0..bytes.len());
+}
+
+/// The same for a part of a text.
+pub(crate) fn push_part_escaped(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
+    let (text, mut from) = (&bytes[..part.end], part.start);
     loop {
-        let special = next_escape(bytes, from);
-        out.extend_from_slice(&bytes[from..special]);
-        let Some(byte) = bytes.get(special) else {
+        let special = next_escape(text, from);
+        push_part(out, bytes, from..special);
+        let Some(byte) = text.get(special) else {
             return;
         };
         let (escape, length) = escape(*byte);
@@ -27,14 +36,8 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Where the first byte is that JSON wants escaped, and where behind the last; both are the length where there is none.
 pub(crate) fn to_escape(bytes: &[u8]) -> (usize, usize) {
-    const WIDTH: usize = 32;
     let first = next_escape(bytes, 0);
-    let rest = &bytes[first..];
-    let clean = rest
-        .rchunks_exact(WIDTH)
-        .take_while(|chunk| next_escape(chunk, 0) == WIDTH);
-    let upto = rest.len() - WIDTH * clean.count();
-    let last = rest[..upto].iter().rposition(|&byte| wants_escape(byte));
+    let last = last_escape(&bytes[first..]);
     (first, first + last.map_or(0, |last| last + 1))
 }
 

@@ -49,6 +49,34 @@ pub fn next_escape(text: &[u8], from: usize) -> usize {
     at
 }
 
+/// Where the last byte is that JSON wants escaped, if there is one: as [`next_escape`], from the end.
+#[inline]
+pub fn last_escape(text: &[u8]) -> Option<usize> {
+    let mut end = text.len();
+    #[cfg(target_arch = "x86_64")]
+    {
+        const HIGHEST: usize = 31;
+        let last = |found: u32| HIGHEST - found.leading_zeros() as usize;
+        while let Some(block) = text[..end].last_chunk::<16>() {
+            // SAFETY: SSE2 is part of the architecture.
+            let found = unsafe { sse2(block) };
+            if found != 0 {
+                return Some(end - 16 + last(found));
+            }
+            end -= 16;
+        }
+        if let Some(block) = text.first_chunk::<16>() {
+            // SAFETY: as above.
+            let found = unsafe { sse2(block) } & ((1 << end) - 1);
+            return (found != 0).then(|| last(found));
+        }
+    }
+    while end > 0 && !wants_escape(text[end - 1]) {
+        end -= 1;
+    }
+    end.checked_sub(1)
+}
+
 /// The highest bit of each byte that wants it, up to the first such; bits behind that one say nothing.
 #[inline]
 fn in_word(bytes: u64) -> u64 {
@@ -66,7 +94,7 @@ fn first_byte(bits: u64) -> usize {
 
 /// Whether JSON wants a byte escaped: the specification of [`next_escape`].
 #[inline]
-pub fn wants_escape(byte: u8) -> bool {
+fn wants_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
@@ -107,6 +135,8 @@ mod tests {
                             expected.unwrap_or(length),
                             "{byte} {place} {from}"
                         );
+                        let last = text[..from].iter().rposition(|byte| wants_escape(*byte));
+                        assert_eq!(last_escape(&text[..from]), last, "{byte} {place} {from}");
                     }
                 }
             }

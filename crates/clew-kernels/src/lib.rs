@@ -41,16 +41,22 @@ mod table;
 
 mod escapes;
 
+mod near;
+
+mod parts;
+
 mod prefetch;
 
 pub use centroids::ProductSpans;
 pub use codes::{CodeBits, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
-pub use escapes::{next_escape, wants_escape};
+pub use escapes::{last_escape, next_escape};
 pub use fast_scan::{
     FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, FastScores, fast_block_bytes,
 };
 pub use impacts::{IMPACTS_CHUNK, WordImpacts};
+pub use near::find_near;
+pub use parts::push_part;
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{CodeKernels, Kernels, available, kernels};
 pub use words::{WORD_BLOCK, WordMarks};

@@ -92,15 +92,17 @@ fn opening_level(word: &str) -> Option<&'static str> {
 }
 
 /// What may stand around a level.
+///
+/// [`may_be_level`] has them as bytes.
 const AROUND: [char; 9] = ['[', ']', ':', '|', '<', '>', '(', ')', ','];
 
 /// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`, `INFO/MainProcess]`.
 pub(super) fn level_word(word: &str) -> Option<&'static str> {
-    if !may_be_level(word) {
-        return None;
-    }
     if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return level(word);
+    }
+    if !may_be_level(word) {
+        return None;
     }
     if word.contains("][") {
         let mut parts = word.split("][");
@@ -131,7 +133,12 @@ pub(super) fn level_word(word: &str) -> Option<&'static str> {
 /// bytes. Names of levels begin with a letter, in front of which stands what may be around them, unless the word has parts.
 fn may_be_level(word: &str) -> bool {
     let bytes = word.as_bytes();
-    let is_around = |byte: u8| AROUND.contains(&char::from(byte));
+    let is_around = |byte: u8| {
+        matches!(
+            byte,
+            b'[' | b']' | b':' | b'|' | b'<' | b'>' | b'(' | b')' | b','
+        )
+    };
     let first = bytes.iter().find(|byte| !is_around(**byte));
     let may_begin = first.is_some_and(u8::is_ascii_alphabetic);
     let has_parts = bytes.last() == Some(&b':') || bytes.contains(&b']');

@@ -136,7 +136,8 @@ fn named_zone(text: &str) -> Option<(i64, usize)> {
         .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let name = text.get(1..end).filter(|_| !goes_on)?;
     // No level, which is what mostly stands there, ends like a zone.
-    let may_be_one = matches!(name.len(), 3 | 4) && name.ends_with(['T', 'K']) && name != "CST";
+    let ends_as_one = matches!(name.as_bytes(), [.., b'T' | b'K']);
+    let may_be_one = matches!(name.len(), 3 | 4) && ends_as_one && name != "CST";
     let offset = may_be_one.then(|| named_zone_ms(name)).flatten()?;
     Some((offset, end))
 }

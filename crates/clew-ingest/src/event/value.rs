@@ -1,9 +1,9 @@
 //! Values of fields: small, and copied freely; texts are places in the event's text.
 
-use std::ops::Range;
+use clew_kernels::push_part;
 
 use super::fields::Mark;
-use crate::json_text::{escape, next_escape};
+use crate::json_text::push_part_escaped;
 use crate::text::{Civil, ISO_BYTES, IsoTimes, Span};
 
 /// A value.
@@ -26,54 +26,6 @@ pub enum Value {
     Null,
     /// Milliseconds since the epoch, written as ISO 8601 in UTC.
     Time(i64),
-}
-
-/// Bytes that are copied at once. A block needs no call, and most parts of a line are shorter.
-const BLOCK: usize = 32;
-
-/// Puts a part of some bytes at a place of `out`, which has bytes of no meaning from there on; returns where it ends. Where it
-/// is short, and there are enough bytes on both sides, a whole block is copied, of which what is too much means nothing.
-#[inline]
-pub(super) fn put(out: &mut Vec<u8>, at: usize, bytes: &[u8], part: Range<usize>) -> usize {
-    let length = part.len();
-    let block = bytes.get(part.start..).and_then(|rest| rest.first_chunk());
-    let room = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
-    if let (Some(block), Some(room)) = (block, room)
-        && length <= BLOCK
-    {
-        let (block, room): (&[u8; BLOCK], &mut [u8; BLOCK]) = (block, room);
-        *room = *block;
-        return at + length;
-    }
-    put_long(out, at, &bytes[part])
-}
-
-/// The same for what is long, or where there is no room.
-#[inline(never)]
-fn put_long(out: &mut Vec<u8>, at: usize, bytes: &[u8]) -> usize {
-    /// Room for what comes next.
-    const MORE: usize = 512;
-    let end = at + bytes.len();
-    if out.len() < end + BLOCK {
-        out.resize(end + MORE, 0);
-    }
-    out[at..end].copy_from_slice(bytes);
-    end
-}
-
-/// The same with what JSON wants escaped.
-fn put_escaped(out: &mut Vec<u8>, mut at: usize, bytes: &[u8], part: Range<usize>) -> usize {
-    let (text, mut from) = (&bytes[..part.end], part.start);
-    loop {
-        let special = next_escape(text, from);
-        at = put(out, at, bytes, from..special);
-        let Some(byte) = text.get(special) else {
-            return at;
-        };
-        let (escape, length) = escape(*byte);
-        at = put_long(out, at, &escape[..length]);
-        from = special + 1;
-    }
 }
 
 /// The texts that values are parts of.
@@ -113,17 +65,17 @@ impl Value {
     pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
         let quote = (self.mark() == Mark::Quoted).then_some(b'"');
         out.extend(quote);
-        let end = self.put_bare(&texts, out, out.len());
-        out.truncate(end);
+        self.write_bare(&texts, out);
         out.extend(quote);
     }
 
-    /// Puts the value as JSON, without the quotes around it, as [`put`] does.
-    #[inline]
-    pub(super) fn put_bare(self, texts: &Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+    /// Appends the value as JSON, without the quotes around it. Always a part of the loop over all values, which takes 6 % fewer
+    /// instructions so than with a call.
+    #[inline(always)]
+    pub(super) fn write_bare(self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         match self.as_it_stands(texts) {
-            Some(part) => put(out, at, texts.bytes, part.range()),
-            None => self.put_made(texts, out, at),
+            Some(part) => push_part(out, texts.bytes, part.range()),
+            None => self.write_made(texts, out),
         }
     }
 
@@ -137,29 +89,15 @@ impl Value {
         }
     }
 
-    /// Puts a value that does not stand in the texts as it is written.
+    /// Appends a value that does not stand in the texts as it is written.
     #[inline(never)]
-    fn put_made(self, texts: &Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+    fn write_made(self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         match self {
-            Value::Text(part) => put_escaped(out, at, texts.bytes, part.range()),
-            Value::Time(ms) => put(out, at, &texts.iso.text(ms), 0..ISO_BYTES),
-            Value::Int(number) => {
-                let mut digits = itoa::Buffer::new();
-                put_long(out, at, digits.format(number).as_bytes())
-            }
-            other => other.put_rarer(out, at),
-        }
-    }
-
-    /// The same for what a line has less of.
-    #[inline(never)]
-    fn put_rarer(self, out: &mut Vec<u8>, at: usize) -> usize {
-        out.resize(at, 0);
-        match self {
+            Value::Text(part) => push_part_escaped(out, texts.bytes, part.range()),
+            Value::Time(ms) => push_part(out, &texts.iso.text(ms), 0..ISO_BYTES),
             Value::Missing => out.extend_from_slice(b"null"),
             other => other.write_plain(out),
         }
-        out.len()
     }
 
     /// Appends a value that is no text of the event as plain text.

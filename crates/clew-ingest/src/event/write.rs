@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use clew_kernels::push_part;
+
 use super::fields::{Fields, Mark};
 use super::names::Names;
-use super::value::{Texts, put};
+use super::value::Texts;
 use super::{Event, Slot};
 
 /// Layouts that are remembered. Lines of more kinds than these in turns have theirs made again and again.
@@ -13,9 +15,6 @@ const LAYOUTS_MAX: usize = 8;
 
 /// Bytes of the largest layout that is remembered: lines bring names, and these may be long.
 const REMEMBERED_BYTES_MAX: usize = 64 << 10;
-
-/// Memory that one large event may leave behind.
-const WRITTEN_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes behind the texts of a layout, so that each is copied as a block.
 const PADDING: [u8; 32] = [0; 32];
@@ -49,8 +48,6 @@ pub(super) struct Layouts {
     oldest: usize,
     /// For what is written once.
     scratch: Layout,
-    /// Where events are put together.
-    out: Vec<u8>,
 }
 
 impl Event {
@@ -62,19 +59,13 @@ impl Event {
             to_escape: self.to_escape,
             iso: &self.iso,
         };
-        let (layout, written) = self.layouts.of(&self.names, &self.fields);
-        let end = layout.put(&self.fields, &texts, written);
-        out.extend_from_slice(&written[..end]);
-        if written.len() > WRITTEN_BYTES_MAX {
-            *written = Vec::new();
-        }
+        let layout = self.layouts.of(&self.names, &self.fields);
+        layout.write(&self.fields, &texts, out);
     }
 
     /// As [`Event::write`], with what is hidden.
     pub fn write_all(&mut self, out: &mut Vec<u8>) {
-        let mut written = Vec::new();
-        self.write_once(None, &mut written);
-        out.append(&mut written);
+        self.write_once(None, out);
     }
 
     /// Appends what is in an object that was taken apart.
@@ -82,7 +73,7 @@ impl Event {
         self.write_once(Some(object), out);
     }
 
-    /// Writes all fields, or those in an object, in the place of what is in `out`.
+    /// Appends all fields, or those in an object.
     fn write_once(&mut self, root: Option<Slot>, out: &mut Vec<u8>) {
         let order = match root {
             None => self.names.order_of_all(),
@@ -90,16 +81,15 @@ impl Event {
         };
         let mut layout = std::mem::take(&mut self.layouts.scratch);
         layout.make(&self.names, &self.fields, (order, root));
-        let end = layout.put(&self.fields, &self.all_texts(), out);
-        out.truncate(end);
+        layout.write(&self.fields, &self.all_texts(), out);
         self.layouts.scratch = layout;
     }
 }
 
 impl Layouts {
-    /// The layout of an event with these fields, and where to put it.
+    /// The layout of an event with these fields.
     #[inline]
-    fn of(&mut self, names: &Names, fields: &Fields) -> (&Layout, &mut Vec<u8>) {
+    fn of(&mut self, names: &Names, fields: &Fields) -> &Layout {
         let is_it = |layout: &Layout| layout.marks == fields.marks();
         if !self.known.get(self.last).is_some_and(is_it) {
             match self.known.iter().position(is_it) {
@@ -107,12 +97,12 @@ impl Layouts {
                 None => return self.make(names, fields),
             }
         }
-        (&self.known[self.last], &mut self.out)
+        &self.known[self.last]
     }
 
     /// Makes it in the place of the oldest, unless it is very large.
     #[cold]
-    fn make(&mut self, names: &Names, fields: &Fields) -> (&Layout, &mut Vec<u8>) {
+    fn make(&mut self, names: &Names, fields: &Fields) -> &Layout {
         if self.known.len() < LAYOUTS_MAX {
             self.known.push(Layout::default());
         }
@@ -120,24 +110,23 @@ impl Layouts {
         layout.make(names, fields, (names.order(), None));
         if layout.texts.len() > REMEMBERED_BYTES_MAX {
             self.scratch = layout;
-            return (&self.scratch, &mut self.out);
+            return &self.scratch;
         }
         self.last = self.oldest;
         self.oldest = (self.oldest + 1) % LAYOUTS_MAX;
         self.known[self.last] = layout;
-        (&self.known[self.last], &mut self.out)
+        &self.known[self.last]
     }
 }
 
 impl Layout {
-    /// Puts an event's fields at the start of `out`; returns where they end.
-    fn put(&self, fields: &Fields, texts: &Texts<'_>, out: &mut Vec<u8>) -> usize {
-        let mut at = 0;
+    /// Appends an event's fields.
+    fn write(&self, fields: &Fields, texts: &Texts<'_>, out: &mut Vec<u8>) {
         for Place { slot, start, end } in &self.values {
-            at = put(out, at, &self.texts, *start as usize..*end as usize);
-            at = fields.present(*slot).put_bare(texts, out, at);
+            push_part(out, &self.texts, *start as usize..*end as usize);
+            fields.present(*slot).write_bare(texts, out);
         }
-        put(out, at, &self.texts, self.end.clone())
+        push_part(out, &self.texts, self.end.clone());
     }
 
     /// Makes it the one of these fields, which are all in the root.

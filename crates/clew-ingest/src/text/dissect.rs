@@ -88,11 +88,11 @@ impl Dissect {
                 // Two keys with nothing between them have no border: only the last goes to the end.
                 return found.len() == self.keys.len();
             }
-            let Some(length) = key.until.find(&bytes[at..]) else {
+            let Some(end) = key.until.find(bytes, at) else {
                 return false;
             };
-            found.push(Span::new(at, at + length));
-            at += length + key.until.len();
+            found.push(Span::new(at, end));
+            at = end + key.until.len();
             while key.padded && key.until.begins(&bytes[at..]) {
                 at += key.until.len();
             }
@@ -116,11 +116,11 @@ impl Dissect {
                 found.push(Span::new(at, bytes.len()));
                 break;
             }
-            let Some(length) = key.until.find(&bytes[at..]) else {
+            let Some(end) = key.until.find(bytes, at) else {
                 return false;
             };
-            found.push(Span::new(at, at + length));
-            at += length + key.until.len();
+            found.push(Span::new(at, end));
+            at = end + key.until.len();
             let mut is_padded = key.padded;
             while key.until.begins(&bytes[at..]) {
                 if !is_padded {

@@ -1,11 +1,14 @@
 //! Finding what stands between two parts of a line: by the rarest of its bytes, with SIMD, and then the rest of it. In a
 //! line the next separator is a few bytes away, where a general search would still be getting ready.
 
+use clew_kernels::find_near;
+
 /// A text to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Separator {
     bytes: Box<[u8]>,
-    /// Where its rarest byte is.
+    /// Its rarest byte, and where that is.
+    byte: u8,
     rarest: usize,
     /// Its first bytes, as many as there are in a word, and a mask of them.
     word: u64,
@@ -19,12 +22,14 @@ impl Separator {
     pub(crate) fn new(text: &str) -> Self {
         let bytes: Box<[u8]> = text.as_bytes().into();
         let rarest = (0..bytes.len()).min_by_key(|at| frequency(bytes[*at]));
+        let rarest = rarest.unwrap_or(0);
         let (mut word, mut mask) = ([0; WORD], [0; WORD]);
         for (at, byte) in bytes.iter().take(WORD).enumerate() {
             (word[at], mask[at]) = (*byte, u8::MAX);
         }
         Separator {
-            rarest: rarest.unwrap_or(0),
+            byte: bytes.get(rarest).copied().unwrap_or(0),
+            rarest,
             bytes,
             word: u64::from_le_bytes(word),
             mask: u64::from_le_bytes(mask),
@@ -49,43 +54,38 @@ impl Separator {
         }
     }
 
-    /// Where it stands for the first time; an empty one stands nowhere.
+    /// Where it stands for the first time from a place on; an empty one stands nowhere.
     #[inline]
-    pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
-        let byte = *self.bytes.get(self.rarest)?;
-        let mut from = self.rarest;
-        loop {
-            let at = from + find_near(byte, text.get(from..)?)?;
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        // Mostly the first of its bytes that comes is its own.
+        if let Ok(at) = find_near(text, from + self.rarest, self.byte) {
+            let start = at - self.rarest;
+            match self.bytes.len() {
+                1 => return Some(start),
+                2.. if self.begins(&text[start..]) => return Some(start),
+                _ => {}
+            }
+        }
+        self.find_far(text, from)
+    }
+
+    /// The same, wherever it is.
+    #[inline(never)]
+    fn find_far(&self, text: &[u8], from: usize) -> Option<usize> {
+        let mut from = from + self.rarest;
+        while !self.is_empty() {
+            let at = match find_near(text, from, self.byte) {
+                Ok(at) => at,
+                Err(upto) => upto + memchr::memchr(self.byte, text.get(upto..)?)?,
+            };
             let start = at - self.rarest;
             if self.begins(&text[start..]) {
                 return Some(start);
             }
             from = at + 1;
         }
+        None
     }
-}
-
-/// Where a byte stands for the first time: looked for in some words first, as it is mostly near, and a call would cost more than
-/// all of them. The ids of 32 and 36 letters that lines have many of are behind it then.
-#[inline]
-fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const WORDS: usize = 5;
-    let wanted = ONES * u64::from(byte);
-    let mut rest = text;
-    for number in 0..WORDS {
-        let Some((word, behind)) = rest.split_first_chunk::<WORD>() else {
-            break;
-        };
-        let differs = u64::from_le_bytes(*word) ^ wanted;
-        let found = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
-        if found != 0 {
-            return Some(number * WORD + (found.trailing_zeros() / 8) as usize);
-        }
-        rest = behind;
-    }
-    let passed = text.len() - rest.len();
-    memchr::memchr(byte, rest).map(|at| passed + at)
 }
 
 /// How often a byte is to be expected in logs, coarsely.
@@ -137,10 +137,19 @@ mod tests {
                     _ => text.find(separator),
                 };
                 assert_eq!(
-                    own.find(text.as_bytes()),
+                    own.find(text.as_bytes(), 0),
                     expected,
                     "{separator:?} in {text:?}"
                 );
+                for from in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    let behind = expected.and_then(|_| text[from..].find(separator));
+                    let found = own.find(text.as_bytes(), from);
+                    assert_eq!(
+                        found,
+                        behind.map(|at| from + at),
+                        "{separator:?} in {text:?} from {from}"
+                    );
+                }
             }
         }
     }

@@ -59,8 +59,8 @@ impl Pattern {
         // A line that lacks something is refused for the price of looking for it, and not tried from every byte.
         let mut at = 0;
         for needed in &self.needed {
-            match needed.find(&bytes[at..]) {
-                Some(found) => at += found + needed.len(),
+            match needed.find(bytes, at) {
+                Some(found) => at = found + needed.len(),
                 None => return Decision::No,
             }
         }
