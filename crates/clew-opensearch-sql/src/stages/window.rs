@@ -14,7 +14,7 @@ use crate::stages::frame::OfFrame;
 use crate::stages::ranks::{moving_mean, share, tile};
 use crate::stages::rows::key_of;
 use crate::stages::running::Running;
-use crate::statement::expr::{Call, Expr};
+use crate::statement::expr::Expr;
 use crate::statement::frame::Frame;
 use crate::statement::plan::{SortKey, Window};
 use crate::table::{Column, Columns, Row, Table};
