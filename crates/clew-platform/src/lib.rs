@@ -79,5 +79,5 @@ pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
 pub use sorting::sorted_while_wanted;
 pub use stable_hash::{FNV1A_64, crc32, fnv1a_32, fnv1a_64, murmur3_32};
-pub use task::{Task, run_in_background};
+pub use task::{Task, give_way, run_in_background};
 pub use workers::{Work, Workers};

@@ -49,6 +49,18 @@ pub fn run_in_background<T: Send>(name: &str, run: impl FnOnce() -> T + Send) ->
     })
 }
 
+/// Niceness of work that yields: 110 shares of a CPU where others have 1,024, so that it comes on slowly, with what
+/// it holds, also where all CPUs are busy.
+pub(crate) const YIELDING_NICENESS: i32 = 10;
+
+/// Lets everything else on this machine go before what this thread does, from now on, although others wait for that: they come
+/// on, only slowly, where all processors are busy. A thread that yields more already goes on so.
+pub fn give_way() {
+    if niceness() < YIELDING_NICENESS {
+        lower_priority(None, YIELDING_NICENESS);
+    }
+}
+
 /// Takes this thread to the lowest niceness, which gives it 15 shares of a CPU where others have
 /// 1,024. New threads inherit it.
 fn yield_to_others() {
@@ -109,6 +121,22 @@ mod tests {
         });
         assert_eq!(inside.unwrap(), (19, 19));
         assert_eq!(niceness(), before);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_gives_way_and_one_that_yields_more_goes_on_so() {
+        let within = |before: i32| {
+            let made = thread::spawn(move || {
+                lower_priority(None, before);
+                give_way();
+                niceness()
+            });
+            made.join().unwrap()
+        };
+        let own = niceness();
+        assert_eq!(within(own), own.max(YIELDING_NICENESS));
+        assert_eq!(within(19), 19);
     }
 
     #[test]

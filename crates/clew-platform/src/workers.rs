@@ -13,7 +13,7 @@ use std::{io, thread};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::task::{ThreadId, lower_priority, niceness, regain_priority};
+use crate::task::{ThreadId, YIELDING_NICENESS, lower_priority, niceness, regain_priority};
 use crate::thread_cpu_time;
 
 /// A thread with nothing to do ends after this time.
@@ -21,9 +21,6 @@ const IDLE_MAX: Duration = Duration::from_secs(10);
 /// A thread whose work took so much of a processor's time ends with it. What it has allocated and others free goes back to the system only when it
 /// allocates again or has ended, and a new thread costs little beside that time.
 const LONG_WORK: Duration = Duration::from_millis(20);
-/// Niceness of work that yields: 110 shares of a CPU where others have 1,024, so that it comes on slowly, with what
-/// it holds, also where all CPUs are busy.
-const YIELDING_NICENESS: i32 = 10;
 
 type Job = Box<dyn FnOnce() + Send>;
 

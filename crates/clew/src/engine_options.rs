@@ -54,6 +54,10 @@ pub(crate) fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
             0 => defaults.merge_threads,
             threads => threads,
         },
+        asked_merge_threads: match vectors.build_threads {
+            0 => defaults.asked_merge_threads,
+            threads => threads,
+        },
         merge_save_every: match vectors.save_interval_s {
             0 => defaults.merge_save_every,
             seconds => Duration::from_secs(seconds),

@@ -172,6 +172,7 @@ impl Engine {
             merges: MergeLimits {
                 memory: memory.clone(),
                 threads: options.merge_threads,
+                asked_threads: options.asked_merge_threads,
                 save_every: options.merge_save_every,
             },
             space: Arc::new(guard),

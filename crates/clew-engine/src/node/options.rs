@@ -46,8 +46,10 @@ pub struct EngineOptions {
     pub memory_bytes: u64,
     /// Memory that requests and upkeep may take.
     pub memory: MemoryLimits,
-    /// Threads that build the graph of one merge.
+    /// Threads that build the graph of a merge of the upkeep.
     pub merge_threads: usize,
+    /// The same of a merge that somebody has asked for, and waits for.
+    pub asked_merge_threads: usize,
     /// A graph in the making is saved this often, so that a restart goes on with it.
     pub merge_save_every: Duration,
     /// What a failing disk keeps from being mended is tried again after this long.
@@ -82,6 +84,7 @@ impl EngineOptions {
             memory_bytes,
             memory: MemoryLimits::shares_of(memory_bytes),
             merge_threads: (cores / 2).max(1),
+            asked_merge_threads: cores,
             merge_save_every: Duration::from_secs(60),
             retry_every: Duration::from_secs(1),
             disk: DiskLimits::default(),

@@ -168,7 +168,7 @@ impl Shard {
         let progress = &self.merge_state.progress;
         // What a merge writes is sound by its sums, whatever it was made from.
         self.check_parts(parts, &mut |_| progress.check().map_err(io::Error::other))?;
-        let merged = self.run_merge(parts, mapping, output)?;
+        let merged = self.run_merge((parts, goal), mapping, output)?;
         let merged = merged.map(|(id, rows)| match goal.finds_similar(order, rows) {
             true => self.reorder((id, rows), mapping, output),
             false => Ok(Merged::stacked(id, rows)),
@@ -256,7 +256,7 @@ impl Shard {
     /// Writes the living documents of some segments as one; `None` when none lives.
     fn run_merge(
         &self,
-        parts: &[SegmentView],
+        (parts, goal): (&[SegmentView], MergeGoal),
         mapping: &Arc<Mapping>,
         output: &ShardDirectory,
     ) -> tantivy::Result<Option<(SegmentId, u32)>> {
@@ -270,7 +270,7 @@ impl Shard {
         let plain = open_index(self.directory.fork(HashMap::new()), mapping)?;
         let norms = complete_norms(mapping.schema(), &segments_of(&plain))?;
         let job = MergeJob {
-            limits: self.context.merges.clone(),
+            limits: self.context.merges.of(goal),
             centres: self.context.centres.clone(),
             state: self.merge_state.clone(),
             place: SavePlace {

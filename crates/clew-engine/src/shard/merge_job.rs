@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 
 use super::centres::IndexCentres;
+use super::merge::MergeGoal;
 
 /// Ends the names of files that hold graphs in the making.
 pub(super) const SAVEPOINT_PREFIX: &str = "merge-";
@@ -36,11 +37,26 @@ pub(crate) struct MergeLimits {
     pub(crate) memory: Arc<MemoryAccount>,
     /// Threads that build one graph.
     pub(crate) threads: usize,
+    /// The same where somebody waits for it.
+    pub(crate) asked_threads: usize,
     /// A graph in the making is saved this often.
     pub(crate) save_every: Duration,
 }
 
 impl MergeLimits {
+    /// The same for a merge, by what it is for. The upkeep leaves half of the machine to others; who waits for a merge would
+    /// wait nearly twice as long while that half has nothing to do.
+    pub(super) fn of(&self, goal: MergeGoal) -> MergeLimits {
+        let threads = match goal {
+            MergeGoal::Upkeep => self.threads,
+            MergeGoal::AtMost(_) => self.asked_threads,
+        };
+        MergeLimits {
+            threads,
+            ..self.clone()
+        }
+    }
+
     /// Takes memory as soon as others have given back enough. Whoever holds some already must not ask for more
     /// here: two could wait for each other.
     ///
@@ -415,7 +431,21 @@ impl<B: Deref<Target = [u8]>> Deref for Behind<B> {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::MemoryLimits;
+
     use super::*;
+
+    #[test]
+    fn a_merge_that_somebody_waits_for_has_threads_of_its_own_number() {
+        let limits = MergeLimits {
+            memory: MemoryAccount::new(MemoryLimits::none()),
+            threads: 2,
+            asked_threads: 4,
+            save_every: Duration::from_secs(60),
+        };
+        assert_eq!(limits.of(MergeGoal::Upkeep).threads, 2);
+        assert_eq!(limits.of(MergeGoal::AtMost(1)).threads, 4);
+    }
 
     #[test]
     fn the_upkeep_leaves_off_for_a_merge_that_somebody_waits_for() {

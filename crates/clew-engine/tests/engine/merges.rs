@@ -18,6 +18,7 @@ fn options() -> EngineOptions {
     EngineOptions {
         search_threads: 1,
         merge_threads: 1,
+        asked_merge_threads: 1,
         ..EngineOptions::new("/data")
     }
 }

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use clew_platform::give_way;
+
 use crate::VectorError;
 use crate::graph::grow::Growing;
 use crate::graph::insert::Inserter;
@@ -236,11 +238,16 @@ impl<M: Metric> Job<'_, M> {
     }
 }
 
-/// Runs the same work on several threads, this one among them.
+/// Runs the same work on several threads, this one among them. The others give way: whoever uses the machine beside a build
+/// that somebody waits for goes before more than one thread of it.
 fn run_on(threads: usize, work: impl Fn() + Sync) {
+    let work = &work;
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(&work);
+            scope.spawn(move || {
+                give_way();
+                work();
+            });
         }
         work();
     });

@@ -237,7 +237,7 @@ pub(crate) struct VectorsConfig {
     /// Memory that all merges together may take for vectors, graphs and orders; 0 means a quarter of what
     /// the machine, or the container, has.
     pub(crate) build_memory_bytes: usize,
-    /// Threads that build one graph; 0 means half of the cores.
+    /// Threads that build one graph; 0 means half of the cores, and all of them for a merge that somebody waits for.
     pub(crate) build_threads: usize,
     /// A graph in the making is saved this often; 0 means every 60 seconds.
     pub(crate) save_interval_s: u64,
