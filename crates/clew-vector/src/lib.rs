@@ -96,7 +96,7 @@ mod sparse;
 
 pub use calibrate::Choice;
 pub use clew_kernels::CodeBits;
-pub use column::{Column, ColumnBuilder, ColumnSizes, ImageOptions};
+pub use column::{Column, ColumnBuilder, ColumnSizes, ImageOptions, LeftOff, UnfinishedGraph};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;

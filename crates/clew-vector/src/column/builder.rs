@@ -9,6 +9,7 @@ use clew_kernels::kernels;
 use crate::codes::FACTORS;
 use crate::column::built::{Before, Built, Derived, Learnt, Structures};
 use crate::column::format::{HEADER_BYTES, Header, SectionKind, VERSION};
+use crate::column::unfinished::{LeftOff, UnfinishedGraph};
 use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
@@ -36,7 +37,7 @@ pub struct ImageOptions {
 #[derive(Debug)]
 pub struct ColumnBuilder {
     pub(super) options: ColumnOptions,
-    docs: Vec<u32>,
+    pub(super) docs: Vec<u32>,
     pub(super) values: OwnedValues,
     /// The vector pushed last, as it is stored.
     rounded: Vec<f32>,
@@ -44,6 +45,7 @@ pub struct ColumnBuilder {
     inverse_norms: Vec<f32>,
     pub(super) watch: BuildWatch,
     pub(super) shared: Option<Arc<SharedCentres>>,
+    pub(super) left_off: Option<Arc<LeftOff>>,
 }
 
 impl ColumnBuilder {
@@ -58,6 +60,7 @@ impl ColumnBuilder {
             inverse_norms: Vec::new(),
             watch: BuildWatch::default(),
             shared: None,
+            left_off: None,
         })
     }
 
@@ -86,6 +89,13 @@ impl ColumnBuilder {
     #[must_use]
     pub fn sharing(mut self, centres: Arc<SharedCentres>) -> Self {
         self.shared = Some(centres);
+        self
+    }
+
+    /// Leaves the graph here should the build be cancelled.
+    #[must_use]
+    pub fn leaving_off_at(mut self, place: Arc<LeftOff>) -> Self {
+        self.left_off = Some(place);
         self
     }
 
@@ -169,13 +179,7 @@ impl ColumnBuilder {
             return self.write(how, out);
         }
         view.integrity.touch_rows()?;
-        let mut new_rows = Vec::with_capacity(base.len());
-        for (old, old_rows) in base.docs_with_counts() {
-            let rows = new_doc(old).map_or(0..0, |doc| rows_of(&self.docs, doc));
-            let moved = rows.len() == old_rows;
-            let row = |at| u32::try_from(rows.start + at).ok().filter(|_| moved);
-            new_rows.extend((0..old_rows).map(|at| row(at).unwrap_or(NONE)));
-        }
+        let new_rows = self.new_rows((base.docs_with_counts(), base.len()), new_doc);
         // What is damaged is built anew.
         let structure = match (view.graph, view.lists) {
             (Some(graph), _) if view.integrity.touch_graph().is_ok() => {
@@ -194,6 +198,49 @@ impl ColumnBuilder {
         self.write_built(how, before, out)
     }
 
+    /// The same from a graph whose build was cut short; vectors that it had not come to are inserted.
+    pub fn write_from_unfinished(
+        self,
+        how: ImageOptions,
+        (base, new_doc): (&UnfinishedGraph, &dyn Fn(u32) -> Option<u32>),
+        out: &mut dyn Write,
+    ) -> Result<(), VectorError> {
+        let base_options = ColumnOptions {
+            code_bits: self.options.code_bits,
+            multi: self.options.multi,
+            ..base.options
+        };
+        if base_options != self.options {
+            return self.write(how, out);
+        }
+        let (rows, runs) = (base.docs.len(), base.docs.chunk_by(|a, b| a == b));
+        let runs = runs.map(|run| (run[0], run.len()));
+        let new_rows = self.new_rows((runs, rows), new_doc);
+        let graph = base.graph.view(rows, self.options.hnsw.m);
+        let before = Before {
+            structure: Structures::Graph(Reuse { graph, new_rows }),
+            choice: None,
+            points: &[],
+        };
+        self.write_built(how, Some(before), out)
+    }
+
+    /// What has become of the rows of another column, by its documents and how many rows each has.
+    fn new_rows(
+        &self,
+        (before, rows): (impl Iterator<Item = (u32, usize)>, usize),
+        new_doc: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<u32> {
+        let mut new_rows = Vec::with_capacity(rows);
+        for (old, old_rows) in before {
+            let rows = new_doc(old).map_or(0..0, |doc| rows_of(&self.docs, doc));
+            let moved = rows.len() == old_rows;
+            let row = |at| u32::try_from(rows.start + at).ok().filter(|_| moved);
+            new_rows.extend((0..old_rows).map(|at| row(at).unwrap_or(NONE)));
+        }
+        new_rows
+    }
+
     fn write_built(
         self,
         how: ImageOptions,
@@ -208,11 +255,25 @@ impl ColumnBuilder {
             } else {
                 (None, Learnt::default())
             };
+        let written = self.write_image(how.seed, (built.as_ref(), learnt), out);
+        match (written, built) {
+            (Err(error), Some(built)) => Err(self.cut_short(built, error)),
+            (written, _) => written,
+        }
+    }
+
+    fn write_image(
+        &self,
+        seed: u64,
+        (built, learnt): (Option<&Built>, Learnt),
+        out: &mut dyn Write,
+    ) -> Result<(), VectorError> {
+        let progress = &*self.watch.progress;
         progress.check()?;
         progress.begin(BuildPhase::Write, (0, 0));
-        let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);
-        let sections = self.sections(built.as_ref(), &derived);
-        let header = self.header(built.as_ref(), how.seed, &sections);
+        let derived = Derived::of(self.values.bytes(), built, learnt);
+        let sections = self.sections(built, &derived);
+        let header = self.header(built, seed, &sections);
         out.write_all(&header.encode())?;
         let mut written = HEADER_BYTES;
         for (place, (_, bytes)) in header.sections.iter().zip(&sections) {

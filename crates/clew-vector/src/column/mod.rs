@@ -8,9 +8,11 @@ mod format;
 mod integrity;
 mod lists;
 mod structures;
+mod unfinished;
 
 pub use builder::{ColumnBuilder, ImageOptions};
 pub(crate) use integrity::Integrity;
+pub use unfinished::{LeftOff, UnfinishedGraph};
 
 use std::fmt;
 use std::num::NonZeroU64;

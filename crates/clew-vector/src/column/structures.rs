@@ -7,8 +7,10 @@ use crate::column::builder::{ColumnBuilder, ImageOptions};
 use crate::column::built::{Before, Built, Learnt, Structures};
 use crate::column::encode::{OwnedCodes, encode};
 use crate::column::integrity::{Checked, Integrity};
+use crate::column::unfinished::UnfinishedGraph;
 use crate::graph::{
-    BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
+    BuildOptions, CutShort, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched,
+    base_slots, build, upper_slots,
 };
 use crate::ivf::{
     BuildLists, OwnedLists, ROWS_PER_LIST_MIN, ROWS_PER_LIST_MIN_SMALL, ReuseLists, SharedCentres,
@@ -88,13 +90,39 @@ impl ColumnBuilder {
         choice: Option<Choice>,
     ) -> Result<(Option<Built>, Learnt), VectorError> {
         let built = self.build_graph(how, before)?;
-        let walks = self.try_all(&built, how)?;
+        let walks = match self.try_all(&built, how) {
+            Ok(walks) => walks,
+            Err(error) => return Err(self.cut_short(built, error)),
+        };
         let learnt = Learnt {
             points: walks.iter().map(Tried::point).collect(),
             probes: Vec::new(),
             choice,
         };
         Ok((Some(built), learnt))
+    }
+
+    /// Leaves a graph behind whose build ends with an error, if that is because it was cancelled; the error.
+    pub(super) fn cut_short(&self, built: Built, error: VectorError) -> VectorError {
+        if let (Built::Graph { graph, .. }, VectorError::Cancelled) = (built, &error) {
+            self.leave_off(graph);
+        }
+        error
+    }
+
+    fn cut_off(&self, cut: CutShort) -> VectorError {
+        self.leave_off(cut.graph);
+        cut.error
+    }
+
+    fn leave_off(&self, graph: OwnedGraph) {
+        if let Some(place) = &self.left_off {
+            place.leave(UnfinishedGraph {
+                graph,
+                docs: self.docs.clone(),
+                options: self.options,
+            });
+        }
     }
 
     /// Lists that were asked for: an effort makes a number of lists as ever, and what recall that has is learnt.
@@ -143,14 +171,26 @@ impl ColumnBuilder {
         before: Option<Structures<'_>>,
     ) -> Result<(Option<Built>, Learnt), VectorError> {
         let graph = self.build_graph(how, before)?;
+        match self.lists_beside(&graph, how) {
+            Ok((lists, learnt)) => Ok((Some(lists.unwrap_or(graph)), learnt)),
+            Err(error) => Err(self.cut_short(graph, error)),
+        }
+    }
+
+    /// Lists where they are faster than a graph, and what was learnt of the faster one.
+    fn lists_beside(
+        &self,
+        graph: &Built,
+        how: ImageOptions,
+    ) -> Result<(Option<Built>, Learnt), VectorError> {
         let Some(lists) = self.build_lists(how, None)? else {
-            return Ok((Some(graph), Learnt::default()));
+            return Ok((None, Learnt::default()));
         };
         self.watch.progress.check()?;
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
-        let both = [&graph, &lists];
+        let both = [graph, &lists];
         let learning = self.learning(&both, how)?;
-        let [walks, tried] = self.seen(&[&graph], |walked| {
+        let [walks, tried] = self.seen(&[graph], |walked| {
             self.seen(&[&lists], |listed| {
                 let both = [(walked, Structure::Graph), (listed, Structure::Lists)];
                 learning.prices(&self.options, both)
@@ -166,7 +206,7 @@ impl ColumnBuilder {
         };
         match choice {
             Some(choice) if choice.is_for_lists() => {
-                let walks = self.try_with(&learning, (&graph, Structure::Graph), walks)?;
+                let walks = self.try_with(&learning, (graph, Structure::Graph), walks)?;
                 let tried = self.try_with(&learning, (&lists, Structure::Lists), tried)?;
                 let points: Vec<_> = walks.iter().map(Tried::point).collect();
                 learn(&points);
@@ -177,13 +217,13 @@ impl ColumnBuilder {
                 // A graph is not measured by others' points.
                 learn(&[]);
                 let structure = Structure::GraphUnseen;
-                let walks = self.try_with(&learning, (&graph, structure), Vec::new())?;
+                let walks = self.try_with(&learning, (graph, structure), Vec::new())?;
                 let learnt = Learnt {
                     points: walks.iter().map(Tried::point).collect(),
                     probes: Vec::new(),
                     choice,
                 };
-                Ok((Some(graph), learnt))
+                Ok((None, learnt))
             }
         }
     }
@@ -317,7 +357,8 @@ impl ColumnBuilder {
             savepoint: savepoint.map(|point| (point, self.fingerprint(how.seed, reuse))),
         };
         if !is_coded(&self.options) {
-            let graph = build(&Exact { rows }, &twins, reuse, &options, watched)?;
+            let graph = build(&Exact { rows }, &twins, reuse, &options, watched);
+            let graph = graph.map_err(|cut| self.cut_off(*cut))?;
             return Ok(Built::Graph { graph, codes: None });
         }
         let (codes, coded) = encode(
@@ -326,7 +367,8 @@ impl ColumnBuilder {
             (how.seed, options.threads),
             progress,
         )?;
-        let graph = build(&coded, &twins, reuse, &options, watched)?;
+        let graph = build(&coded, &twins, reuse, &options, watched);
+        let graph = graph.map_err(|cut| self.cut_off(*cut))?;
         let codes = Some(codes);
         Ok(Built::Graph { graph, codes })
     }

@@ -12,7 +12,7 @@ use crate::VectorError;
 use crate::graph::grow::Growing;
 use crate::graph::insert::Inserter;
 use crate::graph::metric::Metric;
-use crate::graph::reuse::Reuse;
+use crate::graph::reuse::{LINKS_MIN, Reuse};
 use crate::graph::savepoint::{Fingerprint, load, save};
 use crate::graph::twins::Twins;
 use crate::graph::{EntryPoint, Graph, NONE, base_slots, upper_slots};
@@ -40,6 +40,7 @@ pub(crate) struct BuildOptions {
 #[derive(Debug)]
 pub(crate) struct OwnedGraph {
     pub(crate) links: Vec<u32>,
+    pub(crate) base_slots: usize,
     pub(crate) upper_rows: Vec<u32>,
     pub(crate) upper_starts: Vec<u32>,
     pub(crate) upper_links: Vec<u32>,
@@ -52,13 +53,47 @@ impl OwnedGraph {
         Graph {
             row_count,
             links: &self.links,
-            base_slots: base_slots(m),
+            base_slots: self.base_slots,
             upper_rows: &self.upper_rows,
             upper_starts: &self.upper_starts,
             upper_links: &self.upper_links,
             upper_slots: upper_slots(m),
             entry: self.entry,
         }
+    }
+
+    /// Rows that whoever goes on from this graph need not insert.
+    pub(crate) fn linked_rows(&self) -> usize {
+        let lists = self.links.chunks_exact(self.base_slots);
+        let is_linked = |list: &&[u32]| list.get(LINKS_MIN - 1).is_some_and(|&row| row != NONE);
+        lists.filter(is_linked).count()
+    }
+
+    /// Memory held.
+    pub(crate) fn mem_bytes(&self) -> usize {
+        let all = [
+            &self.links,
+            &self.upper_rows,
+            &self.upper_starts,
+            &self.upper_links,
+        ];
+        all.map(|numbers| numbers.capacity() * size_of::<u32>())
+            .iter()
+            .sum()
+    }
+}
+
+/// A build that came to no end, and the graph as it was then: of the rows that were through by then.
+#[derive(Debug)]
+pub(crate) struct CutShort {
+    pub(crate) error: VectorError,
+    pub(crate) graph: OwnedGraph,
+}
+
+impl CutShort {
+    fn of(error: VectorError, growing: Growing) -> Box<Self> {
+        let graph = growing.into_owned();
+        Box::new(CutShort { error, graph })
     }
 }
 
@@ -75,14 +110,14 @@ pub(crate) struct Watched<'a> {
 }
 
 /// Builds the graph over all rows, of which there is at least one, starting from a graph of some of
-/// them if there is one, and going on from a savepoint if there is one.
+/// them if there is one, and going on from a savepoint if there is one. One that is cut short tells what it has so far.
 pub(crate) fn build<M: Metric>(
     metric: &M,
     twins: &Twins,
     reuse: Option<&Reuse<'_>>,
     options: &BuildOptions,
     watched: Watched<'_>,
-) -> Result<OwnedGraph, VectorError> {
+) -> Result<OwnedGraph, Box<CutShort>> {
     let slots = (options.base_slots + SLACK_SLOTS, options.upper_slots);
     let row_count = metric.row_count();
     let kept: HashMap<u32, u32> = reuse.into_iter().flat_map(Reuse::levels).collect();
@@ -107,14 +142,19 @@ pub(crate) fn build<M: Metric>(
         options,
         watched,
     };
-    job.link(to_insert)?;
+    if let Err(error) = job.link(to_insert) {
+        return Err(CutShort::of(error, growing));
+    }
     watched.progress.begin(BuildPhase::Finish, (0, row_count));
     let mut links = job.finish_lists();
-    watched.progress.check()?;
+    if let Err(error) = watched.progress.check() {
+        return Err(CutShort::of(error, growing));
+    }
     twins.attach(&mut links, options.base_slots);
     let (upper_rows, upper_starts, upper_links, entry) = growing.into_upper();
     Ok(OwnedGraph {
         links,
+        base_slots: options.base_slots,
         upper_rows,
         upper_starts,
         upper_links,

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::graph::{EntryPoint, Graph, LEVELS_MAX, NONE, Slot};
+use crate::graph::{EntryPoint, Graph, LEVELS_MAX, NONE, OwnedGraph, Slot};
 use crate::random::SplitMix;
 
 /// Locks are shared by lists whose numbers are equal modulo this.
@@ -181,6 +181,21 @@ impl Growing {
     /// The list of an upper index on a level.
     pub(super) fn upper_list(&self, upper: u32, level: u32) -> usize {
         (self.upper_starts[upper as usize] + level - 1) as usize
+    }
+
+    /// The graph as it is, with the slots that it grows by.
+    pub(super) fn into_owned(mut self) -> OwnedGraph {
+        let base_slots = self.base.slots;
+        let links = std::mem::take(&mut self.base.links).into_iter();
+        let (upper_rows, upper_starts, upper_links, entry) = self.into_upper();
+        OwnedGraph {
+            links: links.map(AtomicU32::into_inner).collect(),
+            base_slots,
+            upper_rows,
+            upper_starts,
+            upper_links,
+            entry,
+        }
     }
 
     /// The upper lists and the entry, when nothing grows any more.

@@ -14,7 +14,7 @@ pub(crate) struct Reuse<'a> {
 }
 
 /// A row with fewer links than this is inserted like a new one: it may not be found otherwise.
-const LINKS_MIN: usize = 4;
+pub(super) const LINKS_MIN: usize = 4;
 
 impl Reuse<'_> {
     /// New row of an old one. Numbers that a damaged image made up are gone too.

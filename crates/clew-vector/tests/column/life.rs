@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use clew_vector::{
     BuildPhase, BuildProgress, BuildStatus, BuildWatch, Column, ColumnBuilder, ColumnOptions,
-    GraphChoice, HnswOptions, ImageOptions, Savepoint, Scratch, SearchRequest, Space, VectorError,
-    WriteSavepoint,
+    GraphChoice, HnswOptions, ImageOptions, LeftOff, Savepoint, Scratch, SearchRequest, Space,
+    VectorError, WriteSavepoint,
 };
 
 const ROWS: u32 = 4_000;
@@ -211,6 +211,49 @@ fn a_merge_that_starts_from_a_graph_goes_on_too() {
         *shelf.refused.lock().unwrap(),
         Some("it is of other vectors")
     );
+}
+
+#[test]
+fn a_graph_that_was_left_off_is_gone_on_from_among_more_vectors() {
+    for dimension in [16, 96] {
+        let make = || builder(options(dimension), ROWS);
+        let left_off = Arc::new(LeftOff::default());
+        let progress = Arc::new(BuildProgress::default());
+        let shelf = Shelf {
+            progress: progress.clone(),
+            cancel_at: 20,
+            ..Shelf::default()
+        };
+        let watch = BuildWatch {
+            progress,
+            savepoint: Some(Arc::new(shelf)),
+        };
+        let cut = builder(options(dimension), 3_000).watched_by(watch);
+        let cut = cut.leaving_off_at(left_off.clone());
+        assert!(is_cancelled(&cut.write(how(1), &mut Vec::new())));
+        let graph = left_off.take().unwrap();
+        assert!(left_off.take().is_none());
+        // 1,024 rows, and 20 shares of 64.
+        let linked = graph.linked_rows();
+        assert!((2_200..=2_304).contains(&linked), "{linked}");
+        let (mut whole, mut image) = (Vec::new(), Vec::new());
+        make().write(how(1), &mut whole).unwrap();
+        // Some documents have gone meanwhile.
+        let new_doc = |doc: u32| (doc % 7 > 0).then_some(doc);
+        make()
+            .write_from_unfinished(how(1), (&graph, &new_doc), &mut image)
+            .unwrap();
+        let (resumed, found) = (recall(image), recall(whole));
+        assert!(resumed > found - 0.02, "{resumed} against {found}");
+        let mut other = options(dimension);
+        other.hnsw.m = 12;
+        let (mut anew, mut image) = (Vec::new(), Vec::new());
+        builder(other, ROWS).write(how(1), &mut anew).unwrap();
+        builder(other, ROWS)
+            .write_from_unfinished(how(1), (&graph, &new_doc), &mut image)
+            .unwrap();
+        assert!(image == anew, "it is of other options: {dimension}");
+    }
 }
 
 #[test]
