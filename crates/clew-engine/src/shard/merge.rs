@@ -73,6 +73,10 @@ impl Shard {
         let output = self.directory.output(self.merge_state.progress.clone());
         // A defect leaves nothing behind, either, and ends neither the merges of other shards nor what waits for this one.
         let merged = EngineError::caught(|| self.merge_once(goal, order, &output));
+        if matches!(goal, MergeGoal::AtMost(_)) {
+            // Others may wait for the memory of what it has not gone on from.
+            drop(self.merge_state.left_off.take());
+        }
         merged.inspect_err(|_| self.remove_leftovers(&output))
     }
 

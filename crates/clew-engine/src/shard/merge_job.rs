@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 
 use super::centres::IndexCentres;
+use super::left_off::LeftOffPlace;
 use super::merge::MergeGoal;
 
 /// Ends the names of files that hold graphs in the making.
@@ -89,6 +90,8 @@ pub(crate) struct MergeState {
     turns: Mutex<Turns>,
     /// The segments whose merge was interrupted after it had saved something.
     pub(super) interrupted: Mutex<Vec<SegmentId>>,
+    /// What the upkeep was building when it left off.
+    pub(super) left_off: LeftOffPlace,
     /// Graphs that were not built because they would not have fitted into the memory allowed.
     pub(crate) graphs_refused: AtomicU64,
     /// Graphs that went on from a savepoint.
@@ -126,6 +129,11 @@ impl MergeState {
         }
         turns.upkeep = true;
         Some(UpkeepTurn(self))
+    }
+
+    /// Whether somebody waits for the next merge.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.turns.lock().waiting > 0
     }
 
     /// Says that a merge is running.

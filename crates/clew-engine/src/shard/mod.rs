@@ -20,6 +20,7 @@ mod fixture;
 mod flush;
 mod health;
 mod inspect;
+mod left_off;
 mod manifest;
 mod merge;
 mod merge_choice;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
 use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, SparseColumnBuilder,
-    VectorError,
+    Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, LeftOff, SparseColumnBuilder,
+    UnfinishedGraph, VectorError,
 };
 use tantivy::directory::OwnedBytes;
-use tantivy::index::Segment;
+use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::doc_id_mapping::DocIdMapping;
 use tantivy::schema::Schema;
 use tantivy::schema::document::ErasedDocument;
@@ -19,6 +19,7 @@ use tantivy::{
     DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader,
 };
 
+use super::left_off::{BookedGraph, LeftOffGraph, PartDocs};
 use super::merge_job::MergeJob;
 use super::row_plugin::{as_segment_document, assert_stacked, plugin_error};
 use super::vector_file::{EXTENSION, FileWriter, VectorFile};
@@ -94,8 +95,10 @@ impl SegmentPlugin for VectorPlugin {
         let parts = context.readers.iter().map(open);
         let parts: Vec<Part<'_>> = parts.collect::<tantivy::Result<_>>()?;
         let mut out = FileWriter::create(context.target_segment)?;
+        let mut left_off = job.state.left_off.take();
         for (field, options) in self.columns() {
-            merge_dense((field, options), &parts, job, &mut out)?;
+            let of_field = left_off.take_if(|left_off| left_off.field == field);
+            merge_dense((field, options), (&parts, of_field), job, &mut out)?;
         }
         for field in self.sparse_fields() {
             merge_sparse(field, &parts, job, &mut out)?;
@@ -110,11 +113,11 @@ struct Part<'a> {
     file: VectorFile,
 }
 
-/// A column that is large enough gets a graph: that of its largest part, into which the others are inserted; or lists, around the
-/// centres that the shards have in common.
+/// A column that is large enough gets a graph: that of its largest part, or one that the upkeep has left off, into which the others
+/// are inserted; or lists, around the centres that the shards have in common.
 fn merge_dense(
     (field, options): (FieldId, &ColumnOptions),
-    parts: &[Part<'_>],
+    (parts, left_off): (&[Part<'_>], Option<LeftOffGraph>),
     job: &MergeJob,
     out: &mut FileWriter,
 ) -> tantivy::Result<()> {
@@ -127,32 +130,112 @@ fn merge_dense(
         return Ok(());
     }
     let admitted = job.admit(options, rows).map_err(plugin_error)?;
+    let left_off = left_off.and_then(|left_off| left_off.booked(&job.limits.memory));
+    let place = Arc::new(LeftOff::default());
     let builder = ColumnBuilder::with_room(*options, rows).map_err(plugin_error)?;
-    let mut builder = builder.watched_by(job.watch(field));
+    let builder = builder.watched_by(job.watch(field));
+    let mut builder = builder.leaving_off_at(place.clone());
     if admitted.shares_centres {
         builder = builder.sharing(job.centres.of(field));
     }
-    let mut new_doc = 0;
-    let base = parts
-        .iter()
-        .enumerate()
-        .filter(|(_, part)| {
-            part.file.column(field).is_some_and(|column| {
-                // What was built under other options says nothing of who is near.
-                column.is_of(options) && (column.has_graph() || column.has_lists())
+    let left_off = left_off.as_ref().map(BookedGraph::graph);
+    let start = Start::choose(parts, (field, options), left_off);
+    let kept = push_all(&mut builder, (parts, field), &start, job)?;
+    let new_doc_of = |old: DocId| {
+        let at = kept.binary_search_by_key(&old, |&(old, _)| old).ok()?;
+        Some(kept[at].1)
+    };
+    let base = match start {
+        Start::Nothing => Base::Nothing,
+        Start::Part(at) => match parts[at].file.column(field) {
+            Some(column) => Base::Column(column, &new_doc_of),
+            None => Base::Nothing,
+        },
+        Start::LeftOff(graph) => Base::Unfinished(graph.graph(), &new_doc_of),
+    };
+    let how = (admitted.graph, job.limits.threads);
+    let written = write_dense(field, builder, how, base, out);
+    if job.state.is_waited_for()
+        && let Some(graph) = place.take()
+    {
+        // What the column would have taken is as good as free.
+        drop(admitted);
+        leave_off((field, graph), parts, job);
+    }
+    written
+}
+
+/// Keeps what was built of a graph for the merge that somebody waits for.
+fn leave_off((field, graph): (FieldId, UnfinishedGraph), parts: &[Part<'_>], job: &MergeJob) {
+    let docs = parts.iter().map(|part| PartDocs {
+        segment: part.reader.segment_id(),
+        docs: part.reader.doc_ids_alive().collect(),
+    });
+    let graph = LeftOffGraph::new(field, graph, docs.collect());
+    if let Some(graph) = graph.booked(&job.limits.memory) {
+        job.state.left_off.keep(graph);
+    }
+}
+
+/// Where a graph, or lists, of a column that is merged come from.
+enum Start<'a> {
+    Nothing,
+    /// The part at this place.
+    Part(usize),
+    LeftOff(&'a LeftOffGraph),
+}
+
+impl<'a> Start<'a> {
+    /// Whichever leaves the least to insert.
+    fn choose(
+        parts: &[Part<'_>],
+        (field, options): (FieldId, &ColumnOptions),
+        left_off: Option<&'a LeftOffGraph>,
+    ) -> Self {
+        let largest = parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| {
+                part.file.column(field).is_some_and(|column| {
+                    // What was built under other options says nothing of who is near.
+                    column.is_of(options) && (column.has_graph() || column.has_lists())
+                })
             })
-        })
-        .max_by_key(|(_, part)| part.reader.num_docs())
-        .map(|(at, _)| at);
-    // New documents of the base's living ones, in order of the old.
+            .max_by_key(|(_, part)| part.reader.num_docs());
+        let rows = largest.map_or(0, |(_, part)| part.reader.num_docs() as usize);
+        match (left_off, largest) {
+            (Some(graph), _) if graph.graph().linked_rows() > rows => Start::LeftOff(graph),
+            (_, Some((at, _))) => Start::Part(at),
+            (_, None) => Start::Nothing,
+        }
+    }
+
+    /// The number that it has a document of a part by, if it does.
+    fn number(&self, (at, segment): (usize, SegmentId), doc: DocId) -> Option<DocId> {
+        match self {
+            Start::Nothing => None,
+            Start::Part(own) => (*own == at).then_some(doc),
+            Start::LeftOff(graph) => graph.number(segment, doc),
+        }
+    }
+}
+
+/// Adds the vectors of all living documents in their order. For those that `start` has: what it calls them, ascending, and what
+/// they have become.
+fn push_all(
+    builder: &mut ColumnBuilder,
+    (parts, field): (&[Part<'_>], FieldId),
+    start: &Start<'_>,
+    job: &MergeJob,
+) -> tantivy::Result<Vec<(DocId, DocId)>> {
     let mut kept: Vec<(DocId, DocId)> = Vec::new();
+    let mut new_doc = 0;
     for (at, part) in parts.iter().enumerate() {
         let column = part.file.column(field);
+        let place = (at, part.reader.segment_id());
         for doc in part.reader.doc_ids_alive() {
             job.state.progress.check().map_err(plugin_error)?;
-            if base == Some(at) {
-                kept.push((doc, new_doc));
-            }
+            kept.extend(start.number(place, doc).map(|old| (old, new_doc)));
             let vector = column.map(|column| column.vector(doc)).transpose();
             let vector = vector.map_err(|error| part.file.told(error))?;
             if let Some(vector) = vector.flatten() {
@@ -161,19 +244,8 @@ fn merge_dense(
             new_doc += 1;
         }
     }
-    let new_doc_of = |old: DocId| {
-        let at = kept.binary_search_by_key(&old, |&(old, _)| old).ok()?;
-        Some(kept[at].1)
-    };
-    let base = base.and_then(|at| parts[at].file.column(field));
-    let base = base.map(|base| (base, &new_doc_of as &dyn Fn(DocId) -> Option<DocId>));
-    write_dense(
-        field,
-        builder,
-        (admitted.graph, job.limits.threads),
-        base,
-        out,
-    )
+    kept.sort_unstable();
+    Ok(kept)
 }
 
 /// Sparse vectors are pushed in their new order, and their postings made anew.
@@ -214,7 +286,7 @@ fn write_dense(
     field: FieldId,
     builder: ColumnBuilder,
     (graph, threads): (GraphChoice, usize),
-    base: Option<Base<'_>>,
+    base: Base<'_>,
     out: &mut FileWriter,
 ) -> tantivy::Result<()> {
     if builder.is_empty() {
@@ -226,8 +298,11 @@ fn write_dense(
         threads,
     };
     out.add(field, |image| match base {
-        Some(base) => builder.write_from(how, base, image),
-        None => builder.write(how, image),
+        Base::Nothing => builder.write(how, image),
+        Base::Column(column, new_doc) => builder.write_from(how, (column, new_doc), image),
+        Base::Unfinished(graph, new_doc) => {
+            builder.write_from_unfinished(how, (graph, new_doc), image)
+        }
     })
 }
 
@@ -242,8 +317,15 @@ fn write_sparse(
     out.add(field, |image| builder.write(image))
 }
 
-/// A column whose graph a merge starts from, and what its documents have become.
-type Base<'a> = (&'a Column<OwnedBytes>, &'a dyn Fn(DocId) -> Option<DocId>);
+/// What a column is built from, and what the documents of that have become.
+#[derive(Clone, Copy)]
+enum Base<'a> {
+    Nothing,
+    Column(&'a Column<OwnedBytes>, NewDocOf<'a>),
+    Unfinished(&'a UnfinishedGraph, NewDocOf<'a>),
+}
+
+type NewDocOf<'a> = &'a dyn Fn(DocId) -> Option<DocId>;
 
 struct VectorWriter {
     columns: BTreeMap<FieldId, ColumnBuilder>,
@@ -284,7 +366,8 @@ impl PluginWriter for VectorWriter {
         assert!(mapping.is_none(), "segments keep insertion order");
         let mut out = FileWriter::create(segment)?;
         for (field, builder) in self.columns {
-            write_dense(field, builder, (GraphChoice::Never, 1), None, &mut out)?;
+            let how = (GraphChoice::Never, 1);
+            write_dense(field, builder, how, Base::Nothing, &mut out)?;
         }
         for (field, builder) in self.sparse {
             write_sparse(field, builder, &mut out)?;

@@ -197,6 +197,40 @@ fn vectors_that_do_not_fit_stay_in_their_segments() {
 }
 
 #[test]
+fn a_merge_that_was_asked_for_goes_on_where_the_upkeep_leaves_off() {
+    let disk = SimDisk::new();
+    let options = EngineOptions {
+        merge_save_every: Duration::ZERO,
+        ..options()
+    };
+    let node = filled(&disk, options, 1);
+    let (index, engine) = (node.index(), &node.engine);
+    let (empty, _) = engine
+        .create_index(
+            &everything(),
+            "empty",
+            IndexSettings::default(),
+            harness::mapping(),
+        )
+        .unwrap();
+    // The upkeep looks for something to do behind any merge.
+    engine.force_merge(&empty, 1).unwrap();
+    // Until it has built some of a graph, which takes it long on a busy machine; unless it has ended already.
+    while savepoints(&disk, &index).is_empty() && index.stats().structured_vectors == 0 {
+        std::thread::yield_now();
+    }
+    node.put("more", &json!({"v": vec![0.5; DIMENSION]}));
+    engine.force_merge(&index, 1).unwrap();
+    let stats = index.stats();
+    let all = COUNT as u64 + 1;
+    assert_eq!((stats.segments, stats.docs), (1, all));
+    assert_eq!(stats.structured_vectors, all);
+    assert_eq!(engine.stats().merge_memory_bytes, 0);
+    let recall = recall(&node);
+    assert!(recall >= 0.95, "{recall}");
+}
+
+#[test]
 fn a_merge_can_be_seen_and_ends_when_the_node_closes() {
     let disk = SimDisk::new();
     let options = EngineOptions {

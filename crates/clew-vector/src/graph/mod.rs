@@ -19,9 +19,7 @@ mod select;
 mod twins;
 mod walk;
 
-pub(crate) use build::{
-    BuildOptions, CutShort, OwnedGraph, Watched, build, growing_base_slots,
-};
+pub(crate) use build::{BuildOptions, CutShort, OwnedGraph, Watched, build, growing_base_slots};
 pub(crate) use front::Front;
 pub(crate) use gate::Open;
 pub(crate) use memory::WalkMemory;
