@@ -64,7 +64,7 @@ fn graph_memory(options: &ColumnOptions) -> (usize, usize) {
     // are not cut.
     let upper_share = (upper_slots(m) + 3).div_ceil(upper_slots(m) - 1);
     let mut grown = number * (base_slots(m) + upper_share) + number;
-    let mut growing = number * growing_base_slots(m) + size_of::<bool>();
+    let mut growing = number * growing_base_slots(m) + size_of::<u16>() + size_of::<bool>();
     if is_coded(options) {
         let dimension = options.element.numbers(options.dimension);
         grown += pitch_bytes(dimension, options.code_bits) + FACTORS * number;

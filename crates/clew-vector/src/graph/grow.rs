@@ -1,7 +1,7 @@
 //! The lists of a graph that grows: several threads read them without locks, and each list is
 //! written under a lock of its own.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::graph::{EntryPoint, Graph, LEVELS_MAX, NONE, OwnedGraph, Slot};
@@ -14,6 +14,8 @@ const LOCKS: usize = 1_024;
 pub(super) struct Lists {
     links: Vec<AtomicU32>,
     slots: usize,
+    /// How many nodes at the front of each list were chosen together, so that none is in the shadow of another.
+    settled: Vec<AtomicU16>,
     locks: Vec<Mutex<()>>,
 }
 
@@ -23,6 +25,9 @@ impl Lists {
         Lists {
             links: std::iter::repeat_with(free).take(count * slots).collect(),
             slots,
+            settled: std::iter::repeat_with(AtomicU16::default)
+                .take(count)
+                .collect(),
             locks: std::iter::repeat_with(Mutex::default).take(LOCKS).collect(),
         }
     }
@@ -66,10 +71,26 @@ impl Lists {
 
     /// Writes a whole list. The caller holds the lock.
     pub(super) fn set(&self, list: usize, nodes: impl Iterator<Item = u32>) {
+        self.set_chosen(list, (nodes, 0));
+    }
+
+    /// The same, where so many nodes at the front were chosen together.
+    pub(super) fn set_chosen(
+        &self,
+        list: usize,
+        (nodes, settled): (impl Iterator<Item = u32>, usize),
+    ) {
         let padded = nodes.chain(std::iter::repeat(NONE));
         for (slot, node) in self.list(list).iter().zip(padded) {
             slot.store(node, Ordering::Relaxed);
         }
+        let settled = u16::try_from(settled.min(self.slots)).unwrap_or(0);
+        self.settled[list].store(settled, Ordering::Relaxed);
+    }
+
+    /// How many nodes at the front of a list were chosen together. The caller holds the lock.
+    pub(super) fn settled(&self, list: usize) -> usize {
+        usize::from(self.settled[list].load(Ordering::Relaxed))
     }
 }
 

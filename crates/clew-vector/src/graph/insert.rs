@@ -6,7 +6,7 @@ use crate::graph::build::BuildOptions;
 use crate::graph::grow::{Growing, Lists};
 use crate::graph::memory::WalkMemory;
 use crate::graph::metric::{Metric, Refine};
-use crate::graph::select::select;
+use crate::graph::select::{select, select_again};
 use crate::graph::{BeamLimits, EntryPoint, Graph, Open, Start, beam, descend};
 use crate::rank::Ranked;
 use crate::rows::Probe;
@@ -27,6 +27,8 @@ struct Buffers {
     candidates: Vec<Ranked>,
     neighbours: Vec<u32>,
     kept: Vec<u32>,
+    /// Of these, those that come to others.
+    fresh: Vec<u32>,
     list: Vec<u32>,
     distances: Vec<f32>,
     refine: Refine,
@@ -146,8 +148,10 @@ impl<'a, M: Metric> Inserter<'a, M> {
             self.buffers.list.clear();
             self.buffers.list.extend(growing.base.nodes(from as usize));
             self.buffers.list.push(row);
-            self.prune(from, self.options.base_slots);
-            lists.set(from as usize, self.buffers.kept.iter().copied());
+            let settled = lists.settled(from as usize);
+            self.prune(from, self.options.base_slots, settled);
+            let kept = self.buffers.kept.iter().copied();
+            lists.set_chosen(from as usize, (kept, self.buffers.kept.len()));
         }
     }
 
@@ -177,17 +181,19 @@ impl<'a, M: Metric> Inserter<'a, M> {
                 .map(|node| growing.upper_rows[node as usize]);
             self.buffers.list.extend(rows);
             self.buffers.list.push(row);
-            self.prune(from, self.options.upper_slots);
+            self.prune(from, self.options.upper_slots, lists.settled(list));
             let kept = self.buffers.kept.iter();
-            lists.set(list, kept.map(|&near| growing.upper_index(near)));
+            let kept = kept.map(|&near| growing.upper_index(near));
+            lists.set_chosen(list, (kept, self.buffers.kept.len()));
         }
     }
 
-    /// Chooses among the rows in `buffers.list` anew, for the list of `centre`.
-    fn prune(&mut self, centre: u32, max: usize) {
+    /// Chooses among the rows in `buffers.list` anew, for the list of `centre`; so many at its front were chosen together.
+    fn prune(&mut self, centre: u32, max: usize, settled: usize) {
         let Buffers {
             candidates,
             kept,
+            fresh,
             list,
             distances,
             ..
@@ -199,7 +205,8 @@ impl<'a, M: Metric> Inserter<'a, M> {
         let pairs = list.iter().zip(&*distances);
         candidates.extend(pairs.map(|(&row, &distance)| Ranked::new(distance, row)));
         candidates.sort_unstable();
-        select(self.metric, candidates, max, kept);
+        let known = list.get(..settled).unwrap_or_default();
+        select_again(self.metric, candidates, (known, max), (kept, fresh));
     }
 
     /// Copies a list of level 0 into the shorter one of an image.
@@ -209,7 +216,8 @@ impl<'a, M: Metric> Inserter<'a, M> {
         buffers.list.extend(self.growing.base.nodes(row));
         if buffers.list.len() > list.len() {
             let centre = u32::try_from(row).expect("a column holds at most 2^30 rows");
-            self.prune(centre, list.len());
+            let settled = self.growing.base.settled(row);
+            self.prune(centre, list.len(), settled);
             std::mem::swap(&mut self.buffers.list, &mut self.buffers.kept);
         }
         let found = &self.buffers.list;
@@ -225,7 +233,8 @@ fn merge_into(lists: &Lists, list: usize, own: impl Iterator<Item = u32> + Clone
         .into_iter()
         .filter(|node| own.clone().all(|other| other != *node));
     let others: Vec<u32> = others.collect();
-    lists.set(list, own.chain(others));
+    let chosen = own.clone().count();
+    lists.set_chosen(list, (own.chain(others), chosen));
 }
 
 fn entry_start(graph: &Graph<'_, AtomicU32>, probe: &impl Probe) -> Start {
