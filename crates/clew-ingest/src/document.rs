@@ -211,6 +211,7 @@ impl Document {
             other => Some(plain(other)),
         };
         match path {
+            "" => return Err(Failure::unfit("path cannot be null nor empty")),
             "_index" => self.index = text().unwrap_or_default(),
             "_id" => self.id = text(),
             "_routing" => self.routing = text(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::processor::{Field, Processor};
 use crate::document::Document;
@@ -197,41 +197,65 @@ fn rename(field: &Field, replace: bool, document: &mut Document) -> Result<(), F
         )));
     }
     let value = document.remove(&field.from).unwrap_or(Value::Null);
-    document.put(&field.to, value)
+    // Only a path into something may turn out to lead nowhere; what has no place there stays where it was.
+    let kept = (field.to.is_empty() || field.to.contains('.')).then(|| value.clone());
+    let moved = document.put(&field.to, value);
+    if let (Err(_), Some(kept)) = (&moved, kept) {
+        document.put(&field.from, kept)?;
+    }
+    moved
 }
 
-/// Turns a member with dots in its name into members of members.
-fn expand(field: &str, path: Option<&str>, document: &mut Document) -> Result<(), Failure> {
-    let whole = match path {
-        Some(path) => format!("{path}.{field}"),
-        None => field.to_string(),
-    };
+/// The members of the document, or of the object at a path in it.
+fn members_at<'d>(
+    document: &'d mut Document,
+    path: Option<&str>,
+) -> Option<&'d mut Map<String, Value>> {
     let at = match path {
         None => Some(&mut document.source),
         Some(path) => document
             .source
             .pointer_mut(&format!("/{}", path.replace('.', "/"))),
     };
-    let taken = at
-        .and_then(Value::as_object_mut)
-        .and_then(|members| members.remove(field));
-    match taken {
-        None => Ok(()),
-        Some(value) => match document.get(&whole) {
-            None => document.set(&whole, value),
-            Some(before) => {
-                let mut items = match before {
-                    Value::Array(items) => items,
-                    one => vec![one],
-                };
-                match value {
-                    Value::Array(more) => items.extend(more),
-                    one => items.push(one),
-                }
-                document.set(&whole, Value::Array(items))
-            }
-        },
+    at.and_then(Value::as_object_mut)
+}
+
+/// Turns a member with dots in its name into members of members.
+fn expand(field: &str, path: Option<&str>, document: &mut Document) -> Result<(), Failure> {
+    let whole = match path {
+        Some(path) if !document.has(path) => return Err(document.absent(path)),
+        Some(path) => format!("{path}.{field}"),
+        None => field.to_string(),
+    };
+    let taken = members_at(document, path).and_then(|members| members.remove(field));
+    let Some(value) = taken else {
+        return Ok(());
+    };
+    let Some(before) = document.get(&whole) else {
+        let mut parts = whole.match_indices('.').map(|(at, _)| &whole[..at]);
+        let in_the_way = parts.find(|part| {
+            let inner = document.source_at(part);
+            inner.is_some_and(|inner| !inner.is_object())
+        });
+        let Some(part) = in_the_way else {
+            return document.set(&whole, value);
+        };
+        if let Some(members) = members_at(document, path) {
+            members.insert(field.to_string(), value);
+        }
+        return Err(Failure::unfit(format!(
+            "cannot expend [{whole}], because [{part}] is not an object field, but a value field"
+        )));
+    };
+    let mut items = match before {
+        Value::Array(items) => items,
+        one => vec![one],
+    };
+    match value {
+        Value::Array(more) => items.extend(more),
+        one => items.push(one),
     }
+    document.set(&whole, Value::Array(items))
 }
 
 #[cfg(test)]

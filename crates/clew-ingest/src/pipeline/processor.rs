@@ -176,6 +176,9 @@ impl Processor {
                         "Field can't start or end with a dot",
                     ));
                 }
+                if field.contains("..") {
+                    return Err(DefinitionError::refused("field", "No space between dots"));
+                }
                 ("dot_expander", Processor::DotExpander { field, path })
             }
             "drop" => ("drop", Processor::Drop),

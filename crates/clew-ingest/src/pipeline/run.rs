@@ -306,13 +306,21 @@ impl Run<'_, '_> {
         document: &mut Document,
         depth: usize,
     ) -> Result<Flow, Failure> {
-        let before = document.ingest.clone();
+        let told = [
+            ("on_failure_message", Value::from(failure.reason)),
+            ("on_failure_processor_type", Value::from(failure.step)),
+            ("on_failure_processor_tag", Value::from(failure.tag)),
+        ];
         let about = &mut document.ingest;
-        about.insert("on_failure_message".to_string(), failure.reason.into());
-        about.insert("on_failure_processor_type".to_string(), failure.step.into());
-        about.insert("on_failure_processor_tag".to_string(), failure.tag.into());
+        let before = told.map(|(name, value)| (name, about.insert(name.to_string(), value)));
         let done = self.steps(steps, document, depth);
-        document.ingest = before;
+        // What the steps set beside it stays: the item of a `foreach` is there too.
+        for (name, value) in before {
+            match value {
+                Some(value) => drop(document.ingest.insert(name.to_string(), value)),
+                None => drop(document.ingest.shift_remove(name)),
+            }
+        }
         done
     }
 

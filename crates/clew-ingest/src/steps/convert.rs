@@ -94,10 +94,10 @@ impl ConvertType {
         match self {
             ConvertType::Text => Some(Typed::Text),
             ConvertType::Integer => {
-                let number = parse_whole(text.trim())?;
+                let number = parse_whole(text)?;
                 i32::try_from(number).ok().map(|_| Typed::Whole(number))
             }
-            ConvertType::Long => parse_whole(text.trim()).map(Typed::Whole),
+            ConvertType::Long => parse_whole(text).map(Typed::Whole),
             ConvertType::Float => single(text.trim()).map(Typed::Float),
             ConvertType::Double => finite(text.trim()).map(Typed::Float),
             ConvertType::Boolean if text.eq_ignore_ascii_case("true") => Some(Typed::Bool(true)),

@@ -243,6 +243,15 @@ impl Sorted {
             }
             other => return Err(wrong_type(&self.field, &other, java::LIST)),
         };
+        if let [first @ (Value::Array(_) | Value::Object(_)), _, ..] = items.as_slice() {
+            return Err(Failure {
+                kind: FailureKind::MixedTypes,
+                ..Failure::unfit(format!(
+                    "class {} cannot be cast to class java.lang.Comparable",
+                    class(first)
+                ))
+            });
+        }
         if let Some(other) = items.iter().find(|item| class(item) != class(&items[0])) {
             return Err(Failure {
                 kind: FailureKind::MixedTypes,

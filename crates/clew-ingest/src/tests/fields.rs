@@ -41,6 +41,13 @@ fn fields_are_copied_sorted_and_removed() {
             json!("MixedTypes: class java.lang.Integer cannot be cast to class java.lang.String"),
         ),
         (
+            json!({"sort": {"field": "objs"}}),
+            "objs",
+            json!(
+                "MixedTypes: class java.util.HashMap cannot be cast to class java.lang.Comparable"
+            ),
+        ),
+        (
             json!({"remove": {"exclude_field": ["tag"]}}),
             "n",
             json!("nothing"),

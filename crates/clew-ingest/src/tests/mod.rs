@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 fn document() -> Document {
     let source = json!({
         "tag": "Red", "n": 5, "list": ["b", "a", "C"], "nums": [3, 1, 2], "mix": [1, "a"],
-        "nul": null, "obj": {"x": 1, "y": {"z": "q"}}, "raw": "{\"j\": 1} x", "empty": "",
+        "nul": null, "obj": {"x": 1, "y": {"z": "q"}}, "objs": [{"x": 2}, {"x": 1}], "raw": "{\"j\": 1} x", "empty": "",
         "html": "<b>x</b> y &amp; &lt;z <br/>w", "pairs": "k=v l=w", "src": "128.232.110.120",
         "dst": "66.35.250.204", "sp": 34855, "dp": 80, "tr": "tcp", "icmp": "icmp", "ty": 8,
         "date": "2016-04-25T12:02:01.789Z", "url": "%zz",

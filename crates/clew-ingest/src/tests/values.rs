@@ -122,6 +122,12 @@ fn names_of_a_rename_are_templates_pairs_may_end_with_a_separator_and_types_are_
             "0x-1",
             json!("Unfit: unable to convert [0x-1] to long"),
         ),
+        (
+            "integer",
+            " 42 ",
+            json!("Unfit: unable to convert [ 42 ] to integer"),
+        ),
+        ("double", " 42 ", json!(42.0)),
     ] {
         let expected = match expected {
             Value::String(_) => expected,
@@ -165,6 +171,10 @@ fn a_wrong_definition_names_the_step_and_the_member() {
         (
             json!({"foreach": {"field": "a", "processor": {"trim": {}}}}),
             "[field] required property is missing; foreach; field",
+        ),
+        (
+            json!({"dot_expander": {"field": "a..b"}}),
+            "[field] No space between dots; dot_expander; field",
         ),
         (
             json!({"sort": {"field": "a", "order": "up"}}),

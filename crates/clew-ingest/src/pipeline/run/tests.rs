@@ -75,6 +75,68 @@ fn steps_that_handle_a_failure_read_what_failed() {
 }
 
 #[test]
+fn what_handles_a_failure_inside_a_loop_changes_the_item() {
+    let trim = json!({"trim": {"field": "_ingest._value", "on_failure": [
+        {"set": {"field": "_ingest._value", "value": "{{_ingest.on_failure_processor_type}}"}},
+    ]}});
+    let each = json!({"foreach": {"field": "a", "processor": trim}});
+    let after = json!({"set": {"field": "left", "value": "{{_ingest.on_failure_message}}"}});
+    let (done, source) = run(
+        json!({"processors": [each, after]}),
+        json!({"a": [" x ", 1]}),
+    );
+    assert_eq!(done, Ok(Flow::On));
+    assert_eq!(source, json!({"a": ["x", "trim"], "left": ""}));
+}
+
+#[test]
+fn what_cannot_be_moved_stays_where_it_was() {
+    for (step, source, reason) in [
+        (
+            json!({"rename": {"field": "a", "target_field": "n.x"}}),
+            json!({"a": {"b": 1}, "n": 5}),
+            "cannot set [x] with parent object of type [java.lang.Integer] as part of path [n.x]",
+        ),
+        (
+            json!({"rename": {"field": "a", "target_field": "l.7"}}),
+            json!({"a": 1, "l": [1]}),
+            "[7] is out of bounds for array with length [1] as part of path [l.7]",
+        ),
+        (
+            json!({"dot_expander": {"field": "a.b"}}),
+            json!({"a": 5, "a.b": 1}),
+            "cannot expend [a.b], because [a] is not an object field, but a value field",
+        ),
+        (
+            json!({"dot_expander": {"field": "a.b", "path": "o"}}),
+            json!({"o": {"a": null, "a.b": 1}}),
+            "cannot expend [o.a.b], because [o.a] is not an object field, but a value field",
+        ),
+        (
+            json!({"dot_expander": {"field": "a.b", "path": "o"}}),
+            json!({"a.b": 1}),
+            "field [o] not present as part of path [o]",
+        ),
+        (
+            json!({"set": {"field": "", "value": 1}}),
+            json!({"a": 1}),
+            "path cannot be null nor empty",
+        ),
+    ] {
+        let (done, left) = run(json!({"processors": [step.clone()]}), source.clone());
+        assert_eq!(done.unwrap_err().reason, reason, "{step}");
+        assert_eq!(left, source, "{step}");
+    }
+    let expand = json!({"dot_expander": {"field": "a.b.c"}});
+    let (done, left) = run(
+        json!({"processors": [expand]}),
+        json!({"a.b.c": 1, "a": {"d": 2}}),
+    );
+    assert_eq!(done, Ok(Flow::On));
+    assert_eq!(left, json!({"a": {"d": 2, "b": {"c": 1}}}));
+}
+
+#[test]
 fn pipelines_and_their_steps_are_counted() {
     let definition = json!({"processors": [
         {"set": {"field": "a", "value": 1, "tag": "t"}},
