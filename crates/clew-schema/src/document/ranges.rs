@@ -137,6 +137,9 @@ pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Mi
     let mut given = GivenEnds::default();
     for (name, end) in value.as_object().into_iter().flatten() {
         let end = Some(end).filter(|end| !end.is_null());
+        if let Some(end) = end {
+            check_kept(kind, end)?;
+        }
         match name.as_str() {
             "gte" | "from" => given.low = end.map(|end| (end, true)),
             "gt" => given.low = end.map(|end| (end, false)),
@@ -157,6 +160,39 @@ pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Mi
             "min value is greater than max value in range {value}"
         )),
     }
+}
+
+/// Refuses ends that queries alone may have: times that are told from the present, and numbers without an end.
+fn check_kept(kind: RangeKind, end: &Value) -> Result<(), Misfit> {
+    let text = match end {
+        Value::String(text) => text.trim().to_string(),
+        other => other.to_string(),
+    };
+    let is_finite = match kind {
+        RangeKind::Integer | RangeKind::Long | RangeKind::Ip => true,
+        RangeKind::Date if text.starts_with("now") => {
+            return misfit("could not read the current timestamp");
+        }
+        RangeKind::Date => true,
+        // What is no number is told where it is read.
+        RangeKind::Float => text.parse::<f32>().map_or(true, f32::is_finite),
+        RangeKind::Double => text.parse::<f64>().map_or(true, f64::is_finite),
+    };
+    if is_finite {
+        return Ok(());
+    }
+    let name = match kind {
+        RangeKind::Float => "float",
+        _ => "double",
+    };
+    let told = match text.parse::<f64>() {
+        Ok(number) if number.is_nan() => "NaN",
+        Ok(number) if number < 0.0 => "-Infinity",
+        _ => "Infinity",
+    };
+    misfit(format!(
+        "[{name}] supports only finite values, but got [{told}]"
+    ))
 }
 
 /// The bytes of all addresses of a network.
@@ -211,15 +247,20 @@ impl EndReader<'_> {
         match self.kind {
             RangeKind::Integer | RangeKind::Long => {
                 let number = match text.parse::<i64>() {
-                    Ok(number) => number,
+                    Ok(number) => Some(number),
                     Err(_) => floor(text.parse().map_err(|_| not_a_number())?),
                 };
-                let place = u128::from(i64_to_u64(number));
                 let (first, last) = self.limits();
-                if place < first || place > last {
-                    return Err(format!("Value [{text}] is out of range for an integer").into());
-                }
-                Ok(place)
+                let place = number.map(|number| u128::from(i64_to_u64(number)));
+                place
+                    .filter(|place| (first..=last).contains(place))
+                    .ok_or_else(|| {
+                        let name = match self.kind {
+                            RangeKind::Integer => "an integer",
+                            _ => "a long",
+                        };
+                        format!("Value [{text}] is out of range for {name}").into()
+                    })
             }
             RangeKind::Float => {
                 let number: f32 = text.parse().map_err(|_| not_a_number())?;
@@ -270,12 +311,15 @@ impl EndReader<'_> {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the conversion saturates, and what is too large is refused by the type's limits"
-)]
-fn floor(number: f64) -> i64 {
-    number.trunc() as i64
+/// The whole part of a number; none of one that has more than 64 bits.
+fn floor(number: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the fraction is to be cut off, and what is too large is none"
+    )]
+    let whole = number.trunc() as i64;
+    (-LIMIT..LIMIT).contains(&number).then_some(whole)
 }
 
 /// The span that a query asks for; `None` where no value is in it.
@@ -321,6 +365,62 @@ mod tests {
         ] {
             assert_eq!(document.relates(relation, query), expected, "{relation:?}");
         }
+    }
+
+    #[test]
+    fn documents_have_no_ends_that_are_beyond_their_kind_or_move_with_time() {
+        for (kind, end, reason) in [
+            (
+                RangeKind::Date,
+                json!("now"),
+                "could not read the current timestamp",
+            ),
+            (
+                RangeKind::Date,
+                json!("now-1d/d"),
+                "could not read the current timestamp",
+            ),
+            (
+                RangeKind::Float,
+                json!(1e40),
+                "[float] supports only finite values, but got [Infinity]",
+            ),
+            (
+                RangeKind::Double,
+                json!("-Infinity"),
+                "[double] supports only finite values, but got [-Infinity]",
+            ),
+        ] {
+            let refused = check_kept(kind, &end).unwrap_err();
+            assert_eq!(refused, Misfit::Value(reason.into()), "{end}");
+        }
+        for (kind, end) in [
+            (RangeKind::Date, json!("2024-01-01")),
+            (RangeKind::Double, json!(1e40)),
+            (RangeKind::Float, json!("x")),
+        ] {
+            assert_eq!(check_kept(kind, &end), Ok(()), "{end}");
+        }
+        let reader = EndReader {
+            kind: RangeKind::Long,
+            format: None,
+            now_ms: 0,
+            zone: jiff::tz::TimeZone::UTC,
+        };
+        for end in [json!(9_223_372_036_854_775_808_u64), json!("-1e19")] {
+            let given = GivenEnds {
+                low: Some((&end, true)),
+                high: None,
+            };
+            let reason = reader.span(&given).unwrap_err().to_string();
+            assert!(reason.ends_with("is out of range for a long"), "{reason}");
+        }
+        let end = json!(1.9e18);
+        let given = GivenEnds {
+            low: Some((&end, true)),
+            high: None,
+        };
+        assert!(reader.span(&given).unwrap().is_some());
     }
 
     #[test]
