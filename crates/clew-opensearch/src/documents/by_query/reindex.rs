@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::remote::Remote;
 use super::scripted;
 use super::spec::{
-    DocsMax, Here, Job, Origin, PAGE_DEFAULT, Routing, Slices, Target, Verb, not_taken, order,
-    page, proceeds, slices_of, whole,
+    DocsMax, Here, Job, Origin, PAGE_DEFAULT, Routing, SHOWN_ALONE, Slices, Target, Verb,
+    not_taken, order, page, proceeds, slices_of, whole,
 };
 use super::speed::Speed;
 use super::start;
@@ -89,13 +89,10 @@ async fn here(call: &Call, asked: &mut Asked, slices: Slices) -> Result<(Origin,
     resolve_documents(call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
-    if resolved
-        .iter()
-        .any(|index| index.name() == asked.target.index)
-    {
+    let target = written_index(call, &asked.target.index);
+    if resolved.iter().any(|index| index.name() == target) {
         return Err(ApiError::validation(&format!(
-            "reindex cannot write into an index its reading from [{}]",
-            asked.target.index
+            "reindex cannot write into an index its reading from [{target}]"
         )));
     }
     let pinned = call.api.engine.pin(&resolved)?;
@@ -107,6 +104,15 @@ async fn here(call: &Call, asked: &mut Asked, slices: Slices) -> Result<(Origin,
         query: asked.query.clone(),
     };
     Ok((Origin::Here(Box::new(here)), slices))
+}
+
+/// The name of the index that takes the writes to a name, which may be an alias. A name that takes none the writes refuse.
+fn written_index(call: &Call, name: &str) -> String {
+    let engine = &call.api.engine;
+    match engine.open_written((name, None), &call.access, Purpose::Watch) {
+        Ok((index, _)) => index.name().to_string(),
+        Err(_) => name.to_string(),
+    }
 }
 
 /// Documents of another cluster, which are not cut into parts.
@@ -224,7 +230,6 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
             "size" => asked.page = Some(whole(value)?),
             "slice" => asked.slice = Some(read_slice(value)?),
             "sort" => asked.sort = Some(dsl::parse_sort(value)?),
-            "docvalue_fields" => {}
             "_source" => match SourceFilter::from_json(value)? {
                 SourceFilter::None => {
                     return Err(ApiError::validation(
@@ -236,6 +241,7 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                 kept => asked.target.kept = kept,
             },
             "remote" => {}
+            shown if SHOWN_ALONE.contains(&shown) => {}
             other => return Err(not_taken(other, value)),
         }
     }
@@ -292,6 +298,11 @@ mod tests {
             "conflicts": "proceed",
         }));
         let asked = asked.ok().unwrap();
+        let shown = json!({
+            "source": {"index": "a", "track_scores": true, "aggs": {}, "version": true},
+            "dest": {"index": "b"},
+        });
+        assert!(read(&shown).is_ok());
         assert_eq!(asked.from, "a,b");
         assert!(asked.target.create && asked.proceed);
         assert_eq!(asked.target.routing, Routing::Set("x".to_string()));

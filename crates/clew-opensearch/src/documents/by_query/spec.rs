@@ -202,7 +202,8 @@ impl Body {
                         Some(sort.map_err(|error| error.placed(&body, &rewritten(&body)))?);
                 }
                 // Sources are written whole.
-                "_source" | "docvalue_fields" => {}
+                "_source" => {}
+                shown if SHOWN_ALONE.contains(&shown) => {}
                 "script" if *verb == Verb::Update => {
                     let read = || scripted::read(value);
                     asked.script = Some(stored_scripts::reading(engine, read)?);
@@ -243,6 +244,25 @@ pub(super) fn order(
     sort.push(SortKey::Doc { order: Order::Asc });
     Ok(sort)
 }
+
+/// Members of a search that change what is shown of it and nothing about which documents it finds.
+pub(super) const SHOWN_ALONE: [&str; 15] = [
+    "aggregations",
+    "aggs",
+    "docvalue_fields",
+    "explain",
+    "ext",
+    "fields",
+    "highlight",
+    "profile",
+    "script_fields",
+    "seq_no_primary_term",
+    "stats",
+    "suggest",
+    "track_scores",
+    "track_total_hits",
+    "version",
+];
 
 /// Why a member of a search is not taken where documents are written by it.
 pub(super) fn not_taken(key: &str, value: &Value) -> ApiError {
