@@ -693,6 +693,13 @@ class ByQueryTest(ClewTest):
         reply = self.client.update_by_query(index="a", params={"refresh": "true", "size": 10})
         self.assertEqual((reply["updated"], reply["total"]), (10, 10))
 
+    def test_documents_are_deleted_until_each_shard_has_had_as_many_as_it_may(self):
+        shards = int(self.client.indices.get_settings(index="a")["a"]["settings"]["index"]["number_of_shards"])
+        body = {"query": {"match_all": {}}}
+        reply = self.client.delete_by_query(index="a", body=body, params={"refresh": "true", "terminate_after": 3})
+        self.assertEqual((reply["deleted"], reply["total"]), (3 * shards, 3 * shards))
+        self.assertEqual(self.client.count(index="a")["count"], 25 - 3 * shards)
+
     def test_what_is_asked_is_checked_before_an_index_is_looked_for(self):
         copy = {"source": {"index": "none"}, "dest": {"index": "b"}}
         every = [("requests_per_second=0", "requests_per_second"), ("slices=junk", "[slices] must be a positive integer"),
@@ -713,6 +720,7 @@ class ByQueryTest(ClewTest):
                 self.client.transport.perform_request("POST", f"/_reindex?{params}", body=body)
         for params, body, reason in [
             ("size=-4", {}, "[max_docs] parameter cannot be negative, found [-4]"), ("scroll_size=0", {}, "[size] cannot be [0]"),
+            ("request_cache=true", {}, "[request_cache] cannot be used in a scroll context"), ("terminate_after=-1", {}, "terminateAfter must be > 0"),
             ("max_docs=5", {"max_docs": 4}, "two different values [4] and [5]"), ("from=0", {}, "from is not supported"),
             ("", {"stored_fields": ["n"]}, "stored_fields is not supported"), ("slices=2", {"slice": {"id": 0, "max": 2}}, "manual and automatic"),
         ]:

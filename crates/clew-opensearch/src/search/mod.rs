@@ -393,8 +393,8 @@ fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
     Ok(())
 }
 
-/// After how many documents of a shard a count may leave off, if a request says that.
-fn counted_at_most(call: &Call) -> Result<Option<u64>, ApiError> {
+/// After how many documents of a shard a count may leave off, or what is written by a search, if a request says that.
+pub(crate) fn counted_at_most(call: &Call) -> Result<Option<u64>, ApiError> {
     match call.params.integer("terminate_after")? {
         None | Some(0) => Ok(None),
         Some(after) => match u64::try_from(after) {

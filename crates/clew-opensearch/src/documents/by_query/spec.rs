@@ -15,7 +15,9 @@ use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{check_sort, query_of_params, read_slice, resolve_documents, search_parts};
+use crate::search::{
+    check_sort, counted_at_most, query_of_params, read_slice, resolve_documents, search_parts,
+};
 use crate::state::call::Call;
 use crate::state::stored_scripts;
 
@@ -143,6 +145,7 @@ impl Job {
             _ => "update-by-query",
         };
         let pinned = call.api.engine.pin(&resolved)?;
+        let terminated = counted_at_most(call)?.map(|most| of_all_shards(most, &pinned));
         Ok(Job {
             slices: slices.of(&pinned),
             origin: Origin::Here(Box::new(Here {
@@ -154,7 +157,7 @@ impl Job {
             verb,
             page,
             slice: asked.slice,
-            docs_max,
+            docs_max: docs_max.into_iter().chain(terminated).min(),
             pipeline: call.params.get("pipeline").map(String::from),
             script: asked.script,
             proceed: asked.proceed.unwrap_or(proceed),
@@ -163,6 +166,15 @@ impl Job {
             description: format!("{name} [{}]", call.index_expression()),
         })
     }
+}
+
+/// Documents of all shards, of each so many at most.
+fn of_all_shards(most: u64, pinned: &Pinned) -> usize {
+    let indices = pinned.indices();
+    let shards = indices
+        .iter()
+        .map(|index| u64::from(index.settings().shards));
+    usize::try_from(most.saturating_mul(shards.sum())).unwrap_or(usize::MAX)
 }
 
 /// What the body of a job on the indexes of the path says.
@@ -430,7 +442,12 @@ fn check_search_params(call: &Call) -> Result<(), ApiError> {
     for name in ["scroll", "search_timeout"] {
         call.params.time(name)?;
     }
-    call.params.integer("terminate_after")?;
+    counted_at_most(call)?;
+    if call.params.flag("request_cache", false)? {
+        return Err(ApiError::validation(
+            "[request_cache] cannot be used in a scroll context",
+        ));
+    }
     match call.params.integer("from")? {
         None => Ok(()),
         Some(_) => Err(ApiError::validation(
