@@ -62,6 +62,10 @@ class OddRequests(ClewTest):
         self.client.index(index="i", id="1", body={"n": 1})
         again = self.client.update(index="i", id="1", body={"doc": {"n": 1}, "detect_noop": "false"})
         self.assertEqual(again["result"], "updated")
+        either = {"doc": {"n": 4}, "upsert": {"n": 9}}
+        self.client.transport.perform_request("POST", "/i/_update/both?doc_as_upsert=true", body=either)
+        self.assertEqual(self.client.get(index="i", id="both")["_source"], {"n": 4})
+        self.client.delete(index="i", id="both")
         new = self.client.update(index="i", id="2", body={"doc": {"n": 1}, "doc_as_upsert": "true"})
         self.assertEqual(new["result"], "created")
 

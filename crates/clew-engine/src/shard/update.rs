@@ -58,11 +58,11 @@ pub(crate) fn merge_source(
 /// # Errors
 /// As [`merge_source`].
 pub(crate) fn where_absent(spec: &UpdateSpec) -> Result<Merged, EngineError> {
-    if let Some(upsert) = &spec.upsert {
-        return Ok(Merged::Document(upsert.to_vec(), Vec::new()));
-    }
     let Some(source) = spec.doc.as_ref().filter(|_| spec.doc_as_upsert) else {
-        return Ok(Merged::Missing);
+        return Ok(match &spec.upsert {
+            Some(upsert) => Merged::Document(upsert.to_vec(), Vec::new()),
+            None => Merged::Missing,
+        });
     };
     let mut source = source.to_vec();
     if !spec.lists.is_empty() || spec.defaults.is_some() {

@@ -187,7 +187,7 @@ struct Header {
 impl Header {
     fn condition(&self) -> Result<Option<Condition>, ApiError> {
         let external = external_version(self.version, self.version_type.as_deref())?;
-        Ok(external.or(condition(self.if_seq_no, self.if_primary_term)?))
+        one_of(external, condition(self.if_seq_no, self.if_primary_term)?)
     }
 
     /// Refuses conditions that an action cannot have.
@@ -401,6 +401,19 @@ pub(crate) fn condition(
             "ifSeqNo is unassigned, but primary term is [{term}]"
         ))),
     }
+}
+
+/// The condition of a write, which is a version from elsewhere or a state of the document, not both.
+pub(crate) fn one_of(
+    external: Option<Condition>,
+    state: Option<Condition>,
+) -> Result<Option<Condition>, ApiError> {
+    if external.is_some() && state.is_some() {
+        return Err(ApiError::validation(
+            "compare and write operations can not use versioning",
+        ));
+    }
+    Ok(external.or(state))
 }
 
 /// Refuses a condition on a document that is to be new.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
 use crate::documents::bulk_lines::{
-    check_create, check_id, condition_at, external_version, is_no_version,
+    check_create, check_id, condition_at, external_version, is_no_version, one_of,
 };
 use crate::documents::scripted::Around;
 use crate::documents::update_body;
@@ -73,10 +73,8 @@ fn condition_of(call: &Call, op_type: Option<OpType>) -> Result<Option<Condition
         Some(text) if is_no_version(text, must_be_new) => None,
         _ => call.params.unsigned("version")?,
     };
-    if let Some(external) = external_version(version, call.params.get("version_type"))? {
-        return Ok(Some(external));
-    }
-    condition_at(&call.params)
+    let external = external_version(version, call.params.get("version_type"))?;
+    one_of(external, condition_at(&call.params)?)
 }
 
 async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {
@@ -169,7 +167,10 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         now_ms: call.api.engine.now_ms(),
         memory: &call.memory,
     };
-    let update = update_body::parse(&call.body, &around)?;
+    let mut update = update_body::parse(&call.body, &around)?;
+    if call.params.flag("doc_as_upsert", false)? {
+        update_body::set_doc_as_upsert(&mut update.spec, true)?;
+    }
     let mut tries_left = call.params.integer("retry_on_conflict")?.unwrap_or(0);
     let condition = condition_of(&call, None)?.or(update.condition);
     update_body::check_condition(&update.spec, condition.as_ref())?;

@@ -121,7 +121,7 @@ impl DocumentChange for ScriptedUpdate {
         context["_source"] = object(there.source)?;
         let (op, source) = self.run(&context)?;
         Ok(match op.as_str() {
-            "index" | "create" => Changed::Document(source.to_string().into_bytes()),
+            "index" => Changed::Document(source.to_string().into_bytes()),
             "delete" => Changed::Gone,
             _ => Changed::Nothing,
         })
@@ -187,7 +187,7 @@ mod tests {
         }
         let gone = changed("ctx.op = 'delete'", Some(there));
         assert!(matches!(gone, Changed::Gone));
-        for op in ["none", "noop", "other"] {
+        for op in ["none", "noop", "create", "other"] {
             let stays = changed(&format!("ctx.op = '{op}'"), Some(there));
             assert!(matches!(stays, Changed::Nothing), "{op}");
         }

@@ -90,12 +90,10 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
     if spec.doc.is_some() && script.is_some() {
         return Err(ApiError::validation("can't provide both script and doc"));
     }
-    if spec.doc.is_none() && (spec.doc_as_upsert || script.is_none()) {
-        return Err(ApiError::validation(if spec.doc_as_upsert {
-            "doc must be specified if doc_as_upsert is enabled"
-        } else {
-            "script or doc is missing"
-        }));
+    let as_upsert = spec.doc_as_upsert;
+    set_doc_as_upsert(&mut spec, as_upsert)?;
+    if spec.doc.is_none() && script.is_none() {
+        return Err(ApiError::validation("script or doc is missing"));
     }
     if let Some(script) = script {
         let update = ScriptedUpdate::read(script, around, scripted_upsert);
@@ -108,6 +106,17 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
         source,
         condition,
     })
+}
+
+/// Says whether the document of an update is also what is written where there is none.
+pub(crate) fn set_doc_as_upsert(spec: &mut UpdateSpec, as_upsert: bool) -> Result<(), ApiError> {
+    if as_upsert && spec.doc.is_none() {
+        return Err(ApiError::validation(
+            "doc must be specified if doc_as_upsert is enabled",
+        ));
+    }
+    spec.doc_as_upsert = as_upsert;
+    Ok(())
 }
 
 fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError> {

@@ -191,8 +191,8 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, visibility
         .unsigned_field("successful", shards);
     json.unsigned_field("failed", 0).end_object();
     if is_nowhere {
-        json.key("_seq_no").value(&Value::from(-2));
-        json.unsigned_field("_primary_term", 0);
+        json.key("get").begin_object();
+        json.boolean_field("found", false).end_object();
         return;
     }
     json.unsigned_field("_seq_no", written.seq_no)

@@ -27,6 +27,12 @@ pub(super) const GROUPS: &[Group] = &[
             )
             .takes("Document"),
             endpoint!("DELETE", ["/{index}/_doc/{id}"], document_write::delete),
+        ],
+    },
+    Group {
+        class: "write",
+        params: UPDATE,
+        endpoints: &[
             endpoint!("POST", ["/{index}/_update/{id}"], document_write::update).takes("Update"),
         ],
     },
@@ -89,6 +95,26 @@ const WRITE: &[&str] = &[
     "lang",
     "batch_size",
     "require_data_stream",
+    "include_source_on_error",
+];
+
+/// An update goes through no pipeline but those of its index.
+const UPDATE: &[&str] = &[
+    "refresh",
+    "routing",
+    "timeout",
+    "if_seq_no",
+    "if_primary_term",
+    "doc_as_upsert",
+    "require_alias",
+    "wait_for_active_shards",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "retry_on_conflict",
+    "lang",
     "include_source_on_error",
 ];
 

@@ -39,6 +39,16 @@ fn objects_merge_and_everything_else_is_replaced() {
         ..doc(r#"{"d":2}"#)
     };
     check(None, &upsert, Some(r#"{"d":2}"#));
+    let either = UpdateSpec {
+        upsert: Some(Bytes::from_static(br#"{"d":3}"#)),
+        ..upsert.clone()
+    };
+    check(None, &either, Some(r#"{"d":2}"#));
+    let other = UpdateSpec {
+        doc_as_upsert: false,
+        ..either
+    };
+    check(None, &other, Some(r#"{"d":3}"#));
     let upsert = UpdateSpec {
         defaults: Some(Bytes::from_static(br#"{"d":1,"e":"x"}"#)),
         ..upsert
