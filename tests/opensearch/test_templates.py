@@ -159,6 +159,14 @@ class TestRollover(TemplateTest):
         with self.refused(400, "illegal_argument_exception", "does not exist"):
             self.client.indices.rollover(alias="nobody")
 
+    def test_an_alias_that_rolls_over_keeps_its_filter_and_its_routing(self):
+        alias = {"filter": {"term": {"n": 1}}, "index_routing": "1", "search_routing": "1"}
+        for name, said in (("kept", {}), ("moved", {"is_write_index": True})):
+            self.client.indices.create(index=f"{name}-1", body={"aliases": {name: {**alias, **said}}})
+            self.client.indices.rollover(alias=name)
+            found = self.client.indices.get_alias(name=name)[f"{name}-000002"]["aliases"][name]
+            self.assertEqual(found, {**alias, **said})
+
     def test_a_data_stream_grows_by_rollovers_and_takes_only_new_documents(self):
         self.client.indices.put_index_template(
             name="metrics",
@@ -212,6 +220,11 @@ class TestRollover(TemplateTest):
         template = {"index_patterns": ["metrics-*"], "data_stream": {}, "priority": 1}
         self.client.indices.put_index_template(name="metrics", body=template)
         self.client.indices.create_data_stream(name="metrics-a")
+        # Nor does it go with its only index, unless a pattern means all of it.
+        with self.refused(400, "illegal_argument_exception", "is the write index"):
+            self.client.indices.delete(index=".ds-metrics-a-000001")
+        self.client.indices.create_data_stream(name="metrics-b")
+        self.client.indices.delete(index=".ds-metrics-b*", expand_wildcards="all")
         self.client.indices.rollover(alias="metrics-a")
         self.client.indices.create(index="metrix")
         first, newest = ".ds-metrics-a-000001", ".ds-metrics-a-000002"

@@ -64,7 +64,7 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
 
 fn delete(subject: &Subject<'_>) -> Result<Outcome, ApiError> {
     let (engine, index) = (&subject.api.engine, subject.index);
-    refuse_write_index(engine, slice::from_ref(index))?;
+    refuse_write_index(engine, slice::from_ref(index), &[index.name()])?;
     engine.delete_these(&Access::everything(), [index])?;
     Ok(Outcome::Deleted)
 }

@@ -317,11 +317,16 @@ pub(crate) fn refuse_closing<'i>(
     )))
 }
 
-/// Refuses to delete the index that a stream is written to.
+/// Refuses to delete the index that a stream is written to. Only patterns may mean all of a stream: `named` are the names that
+/// were asked for as they are.
 ///
 /// # Errors
-/// One of these indexes is such an index, and others of its stream would stay.
-pub fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+/// One of these indexes is such an index, and it is named or others of its stream would stay.
+pub fn refuse_write_index(
+    engine: &Engine,
+    indices: &[Arc<Index>],
+    named: &[&str],
+) -> Result<(), ApiError> {
     let mut streams: Option<Streams> = None;
     for index in indices {
         let Some(stream) = index.data_stream() else {
@@ -337,7 +342,7 @@ pub fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(),
             let mut members = members.iter();
             members.all(|member| indices.iter().any(|gone| gone.name() == member.name()))
         };
-        if newest && !whole() {
+        if newest && (named.contains(&index.name()) || !whole()) {
             let cause = Cause::new(
                 "illegal_argument_exception",
                 format!(

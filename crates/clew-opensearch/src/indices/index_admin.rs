@@ -104,7 +104,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let indices = call
         .indices_with(call.index_expression(), options, Purpose::Change)
         .await?;
-    refuse_write_index(&call.api.engine, &indices)?;
+    let named: Vec<&str> = call.index_expression().split(',').collect();
+    refuse_write_index(&call.api.engine, &indices, &named)?;
     if indices.is_empty() {
         return Ok(Reply::acknowledged());
     }

@@ -338,10 +338,10 @@ impl Rollover {
         actions.push(AliasAction::Add {
             index: self.new.clone(),
             name: target.clone(),
+            // It finds the same, and writes to the same places, as before.
             alias: Alias {
                 is_write_index,
-                is_hidden: before.is_hidden,
-                ..Alias::default()
+                ..before
             },
         });
         Ok(actions)
