@@ -1,8 +1,11 @@
 //! What parts of analyzers must say, and how far their numbers may be apart. It is asked for where an index is made or an
 //! analyzer put together; what is kept already is read as it is.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::char_filter::unescaped;
 use super::lower_case::LowerCase;
 use super::part::Part;
 
@@ -85,12 +88,39 @@ pub(super) fn is_of_letters(key: &str, part: &Value) -> bool {
     }
 }
 
-/// Checks a part, `filter`, `tokenizer` or `char_filter` by its key.
+/// Files that parts may name for their words. There are none here: with a list of its own in their place, a part would
+/// do something else than it was told.
+const FILES: [&str; 11] = [
+    "articles_path",
+    "common_words_path",
+    "keep_words_path",
+    "keywords_path",
+    "mappings_path",
+    "protected_words_path",
+    "rules_path",
+    "stem_exclusion_path",
+    "stopwords_path",
+    "type_table_path",
+    "word_list_path",
+];
+
+/// Refuses a part, or an analyzer, that reads words from a file.
+fn without_file(part: &Part<'_>) -> Result<(), String> {
+    match FILES.iter().find(|file| part.is_given(file)) {
+        Some(file) => Err(format!(
+            "IOException while reading {file}: file not readable"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Checks a part, `filter`, `tokenizer` or `char_filter` by its key, or an `analyzer`.
 ///
 /// # Errors
 /// A reason in OpenSearch's words, when a parameter is missing or out of bounds.
 pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), String> {
     let part = Part::new(part);
+    without_file(&part)?;
     match (key, part.type_name()) {
         ("filter" | "tokenizer", "ngram" | "nGram") => pieces(&part, Some(limits.ngram_diff)),
         ("filter" | "tokenizer", "edge_ngram" | "edgeNGram") => pieces(&part, None),
@@ -106,8 +136,28 @@ pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), S
         ("char_filter", "mapping") if !has(&part, &["mappings", "mappings_path"]) => Err(
             "mapping requires either `mappings` or `mappings_path` to be configured".to_string(),
         ),
+        ("char_filter", "mapping") => mappings(&part),
         _ => Ok(()),
     }
+}
+
+/// Rules of which each replaces a text of its own. What is no rule is told where it is read.
+fn mappings(part: &Part<'_>) -> Result<(), String> {
+    let mut before = BTreeSet::new();
+    for rule in part.lines("mappings").unwrap_or_default() {
+        let from = rule.split_once("=>");
+        let Some(from) = from.and_then(|(from, _)| unescaped(from.trim())) else {
+            continue;
+        };
+        if from.is_empty() {
+            return Err("cannot match the empty string".to_string());
+        }
+        if before.contains(&from) {
+            return Err(format!("match \"{from}\" was already added"));
+        }
+        before.insert(from);
+    }
+    Ok(())
 }
 
 fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
@@ -148,6 +198,9 @@ fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
         }
         "length" if number(part, "max", i64::MAX) < number(part, "min", 0) => {
             "maximum length must not be greater than minimum length"
+        }
+        "condition" if part.list("filter").is_none_or(|filters| filters.is_empty()) => {
+            "Empty list of filters provided to tokenfilter [condition]"
         }
         "hunspell" | "hyphenation_decompounder" => return without_files(part),
         "fingerprint" => {

@@ -94,7 +94,7 @@ impl Analysis {
     /// # Errors
     /// A reason in OpenSearch's words.
     pub fn check(source: &Value, limits: PartLimits) -> Result<(), String> {
-        for key in ["char_filter", "tokenizer", "filter"] {
+        for key in ["char_filter", "tokenizer", "filter", "analyzer"] {
             for (_, part) in members(source, key) {
                 required::check(key, part, limits)?;
             }

@@ -24,6 +24,11 @@ fn what_parts_must_say_is_told() {
             json!({"type": "lowercase", "language": "dutch"}),
             "language [dutch] not support",
         ),
+        (
+            json!({"type": "condition", "filter": []}),
+            "Empty list of filters",
+        ),
+        (json!({"type": "condition", "filter": ["lowercase"]}), ""),
         (json!({"type": "elision"}), "elision filter requires"),
         (json!({"type": "synonym"}), "synonym requires either"),
         (json!({"type": "synonym_graph", "synonyms": []}), ""),
@@ -53,6 +58,17 @@ fn what_parts_must_say_is_told() {
         "mapping requires",
     );
     told("char_filter", json!({"type": "html_strip"}), "");
+    for (rules, reason) in [
+        (json!(["a=>b", "b => c", "\\u0061b => d"]), ""),
+        (
+            json!(["a => b", "\\u0061=>c"]),
+            "match \"a\" was already added",
+        ),
+        (json!(["=> b"]), "cannot match the empty string"),
+    ] {
+        let part = json!({"type": "mapping", "mappings": rules});
+        told("char_filter", part, reason);
+    }
     let path = json!({"type": "path_hierarchy", "delimiter": "ab"});
     told("tokenizer", path, "delimiter must be");
     for (kind, length, reason) in [
@@ -78,6 +94,14 @@ fn what_parts_must_say_is_told() {
 #[test]
 fn filters_by_files_say_what_they_lack() {
     for (part, reason) in [
+        (
+            json!({"type": "stop", "stopwords_path": "x"}),
+            "IOException while reading stopwords_path: file not readable",
+        ),
+        (
+            json!({"type": "keep", "keep_words": ["a"], "keep_words_path": "x"}),
+            "IOException while reading keep_words_path",
+        ),
         (json!({"type": "hunspell"}), "missing [locale |"),
         (
             json!({"type": "hunspell", "lang": "de"}),
