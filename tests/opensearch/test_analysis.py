@@ -65,6 +65,7 @@ class Analysis(ClewTest):
         self.assertEqual(words(analyze(body={"tokenizer": "keyword", "filter": [{"type": "icu_folding"}], "text": "Łódź"})),
                          ["lodz"])
         self.assertEqual(words(analyze(body={"analyzer": "russian", "text": "и книги"})), ["книг"])
+        self.assertEqual(words(analyze(body={"analyzer": "standard", "text": [5, True, "x"]})), ["5", "true", "x"])
         kinds = analyze(body={"tokenizer": "uax_url_email", "text": "me@x.org http://x.org 12"})["tokens"]
         self.assertEqual([token["type"] for token in kinds], ["<EMAIL>", "<URL>", "<NUM>"])
         shingles = analyze(body={"tokenizer": "whitespace", "filter": ["shingle"], "text": "a b"})["tokens"]

@@ -172,6 +172,19 @@ class Documents(ClewTest):
         self.assertEqual(docs[0]["_source"], {"m": 1})
         self.assertEqual(docs[1]["error"]["type"], "index_not_found_exception")
 
+    def test_an_empty_routing_key_is_none(self):
+        self.client.indices.create(index="books", body={"settings": {"number_of_shards": 5}})
+        for id in "123456":
+            self.raw("PUT", f"/books/_doc/{id}?routing=", body={"n": 1})
+            self.client.bulk(index="books", body=[{"index": {"_id": f"b{id}", "routing": ""}}, {"n": 1}])
+            self.raw("POST", f"/books/_update/{id}?routing=", body={"doc": {"n": 2}})
+            self.assertEqual(self.client.get(index="books", id=id)["_source"], {"n": 2})
+            self.assertNotIn("_routing", self.client.get(index="books", id=f"b{id}"))
+        required = {"mappings": {"_routing": {"required": True}}}
+        self.client.indices.create(index="routed", body=required)
+        with self.refused(400, "routing_missing_exception"):
+            self.raw("PUT", "/routed/_doc/1?routing=", body={"n": 1})
+
     def test_routing_decides_where_a_document_is(self):
         body = {"settings": {"number_of_shards": 8}}
         self.client.indices.create(index="books", body=body)

@@ -127,7 +127,9 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             index,
             require_alias: header.require_alias,
             id: header.id,
-            routing: header.routing.or_else(|| defaults.routing.clone()),
+            // An empty key is none.
+            routing: (header.routing.or_else(|| defaults.routing.clone()))
+                .filter(|key| !key.is_empty()),
             condition,
             pipeline: header.pipeline,
             shown: shown.filter(|_| header.verb == Verb::Update),

@@ -92,6 +92,11 @@ async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Resul
         .warned(write_reply::warning(&written)))
 }
 
+/// What a document is routed by, unless that is its id: an empty key is none.
+fn routing_of(call: &Call) -> Option<&str> {
+    call.params.get("routing").filter(|key| !key.is_empty())
+}
+
 async fn write_one(
     call: &Call,
     action: Action,
@@ -104,7 +109,7 @@ async fn write_one(
         index: index.clone(),
         require_alias: call.params.flag("require_alias", false)?,
         id: call.path("id").map(String::from),
-        routing: call.params.get("routing").map(String::from),
+        routing: routing_of(call).map(String::from),
         action,
         condition,
     };
@@ -118,7 +123,7 @@ async fn write_one(
     match outcome.results.pop() {
         Some(Ok(written)) => Ok(Some((written, visibility))),
         Some(Err(error)) => {
-            let whose = (&*index, call.params.get("routing"), call.path("id"));
+            let whose = (&*index, routing_of(call), call.path("id"));
             Err(write_reply::refused(call, whose, &error))
         }
         None => Err(ApiError::internal("a write without a result")),
@@ -207,7 +212,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     write_reply::write_members(&mut json, &written, visibility);
     let mut not_shown = None;
     if let Some(filter) = filter.filter(|filter| *filter != SourceFilter::None) {
-        let routing = call.params.get("routing").map(String::from);
+        let routing = routing_of(&call).map(String::from);
         let updated = AfterUpdate::new(&written, routing, filter);
         let (read, warning) = read_all(&call, vec![updated]).await;
         for after in read.into_iter().flatten() {

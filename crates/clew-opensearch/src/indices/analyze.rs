@@ -6,7 +6,7 @@ use clew_analysis::{
     POSITION_GAP, PartLimits, Parts, Token, Utf16Places, explained, take_left_out, tokens,
 };
 use clew_engine::Index;
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, text_of};
 use serde_json::{Map, Value, json};
 
 use crate::dsl::Field;
@@ -82,7 +82,11 @@ impl Asked {
         let wrong = || member.other_sort();
         match (member.name, member.value) {
             ("text", Value::Array(items)) => {
-                let texts = items.iter().map(|item| item.as_str().map(String::from));
+                // In a list numbers and flags are texts, too.
+                let texts = items.iter().map(|item| match item {
+                    Value::Null | Value::Array(_) | Value::Object(_) => None,
+                    Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(text_of(item)),
+                });
                 self.texts = texts.collect::<Option<_>>().ok_or_else(wrong)?;
             }
             ("text", Value::String(text)) => self.texts = vec![text.clone()],
