@@ -22,6 +22,7 @@ mod language;
 mod letters;
 mod light;
 mod lower_case;
+mod made;
 mod min_hash;
 mod part;
 mod replaced;

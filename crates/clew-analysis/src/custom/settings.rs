@@ -89,48 +89,6 @@ impl Analysis {
         analysis
     }
 
-    /// Checks what parts of the object `analysis` must say, and how far their numbers are apart, for an index that is made.
-    ///
-    /// # Errors
-    /// A reason in OpenSearch's words.
-    pub fn check(source: &Value, limits: PartLimits) -> Result<(), String> {
-        for key in ["char_filter", "tokenizer", "filter", "analyzer"] {
-            for (_, part) in members(source, key) {
-                required::check(key, part, limits)?;
-            }
-        }
-        for (name, body) in members(source, "analyzer") {
-            let kind = body.get("type").and_then(Value::as_str);
-            if kind.is_none_or(|kind| kind == "custom") {
-                are_known(source, name, body, &["tokenizer", "char_filter", "filter"])?;
-            }
-        }
-        for (name, body) in members(source, "normalizer") {
-            if let Some(kind) = body.get("type").and_then(Value::as_str)
-                && !matches!(kind, "custom" | "lowercase")
-            {
-                return Err(format!("Unknown normalizer type [{kind}] for [{name}]"));
-            }
-            if body.get("tokenizer").is_some() {
-                return Err(format!(
-                    "Custom normalizer [{name}] cannot configure a tokenizer"
-                ));
-            }
-            are_known(source, name, body, &["char_filter", "filter"])?;
-            for (key, what) in [("char_filter", "char filter"), ("filter", "filter")] {
-                for part in names(body.get(key)) {
-                    let defined = defined(source, key, &part);
-                    if !required::is_of_letters(key, &defined) {
-                        return Err(format!(
-                            "Custom normalizer [{name}] may not use {what} [{part}]"
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// What it was read from; null when there is nothing.
     pub fn source(&self) -> &Value {
         &self.source
@@ -272,7 +230,10 @@ fn in_texts(definition: &Value) -> Value {
     }
 }
 
-fn members<'v>(source: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+pub(super) fn members<'v>(
+    source: &'v Value,
+    key: &str,
+) -> impl Iterator<Item = (&'v String, &'v Value)> {
     source
         .get(key)
         .and_then(Value::as_object)
@@ -280,30 +241,8 @@ fn members<'v>(source: &'v Value, key: &str) -> impl Iterator<Item = (&'v String
         .flatten()
 }
 
-/// Whether the parts that an analyzer or a normalizer names are there, by definition or by their names.
-fn are_known(source: &Value, name: &str, body: &Value, keys: &[&str]) -> Result<(), String> {
-    for key in keys {
-        for part in names(body.get(*key)) {
-            let own = source.get(*key).and_then(|parts| parts.get(&part));
-            if own.is_none() && (required::check_name(key, &part).is_err() || !is_known(key, &part))
-            {
-                return Err(format!(
-                    "Custom Analyzer [{name}] failed to find {key} under name [{part}]"
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether there is a part of a name without any definition.
-fn is_known(key: &str, name: &str) -> bool {
-    let part = defined(&Value::Null, key, name);
-    !is_unknown(&compiled_alone(key, &part))
-}
-
 /// A part in an analyzer of its own.
-fn compiled_alone(key: &str, part: &Value) -> Result<Chain, String> {
+pub(super) fn compiled_alone(key: &str, part: &Value) -> Result<Chain, String> {
     Chain::compile(&match key {
         "tokenizer" => json!({ key: part }),
         _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
@@ -332,7 +271,7 @@ fn readable(mut parts: Value, tokenizer: &str) -> Value {
 }
 
 /// Whether a part was not read because there is none of its type.
-fn is_unknown(read: &Result<Chain, String>) -> bool {
+pub(super) fn is_unknown(read: &Result<Chain, String>) -> bool {
     read.as_ref()
         .is_err_and(|reason| reason.starts_with("Unknown ") && reason.contains(" type ["))
 }
@@ -447,7 +386,7 @@ fn named(source: &Value, key: &str, name: &str) -> Value {
     with_chains(source, defined(source, key, name))
 }
 
-fn defined(source: &Value, key: &str, name: &str) -> Value {
+pub(super) fn defined(source: &Value, key: &str, name: &str) -> Value {
     let defined = source.get(key).and_then(|parts| parts.get(name));
     defined.cloned().unwrap_or_else(|| match (key, name) {
         // By its name alone it makes shorter pieces than as a type.
@@ -485,7 +424,7 @@ fn with_chains(source: &Value, mut part: Value) -> Value {
     part
 }
 
-fn names(value: Option<&Value>) -> Vec<String> {
+pub(super) fn names(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => {
             let texts = items.iter().filter_map(Value::as_str);
