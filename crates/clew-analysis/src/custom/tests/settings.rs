@@ -225,3 +225,45 @@ fn what_was_kept_is_read_without_what_is_not_taken_any_more() {
     assert_eq!(crate::normalize(&normalizer, "A B"), "a b");
     assert_eq!(kept.source(), &source);
 }
+
+#[test]
+fn what_an_index_defines_can_be_read_whether_it_is_used_or_not() {
+    for (settings, reason) in [
+        (
+            json!({"filter": {"a": {"type": "nope"}}}),
+            "Unknown filter type [nope] for [a]",
+        ),
+        (
+            json!({"tokenizer": {"a": {"type": "nope"}}}),
+            "Unknown tokenizer type [nope] for [a]",
+        ),
+        (
+            json!({"char_filter": {"a": {"type": "nope"}}}),
+            "Unknown char_filter type [nope] for [a]",
+        ),
+        (
+            json!({"tokenizer": {"a": {"type": "pattern", "pattern": "["}}}),
+            "Unclosed character class",
+        ),
+        (
+            json!({"filter": {"a": {"type": "pattern_replace", "pattern": "("}}}),
+            "Unclosed group",
+        ),
+        (
+            json!({"analyzer": {"_a": {"type": "keyword"}}}),
+            "analyzer name must not start with '_'",
+        ),
+        // What is not here may be defined, and what is made of others is read with them.
+        (json!({"filter": {"a": {"type": "kstem"}}}), ""),
+        (
+            json!({"filter": {"a": {"type": "multiplexer", "filters": ["nope"]}}}),
+            "",
+        ),
+        (json!({"filter": {"a": {"type": "lowercase"}}}), ""),
+    ] {
+        let told = Analysis::check(&settings, PartLimits::default()).err();
+        let told = told.unwrap_or_default();
+        let is_told = told.starts_with(reason) && told.is_empty() == reason.is_empty();
+        assert!(is_told, "{settings}: {told}");
+    }
+}
