@@ -44,6 +44,7 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::NotAField { .. }
         | MappingError::Parameters { .. }
         | MappingError::Nested { .. }
+        | MappingError::ObjectEnabled { .. }
         | MappingError::NotAnAlias { .. }
         | MappingError::AliasIsField { .. }
         | MappingError::Copy { .. }
@@ -154,6 +155,9 @@ pub fn reason(error: &MappingError) -> String {
             format!("Pattern [{pattern}] is not a regular expression")
         }
         MappingError::Nested { change, .. } => nested_reason(*change),
+        MappingError::ObjectEnabled { path } => {
+            format!("the [enabled] parameter can't be updated for the object mapping [{path}]")
+        }
         MappingError::NotAnAlias { .. }
         | MappingError::AliasTarget { .. }
         | MappingError::AliasIsField { .. } => alias_reason(error),
@@ -230,6 +234,11 @@ fn parameter_name(parameter: FieldParameter) -> &'static str {
         FieldParameter::Element => "data_type",
         FieldParameter::Space => "space_type",
         FieldParameter::Method => "method",
+        FieldParameter::Separators => "preserve_separators",
+        FieldParameter::Enabled => "enabled",
+        FieldParameter::Includes => "includes",
+        FieldParameter::Excludes => "excludes",
+        FieldParameter::Required => "required",
     }
 }
 

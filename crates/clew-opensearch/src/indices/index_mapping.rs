@@ -157,7 +157,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     }
     // Each index has its own analyzers, and so its own reading of the body.
     let change = move |index: &Arc<Index>| {
-        let mut spec = clew_opensearch_mapping::read(&body, index.mapping().analysis())?;
+        let mapping = index.mapping();
+        let mut spec = clew_opensearch_mapping::read(&body, mapping.analysis())?;
+        mapping.check_said(&spec)?;
         if let Some(space) = index.settings().given.get(SPACE_TYPE) {
             clew_opensearch_mapping::set_usual_space(&mut spec, space)?;
         }

@@ -122,6 +122,12 @@ pub enum MappingError {
         /// What would change.
         change: NestedChange,
     },
+    /// Whether the content of an object is looked at cannot change.
+    #[error("object [{path}] cannot change whether it is looked at")]
+    ObjectEnabled {
+        /// Path of the object.
+        path: String,
+    },
     /// There is a field where an alias is asked for.
     #[error("[{alias}] is a field of type [{from}], not an alias")]
     NotAnAlias {
@@ -317,6 +323,16 @@ pub enum FieldParameter {
     Space,
     /// What a vector column is searched through.
     Method,
+    /// Whether spaces of a completion count.
+    Separators,
+    /// Whether documents are handed out as they came.
+    Enabled,
+    /// Which parts of them are.
+    Includes,
+    /// Which parts of them are not.
+    Excludes,
+    /// Whether every document must name its routing.
+    Required,
 }
 
 /// What of being nested cannot change.

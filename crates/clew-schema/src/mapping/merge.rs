@@ -318,6 +318,12 @@ impl ChangesFound {
             | (FieldKind::Range { format: from, .. }, FieldKind::Range { format: to, .. }) => {
                 self.texts(FieldParameter::Format, from, to);
             }
+            (FieldKind::Completion(from), FieldKind::Completion(to)) => {
+                let [was, now] = [from, to].map(|mapping| shown_name(&mapping.analyzer));
+                self.texts(FieldParameter::Analyzer, was, now);
+                let [was, now] = [from, to].map(|mapping| mapping.keep_separators);
+                self.flags(FieldParameter::Separators, was, now);
+            }
             (
                 FieldKind::Constant { value: Some(from) },
                 FieldKind::Constant { value: Some(to) },
