@@ -13,12 +13,16 @@ use frostem::{Algorithm, Stemmer};
 pub(super) struct Snowball {
     stemmer: Stemmer,
     spelling: Spelling,
+    /// Whether an apostrophe is a sign like others; the stemmer of today takes off what stands before or behind it.
+    has_plain_apostrophes: bool,
 }
 
 /// What words go through before and after the stemmer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spelling {
     AsWritten,
+    /// Words begin as others do; the stemmer of today leaves some beginnings whole.
+    English,
     /// `ae`, `oe` and `ue` are two letters each; the stemmer of today reads umlauts there.
     German,
     /// ş and ţ have cedillas, and letters with commas are no letters of Romanian; today it is the other way round.
@@ -26,6 +30,12 @@ enum Spelling {
     /// Words of fewer than four letters are whole, of which the stemmer of today would leave one.
     Greek,
 }
+
+/// Beginnings of English words of which the stemmer of today takes nothing off: `organization` is no `organ` there.
+const WHOLE: [&str; 6] = ["emerg", "inter", "later", "organ", "past", "univers"];
+
+/// What stands for an apostrophe while the stemmer is at a word: a character that no text has.
+const APOSTROPHE: &str = "\u{fdd2}";
 
 /// Letters of a word of Greek that has an ending.
 const GREEK_LETTERS_MIN: usize = 4;
@@ -38,6 +48,7 @@ impl Snowball {
     pub(super) fn named(name: &str) -> Result<Self, String> {
         let name = name.to_lowercase();
         let (algorithm, spelling) = match name.as_str() {
+            "english" => ("english", Spelling::English),
             "german" => ("german", Spelling::German),
             "german2" => ("german", Spelling::AsWritten),
             "romanian" => ("romanian", Spelling::Romanian),
@@ -49,17 +60,47 @@ impl Snowball {
         };
         let algorithm = Algorithm::from_name(algorithm)
             .map_err(|_| format!("Invalid stemmer class specified: {name}"))?;
+        let has_plain_apostrophes = matches!(
+            name.as_str(),
+            "danish"
+                | "estonian"
+                | "french"
+                | "german"
+                | "german2"
+                | "italian"
+                | "lithuanian"
+                | "norwegian"
+                | "turkish"
+        );
         Ok(Snowball {
             stemmer: Stemmer::new(algorithm),
             spelling,
+            has_plain_apostrophes,
         })
     }
 
     /// The stem of a word in lower case.
     pub(super) fn stem(&self, word: &str) -> String {
+        if !self.has_plain_apostrophes || !word.contains('\'') {
+            return self.respelled(word);
+        }
+        let word = word.replace('\'', APOSTROPHE);
+        self.respelled(&word).replace(APOSTROPHE, "'")
+    }
+
+    fn respelled(&self, word: &str) -> String {
         match self.spelling {
+            Spelling::English if WHOLE.iter().any(|whole| word.starts_with(whole)) => {
+                let (first, rest) = word.split_at(1);
+                // Another letter of the same kind: nothing of the stemmer asks which one a word begins with.
+                let other = if matches!(first, "l" | "p") { 'b' } else { 'a' };
+                let stem = self.stemmer.stem(&format!("{other}{rest}")).into_owned();
+                format!("{first}{}", stem.get(1..).unwrap_or_default())
+            }
             Spelling::Greek if word.chars().count() < GREEK_LETTERS_MIN => word.to_string(),
-            Spelling::AsWritten | Spelling::Greek => self.stemmer.stem(word).into_owned(),
+            Spelling::AsWritten | Spelling::English | Spelling::Greek => {
+                self.stemmer.stem(word).into_owned()
+            }
             Spelling::German => self.stemmer.stem(&without_digraphs(word)).into_owned(),
             Spelling::Romanian => {
                 let word: String = word.chars().map(with_comma).collect();
@@ -141,6 +182,16 @@ mod tests {
             ("greek", "μια", "μια"),
             ("greek", "ζωη", "ζωη"),
             ("greek", "σπιτι", "σπιτ"),
+            ("English", "organizations", "organ"),
+            ("English", "universities", "univers"),
+            ("English", "international", "intern"),
+            ("English", "later", "later"),
+            ("English", "generation", "generat"),
+            ("French", "l'école", "l'écol"),
+            ("Italian", "l'amico", "l'amic"),
+            ("German2", "powershot's", "powershot's"),
+            ("Danish", "fox's", "fox's"),
+            ("Lithuanian", "fox's", "fox'"),
         ] {
             let found = Snowball::named(name).unwrap().stem(word);
             assert_eq!(found, stem, "{name}: {word}");
