@@ -404,6 +404,15 @@ class PipelineTest(ClewTest):
         with self.refused(400, "action_request_validation_exception", "compare and write operations can not be retried"):
             self.client.update(index="u", id="1", body={"doc": {"a": 1}}, params={**params, "retry_on_conflict": 2})
 
+    def test_members_with_the_names_of_what_goes_with_a_document_are_not_of_its_source(self):
+        self.client.ingest.put_pipeline(id="p", body={"processors": [{"set": {"field": "x", "value": 1}}]})
+        for id, routing, body in (("1", None, {"_id": "abc", "_index": "z", "n": 1}), ("2", "r", {"_routing": "r", "n": 1})):
+            self.client.index(index="v", id=id, body=body, params={"pipeline": "p"})
+            found = self.client.get(index="v", id=id, params={"routing": routing} if routing else {})
+            self.assertEqual((found["_source"], found.get("_routing")), ({"n": 1, "x": 1}, routing))
+        with self.refused(400, "mapper_parsing_exception", "failed to parse field [_id]"):
+            self.client.index(index="v", id="3", body={"_id": "abc"})
+
     def test_pipelines_say_which_version_a_document_has_or_is_to_have(self):
         write = lambda id: self.client.index(index="v", id=id, body={}, params={"pipeline": "version"})
         self.mark("version", _version=1, _version_type="internal")

@@ -58,6 +58,20 @@ impl Document {
         }
     }
 
+    /// Takes members of the source away that have the names of what goes with a document, which stands there for its steps. A
+    /// routing key that the source alone has is the document's.
+    pub fn take_metadata(&mut self) {
+        let Value::Object(members) = &mut self.source else {
+            return;
+        };
+        for name in ["_index", "_id", "_version", "_version_type"] {
+            members.shift_remove(name);
+        }
+        let key = members.shift_remove("_routing");
+        let key = key.filter(|key| !key.is_null());
+        self.routing = self.routing.take().or_else(|| key.as_ref().map(plain));
+    }
+
     /// Bytes that its steps have set in it, also of what others replaced later.
     pub fn set_bytes(&self) -> usize {
         self.set_bytes

@@ -128,3 +128,16 @@ fn a_path_that_leads_nowhere_says_where_it_ends() {
         check(json!({"trim": {"field": field}}), field, expected.into());
     }
 }
+
+#[test]
+fn what_goes_with_a_document_stands_in_place_of_members_of_its_name() {
+    let source = json!({"_id": 7, "_routing": 5, "_version": 3, "_ingest": 1, "a": {"_id": 1}});
+    for (routing, expected) in [(None, "5"), (Some("r"), "r")] {
+        let mut document = Document::new("i", source.clone(), 0);
+        document.routing = routing.map(String::from);
+        document.take_metadata();
+        assert_eq!(document.source, json!({"_ingest": 1, "a": {"_id": 1}}));
+        assert_eq!(document.routing.as_deref(), Some(expected));
+        assert_eq!(document.id, None);
+    }
+}

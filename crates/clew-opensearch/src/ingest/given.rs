@@ -37,6 +37,7 @@ pub(super) fn document_of(doc: &Value, now_ms: i64) -> Result<Document, ApiError
         Some(routing) => Some(routing),
         None => text(members, "_routing")?,
     };
+    document.take_metadata();
     for name in CONDITIONS {
         let said = members.get(name).cloned().unwrap_or_default();
         document.set_condition(name, said);

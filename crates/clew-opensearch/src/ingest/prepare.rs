@@ -158,6 +158,7 @@ impl<'a> Ingest<'a> {
         let mut document = Document::new(operation.index.clone(), value, self.engine.now_ms());
         document.id = operation.id.clone();
         document.routing = operation.routing.clone();
+        document.take_metadata();
         tell_version(&mut document, operation.condition);
         if let Some(name) = first
             && run_named(name, &mut document, self)? == Flow::Dropped
