@@ -75,8 +75,10 @@ impl Asked {
                 "routing" => self.routing = Some(text(key, value)?),
                 "doc" => self.doc = Some(value.clone()),
                 "fields" => {
-                    let names = value.as_array().into_iter().flatten();
-                    let names = names.map(|name| text(key, name));
+                    let names = value
+                        .as_array()
+                        .ok_or_else(|| wrong("field [fields] must be an array"))?;
+                    let names = names.iter().map(|name| text(key, name));
                     self.fields = Some(names.collect::<Result<_, _>>()?);
                 }
                 "positions" => self.positions = truth(key, value)?,
@@ -87,6 +89,11 @@ impl Asked {
                 "field_statistics" | "fieldStatistics" => {
                     self.field_statistics = truth(key, value)?;
                 }
+                "dfs" if truth(key, value)? => {
+                    return Err(ApiError::illegal_argument(
+                        "distributed frequencies is not supported anymore for term vectors",
+                    ));
+                }
                 "payloads" | "version" | "version_type" | "dfs" => {}
                 "filter" => self.filter = Some(TermFilter::read(value)?),
                 "per_field_analyzer" | "perFieldAnalyzer" => {
@@ -95,10 +102,7 @@ impl Asked {
                     self.analyzers = named.collect::<Result<_, ApiError>>()?;
                 }
                 other => {
-                    return Err(ApiError::bad_request(
-                        "parse_exception",
-                        format!("The parameter {other} is not valid for term vector request!"),
-                    ));
+                    return Err(wrong(&format!("unknown field [{other}]")));
                 }
             }
         }
@@ -128,6 +132,11 @@ impl Asked {
             }
         }
     }
+}
+
+fn wrong(what: &str) -> ApiError {
+    let reason = format!("failed to parse term vectors request. {what}");
+    ApiError::bad_request("parse_exception", reason)
 }
 
 fn text(key: &str, value: &Value) -> Result<String, ApiError> {
