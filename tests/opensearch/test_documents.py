@@ -172,6 +172,20 @@ class Documents(ClewTest):
         self.assertEqual(docs[0]["_source"], {"m": 1})
         self.assertEqual(docs[1]["error"]["type"], "index_not_found_exception")
 
+    def test_an_update_leaves_a_document_its_routing_key(self):
+        self.client.indices.create(index="books", body={"settings": {"number_of_shards": 1}})
+        key = lambda id: self.client.get(index="books", id=id).get("_routing")
+        for id, routing in (("1", {"routing": "r"}), ("2", {})):
+            # What was written just now, and what lies in a segment.
+            for refresh in ("false", "true"):
+                self.client.index(index="books", id=id, body={"n": 1}, params={**routing, "refresh": refresh})
+                for body in ({"doc": {"n": 2}}, {"script": "ctx._source.n += 1"}):
+                    for other in ({}, {"routing": "q"}):
+                        self.client.update(index="books", id=id, body=body, params=other)
+                        self.assertEqual(key(id), routing.get("routing"), (body, other))
+        self.client.update(index="books", id="3", body={"doc": {"n": 1}, "doc_as_upsert": True}, params={"routing": "q"})
+        self.assertEqual(key("3"), "q")
+
     def test_an_empty_routing_key_is_none(self):
         self.client.indices.create(index="books", body={"settings": {"number_of_shards": 5}})
         for id in "123456":

@@ -171,7 +171,7 @@ impl Writer {
         current: Option<Current>,
         prepare: &Prepare<'_>,
     ) -> Result<ShardWritten, EngineError> {
-        let existing = current.map(|current| self.source(current)).transpose()?;
+        let (target, existing) = self.there(target, current)?;
         let merged = merge_source(spec, existing.as_deref(), &self.mapping)?;
         match (merged, current) {
             (Merged::Document(source, vectors), _) => {

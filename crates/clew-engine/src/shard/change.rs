@@ -16,7 +16,7 @@ impl Writer {
         current: Option<Current>,
         (prepare, now): (&Prepare<'_>, Duration),
     ) -> Result<ShardWritten, EngineError> {
-        let source = current.map(|current| self.source(current)).transpose()?;
+        let (target, source) = self.there(target, current)?;
         let there = current.zip(source.as_deref());
         let there = there.map(|(current, source)| DocumentNow {
             version: current.version,

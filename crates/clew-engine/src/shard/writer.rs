@@ -13,6 +13,7 @@ use tantivy::index::SegmentId;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
+use super::apply::Target;
 use super::filling::{Buffer, Turn};
 use super::health::{Remedy, ShardHealth};
 use super::merge_job::MergeJob;
@@ -329,20 +330,39 @@ impl Writer {
         }))
     }
 
-    pub(super) fn source(&self, current: Current) -> Result<Vec<u8>, EngineError> {
+    /// The target of an update, and the source of the document that is there: it stays routed by the key that it has, whichever
+    /// one led to it.
+    pub(super) fn there(
+        &self,
+        target: Target,
+        current: Option<Current>,
+    ) -> Result<(Target, Option<Vec<u8>>), EngineError> {
+        let Some(current) = current else {
+            return Ok((target, None));
+        };
+        let (source, routing) = self.kept(current)?;
+        Ok((Target { routing, ..target }, Some(source)))
+    }
+
+    /// A document's source, and the key that it is routed by.
+    fn kept(&self, current: Current) -> Result<(Vec<u8>, Option<String>), EngineError> {
         match current.place {
             DocumentPlace::Buffer { glsn } => {
                 let entry = self.log.read(glsn)?;
                 let operation = decode(&entry.payload)?;
-                Ok(with_vectors(&self.mapping, operation.body))
+                let routing = operation.routing.map(str::to_string);
+                Ok((with_vectors(&self.mapping, operation.body), routing))
             }
             DocumentPlace::Segment { position, doc } => {
                 let view = &self.segments[position].view;
-                view.source(doc, &self.mapping)
-                    .map_err(|source| EngineError::Tantivy {
-                        place: format!("stream {}", self.stream.get()),
-                        source,
-                    })
+                let read = || -> tantivy::Result<_> {
+                    let routing = view.row(doc)?.routing.map(str::to_string);
+                    Ok((view.source(doc, &self.mapping)?, routing))
+                };
+                read().map_err(|source| EngineError::Tantivy {
+                    place: format!("stream {}", self.stream.get()),
+                    source,
+                })
             }
         }
     }
