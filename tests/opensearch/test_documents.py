@@ -185,6 +185,11 @@ class Documents(ClewTest):
                         self.assertEqual(key(id), routing.get("routing"), (body, other))
         self.client.update(index="books", id="3", body={"doc": {"n": 1}, "doc_as_upsert": True}, params={"routing": "q"})
         self.assertEqual(key("3"), "q")
+        # Through pipelines, too.
+        self.client.ingest.put_pipeline(id="p", body={"processors": [{"set": {"field": "x", "value": 1}}]})
+        self.client.indices.put_settings(index="books", body={"index.default_pipeline": "p"})
+        self.client.update(index="books", id="1", body={"doc": {"n": 5}})
+        self.assertEqual((key("1"), self.client.get(index="books", id="1")["_source"]), ("r", {"n": 5, "x": 1}))
 
     def test_an_empty_routing_key_is_none(self):
         self.client.indices.create(index="books", body={"settings": {"number_of_shards": 5}})

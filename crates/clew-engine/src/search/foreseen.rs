@@ -15,6 +15,8 @@ pub struct Foreseen {
     pub changed: Changed,
     /// The sequence number of its last write; none where there is no document.
     pub seq_no: Option<u64>,
+    /// What it stays routed by; that of the update where there is no document.
+    pub routing: Option<String>,
 }
 
 impl Engine {
@@ -32,6 +34,7 @@ impl Engine {
             return Ok(Foreseen {
                 changed: Changed::Nothing,
                 seq_no: None,
+                routing: operation.routing.clone(),
             });
         };
         let name = resolve_date(&operation.index, self.inner.now_ms())?;
@@ -46,14 +49,22 @@ impl Engine {
             None => None,
         };
         let seq_no = there.as_ref().map(|there| there.seq_no);
+        let kept = match &there {
+            Some(there) => there.routing.clone(),
+            None => operation.routing.clone(),
+        };
         if let Some(change) = &spec.change {
             let now = there.as_ref().map(|there| DocumentNow {
                 version: there.version,
-                routing: routing.as_deref(),
+                routing: there.routing.as_deref(),
                 source: &there.source,
             });
             let changed = change.change(id, now, spec.upsert.as_deref())?;
-            return Ok(Foreseen { changed, seq_no });
+            return Ok(Foreseen {
+                changed,
+                seq_no,
+                routing: kept,
+            });
         }
         let merged = match (&index, &there) {
             (Some(index), Some(there)) => {
@@ -66,6 +77,10 @@ impl Engine {
             Merged::Noop => Changed::Nothing,
             Merged::Missing => Changed::Missing,
         };
-        Ok(Foreseen { changed, seq_no })
+        Ok(Foreseen {
+            changed,
+            seq_no,
+            routing: kept,
+        })
     }
 }

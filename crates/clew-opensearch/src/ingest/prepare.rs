@@ -135,6 +135,7 @@ impl<'a> Ingest<'a> {
             None => (OpType::Create, None),
         };
         operation.condition = operation.condition.or(as_it_is);
+        operation.routing = foreseen.routing;
         operation.action = Action::index(source, op_type);
         self.prepare(None, operation)
     }
