@@ -456,7 +456,8 @@ fn count(
     field: Field,
 ) -> tantivy::Result<FieldStatistics> {
     let inverted = reader.inverted_index(field)?;
-    let tokens = if matches!(mapped.kind, FieldKind::Boolean) {
+    let counts_once = matches!(mapped.kind, FieldKind::Boolean) || !mapped.counted().frequencies;
+    let tokens = if counts_once {
         // A value counts once in a document, however often it is there.
         let mut sum = 0;
         let mut terms = inverted.terms().stream()?;

@@ -333,7 +333,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
 fn value_error_type(reason: &str) -> &'static str {
     if reason.starts_with("For input string: ") {
         "number_format_exception"
-    } else if reason.starts_with("[nested] ") {
+    } else if reason.starts_with("[nested] ") || reason.ends_with("; cannot run PhraseQuery") {
         "illegal_state_exception"
     } else {
         "illegal_argument_exception"

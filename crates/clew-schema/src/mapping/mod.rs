@@ -24,6 +24,7 @@ mod spec;
 pub(crate) mod template;
 mod tree;
 mod typing;
+mod words;
 
 pub use choice::AnalyzerChoice;
 pub use compression::{CompressionLevel, VectorCompression, VectorMode};

@@ -131,10 +131,28 @@ struct Occurrence {
     length: f64,
 }
 
+/// What of a field scores go by. The rest is taken for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// How long the field is in a document.
+    pub lengths: bool,
+    /// How often a term is in a document.
+    pub frequencies: bool,
+}
+
+impl Counted {
+    /// As fields are of which nothing is said.
+    pub const ALL: Counted = Counted {
+        lengths: true,
+        frequencies: true,
+    };
+}
+
 /// Gives scores to a term, or to several that are found together, as those of a phrase.
 #[derive(Clone, Debug)]
 pub struct Weigher {
     similarity: Similarity,
+    counted: Counted,
     /// How rare the terms are, for BM25.
     idf: f32,
     /// Tokens in a document, on average, for BM25.
@@ -164,10 +182,17 @@ impl Weigher {
         });
         Weigher {
             similarity,
+            counted: Counted::ALL,
             idf: terms.iter().map(idf).sum(),
             length_mean: tokens as f32 / field.docs.max(1) as f32,
             figures: figures.collect(),
         }
+    }
+
+    /// The same, for a field that does not count everything.
+    #[must_use]
+    pub fn counting(self, counted: Counted) -> Self {
+        Weigher { counted, ..self }
     }
 
     /// The score where the terms are `frequency` times in a field of `length` tokens.
@@ -177,6 +202,11 @@ impl Weigher {
     )]
     #[inline]
     pub fn score(&self, frequency: f32, length: f32) -> f32 {
+        let length = if self.counted.lengths { length } else { 1.0 };
+        let frequency = match self.counted.frequencies {
+            true => frequency,
+            false => frequency.min(1.0),
+        };
         match self.similarity {
             Similarity::Bm25 { k1, b } => {
                 let norm = k1 * (1.0 - b + b * length / self.length_mean);

@@ -289,6 +289,29 @@ fn scores_are_those_of_opensearch() {
 }
 
 #[test]
+fn what_a_field_does_not_count_is_taken_for_one() {
+    let field = FieldStatistics {
+        docs: 6,
+        tokens: 32,
+    };
+    let term = TermStatistics {
+        docs: 4,
+        occurrences: 8,
+    };
+    let all = Weigher::new(Similarity::USUAL, field, &[term]);
+    let counting = |lengths, frequencies| {
+        all.clone().counting(Counted {
+            lengths,
+            frequencies,
+        })
+    };
+    let same = |one: f32, other: f32| assert!((one - other).abs() < f32::EPSILON);
+    same(counting(true, true).score(3.0, 9.0), all.score(3.0, 9.0));
+    same(counting(false, true).score(3.0, 9.0), all.score(3.0, 1.0));
+    same(counting(true, false).score(3.0, 9.0), all.score(1.0, 9.0));
+}
+
+#[test]
 fn what_opensearch_refuses_is_refused_in_its_words() {
     for (parameters, reason) in [
         (

@@ -77,7 +77,7 @@ impl<'a> Compiler<'a> {
             };
             return Err(QueryError::create(reason));
         };
-        if *style == TextStyle::MatchOnly {
+        if *style == TextStyle::MatchOnly || !mapped.keeps_positions() {
             return Err(QueryError::illegal(format!(
                 "Cannot create intervals over field [{path}] with no positions indexed"
             )));

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use clew_analysis::Token;
 use clew_query::{Match, MatchPhrase, QueryError};
-use clew_schema::{FieldKind, MappedField, similarity::Similarity};
+use clew_schema::{
+    FieldKind, MappedField,
+    similarity::{Counted, Similarity},
+};
 use tantivy::Term as IndexTerm;
 use tantivy::query::PhraseQuery;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -36,6 +39,9 @@ impl<'a> Compiler<'a> {
             return Ok(self.without_words(phrase.zero_terms_all, boost));
         }
         let places = positioned(field, &tokens);
+        if places.len() > 1 {
+            must_keep_positions(mapped)?;
+        }
         let is_plain = places.iter().all(|place| place.terms.len() == 1);
         if is_graph(&tokens) && phrase.slop == 0 && !is_match_only(mapped) {
             return self.graph_phrase((mapped, field), &tokens, boost);
@@ -95,7 +101,9 @@ impl<'a> Compiler<'a> {
             ));
         }
         // Only as usual is a phrase's score what tantivy gives.
-        if slop > 0 || self.similarity(mapped) != Similarity::USUAL {
+        let is_usual =
+            self.similarity(mapped) == Similarity::USUAL && mapped.counted() == Counted::ALL;
+        if slop > 0 || !is_usual {
             let place = |(offset, term)| PhrasePlace {
                 offset,
                 terms: vec![term],
@@ -220,6 +228,9 @@ impl<'a> Compiler<'a> {
         if tokens.is_empty() {
             return Ok(self.without_words(phrase.zero_terms_all, boost));
         }
+        if by_place(&tokens).len() > 1 {
+            must_keep_positions(mapped)?;
+        }
         let ways: Vec<Vec<(usize, Vec<String>)>> = if is_graph(&tokens) || is_match_only(mapped) {
             let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
             let alone = |way: Vec<String>| way.into_iter().map(|word| vec![word]).enumerate();
@@ -336,6 +347,17 @@ fn ranked_phrase(
             .is_some_and(IndexRecordOption::has_positions)
     });
     Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
+}
+
+/// Refuses a phrase on a text whose words have no places.
+fn must_keep_positions(mapped: &MappedField) -> Result<(), QueryError> {
+    if mapped.keeps_positions() {
+        return Ok(());
+    }
+    Err(QueryError::create(format!(
+        "field:[{}] was indexed without position data; cannot run PhraseQuery",
+        mapped.path
+    )))
 }
 
 /// A text field and the tokens of a phrase on it.

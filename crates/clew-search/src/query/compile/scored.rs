@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clew_query::{Bm25, QueryError};
 use clew_schema::{
     FieldKind, MappedField, TextStyle,
-    similarity::{Similarity, TermStatistics, Weigher},
+    similarity::{Counted, Similarity, TermStatistics, Weigher},
 };
 use tantivy::Term as IndexTerm;
 use tantivy::query::TermQuery;
@@ -78,11 +78,8 @@ impl Compiler<'_> {
         if terms.is_empty() {
             return Ok(Node::nothing());
         }
-        let weigher = Arc::new(Weigher::new(
-            similarity,
-            snapshot.statistics(mapped)?,
-            &[all],
-        ));
+        let weigher = Weigher::new(similarity, snapshot.statistics(mapped)?, &[all]);
+        let weigher = Arc::new(weigher.counting(mapped.counted()));
         let query = WeighedTerm {
             field,
             terms,
@@ -154,10 +151,12 @@ impl Compiler<'_> {
             ..node
         };
         let similarity = self.similarity(mapped);
-        if similarity != Similarity::USUAL {
+        let counted = mapped.counted();
+        if similarity != Similarity::USUAL || counted != Counted::ALL {
             let of_term = self.term_statistics(similarity, (&term, &found), blend)?;
             let statistics = snapshot.statistics(mapped)?;
-            let weigher = Arc::new(Weigher::new(similarity, statistics, &[of_term]));
+            let weigher = Weigher::new(similarity, statistics, &[of_term]).counting(counted);
+            let weigher = Arc::new(weigher);
             let query = Box::new(WeighedTerm {
                 field: term.field(),
                 terms: vec![term],
@@ -245,7 +244,7 @@ impl Compiler<'_> {
             statistics.push(self.term_statistics(similarity, (term, &found), blend)?);
         }
         let field = snapshot.statistics(mapped)?;
-        Ok(Weigher::new(similarity, field, &statistics))
+        Ok(Weigher::new(similarity, field, &statistics).counting(mapped.counted()))
     }
 
     /// Counts occurrences where the similarity asks for them, which reads the term's postings.

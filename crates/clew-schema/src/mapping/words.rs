@@ -1,0 +1,35 @@
+//! What a text field says that its index keeps of words: `norms` and `index_options`.
+//!
+//! The index keeps words with their places, and texts with their lengths, whatever is said. What is said decides what
+//! queries may go by, so that they answer as where the rest is not there.
+
+use serde_json::Value;
+
+use super::field::{FieldKind, MappedField};
+use crate::similarity::Counted;
+
+impl MappedField {
+    /// What scores may go by.
+    pub fn counted(&self) -> Counted {
+        if !matches!(self.kind, FieldKind::Text { .. }) {
+            return Counted::ALL;
+        }
+        Counted {
+            lengths: !self.says("norms", &["false"]),
+            frequencies: !self.says("index_options", &["docs"]),
+        }
+    }
+
+    /// Whether queries may ask where words stand in a text.
+    pub fn keeps_positions(&self) -> bool {
+        !self.says("index_options", &["docs", "freqs"])
+    }
+
+    fn says(&self, parameter: &str, values: &[&str]) -> bool {
+        match self.settings.shown.get(parameter) {
+            Some(Value::String(said)) => values.contains(&said.as_str()),
+            Some(Value::Bool(said)) => values.contains(if *said { &"true" } else { &"false" }),
+            _ => false,
+        }
+    }
+}
