@@ -42,3 +42,23 @@ class SearchesAsThere(ClewTest):
             phrase = f"{refused}field:[{field}] was indexed without position data; cannot run PhraseQuery"
             for kind in ("match_phrase", "match_phrase_prefix"):
                 self.assert_shards_refuse("query_shard_exception", phrase, "kept", query={kind: {field: "quick fox"}})
+
+    def test_distances_to_several_points_are_all_looked_at(self):
+        self.make("s1", {"g": {"type": "geo_point"}}, {"1": {"g": "45,5"}, "2": {"g": "42,2"}, "3": {"g": ["40,0", "50,9"]}})
+        by = lambda **rest: {hit["_id"]: hit["sort"][0] for hit in self.hits(
+            "s1", sort=[{"_geo_distance": {"g": ["45,5", "41,1"], "unit": "km", **rest}}])}
+        for rest, expected in (
+            ({"mode": "min"}, {"1": 0, "2": 138.683, "3": 139.304}),
+            ({"mode": "max"}, {"2": 413.211, "1": 551.844, "3": 1181.146}),
+            ({"mode": "avg"}, {"1": 275.922, "2": 275.947, "3": 650.637}),
+            ({"mode": "min", "distance_type": "plane"}, {"1": 0, "2": 138.685, "3": 139.306}),
+        ):
+            found = by(**rest)
+            self.assertEqual(list(found), list(expected), rest)
+            for id, distance in expected.items():
+                self.assertAlmostEqual(found[id], distance, delta=0.01, msg=(rest, id))
+
+    def test_a_name_in_a_body_has_no_order_behind_it(self):
+        self.make("s1", {"n": {"type": "integer"}}, {"1": {"n": 1}})
+        reason = "No mapping found for [n:desc] in order to sort on"
+        self.assert_shards_refuse("query_shard_exception", reason, "s1", sort=["n:desc"])

@@ -96,7 +96,7 @@ pub enum SortMode {
 pub struct GeoDistanceKey {
     /// Path of a field of points.
     pub path: String,
-    /// Distances are to the nearest of these.
+    /// Distances are to each of these; which one counts, as of several points, is up to the mode.
     #[serde(with = "crate::forms::geo_points")]
     pub origins: Vec<GeoPoint>,
     /// What the distances are shown in.
@@ -104,8 +104,11 @@ pub struct GeoDistanceKey {
     pub unit: DistanceUnit,
     /// Which end comes first.
     pub order: Order,
-    /// Which of several points counts.
+    /// Which of several distances counts.
     pub mode: Option<SortMode>,
+    /// Whether the earth is taken for flat between two points.
+    #[serde(default)]
+    pub on_plane: bool,
     /// Whether a field that is not mapped counts as missing instead of being an error.
     pub unmapped_ok: bool,
 }

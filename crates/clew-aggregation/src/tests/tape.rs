@@ -183,6 +183,7 @@ impl Tape {
                 unit: DistanceUnit::parse(self.of(&["km", "inch", "NM", "m"])).unwrap(),
                 order,
                 mode,
+                on_plane: self.flag(),
                 unmapped_ok: self.flag(),
             }),
         }

@@ -158,20 +158,23 @@ fn related(field: &str, area: GeoArea, common: &Common) -> GeoQuery {
     }
 }
 
-/// Reads how distances are measured, which is the same here whichever of the two ways is asked for.
-pub(super) fn check_distance_type(parameters: &mut Parameters<'_>) -> Result<(), DslError> {
-    match parameters.text("distance_type")? {
-        Some(name) if !["arc", "plane"].contains(&name.to_ascii_lowercase().as_str()) => {
-            Err(DslError::illegal(format!("No geo distance for [{name}]")))
-        }
-        Some(_) | None => Ok(()),
+/// Reads whether distances are to be measured on a plane, and not along the earth.
+pub(super) fn is_on_plane(parameters: &mut Parameters<'_>) -> Result<bool, DslError> {
+    let Some(name) = parameters.text("distance_type")? else {
+        return Ok(false);
+    };
+    match name.to_ascii_lowercase().as_str() {
+        "arc" => Ok(false),
+        "plane" => Ok(true),
+        _ => Err(DslError::illegal(format!("No geo distance for [{name}]"))),
     }
 }
 
 pub(super) fn geo_distance(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("geo_distance", body)?;
     let common = common(&mut parameters)?;
-    check_distance_type(&mut parameters)?;
+    // A query finds the same either way.
+    is_on_plane(&mut parameters)?;
     let unit = unit(&mut parameters)?;
     let distance = parameters
         .text("distance")?

@@ -56,15 +56,8 @@ fn keys(value: &Value) -> Result<Vec<SortKey>, DslError> {
 
 fn parse_one(value: &Value) -> Result<Vec<SortKey>, DslError> {
     match value {
-        Value::String(name) => {
-            // Old clients write the order behind a colon.
-            let (name, order) = match name.rsplit_once(':') {
-                Some((name, "asc")) => (name, Some(Order::Asc)),
-                Some((name, "desc")) => (name, Some(Order::Desc)),
-                _ => (name.as_str(), None),
-            };
-            Ok(vec![plain_key(name, order)])
-        }
+        // A colon is part of the name: only URIs have an order behind one.
+        Value::String(name) => Ok(vec![plain_key(name, None)]),
         Value::Object(object) => object
             .iter()
             .map(|(name, value)| match value {
@@ -132,7 +125,7 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
             "sort_mode [sum] isn't supported for sorting by geo distance",
         ));
     }
-    super::geo::check_distance_type(&mut parameters)?;
+    let on_plane = super::geo::is_on_plane(&mut parameters)?;
     let unit = super::geo::unit(&mut parameters)?;
     let unmapped_ok = parameters.flag("ignore_unmapped")?.unwrap_or(false);
     let is_lenient = super::geo::is_lenient(&mut parameters)?;
@@ -160,6 +153,7 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
         unit,
         order,
         mode,
+        on_plane,
         unmapped_ok,
     }))
 }

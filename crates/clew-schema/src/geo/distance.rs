@@ -104,6 +104,15 @@ impl GeoPoint {
                 * half(self.lon, other.lon);
         2.0 * EARTH_RADIUS * across.sqrt().min(1.0).asin()
     }
+
+    /// Metres to another point as if the earth were flat between them, which is cheaper and wrong where they are far
+    /// apart.
+    pub fn metres_on_plane(self, other: GeoPoint) -> f64 {
+        let across = (other.lon - self.lon).to_radians()
+            * f64::midpoint(self.lat, other.lat).to_radians().cos();
+        let up = (other.lat - self.lat).to_radians();
+        across.hypot(up) * EARTH_RADIUS
+    }
 }
 
 #[cfg(test)]

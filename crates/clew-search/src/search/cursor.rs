@@ -186,7 +186,8 @@ impl KeyCursor {
                 .map(Ipv6Addr::to_bits),
             KeySource::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
-                let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
+                let each = codes.flat_map(|code| distances(key, GeoPoint::decode(code)));
+                let far = self.pick_number(each);
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             KeySource::ScriptText(script, texts) => {
@@ -432,8 +433,13 @@ impl KeyCursor {
     }
 }
 
-/// From the nearest origin, in the unit asked for.
-fn distance(key: &GeoDistanceKey, point: GeoPoint) -> f64 {
-    let metres = key.origins.iter().map(|origin| origin.metres_to(point));
-    key.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
+/// From each origin, in the unit asked for.
+fn distances(key: &GeoDistanceKey, point: GeoPoint) -> impl Iterator<Item = f64> {
+    key.origins.iter().map(move |origin| {
+        let metres = match key.on_plane {
+            true => origin.metres_on_plane(point),
+            false => origin.metres_to(point),
+        };
+        key.unit.of_metres(metres)
+    })
 }

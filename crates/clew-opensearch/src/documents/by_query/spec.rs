@@ -126,8 +126,9 @@ impl Job {
         if let Some(of_params) = query_of_params(&call.params)? {
             asked.query = Some(dsl::parse_query(&of_params)?);
         }
-        if let Some(keys) = call.params.list("sort") {
-            asked.sort = Some(dsl::parse_sort(&json!(keys))?);
+        let keys = call.params.list("sort");
+        if let Some(keys) = keys.and_then(|names| dsl::parse_uri_sort(&names)) {
+            asked.sort = Some(keys);
         }
         let mut query = match (asked.query, &verb) {
             (Some(query), _) => query,

