@@ -58,10 +58,10 @@ pub use query::{
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,
-    MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult, SimilarTerm,
-    Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, Vocabulary, explain,
-    field_figures, in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
-    term_docs, term_figures, vocabulary,
+    Likeness, MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult,
+    SimilarTerm, Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, Vocabulary,
+    explain, field_figures, in_time, inner_hits, kin_of, merge_hits, rescore, search, share,
+    similar_terms, term_docs, term_figures, vocabulary,
 };
 pub use segments::{
     Blocks, DocumentRow, DocumentRows, FilterCache, FilterCacheFigures, Ids, Scope, SegmentBits,

@@ -6,6 +6,7 @@ use clew_platform::Pace;
 use clew_query::{QueryError, unless_stopped};
 use tantivy::Term;
 
+use super::likeness::Likeness;
 use crate::snapshot::Snapshot;
 
 /// How alike terms must be.
@@ -19,6 +20,8 @@ pub struct Spelling {
     pub length_min: usize,
     /// Terms that are less alike are none.
     pub accuracy: f32,
+    /// What says how alike they are.
+    pub likeness: Likeness,
 }
 
 impl Default for Spelling {
@@ -28,6 +31,7 @@ impl Default for Spelling {
             prefix: 1,
             length_min: 4,
             accuracy: 0.5,
+            likeness: Likeness::default(),
         }
     }
 }
@@ -94,10 +98,10 @@ pub fn similar_terms(
             if text == term {
                 continue;
             }
-            let Some((edits, length)) = edits(&wanted, text, spelling.edits_max) else {
+            let Some((edits, other)) = edits(&wanted, text, spelling.edits_max) else {
                 continue;
             };
-            let score = likeness(edits, wanted.len().min(length));
+            let score = spelling.likeness.of(&wanted, &other, edits);
             if score < spelling.accuracy {
                 continue;
             }
@@ -118,14 +122,9 @@ pub fn similar_terms(
     Ok(found)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "terms are short")]
-fn likeness(edits: usize, length: usize) -> f32 {
-    1.0 - edits as f32 / length.max(1) as f32
-}
-
-/// How many characters differ, and how many the other term has; `None` when too many differ. Costs the length times
+/// How many characters differ, and those of the other term; `None` when too many differ. Costs the length times
 /// twice as many as may differ: what lies farther from the same place in both is farther than that.
-fn edits(wanted: &[char], text: &str, max: usize) -> Option<(usize, usize)> {
+fn edits(wanted: &[char], text: &str, max: usize) -> Option<(usize, Vec<char>)> {
     // A character has one to four bytes.
     if text.len() + max < wanted.len() || text.len() > 4 * (wanted.len() + max) {
         return None;
@@ -175,7 +174,7 @@ fn edits(wanted: &[char], text: &str, max: usize) -> Option<(usize, usize)> {
         std::mem::swap(&mut last, &mut row);
     }
     let edits = last[other.len()];
-    (edits <= max).then_some((edits, other.len()))
+    (edits <= max).then_some((edits, other))
 }
 
 /// The places of the other term that are near enough to a place of this one.
@@ -242,7 +241,7 @@ mod tests {
                 let other: Vec<char> = b.chars().collect();
                 let all = plain(&a, &other);
                 for max in [1, 2] {
-                    let expected = (all <= max).then_some((all, other.len()));
+                    let expected = (all <= max).then(|| (all, other.clone()));
                     assert_eq!(edits(&a, b, max), expected, "{a:?} {b} {max}");
                 }
             }
@@ -256,8 +255,9 @@ mod tests {
         assert!(looked.sum::<usize>() <= 5 * length);
         let word = "a".repeat(length);
         let wanted: Vec<char> = word.chars().collect();
+        let found = edits(&wanted, &format!("{word}b"), 2);
         assert_eq!(
-            edits(&wanted, &format!("{word}b"), 2),
+            found.map(|(edits, other)| (edits, other.len())),
             Some((1, length + 1))
         );
     }

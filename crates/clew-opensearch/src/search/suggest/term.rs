@@ -8,7 +8,7 @@ use clew_analysis::{Token, Utf16Places, tokens};
 use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_query::unless_stopped;
 use clew_schema::{FieldKind, text_of};
-use clew_search::{SimilarTerm, Spelling};
+use clew_search::{Likeness, SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry, field_of};
@@ -159,7 +159,7 @@ impl<'a> Wish<'a> {
             "max_inspections" => {
                 whole(value, 0, "maxInspections must be positive")?;
             }
-            "string_distance" => check_distance(&text_of(value))?,
+            "string_distance" => spelling.likeness = likeness(&text_of(value))?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -189,20 +189,15 @@ fn is_by_frequency(name: &str) -> Result<bool, DslError> {
     }
 }
 
-/// Words are as near each other here as the first one of these says.
-fn check_distance(name: &str) -> Result<(), DslError> {
-    let known = [
-        "internal",
-        "damerau_levenshtein",
-        "levenshtein",
-        "jaro_winkler",
-        "ngram",
-    ];
+fn likeness(name: &str) -> Result<Likeness, DslError> {
     let name = name.to_lowercase();
-    if known.contains(&name.as_str()) {
-        return Ok(());
+    match name.as_str() {
+        "internal" | "damerau_levenshtein" => Ok(Likeness::Damerau),
+        "levenshtein" => Ok(Likeness::Levenshtein),
+        "jaro_winkler" => Ok(Likeness::JaroWinkler),
+        "ngram" => Ok(Likeness::Pairs),
+        _ => Err(DslError::illegal(format!("Illegal distance option {name}"))),
     }
-    Err(DslError::illegal(format!("Illegal distance option {name}")))
 }
 
 /// A number of documents, or below 1 a share of them.
