@@ -4,8 +4,8 @@
 
 use clew_query::{Query, QueryError};
 use clew_search::{
-    CompileContext, Completed, CompletionWish, Explained, FieldFigures, SimilarTerm, Snapshot,
-    Spelling, TermFigures, Vocabulary,
+    CompileContext, Completed, CompletionWish, Explained, FieldFigures, ShardRequest, SimilarTerm,
+    Snapshot, Spelling, TermFigures, TrackTotal, Vocabulary,
 };
 use serde_json::Value;
 
@@ -39,6 +39,25 @@ impl PinnedShard {
                 vectors: &vectors,
             };
             clew_search::compile(query, &context).map(drop)
+        })
+    }
+
+    /// Whether a query finds any document here.
+    ///
+    /// # Errors
+    /// When the query does not fit the mapping, or reading fails.
+    pub fn finds(&self, query: &Query, now_ms: i64) -> Result<bool, EngineError> {
+        let knn = self.knn();
+        self.sound(|snapshot| {
+            let vectors = knn.stage(now_ms).answers(query)?;
+            let request = ShardRequest {
+                limit: 1,
+                track_total: TrackTotal::No,
+                now_ms,
+                ..ShardRequest::new(query)
+            };
+            let found = telling(|| clew_search::search(snapshot, request, &vectors))?;
+            Ok(!found.hits.is_empty())
         })
     }
 

@@ -91,11 +91,11 @@ pub(super) async fn run(
 ) -> Result<Suggestions, ApiError> {
     let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), call.memory.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
-    let node = call.api.node_id.clone();
+    let (node, now_ms) = (call.api.node_id.clone(), call.api.engine.now_ms());
     call.off_thread(move || {
         let mut answer = Suggestions::new();
         for asked in asked(&suggest)? {
-            let found = match proposed(&asked, &pinned, (&source, &memory)) {
+            let found = match proposed(&asked, &pinned, (&source, &memory), now_ms) {
                 Err(_) if time_is_up() => b"[]".to_vec(),
                 found => found.map_err(|error| told_by_shards(error, &pinned, &node))?,
             };
@@ -116,6 +116,7 @@ fn proposed(
     asked: &Asked<'_>,
     pinned: &Pinned,
     (source, memory): (&SourceFilter, &RequestMemory),
+    now_ms: i64,
 ) -> Result<Vec<u8>, ApiError> {
     let Some(text) = &asked.text else {
         return Err(ApiError::illegal_argument(
@@ -124,7 +125,9 @@ fn proposed(
     };
     match asked.kind {
         Suggester::Term => term::suggest(pinned, text, asked.body, memory).map(written),
-        Suggester::Phrase => phrase::suggest(pinned, text, asked.body, memory).map(written),
+        Suggester::Phrase => {
+            phrase::suggest(pinned, text, asked.body, (memory, now_ms)).map(written)
+        }
         Suggester::Completion => {
             let typed = (text.as_str(), asked.given);
             completion::suggest(pinned, typed, (asked.body, source), memory)

@@ -3,6 +3,7 @@
 //! behind others as often as shingles of the field say (its noisy channel).
 
 mod candidates;
+mod collate;
 mod model;
 mod texts;
 
@@ -15,6 +16,7 @@ use clew_analysis::Token;
 use clew_engine::{Pinned, PinnedShard};
 use clew_platform::CancellationToken;
 use clew_schema::text_of;
+use collate::Collate;
 use model::{Model, Smoothing};
 use serde_json::{Map, Value, json};
 use texts::{Maker, TEXTS_MAX, Texts};
@@ -51,12 +53,15 @@ struct Asked<'a> {
     smoothing: Smoothing,
     generators: Vec<Generator>,
     tags: (Option<&'a str>, Option<&'a str>),
+    collate: Option<Collate>,
 }
 
 /// A text that is proposed.
 struct Proposed {
     score: f64,
     highlighted: Option<String>,
+    /// Whether a query found it, where that is told.
+    collated: Option<bool>,
 }
 
 /// Proposes texts in the place of one.
@@ -64,7 +69,7 @@ pub(super) fn suggest(
     pinned: &Pinned,
     text: &str,
     body: &Map<String, Value>,
-    memory: &RequestMemory,
+    (memory, now_ms): (&RequestMemory, i64),
 ) -> Result<Value, ApiError> {
     let asked = read(body)?;
     let wish = term::read(&asked.of_words)?;
@@ -91,7 +96,7 @@ pub(super) fn suggest(
                 shard,
                 (&asked, wish.field),
                 (words.as_slice(), gram_size),
-                (&mut found, memory),
+                (&mut found, memory, now_ms),
             )?;
         }
     }
@@ -119,7 +124,7 @@ fn of_shard(
     shard: &PinnedShard,
     (asked, field): (&Asked<'_>, &str),
     (words, gram_size): (&[&str], usize),
-    (found, memory): (&mut HashMap<String, Proposed>, &RequestMemory),
+    (found, memory, now_ms): (&mut HashMap<String, Proposed>, &RequestMemory, i64),
 ) -> Result<(), ApiError> {
     let vocabulary = shard.vocabulary(field)?;
     if vocabulary.tokens == 0 {
@@ -160,19 +165,45 @@ fn of_shard(
         let candidates = known.get(word).map(Vec::as_slice);
         texts.go_on(word, candidates.unwrap_or_default(), &maker)?;
     }
-    for text in texts.better(asked.confidence) {
+    collect(shard, (asked, now_ms), &texts, found)
+}
+
+/// Takes the texts of a shard that are likelier than what was written; where they are held against the index, the likeliest
+/// of them, as many as are shown.
+fn collect(
+    shard: &PinnedShard,
+    (asked, now_ms): (&Asked<'_>, i64),
+    texts: &Texts<'_>,
+    found: &mut HashMap<String, Proposed>,
+) -> Result<(), ApiError> {
+    let better = texts.better(asked.confidence);
+    let most = match asked.collate {
+        Some(_) => asked.size.max(SIZE_DEFAULT),
+        None => better.len(),
+    };
+    for text in better.into_iter().take(most) {
         let words = texts.words_of(text);
         let plain: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let proposed = Proposed {
-            score: text.score(),
-            highlighted: highlighted(&words, asked.tags),
-        };
-        let known = found.entry(plain.join(" ")).or_insert(Proposed {
+        let plain = plain.join(" ");
+        let mut collated = None;
+        if let Some(collate) = &asked.collate {
+            unless_cancelled()?;
+            let is_found = collate.finds(shard, &plain, now_ms)?;
+            if !is_found && !collate.tells {
+                continue;
+            }
+            collated = collate.tells.then_some(is_found);
+        }
+        let known = found.entry(plain).or_insert(Proposed {
             score: 0.0,
             highlighted: None,
+            collated: None,
         });
-        if proposed.score > known.score {
-            *known = proposed;
+        // It is enough that one shard has it.
+        known.collated = known.collated.max(collated);
+        if text.score() > known.score {
+            known.score = text.score();
+            known.highlighted = highlighted(&words, asked.tags);
         }
     }
     Ok(())
@@ -203,17 +234,34 @@ fn highlighted(
         return None;
     }
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let marked = words.iter().map(|(word, is_corrected)| match is_corrected {
-        true => format!("{before}{word}{after}"),
-        false => (*word).to_string(),
-    });
-    Some(marked.collect::<Vec<_>>().join(" "))
+    let (mut text, mut is_open) = (String::new(), false);
+    for (place, (word, is_corrected)) in words.iter().enumerate() {
+        // Words in a row stand between one pair of tags.
+        if is_open && !is_corrected {
+            text.push_str(after);
+        }
+        if place > 0 {
+            text.push(' ');
+        }
+        if *is_corrected && !is_open {
+            text.push_str(before);
+        }
+        text.push_str(word);
+        is_open = *is_corrected;
+    }
+    if is_open {
+        text.push_str(after);
+    }
+    Some(text)
 }
 
 fn shown((text, proposed): (String, Proposed)) -> Value {
     let mut option = json!({"text": text, "score": in_short(proposed.score)});
     if let Some(highlighted) = proposed.highlighted {
         option["highlighted"] = highlighted.into();
+    }
+    if let Some(is_found) = proposed.collated {
+        option["collate_match"] = is_found.into();
     }
     option
 }
@@ -244,6 +292,7 @@ fn read(body: &Map<String, Value>) -> Result<Asked<'_>, DslError> {
         smoothing: Smoothing::default(),
         generators: Vec::new(),
         tags: (None, None),
+        collate: None,
     };
     for (key, value) in body {
         let unknown = |what: &str| {
@@ -253,6 +302,7 @@ fn read(body: &Map<String, Value>) -> Result<Asked<'_>, DslError> {
         match (key.as_str(), value) {
             ("smoothing", Value::Object(members)) => asked.smoothing = Smoothing::read(members)?,
             ("highlight", Value::Object(members)) => asked.tags = tags(members)?,
+            ("collate", Value::Object(members)) => asked.collate = Some(Collate::read(members)?),
             ("direct_generator", Value::Array(bodies)) => {
                 asked.generators = Generator::read(bodies)?;
             }
