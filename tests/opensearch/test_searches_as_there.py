@@ -96,3 +96,30 @@ class SearchesAsThere(ClewTest):
         options, = self.suggested("foxx runn", phrase={**words, "highlight": tags})
         self.assertIn("<fox runs>", [option["highlighted"] for option in options])
         self.assertIn("<fox> runn", [option["highlighted"] for option in options])
+
+    def test_completions_tell_the_contexts_that_they_were_found_by(self):
+        contexts = [{"name": "kind", "type": "category", "path": "k"}, {"name": "place", "type": "geo", "precision": 5, "path": "g"}]
+        self.make("s1", {"k": {"type": "keyword"}, "g": {"type": "geo_point"},
+                         "c": {"type": "completion", "contexts": contexts}, "plain": {"type": "completion"}}, {
+            "1": {"c": {"input": "fox one", "weight": 1}, "k": "red", "g": {"lat": 48.5898, "lon": 5.0312}},
+            "2": {"c": {"input": "fox two", "weight": 2}, "k": ["blue", "black"], "g": {"lat": 41.9546, "lon": 4.3305}},
+        })
+
+        def found(**contexts):
+            options, = self.suggested("fo", completion={"field": "c", "contexts": contexts})
+            return [(option["text"], option["_score"], option["contexts"]) for option in options]
+
+        two, one = ("fox two", 2.0, {"kind": ["blue"]}), ("fox one", 1.0, {"kind": ["red"]})
+        self.assertEqual(found(kind=["red", "blue"]), [two, one])
+        self.assertEqual(found(kind={"context": "bl", "prefix": True})[0][1], 2.0)
+        self.assertEqual(set(found(kind={"context": "bl", "prefix": True})[0][2]["kind"]), {"blue", "black"})
+        place = {"context": {"lat": 45.1, "lon": 5}}
+        self.assertEqual(found(place=place), [])
+        self.assertEqual(found(place={**place, "precision": 2, "boost": 3}), [("fox one", 3.0, {"place": ["u0es6"]})])
+        self.assertEqual({text for text, _, _ in found(place={**place, "precision": 3, "neighbours": [2]})}, {"fox one", "fox two"})
+        both = found(kind="red", place={**place, "precision": 1})
+        self.assertEqual(both, [("fox one", 1.0, {"kind": ["red"], "place": ["u0es6"]})])
+        for field, reason in (("c", "Unknown context name [nope], must be one of [kind, place]"),
+                              ("plain", "suggester [plain] doesn't expect any context")):
+            completion = {"field": field, "contexts": {"nope": "x"}}
+            self.assert_shards_refuse("illegal_argument_exception", reason, "s1", suggest={"s": {"prefix": "fo", "completion": completion}})

@@ -63,7 +63,9 @@ fn read_context(item: &Value) -> Result<CompletionContext, String> {
     let kind = match text("type") {
         Some("category") => ContextKind::Category,
         Some("geo") => ContextKind::Geo {
-            level: level(members)?,
+            level: members
+                .get("precision")
+                .map_or(Ok(LEVEL_DEFAULT), context_level)?,
         },
         Some(other) => return Err(format!("Unknown context type [{other}]")),
         None => return Err("Required field [type] is missing".to_string()),
@@ -75,10 +77,11 @@ fn read_context(item: &Value) -> Result<CompletionContext, String> {
     })
 }
 
-fn level(members: &Map<String, Value>) -> Result<u32, String> {
-    let Some(precision) = members.get("precision") else {
-        return Ok(LEVEL_DEFAULT);
-    };
+/// The level of the cells that places are told apart by, which may be said by how wide they are.
+///
+/// # Errors
+/// Says why it is none.
+pub fn context_level(precision: &Value) -> Result<u32, String> {
     let level = match precision {
         Value::Number(number) => number.as_u64().and_then(|level| u32::try_from(level).ok()),
         Value::String(text) => match text.parse::<u32>() {

@@ -74,6 +74,7 @@ mod tests;
 use clew_schema::{Mapping, MappingError, MappingReader};
 use serde_json::Value;
 
+pub use completion::context_level;
 pub use derived::read_derived;
 pub use document_words::{
     document_cause, document_error_type, document_reason, fault_cause, source_place,

@@ -57,7 +57,7 @@ pub use addresses::{parse_address, parse_network};
 pub use checked::CheckedBytes;
 pub use completion::{
     CompletionContext, CompletionEntry, CompletionMapping, ContextKind, ContextWish,
-    ENTRY_SEPARATOR,
+    ENTRY_SEPARATOR, WantedContext,
 };
 pub use date::{
     CivilDate, DATE_FORMAT_DEFAULT, DAY_NAMES, DateError, DateFormat, DateStop, MONTH_NAMES,

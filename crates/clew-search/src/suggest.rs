@@ -3,7 +3,7 @@
 use clew_platform::Pace;
 use clew_query::{Fuzziness, QueryError, RegexpOptions, unless_stopped};
 use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR, FieldKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 use tantivy_fst::Automaton;
@@ -44,7 +44,7 @@ pub struct Completed {
     pub normal: String,
     /// Its weight, and the factor of the contexts that it was found by.
     pub score: f32,
-    /// The contexts that the input itself has.
+    /// The contexts that it was found by, each with a list of what the document has there.
     pub contexts: Option<Value>,
 }
 
@@ -105,14 +105,15 @@ pub fn complete(
                 let place = (segment, docs.doc());
                 let alive = reader.alive_bitset();
                 if alive.is_none_or(|alive| alive.is_alive(docs.doc()))
-                    && let Some(factor) = factor(mapping, wish, &entry, &|| source_of(place))
+                    && let Some((factor, contexts)) =
+                        factor(mapping, wish, &entry, &|| source_of(place))
                 {
                     found.push(Completed {
                         place,
                         input: entry.input.to_string(),
                         normal: entry.normal.to_string(),
                         score: weight(entry.weight) * factor * likeness,
-                        contexts: entry.contexts.clone(),
+                        contexts,
                     });
                 }
                 docs.advance();
@@ -135,6 +136,21 @@ fn field_of<'a>(
             None => format!("no mapping found for field [{}]", wish.field),
         }));
     };
+    if mapping.contexts.is_empty() && !wish.contexts.is_empty() {
+        return Err(QueryError::illegal(format!(
+            "suggester [{}] doesn't expect any context",
+            wish.field
+        )));
+    }
+    let is_known = |name: &String| mapping.contexts.iter().any(|known| known.name == *name);
+    if let Some(unknown) = wish.contexts.iter().find(|wish| !is_known(&wish.name)) {
+        let known = mapping.contexts.iter().map(|context| context.name.as_str());
+        return Err(QueryError::illegal(format!(
+            "Unknown context name [{}], must be one of [{}]",
+            unknown.name,
+            known.collect::<Vec<_>>().join(", ")
+        )));
+    }
     let asked = wish.contexts.iter().any(|wish| !wish.values.is_empty());
     if !mapping.contexts.is_empty() && !asked {
         return Err(QueryError::illegal(
@@ -150,14 +166,18 @@ fn weight(weight: u32) -> f32 {
     weight as f32
 }
 
-/// The factor of the contexts that an input is found by; `None` when it is not among those wanted.
+/// The factor of the contexts that an input is found by, and these; `None` when it is not among those wanted.
 fn factor(
     mapping: &CompletionMapping,
     wish: &CompletionWish,
     entry: &CompletionEntry<'_>,
     source: &dyn Fn() -> Option<Value>,
-) -> Option<f32> {
+) -> Option<(f32, Option<Value>)> {
+    if wish.contexts.is_empty() {
+        return Some((1.0, None));
+    }
     let mut best: Option<f32> = None;
+    let mut found_by = Map::new();
     let mut document = None;
     for wanted in wish.contexts.iter().filter(|wish| !wish.values.is_empty()) {
         let context = mapping
@@ -183,16 +203,21 @@ fn factor(
             Value::Array(items) if !items.iter().all(Value::is_number) => items,
             one => vec![one],
         };
-        for (value, boost) in &wanted.values {
-            if have.iter().any(|have| context.fits(have, value)) {
-                best = Some(best.map_or(*boost, |best| best.max(*boost)));
+        let mut names: Vec<Value> = Vec::new();
+        for asked in &wanted.values {
+            for name in have.iter().filter_map(|have| context.found(have, asked)) {
+                best = Some(best.map_or(asked.boost, |best| best.max(asked.boost)));
+                let name = Value::from(name);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
             }
         }
+        if !names.is_empty() {
+            found_by.insert(wanted.name.clone(), Value::Array(names));
+        }
     }
-    if wish.contexts.is_empty() {
-        return Some(1.0);
-    }
-    best
+    Some((best?, Some(Value::Object(found_by))))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "words are short")]

@@ -28,7 +28,7 @@ impl Completion<'_> {
         self.found.score
     }
 
-    /// The contexts of its entry, where the field has some.
+    /// The contexts that it was found by, where some were asked for: a list for each.
     pub fn contexts(&self) -> Option<&serde_json::Value> {
         self.found.contexts.as_ref()
     }

@@ -10,7 +10,7 @@ mod entry;
 use clew_analysis::tokens;
 use serde::{Deserialize, Serialize};
 
-pub use contexts::{CompletionContext, ContextKind, ContextWish};
+pub use contexts::{CompletionContext, ContextKind, ContextWish, WantedContext};
 pub use entry::CompletionEntry;
 pub(crate) use entry::terms;
 

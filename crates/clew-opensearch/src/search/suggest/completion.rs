@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use clew_engine::{Completion, Completions, EngineError, Pinned};
+use clew_opensearch_mapping::context_level;
 use clew_platform::stopped;
 use clew_query::{Fuzziness, FuzzyDistance, QueryError, RegexpOptions, RegexpSyntax};
-use clew_schema::{ContextWish, text_of};
+use clew_schema::{ContextWish, WantedContext, text_of};
 use clew_search::CompletionWish;
 use serde_json::{Map, Value};
 
@@ -91,15 +92,8 @@ fn write_option(
         json.key("_source");
         filter.write(&source, json);
     }
-    if let Some(Value::Object(contexts)) = one.contexts() {
-        let listed = contexts.iter().map(|(name, value)| {
-            let values = match value {
-                Value::Array(items) => items.clone(),
-                one => vec![one.clone()],
-            };
-            (name.clone(), Value::Array(values))
-        });
-        json.key("contexts").value(&Value::Object(listed.collect()));
+    if let Some(contexts) = one.contexts() {
+        json.key("contexts").value(contexts);
     }
     json.end_object();
     Ok(())
@@ -163,11 +157,12 @@ fn read(typed: &str, given: SuggestInput, body: &Map<String, Value>) -> Result<A
                 asked.wish.fuzziness = Some(found.map_err(|error| field.wrong(error))?);
             }
             ("contexts", Value::Object(members)) => {
-                let wishes = members.iter().map(|(name, value)| ContextWish {
-                    name: name.clone(),
-                    values: context_values(value),
-                });
-                asked.wish.contexts = wishes.collect();
+                for (name, value) in members {
+                    asked.wish.contexts.push(ContextWish {
+                        name: name.clone(),
+                        values: context_values(value).map_err(|error| field.wrong(error))?,
+                    });
+                }
             }
             ("contexts", _) => return Err(field.other_sort()),
             _ => return Err(field.unknown(SETTINGS)),
@@ -248,23 +243,40 @@ fn fuzziness(typed: &str, value: &Value) -> Result<Fuzziness, DslError> {
     Ok(found)
 }
 
-/// Values of a context, plain or as objects with a boost.
-fn context_values(value: &Value) -> Vec<(Value, f32)> {
-    let items = match value {
+/// Values of a context, plain or as objects that say more.
+fn context_values(value: &Value) -> Result<Vec<WantedContext>, DslError> {
+    items(value).iter().map(context_value).collect()
+}
+
+/// The items of a list that is no point, or the one thing that there is.
+fn items(value: &Value) -> &[Value] {
+    match value {
         Value::Array(items) if !items.iter().all(Value::is_number) || items.is_empty() => {
             items.as_slice()
         }
         one => std::slice::from_ref(one),
+    }
+}
+
+fn context_value(item: &Value) -> Result<WantedContext, DslError> {
+    let Some(inner) = item.get("context") else {
+        return Ok(WantedContext::new(item.clone()));
     };
-    items
-        .iter()
-        .map(|item| match item.get("context") {
-            None => (item.clone(), 1.0),
-            Some(inner) => {
-                #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
-                let boost = item.get("boost").and_then(Value::as_f64).unwrap_or(1.0) as f32;
-                (inner.clone(), boost)
-            }
-        })
-        .collect()
+    let level = |precision: &Value| context_level(precision).map_err(DslError::illegal);
+    let around = match item.get("neighbours") {
+        Some(Value::Array(levels)) => levels.iter().map(level).collect::<Result<_, _>>()?,
+        Some(one) => vec![level(one)?],
+        None => Vec::new(),
+    };
+    #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
+    let boost = item.get("boost").and_then(Value::as_f64).unwrap_or(1.0) as f32;
+    Ok(WantedContext {
+        value: inner.clone(),
+        boost,
+        is_beginning: item
+            .get("prefix")
+            .is_some_and(|said| text_of(said) == "true"),
+        level: item.get("precision").map(level).transpose()?,
+        around,
+    })
 }
