@@ -123,3 +123,18 @@ class SearchesAsThere(ClewTest):
                               ("plain", "suggester [plain] doesn't expect any context")):
             completion = {"field": field, "contexts": {"nope": "x"}}
             self.assert_shards_refuse("illegal_argument_exception", reason, "s1", suggest={"s": {"prefix": "fo", "completion": completion}})
+
+    def test_wildcard_fields_have_no_column_unless_it_is_asked_for(self):
+        fields = {"w": {"type": "wildcard"}, "d": {"type": "wildcard", "doc_values": True}}
+        self.make("s1", fields, {"1": {"w": "b", "d": "b"}, "2": {"w": "a", "d": "a"}})
+        shown = {"w": {"type": "wildcard", "doc_values": False}, "d": fields["d"]}
+        self.assertEqual(self.client.indices.get_mapping(index="s1")["s1"]["mappings"]["properties"], shown)
+        self.assertEqual(self.ids("s1", sort=["d"]), ["2", "1"])
+        reason = ("Can't load fielddata on [w] because fielddata is unsupported on fields of type [wildcard]. "
+                  "Use doc values instead.")
+        for body in ({"sort": ["w"]}, {"docvalue_fields": ["w"]}):
+            self.assert_shards_refuse("illegal_argument_exception", reason, "s1", **body)
+        caps = self.client.field_caps(index="s1", fields="*")["fields"]
+        self.assertEqual([caps[field]["wildcard"]["aggregatable"] for field in ("w", "d")], [False, True])
+        self.assertEqual(self.ids("s1", query={"wildcard": {"w": "*b*"}}), ["1"])
+        self.assertEqual(self.ids("s1", query={"exists": {"field": "w"}}, sort=["d"]), ["2", "1"])

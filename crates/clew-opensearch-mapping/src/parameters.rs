@@ -63,6 +63,10 @@ pub(crate) fn read_field(
             *analyzer = shown_name(&analysis.default_analyzer()).to_string();
             spec.doc_values = !matches!(style, TextStyle::AsYouType { .. });
         }
+        FieldKind::Keyword {
+            style: KeywordStyle::Wildcard,
+            ..
+        } => spec.doc_values = false,
         FieldKind::Vector(vector) => {
             spec.compression = read_vector(name, parameters, vector)?;
             // Shown before whatever else was written.

@@ -2,8 +2,9 @@
 
 use clew_analysis::{POSITION_GAP, shown_name};
 use clew_schema::{
-    DATE_FORMAT_DEFAULT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, MappedField,
-    Mapping, MappingNode, NestedSettings, ObjectNode, ObjectSettings, RangeKind, TextStyle,
+    DATE_FORMAT_DEFAULT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, KeywordStyle,
+    MappedField, Mapping, MappingNode, NestedSettings, ObjectNode, ObjectSettings, RangeKind,
+    TextStyle,
 };
 use serde_json::{Map, Value, json};
 
@@ -176,6 +177,18 @@ pub(crate) fn field_json(field: &MappedField) -> Map<String, Value> {
         set("index", json!(false));
     }
     shown.extend(settings_json(&field.settings));
+    let is_wildcard = matches!(
+        field.kind,
+        FieldKind::Keyword {
+            style: KeywordStyle::Wildcard,
+            ..
+        }
+    );
+    // Wildcard fields always tell it, as in OpenSearch.
+    let doc_values = field.settings.doc_values;
+    if is_wildcard || !doc_values {
+        shown.insert("doc_values".to_string(), json!(doc_values));
+    }
     if let FieldKind::Text {
         style: TextStyle::AsYouType { neighbours },
         ..
@@ -228,9 +241,6 @@ fn settings_json(settings: &FieldSettings) -> Map<String, Value> {
     }
     if settings.store {
         set("store", json!(true));
-    }
-    if !settings.doc_values {
-        set("doc_values", json!(false));
     }
     if settings.position_gap != POSITION_GAP {
         set("position_increment_gap", json!(settings.position_gap));
