@@ -138,3 +138,16 @@ class SearchesAsThere(ClewTest):
         self.assertEqual([caps[field]["wildcard"]["aggregatable"] for field in ("w", "d")], [False, True])
         self.assertEqual(self.ids("s1", query={"wildcard": {"w": "*b*"}}), ["1"])
         self.assertEqual(self.ids("s1", query={"exists": {"field": "w"}}, sort=["d"]), ["2", "1"])
+
+    def test_hits_are_ordered_by_changes_and_by_leaves_of_objects(self):
+        self.make("s1", {"o": {"type": "flat_object"}, "n": {"type": "integer"}}, {
+            "1": {"o": {"p": ["b", "c"], "q": {"r": "x"}}}, "2": {"o": {"p": "a", "q": {"r": "z"}}}, "3": {"n": 1}})
+        self.client.index(index="s1", id="1", body={"o": {"p": ["b", "c"], "q": {"r": "x"}}}, refresh=True)
+        order = lambda *keys, **rest: [(hit["_id"], hit["sort"]) for hit in self.hits("s1", sort=list(keys), **rest)]
+        self.assertEqual(order("_seq_no"), [("2", [1]), ("3", [2]), ("1", [3])])
+        self.assertEqual(order({"_seq_no": "desc"}, search_after=[3]), [("3", [2]), ("2", [1])])
+        both = {"query": {"ids": {"values": ["1", "2"]}}}
+        self.assertEqual(order("o.p", **both), [("2", ["a"]), ("1", ["b"])])
+        self.assertEqual(order({"o.p": "desc"}, **both), [("1", ["c"]), ("2", ["a"])])
+        self.assertEqual(order({"o.q.r": "desc"}, **both), [("2", ["z"]), ("1", ["x"])])
+        self.assertEqual(order("o.q.r", search_after=["x"], **both), [("2", ["z"])])

@@ -121,8 +121,8 @@ impl Snapshot {
     }
 
     /// What is kept of documents beside their fields.
-    pub(crate) fn rows(&self) -> Option<&dyn DocumentRows> {
-        self.rows.as_deref()
+    pub(crate) fn rows(&self) -> Option<&Arc<dyn DocumentRows>> {
+        self.rows.as_ref()
     }
 
     /// The same with nested objects in its segments, in their order.

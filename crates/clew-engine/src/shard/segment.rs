@@ -36,8 +36,7 @@ pub(super) struct SegmentRows(pub(super) Vec<Arc<SegmentFiles>>);
 
 impl DocumentRows for SegmentRows {
     fn each(&self, segment: SegmentId, take: &mut TakeRow<'_>) -> tantivy::Result<()> {
-        let mut all = self.0.iter();
-        let Some(files) = all.find(|files| files.id == segment) else {
+        let Some(files) = self.of(segment) else {
             return Ok(());
         };
         for doc in 0..files.doc_count {
@@ -47,6 +46,19 @@ impl DocumentRows for SegmentRows {
             take(doc, DocumentRow { routing, seq_no })?;
         }
         Ok(())
+    }
+
+    fn seq_no(&self, segment: SegmentId, doc: DocId) -> tantivy::Result<Option<u64>> {
+        let row = self.of(segment).map(|files| files.rows.get(doc));
+        Ok(row.transpose()?.map(|row| row.seq_no))
+    }
+}
+
+impl SegmentRows {
+    fn of(&self, segment: SegmentId) -> Option<&SegmentFiles> {
+        let mut all = self.0.iter();
+        let found = all.find(|files| files.id == segment);
+        found.map(Arc::as_ref)
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) use automaton::Wildcard;
 pub(crate) use compile::{
     dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer, search_fields,
 };
-pub(crate) use constant::DocumentSet;
+pub(crate) use constant::{DocumentSet, prefix_end};
 pub(crate) use describe::describe_unboosted;
 pub(crate) use each::{each_block, each_scored};
 pub(crate) use function::script::{CompiledScript, OpenScript};

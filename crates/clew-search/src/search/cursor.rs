@@ -11,7 +11,7 @@ use std::time::Duration;
 use clew_platform::overdue;
 use clew_query::{GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue};
 use clew_schema::{FloatKind, geo::GeoPoint};
-use tantivy::columnar::TermOrdHit;
+use tantivy::columnar::{StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::key_source::{KeySource, points, scripted, source};
@@ -80,7 +80,11 @@ impl KeyCursor {
                 let source = source(snapshot, reader, field, unmapped)?;
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
-                if numbers_only && matches!(source, KeySource::Text(_) | KeySource::Address(_)) {
+                let is_number = !matches!(
+                    source,
+                    KeySource::Text(_) | KeySource::Leaf(_) | KeySource::Address(_)
+                );
+                if numbers_only && !is_number {
                     return Err(QueryError::unmapped(
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
@@ -137,7 +141,11 @@ impl KeyCursor {
     pub(super) fn is_global(&self) -> bool {
         !matches!(
             self.source,
-            KeySource::Text(_) | KeySource::Ids(_) | KeySource::ScriptText(..) | KeySource::Absent
+            KeySource::Text(_)
+                | KeySource::Leaf(_)
+                | KeySource::Ids(_)
+                | KeySource::ScriptText(..)
+                | KeySource::Absent
         )
     }
 
@@ -180,7 +188,15 @@ impl KeyCursor {
                         .flat_map(|row| column.ords().values_for_doc(row)),
                 )
                 .map(|ord| 2 * u128::from(ord) + 1),
+            KeySource::Leaf(texts) => self
+                .pick(self.rows(doc).flat_map(|row| texts.of(row)))
+                .map(|ord| 2 * u128::from(ord) + 1),
             KeySource::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
+            KeySource::SeqNo(rows, segment) => {
+                let number = rows.seq_no(*segment, doc)?;
+                let number = number.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+                number.map(|number| u128::from(i64_to_u64(number)))
+            }
             KeySource::Address(column) => self
                 .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(Ipv6Addr::to_bits),
@@ -330,7 +346,10 @@ impl KeyCursor {
                 u128::from(u64::try_from(*place).unwrap_or(0))
             }
             (
-                KeySource::Whole(_) | KeySource::Dates(..) | KeySource::AsWhole(_),
+                KeySource::Whole(_)
+                | KeySource::Dates(..)
+                | KeySource::AsWhole(_)
+                | KeySource::SeqNo(..),
                 SortValue::I64(_) | SortValue::U64(_) | SortValue::F64(_),
             ) => u128::from(i64_to_u64(whole(value))),
             (KeySource::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
@@ -361,11 +380,9 @@ impl KeyCursor {
                 SortValue::I64(number),
             ) => u128::from(f64_to_u64(float(*number))),
             (KeySource::ScriptText(_, texts), SortValue::Str(text)) => texts.place(text)?,
-            (KeySource::Text(column), SortValue::Str(text)) => {
-                match column.dictionary().term_ord_or_next(text)? {
-                    TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
-                    TermOrdHit::Next(ord) => 2 * u128::from(ord),
-                }
+            (KeySource::Text(column), SortValue::Str(text)) => text_place(column, text)?,
+            (KeySource::Leaf(texts), SortValue::Str(text)) => {
+                text_place(&texts.column, &format!("{}{text}", texts.beginning))?
             }
             (KeySource::Ids(ids), SortValue::Str(text)) => {
                 let (before, is_there) = ids.before(text)?;
@@ -403,9 +420,10 @@ impl KeyCursor {
         Ok(match &self.source {
             KeySource::Score => SortValue::Score(score_at(small)),
             KeySource::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
-            KeySource::Whole(_) | KeySource::Dates(..) | KeySource::AsWhole(_) => {
-                SortValue::I64(u64_to_i64(small))
-            }
+            KeySource::Whole(_)
+            | KeySource::Dates(..)
+            | KeySource::AsWhole(_)
+            | KeySource::SeqNo(..) => SortValue::I64(u64_to_i64(small)),
             KeySource::Unsigned(_) => SortValue::U64(small),
             KeySource::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
                 SortValue::F32(narrow(u64_to_f64(small)))
@@ -424,13 +442,29 @@ impl KeyCursor {
                 column.ord_to_str(small / 2, &mut text)?;
                 SortValue::Str(text)
             }
+            KeySource::Leaf(texts) if place % 2 == 1 => {
+                let mut text = String::new();
+                texts.column.ord_to_str(small / 2, &mut text)?;
+                let own = text.strip_prefix(&texts.beginning).map(String::from);
+                SortValue::Str(own.unwrap_or(text))
+            }
             KeySource::Ids(ids) if place % 2 == 1 => SortValue::Str(ids.id(small / 2)?),
-            KeySource::Text(_) | KeySource::Ids(_) | KeySource::Absent => match &self.missing {
-                Missing::Value(value) => value.clone(),
-                _ => SortValue::Null,
-            },
+            KeySource::Text(_) | KeySource::Leaf(_) | KeySource::Ids(_) | KeySource::Absent => {
+                match &self.missing {
+                    Missing::Value(value) => value.clone(),
+                    _ => SortValue::Null,
+                }
+            }
         })
     }
+}
+
+/// Where a text would be among those of a column: beside it, or where it is.
+fn text_place(column: &StrColumn, text: &str) -> Result<u128, QueryError> {
+    Ok(match column.dictionary().term_ord_or_next(text)? {
+        TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
+        TermOrdHit::Next(ord) => 2 * u128::from(ord),
+    })
 }
 
 /// From each origin, in the unit asked for.

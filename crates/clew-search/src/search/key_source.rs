@@ -1,21 +1,23 @@
 //! What a key of an order is read from in one segment.
 
 use std::net::Ipv6Addr;
+use std::ops::Range;
 use std::sync::Arc;
 
 use clew_query::{
     GeoDistanceKey, QueryError, ScriptKey, ScriptPurpose, ScriptSort, SortNumeric, Unmapped,
     refusal_of_text,
 };
-use clew_schema::{FieldKind, FloatKind, MappedField};
-use tantivy::SegmentReader;
-use tantivy::columnar::{Column, StrColumn};
+use clew_schema::{FieldKind, FloatKind, MappedField, PATHS_AND_VALUES};
+use tantivy::columnar::{Column, StrColumn, TermOrdHit};
+use tantivy::index::SegmentId;
+use tantivy::{DocId, SegmentReader};
 
 use super::missing_value::SortedField;
 use super::script_texts::Texts;
-use crate::query::{CompiledScript, OpenScript, salt_of};
-use crate::segments::Ids;
-use crate::snapshot::{INDEX_FIELD, Snapshot};
+use crate::query::{CompiledScript, OpenScript, prefix_end, salt_of};
+use crate::segments::{DocumentRows, Ids};
+use crate::snapshot::{INDEX_FIELD, SEQ_NO_FIELD, Snapshot};
 
 /// Where the values of a key are.
 pub(super) enum KeySource {
@@ -35,8 +37,12 @@ pub(super) enum KeySource {
     /// Every document has this one.
     Same(String),
     Text(StrColumn),
+    /// Of one leaf of an object, in the column that has those of all: texts that begin with its path.
+    Leaf(LeafTexts),
     /// Of the documents themselves.
     Ids(Arc<Ids>),
+    /// The numbers of their last changes, in the rows of a segment.
+    SeqNo(Arc<dyn DocumentRows>, SegmentId),
     Address(Column<Ipv6Addr>),
     /// Points, and what their distances are from; no column where no document has any.
     Distance(Option<Column<u64>>, GeoDistanceKey),
@@ -46,6 +52,57 @@ pub(super) enum KeySource {
     ScriptText(OpenScript, Texts),
     /// No document of this segment has a value.
     Absent,
+}
+
+/// The texts of a column that begin alike.
+pub(super) struct LeafTexts {
+    pub(super) column: StrColumn,
+    /// What they begin with, which is not part of what they are.
+    pub(super) beginning: String,
+    pub(super) ords: Range<u64>,
+}
+
+impl LeafTexts {
+    /// Those of a leaf of a `flat_object`; `None` where no document of the segment has any of its leaves.
+    fn open(
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+        (flat, path): (&MappedField, &str),
+    ) -> Result<Option<Self>, QueryError> {
+        let mapping = &snapshot.mapping;
+        let all = mapping.field(&format!("{}.{PATHS_AND_VALUES}", flat.path));
+        let Some(all) = all.filter(|all| snapshot.searchable(all).is_some()) else {
+            return Ok(None);
+        };
+        let Some(column) = reader.fast_fields().str(&all.column())? else {
+            return Ok(None);
+        };
+        // An alias of the object may stand in front.
+        let beginning = format!("{}=", mapping.resolve(path));
+        let start = first_from(&column, beginning.as_bytes())?;
+        let end = match prefix_end(beginning.as_bytes()) {
+            Some(end) => first_from(&column, &end)?,
+            None => u64::MAX,
+        };
+        Ok(Some(LeafTexts {
+            column,
+            beginning,
+            ords: start..end,
+        }))
+    }
+
+    /// The numbers of a document's texts.
+    pub(super) fn of(&self, doc: DocId) -> impl Iterator<Item = u64> + '_ {
+        let ords = self.column.ords().values_for_doc(doc);
+        ords.filter(move |ord| self.ords.contains(ord))
+    }
+}
+
+/// The number of the first text of a column that is not before this one.
+fn first_from(column: &StrColumn, text: &[u8]) -> Result<u64, QueryError> {
+    Ok(match column.dictionary().term_ord_or_next(text)? {
+        TermOrdHit::Exact(ord) | TermOrdHit::Next(ord) => ord,
+    })
 }
 
 /// What dates become.
@@ -138,8 +195,15 @@ fn of_field(
         if path == "_id" {
             return Ok(KeySource::Ids(snapshot.ids(reader)?));
         }
+        if let Some(rows) = snapshot.rows().filter(|_| path == SEQ_NO_FIELD) {
+            return Ok(KeySource::SeqNo(rows.clone(), reader.segment_id()));
+        }
         if let Some(name) = snapshot.index_name().filter(|_| path == INDEX_FIELD) {
             return Ok(KeySource::Same(name.to_string()));
+        }
+        if let Some(flat) = snapshot.mapping.flat_above(path) {
+            let found = LeafTexts::open(snapshot, reader, (flat, path))?;
+            return Ok(found.map_or(KeySource::Absent, KeySource::Leaf));
         }
         return match unmapped {
             Unmapped::Refused => Err(QueryError::unmapped(format!(

@@ -62,7 +62,13 @@ pub(super) fn fitted(
     field: SortedField<'_>,
     value: &SortValue,
 ) -> Option<SortValue> {
-    if let FieldKind::Keyword { .. } = snapshot.mapping.field(field.0)?.kind {
+    let mapping = &snapshot.mapping;
+    let is_text = match mapping.field(field.0) {
+        Some(mapped) => matches!(mapped.kind, FieldKind::Keyword { .. }),
+        // Leaves of an object are texts.
+        None => mapping.flat_above(field.0).is_some(),
+    };
+    if is_text {
         return digits(value);
     }
     let (SortValue::I64(least), SortValue::I64(most)) = (

@@ -22,4 +22,10 @@ pub trait DocumentRows: Send + Sync {
     /// # Errors
     /// When a row cannot be read, or the first that `take` has.
     fn each(&self, segment: SegmentId, take: &mut TakeRow<'_>) -> tantivy::Result<()>;
+
+    /// The number of a document's last change; `None` where the segment is not among them.
+    ///
+    /// # Errors
+    /// When the row cannot be read.
+    fn seq_no(&self, segment: SegmentId, doc: DocId) -> tantivy::Result<Option<u64>>;
 }
