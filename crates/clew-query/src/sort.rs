@@ -55,6 +55,8 @@ pub enum Unmapped {
     Float,
     /// A field of this type, which there is not.
     OfNoType(String),
+    /// A field of a type by which nothing is ordered, and why.
+    WithoutOrder(String),
 }
 
 impl Unmapped {
@@ -63,7 +65,10 @@ impl Unmapped {
     pub fn outermost(&self, least: bool) -> Option<SortValue> {
         let ends = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
         match self {
-            Unmapped::Refused | Unmapped::Empty | Unmapped::OfNoType(_) => None,
+            Unmapped::Refused
+            | Unmapped::Empty
+            | Unmapped::OfNoType(_)
+            | Unmapped::WithoutOrder(_) => None,
             Unmapped::Int => Some(ends(i32::MIN.into(), i32::MAX.into())),
             Unmapped::Long => Some(ends(i64::MIN, i64::MAX)),
             Unmapped::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),

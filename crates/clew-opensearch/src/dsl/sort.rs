@@ -2,7 +2,7 @@
 
 use clew_query::{
     GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, ScriptSort, SortKey,
-    SortMode, SortNumeric, SortValue, Unmapped,
+    SortMode, SortNumeric, SortValue, Unmapped, refusal_of_text,
 };
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
@@ -260,9 +260,14 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
 
 /// `unmapped_type`: what a field is where no mapping says it.
 fn unmapped(parameters: &mut Parameters<'_>) -> Result<Unmapped, DslError> {
-    let Some(name) = parameters.text("unmapped_type")? else {
-        return Ok(Unmapped::Refused);
+    let name = match parameters.take("unmapped_type") {
+        None => return Ok(Unmapped::Refused),
+        Some(Value::String(name)) => name,
+        Some(other) => return Err(parameters.other_sort("unmapped_type", other)),
     };
+    if let Some(reason) = without_order(name) {
+        return Ok(Unmapped::WithoutOrder(reason));
+    }
     Ok(match name.as_str() {
         "boolean" | "byte" | "short" | "integer" => Unmapped::Int,
         "long" | "date" | "date_nanos" => Unmapped::Long,
@@ -271,7 +276,29 @@ fn unmapped(parameters: &mut Parameters<'_>) -> Result<Unmapped, DslError> {
         // That of old clients.
         "string" => Unmapped::Empty,
         other if clew_opensearch_mapping::is_type(other) => Unmapped::Empty,
-        _ => Unmapped::OfNoType(name),
+        _ => Unmapped::OfNoType(name.clone()),
+    })
+}
+
+/// Why nothing is ordered by a field of a type of which no more is said than its name.
+fn without_order(name: &str) -> Option<String> {
+    // What OpenSearch calls the field.
+    let field = format!("__anonymous_{name}");
+    Some(match name {
+        "text" | "match_only_text" | "search_as_you_type" => refusal_of_text(&field),
+        "geo_point" | "geo_shape" => format!(
+            "can't sort on {name} field without using specific sorting feature, like geo_distance"
+        ),
+        "wildcard" | "binary" => format!(
+            "Can't load fielddata on [{field}] because fielddata is unsupported on fields of type \
+             [{name}]. Use doc values instead."
+        ),
+        "flat_object" => {
+            format!("Field [{field}] of type [{name}] does not support doc_value in root field")
+        }
+        "scaled_float" => "Field [scaling_factor] is required".to_string(),
+        "alias" => format!("The [path] property must be specified for field [{field}]."),
+        _ => return None,
     })
 }
 

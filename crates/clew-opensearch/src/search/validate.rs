@@ -54,6 +54,12 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
 pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
     let all_shards = call.params.flag("all_shards", false)?;
+    // No body asks for all documents, one without a query for nothing that could be looked at.
+    if let Ok(Some(Value::Object(body))) = call.json()
+        && body.is_empty()
+    {
+        return Err(ApiError::validation("query cannot be null"));
+    }
     let options = call.resolve_options()?;
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)

@@ -209,6 +209,7 @@ fn of_field(
             Unmapped::Refused => Err(QueryError::unmapped(format!(
                 "No mapping found for [{path}] in order to sort on"
             ))),
+            Unmapped::WithoutOrder(reason) => Err(QueryError::illegal(reason.as_str())),
             Unmapped::OfNoType(name) => Err(QueryError::illegal(format!(
                 "No mapper found for type [{name}]"
             ))),
