@@ -151,3 +151,20 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(order({"o.p": "desc"}, **both), [("1", ["c"]), ("2", ["a"])])
         self.assertEqual(order({"o.q.r": "desc"}, **both), [("2", ["z"]), ("1", ["x"])])
         self.assertEqual(order("o.q.r", search_after=["x"], **both), [("2", ["z"])])
+
+    def test_frequent_words_and_fields_that_are_named_twice(self):
+        texts = {"1": "the quick fox", "2": "the lazy dog", "3": "the quick dog", "4": "a fox"}
+        self.make("s1", {"t": {"type": "text"}, "u": {"type": "text"}}, {id: {"t": text, "u": text} for id, text in texts.items()})
+        found = lambda **query: {hit["_id"] for hit in self.hits("s1", query=query)}
+        cut = lambda text, **rest: {"t": {"query": text, "cutoff_frequency": 2, **rest}}
+        self.assertEqual(found(match=cut("the fox")), {"1", "4"})
+        self.assertEqual(found(match=cut("the quick dog")), {"1", "2", "3"})
+        self.assertEqual(found(match=cut("the quick dog", operator="and")), {"3"})
+        self.assertEqual(found(match=cut("the fox", fuzziness=1)), {"1", "2", "3", "4"})
+        many = {"query": "the fox", "fields": ["t", "u"], "cutoff_frequency": 2}
+        self.assertEqual(found(multi_match=many), {"1", "4"})
+        most = lambda *fields: {hit["_id"]: round(hit["_score"], 5) for hit in self.hits("s1", query={
+            "multi_match": {"query": "fox", "type": "most_fields", "fields": list(fields)}})}
+        self.assertEqual(most("t", "t"), most("t"))
+        self.assertEqual(most("t^5", "t^2"), most("t^2"))
+        self.assertEqual(most("t^2", "t*^3"), most("t^6"))

@@ -108,8 +108,15 @@ pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Mat
     clause.lenient = parameters.flag("lenient")?.unwrap_or(false);
     clause.zero_terms_all = zero_terms_all(parameters)?;
     clause.synonym_phrases = parameters.flag(SYNONYM_PHRASES)?.unwrap_or(true);
-    // Words are not told apart by it here, but it is a number.
-    parameters.float("cutoff_frequency")?;
+    let cutoff = parameters.float("cutoff_frequency")?;
+    // Words that may be written wrongly are not told apart.
+    clause.frequent = cutoff
+        .filter(|_| clause.fuzziness.is_none())
+        .map(|cutoff| FrequentWords {
+            cutoff,
+            operator: clause.operator,
+            minimum_should_match: None,
+        });
     Ok(clause)
 }
 

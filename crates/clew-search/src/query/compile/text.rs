@@ -1,5 +1,7 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
+use std::collections::HashMap;
+
 use clew_analysis::{Token, is_analyzer, query_tokens};
 use clew_query::{
     FieldBoost, FrequentWords, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind,
@@ -296,20 +298,23 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The fields that patterns stand for; no patterns stand for every field with values.
+/// The fields that patterns stand for, each once; no patterns stand for every field with values. Of a name that is there
+/// several times the last boost counts; the boosts of patterns that stand for one field are multiplied.
 pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<FieldBoost> {
     let all = [FieldBoost {
         field: "*".to_string(),
         boost: 1.0,
     }];
     let wanted = if wanted.is_empty() { &all } else { wanted };
-    let mut fields: Vec<FieldBoost> = Vec::new();
-    for FieldBoost { field, boost } in wanted {
+    let named = wanted.iter().enumerate();
+    let last: HashMap<&str, usize> = named.map(|(at, one)| (one.field.as_str(), at)).collect();
+    let mut fields = Boosted::default();
+    for (at, FieldBoost { field, boost }) in wanted.iter().enumerate() {
+        if last.get(field.as_str()) != Some(&at) {
+            continue;
+        }
         if !field.contains('*') {
-            fields.push(FieldBoost {
-                field: field.clone(),
-                boost: *boost,
-            });
+            fields.add(field, *boost);
             continue;
         }
         let Ok(pattern) = crate::query::automaton::Wildcard::parse(field, false) else {
@@ -343,12 +348,33 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
         // Who means all fields does not mean what scripts would make of all documents.
         let others = aliases.chain(derived);
         let others = others.filter(|other| field != "*" && pattern.matches(other));
-        fields.extend(matching.chain(others).map(|path| FieldBoost {
-            field: path.to_string(),
-            boost: *boost,
-        }));
+        for path in matching.chain(others) {
+            fields.add(path, *boost);
+        }
     }
-    fields
+    fields.fields
+}
+
+/// Fields with their boosts, each once.
+#[derive(Default)]
+struct Boosted {
+    fields: Vec<FieldBoost>,
+    places: HashMap<String, usize>,
+}
+
+impl Boosted {
+    fn add(&mut self, field: &str, boost: f32) {
+        let known = self.places.get(field);
+        if let Some(known) = known.and_then(|at| self.fields.get_mut(*at)) {
+            known.boost *= boost;
+            return;
+        }
+        self.places.insert(field.to_string(), self.fields.len());
+        self.fields.push(FieldBoost {
+            field: field.to_string(),
+            boost,
+        });
+    }
 }
 
 /// Values that do not fit match nothing when leniency was asked for.
