@@ -25,7 +25,7 @@ pub(super) const PLAIN: Keys = Keys {
 pub(super) const UNDERSCORED: Keys = Keys {
     index: "_index",
     id: "_id",
-    routing: "_routing",
+    routing: "routing",
 };
 
 /// The document that an object names, if it does.
@@ -38,7 +38,7 @@ pub(super) fn document(object: &Map<String, Value>, keys: &Keys) -> Option<Docum
     Some(DocumentName {
         index: text(keys.index),
         id: text(keys.id)?,
-        routing: text(keys.routing).or_else(|| text(PLAIN.routing)),
+        routing: text(keys.routing),
     })
 }
 

@@ -16,6 +16,17 @@ use crate::http::place::Spot;
 /// What an item is told that is not one thing.
 const EITHER: &str = "failed to parse More Like This item. either [id] or [doc] can be specified, \
                       but not both!";
+/// What an item may say.
+const ITEM: [&str; 8] = [
+    "_index",
+    "_id",
+    "doc",
+    "fields",
+    "per_field_analyzer",
+    "routing",
+    "version",
+    "version_type",
+];
 /// Texts and documents of one query.
 const ITEMS_MAX: usize = 100;
 /// Words per field.
@@ -134,6 +145,10 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
                 items.push(LikeItem::Text(plain(value)));
             }
             Value::Object(object) => {
+                if let Some(name) = object.keys().find(|name| !ITEM.contains(&name.as_str())) {
+                    let unknown = "failed to parse More Like This item. unknown field";
+                    return Err(malformed(&format!("{unknown} [{name}]")));
+                }
                 if let Some(id) = object.get("_id") {
                     ids.push(plain(id));
                     items.extend(named(object)?);
@@ -159,16 +174,14 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
     Ok(items)
 }
 
+fn malformed(reason: &str) -> DslError {
+    DslError::of(DslErrorKind::Malformed, reason)
+}
+
 /// The document that an item names, if its name is one.
 fn named(object: &Map<String, Value>) -> Result<Option<LikeItem>, DslError> {
     if object.contains_key("doc") {
-        return Err(DslError {
-            kind: DslErrorKind::Malformed,
-            reason: EITHER.to_string(),
-            within: None,
-            script: None,
-            spot: None,
-        });
+        return Err(malformed(EITHER));
     }
     let document = named::document(object, &named::UNDERSCORED);
     Ok(document.map(|document| {

@@ -331,7 +331,8 @@ fn query_error_type(error: &QueryError) -> &'static str {
 
 /// What a field says of a value that does not fit it.
 fn value_error_type(reason: &str) -> &'static str {
-    if reason.starts_with("For input string: ") {
+    let is_of_number = matches!(reason, "empty String" | "multiple points");
+    if is_of_number || reason.starts_with("For input string: ") {
         "number_format_exception"
     } else if reason.starts_with("[nested] ") || reason.ends_with("; cannot run PhraseQuery") {
         "illegal_state_exception"

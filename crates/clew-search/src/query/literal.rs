@@ -46,8 +46,20 @@ pub(crate) fn number(value: &Value) -> Result<Number, QueryError> {
     }
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(whole_if_possible(number)),
-        _ => Err(QueryError::create(format!("For input string: \"{text}\""))),
+        _ => Err(no_number(&text)),
     }
+}
+
+/// What Java says of a text that is no number.
+fn no_number(text: &str) -> QueryError {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let mut begins = unsigned.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let points = begins.next().unwrap_or_default().matches('.').count();
+    QueryError::create(match (text, points) {
+        ("", _) => "empty String".to_string(),
+        (_, 0 | 1) => format!("For input string: \"{text}\""),
+        _ => "multiple points".to_string(),
+    })
 }
 
 /// The largest float below which every whole number has a float.
@@ -128,8 +140,7 @@ pub(crate) fn float(value: &Value, kind: FloatKind) -> Result<f64, QueryError> {
 
 fn whole(value: &Value) -> Result<Whole, QueryError> {
     let text = text_of(value);
-    Whole::parse(text.trim())
-        .ok_or_else(|| QueryError::create(format!("For input string: \"{text}\"")))
+    Whole::parse(text.trim()).ok_or_else(|| no_number(&text))
 }
 
 /// A whole number without a sign to look for; `None` when no document can have it because it has a

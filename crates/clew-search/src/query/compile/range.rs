@@ -221,7 +221,7 @@ impl Compiler<'_> {
             | FieldKind::SparseVector
             | FieldKind::Constant { .. }
             | FieldKind::Completion(_) => Ok(Node::nothing()),
-            FieldKind::GeoPoint | FieldKind::GeoShape => Err(QueryError::create(format!(
+            FieldKind::GeoPoint | FieldKind::GeoShape => Err(QueryError::unmapped(format!(
                 "Geometry fields do not support exact searching, use dedicated geometry queries \
                  instead: [{}]",
                 mapped.path

@@ -14,6 +14,11 @@ use super::{Compiler, Node};
 use crate::query::literal::text_of;
 use crate::snapshot::Snapshot;
 
+/// A document brings its fields along, a text does not.
+const WITHOUT_FIELDS: &str = "[more_like_this] query cannot infer the field to analyze the free text, you should update \
+    the [index.query.default_field] index setting to a field that exists in the mapping or set the [fields] option in the \
+    query.";
+
 /// A word, in how many documents it is, and how much it says.
 struct Weighted<'a> {
     mapped: &'a MappedField,
@@ -31,6 +36,9 @@ impl<'a> Compiler<'a> {
             if let LikeItem::Named(named) = item {
                 return Err(named.document.not_read());
             }
+        }
+        if query.fields.is_empty() && query.like.iter().any(is_text) {
+            return Err(QueryError::create(WITHOUT_FIELDS));
         }
         let mut nodes = Vec::new();
         let fields = self.similar_fields(query)?;

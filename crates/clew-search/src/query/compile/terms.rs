@@ -29,6 +29,7 @@ impl Compiler<'_> {
         if term.field == "_id" {
             return Ok(super::ids(&[text_of(&term.value)], boost));
         }
+        self.check_case(term)?;
         self.check_no_bytes(&term.field)?;
         let Some((mapped, field)) = self.field(&term.field) else {
             check_searched(&term.field)?;
@@ -81,6 +82,19 @@ impl Compiler<'_> {
             }
             FieldKind::RankFeatures | FieldKind::Percolator => Err(not_searchable(mapped)),
             _ => self.equal_in_column(mapped, &term.value, boost),
+        }
+    }
+
+    /// Refuses to pass over the case of values that have no letters.
+    fn check_case(&self, term: &Term) -> Result<(), QueryError> {
+        let mapped = self.context.snapshot.mapping.field(&term.field);
+        match mapped.filter(|mapped| term.case_insensitive && is_without_letters(&mapped.kind)) {
+            Some(mapped) => Err(QueryError::unmapped(format!(
+                "[{}] field which is of type [{}], does not support case insensitive term queries",
+                mapped.path,
+                mapped.kind.type_name()
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -265,7 +279,11 @@ impl Compiler<'_> {
         let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
             return Ok(Node::nothing());
         };
-        let automaton = Regexp::new(&pattern.value, pattern.regexp_options())?;
+        let automaton = Regexp::new(&pattern.value, pattern.regexp_options());
+        let automaton = automaton.map_err(|error| match error {
+            QueryError::Illegal { reason } => QueryError::create(reason),
+            other => other,
+        })?;
         let automaton = Arc::new(automaton);
         Ok(Node::set(AnyAccepted { field, automaton }, score))
     }
@@ -300,6 +318,23 @@ impl Compiler<'_> {
             _ => Err(no_pattern_field(path, kind, mapped.kind.type_name())),
         }
     }
+}
+
+/// Whether the values of a field are no texts.
+fn is_without_letters(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Date { .. }
+            | FieldKind::DateNanos { .. }
+            | FieldKind::Ip
+            | FieldKind::GeoPoint
+            | FieldKind::GeoShape
+            | FieldKind::Range { .. }
+            | FieldKind::Binary { .. }
+    )
 }
 
 fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {

@@ -57,8 +57,15 @@ pub(super) fn parse(
 }
 
 impl Parser<'_> {
+    /// In Lucene's words, with the place that was reached.
     fn wrong(&self, what: &str) -> ParseError {
-        ParseError::Wrong(format!("{what} in [{}]", self.text))
+        let left: usize = self.rest.clone().map(char::len_utf16).sum();
+        let place = self.text.encode_utf16().count() - left;
+        ParseError::Wrong(format!("{what} at position {place}"))
+    }
+
+    fn at_its_end(&self) -> ParseError {
+        ParseError::Wrong("unexpected end-of-string".to_string())
     }
 
     fn enter(&mut self) -> Result<(), ParseError> {
@@ -176,6 +183,9 @@ impl Parser<'_> {
     fn class(&mut self) -> Result<Expression, ParseError> {
         let negated = self.take('^');
         let mut ranges = Vec::new();
+        if self.rest.peek().is_none() {
+            return Err(self.at_its_end());
+        }
         while self.rest.peek().is_some_and(|next| *next != ']') {
             if let Some(more) = self.shorthand() {
                 ranges.extend(more);
@@ -248,7 +258,7 @@ impl Parser<'_> {
     fn literal(&mut self) -> Result<char, ParseError> {
         self.take('\\');
         let next = self.rest.next();
-        next.ok_or_else(|| self.wrong("unexpected end-of-string"))
+        next.ok_or_else(|| self.at_its_end())
     }
 
     fn simple(&mut self) -> Result<Expression, ParseError> {
@@ -307,7 +317,11 @@ impl Parser<'_> {
         let is_range = self.take('-');
         let high = self.digits();
         if !is_range || low.is_empty() || high.is_empty() || !self.take('>') {
-            return Err(self.wrong("expected an interval like <1-10>"));
+            let is_closed = self.rest.any(|next| next == '>');
+            return Err(self.wrong(match is_closed {
+                true => "interval syntax error",
+                false => "expected '>'",
+            }));
         }
         let fixed = low.len() == high.len();
         let parsed = |digits: &str| -> Option<u64> { Some(u64::from(digits.parse::<u32>().ok()?)) };
