@@ -168,3 +168,24 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(most("t", "t"), most("t"))
         self.assertEqual(most("t^5", "t^2"), most("t^2"))
         self.assertEqual(most("t^2", "t*^3"), most("t^6"))
+
+    def test_columns_of_nested_objects_are_theirs_alone(self):
+        fields = {"n": {"type": "integer"}, "o": {"properties": {"n": {"type": "integer"}}},
+                  "ne": {"type": "nested", "properties": {"n": {"type": "integer"}, "in": {"type": "nested", "properties": {"n": {"type": "integer"}}}}}}
+        self.make("s1", fields, {"1": {"n": 1, "o": {"n": 2}, "ne": [{"n": 3, "in": {"n": 4}}]}})
+        columns = ["n", "o.n", "ne.n", "ne.in.n"]
+        inner = {"name": "deep", "docvalue_fields": columns}
+        deep = {"nested": {"path": "ne.in", "query": {"match_all": {}}, "inner_hits": inner}}
+        query = {"nested": {"path": "ne", "query": deep, "inner_hits": {"name": "near", "docvalue_fields": columns}}}
+        hit, = self.hits("s1", query=query, docvalue_fields=columns)
+        self.assertEqual(hit["fields"], {"n": [1], "o.n": [2]})
+        near, = hit["inner_hits"]["near"]["hits"]["hits"]
+        self.assertEqual(near["fields"], {"ne.n": [3]})
+        deepest, = near["inner_hits"]["deep"]["hits"]["hits"]
+        self.assertEqual(deepest["fields"], {"ne.in.n": [4]})
+
+    def test_explanations_count_documents_in_whole_numbers(self):
+        self.make("s1", {"t": {"type": "text"}}, {"1": {"t": "fox"}, "2": {"t": "dog"}})
+        hit, = self.hits("s1", query={"match": {"t": "fox"}}, explain=True)
+        idf = hit["_explanation"]["details"][0]["details"][1]
+        self.assertEqual([(type(one["value"]), one["value"]) for one in idf["details"]], [(int, 1), (int, 2)])

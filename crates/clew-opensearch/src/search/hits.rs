@@ -266,11 +266,30 @@ pub(super) fn write_total(json: &mut JsonWriter, total: Option<Total>, as_int: b
     json.string_field("relation", relation).end_object();
 }
 
+/// The figures of an explanation that are numbers of documents.
+const COUNTS: [&str; 2] = [
+    "n, number of documents containing term",
+    "N, total number of documents with field",
+];
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what counts documents is whole and not negative; the conversion saturates"
+)]
+fn count(figure: f32) -> u64 {
+    figure as u64
+}
+
 /// An explanation as clients read it.
 pub(crate) fn explained(explained: &Explained) -> Value {
     let details: Vec<Value> = explained.details.iter().map(self::explained).collect();
+    let value = match COUNTS.contains(&explained.description.as_str()) {
+        true => count(explained.value).into(),
+        false => Value::from(shortest(explained.value)),
+    };
     json!({
-        "value": shortest(explained.value),
+        "value": value,
         "description": explained.description,
         "details": details,
     })

@@ -207,7 +207,10 @@ impl FieldList {
             if self.asks(FieldsForm::Fields) {
                 done(FieldsForm::Fields);
             }
-            self.collect_others(&mapping, &source, (&by_their_names, &mut values));
+            let steps: Vec<&str> = hit.nested.iter().map(|step| step.field.as_str()).collect();
+            let place = steps.join(".");
+            let of = (&source, (!steps.is_empty()).then_some(place.as_str()));
+            self.collect_others(&mapping, of, (&by_their_names, &mut values));
             if self.asks(FieldsForm::DocValues) {
                 done(FieldsForm::DocValues);
             }
@@ -227,7 +230,7 @@ impl FieldList {
         values: &mut Map<String, Value>,
     ) {
         let by_their_names = self.collect_fields(mapping, source, values);
-        self.collect_others(mapping, source, (&by_their_names, values));
+        self.collect_others(mapping, (source, None), (&by_their_names, values));
     }
 
     /// What `fields` say, and of which fields: it is shown in place of what columns say of them.
@@ -251,25 +254,28 @@ impl FieldList {
         by_their_names
     }
 
-    /// What columns and stored fields say of the other fields.
+    /// What columns and stored fields say of the other fields. Nested objects have columns of their own, which are not
+    /// those of the document, or of the object that is named, around them.
     fn collect_others(
         &self,
         mapping: &Mapping,
-        source: &Value,
+        (source, place): (&Value, Option<&str>),
         (by_their_names, values): (&BTreeSet<&str>, &mut Map<String, Value>),
     ) {
         let others = |wanted: &&Wanted| wanted.asked != FieldsForm::Fields;
         for wanted in self.wanted.iter().filter(others) {
             for (name, field) in wanted.fields(mapping) {
+                let is_column = wanted.asked == FieldsForm::DocValues;
+                if is_column && mapping.nested_scope(&field.path) != place {
+                    continue;
+                }
                 let found = wanted.fetch(mapping, (name, field), source);
                 if found.is_empty() || by_their_names.contains(name) {
                     continue;
                 }
                 // A column that is asked for again is shown again, perhaps in another format.
                 match values.get_mut(name) {
-                    Some(Value::Array(shown)) if wanted.asked == FieldsForm::DocValues => {
-                        shown.extend(found);
-                    }
+                    Some(Value::Array(shown)) if is_column => shown.extend(found),
                     Some(_) => {}
                     None => {
                         values.insert(name.to_string(), Value::Array(found));
