@@ -4,8 +4,8 @@ from .base import ClewTest
 
 
 class SearchesAsThere(ClewTest):
-    def make(self, name, fields, documents):
-        body = {"settings": {"number_of_shards": 1}, "mappings": {"properties": fields}}
+    def make(self, name, fields, documents, **settings):
+        body = {"settings": {"number_of_shards": 1, **settings}, "mappings": {"properties": fields}}
         self.client.indices.create(index=name, body=body)
         self.index_all(name, documents)
 
@@ -189,3 +189,20 @@ class SearchesAsThere(ClewTest):
         hit, = self.hits("s1", query={"match": {"t": "fox"}}, explain=True)
         idf = hit["_explanation"]["details"][0]["details"][1]
         self.assertEqual([(type(one["value"]), one["value"]) for one in idf["details"]], [(int, 1), (int, 2)])
+
+    def test_synonyms_of_several_words_are_marked_in_a_row(self):
+        synonyms = {"syn": {"type": "synonym_graph", "synonyms": ["wifi, wireless network", "tv => television"]}}
+        analysis = {"filter": synonyms, "analyzer": {"sy": {"tokenizer": "standard", "filter": ["lowercase", "syn"]}}}
+        fields = {"t": {"type": "text"}, "s": {"type": "text", "analyzer": "standard", "search_analyzer": "sy"}}
+        self.make("s1", fields, {
+            "1": {"s": "a wifi and a wireless mouse"}, "2": {"s": "one wireless network, two network cards"}, "3": {"s": "tv or television"},
+        }, analysis=analysis)
+
+        def marked(query):
+            hits = self.hits("s1", query=query, sort=["_id"], highlight={"fields": {"s": {}}})
+            return [hit["highlight"]["s"] for hit in hits]
+
+        both = [["a <em>wifi</em> and a wireless mouse"], ["one <em>wireless</em> <em>network</em>, two network cards"]]
+        self.assertEqual(marked({"match": {"s": "wifi"}}), both)
+        self.assertEqual(marked({"match_phrase": {"s": "wireless network"}}), both)
+        self.assertEqual(marked({"match": {"s": "tv"}}), [["tv or <em>television</em>"]])

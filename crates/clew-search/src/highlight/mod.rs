@@ -6,6 +6,7 @@
 mod fast;
 mod fragments;
 mod intervals;
+mod synonyms;
 #[cfg(test)]
 mod tests;
 mod wanted;

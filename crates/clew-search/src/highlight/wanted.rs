@@ -11,7 +11,7 @@ use clew_query::{
 use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
 use serde_json::Value;
 
-use crate::query::{Regexp, Wildcard};
+use crate::query::{Regexp, Wildcard, is_graph};
 
 /// Queries are this deep at most; a deeper one is not looked into.
 pub(super) const DEPTH_MAX: usize = 30;
@@ -223,7 +223,11 @@ impl Reader<'_> {
     }
 
     fn words(&mut self, clause: &Match, open: bool) {
-        let mut terms = self.terms(&clause.field, clause.analyzer.as_deref(), &clause.text);
+        let found = self.tokens(&clause.field, clause.analyzer.as_deref(), &clause.text);
+        if is_graph(&found) && !open && clause.fuzziness.is_none() {
+            return self.synonyms(&clause.field, &found, clause.synonym_phrases);
+        }
+        let mut terms = texts(found);
         let last = if open { terms.pop() } else { None };
         for term in terms {
             let what = match &clause.fuzziness {
@@ -238,22 +242,27 @@ impl Reader<'_> {
     }
 
     fn phrase(&mut self, phrase: &MatchPhrase, open: bool) {
-        let terms = self.terms(&phrase.field, phrase.analyzer.as_deref(), &phrase.text);
+        let found = self.tokens(&phrase.field, phrase.analyzer.as_deref(), &phrase.text);
+        let slop = usize::try_from(phrase.slop).unwrap_or(usize::MAX);
+        if is_graph(&found) && !open {
+            return self.synonym_phrases(&phrase.field, &found, slop);
+        }
+        let terms = texts(found);
         let what = match terms.as_slice() {
             [] => return,
             [only] if open => Wanted::Prefix(only.clone()),
             [only] => Wanted::Term(only.clone()),
-            _ => Wanted::Phrase {
-                terms,
-                slop: usize::try_from(phrase.slop).unwrap_or(usize::MAX),
-                open,
-            },
+            _ => Wanted::Phrase { terms, slop, open },
         };
         self.push(&phrase.field, what);
     }
 
     /// The terms of a query's text in a field.
     pub(super) fn terms(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<String> {
+        texts(self.tokens(field, analyzer, text))
+    }
+
+    fn tokens(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<Token> {
         let text = text_of(text);
         let own = self.mapping.field(field);
         let name = match own.map(|mapped| &mapped.kind) {
@@ -265,9 +274,6 @@ impl Reader<'_> {
             _ => "keyword",
         };
         tokens(name, &text)
-            .into_iter()
-            .map(|token| token.text)
-            .collect()
     }
 
     /// The fields of a clause: those that are named, or all with text.
@@ -319,6 +325,10 @@ impl Reader<'_> {
             boost: self.boost,
         });
     }
+}
+
+fn texts(tokens: Vec<Token>) -> Vec<String> {
+    tokens.into_iter().map(|token| token.text).collect()
 }
 
 /// A word, or one that is much like it.

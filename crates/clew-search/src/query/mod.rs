@@ -54,7 +54,8 @@ pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
 pub(crate) use compile::{
-    dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer, search_fields,
+    TokenPlace, dictionary_terms, is_graph, matches_max, places, plan_nested, plan_recorded,
+    query_analyzer, search_fields, ways,
 };
 pub(crate) use constant::{DocumentSet, prefix_end};
 pub(crate) use describe::describe_unboosted;

@@ -10,7 +10,7 @@ const WAYS_MAX: usize = 1024;
 
 /// One place of a text, or the places that a synonym of several words takes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum TokenPlace {
+pub(crate) enum TokenPlace {
     /// Words that stand for each other; usually one.
     Words(Vec<String>),
     /// Words in a row that stand for each other.
@@ -18,7 +18,7 @@ pub(super) enum TokenPlace {
 }
 
 /// The places of a text; `None` when there are more ways through one than a query may have clauses.
-pub(super) fn places(tokens: &[Token]) -> Option<Vec<TokenPlace>> {
+pub(crate) fn places(tokens: &[Token]) -> Option<Vec<TokenPlace>> {
     let mut by_start: BTreeMap<usize, Vec<&Token>> = BTreeMap::new();
     for token in tokens {
         by_start.entry(token.position).or_default().push(token);
@@ -51,12 +51,12 @@ pub(super) fn places(tokens: &[Token]) -> Option<Vec<TokenPlace>> {
 }
 
 /// Whether some word takes several places.
-pub(super) fn is_graph(tokens: &[Token]) -> bool {
+pub(crate) fn is_graph(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.length > 1)
 }
 
 /// All ways through a whole text, each word with its place; `None` when there are too many.
-pub(super) fn ways(tokens: &[Token]) -> Option<Vec<Vec<String>>> {
+pub(crate) fn ways(tokens: &[Token]) -> Option<Vec<Vec<String>>> {
     let mut ways: Vec<Vec<String>> = vec![Vec::new()];
     for place in places(tokens)? {
         let next: Vec<Vec<String>> = match place {
