@@ -206,3 +206,18 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(marked({"match": {"s": "wifi"}}), both)
         self.assertEqual(marked({"match_phrase": {"s": "wireless network"}}), both)
         self.assertEqual(marked({"match": {"s": "tv"}}), [["tv or <em>television</em>"]])
+
+    def test_options_that_change_little(self):
+        self.make("s1", {"t": {"type": "text"}, "s": {"type": "scaled_float", "scaling_factor": 100}}, {
+            "1": {"t": "quick fox", "s": 5.55}, "2": {"t": "quick quick dog", "s": 1.11}})
+        self.assert_scores("s1", {"fuzzy": {"t": {"value": "quik", "rewrite": "constant_score", "boost": 2}}}, {"1": 2.0, "2": 2.0})
+        exclude = {"must_not": {"match": {"t": "fox"}}}
+        self.assertEqual(self.ids("s1", query={"bool": {**exclude, "adjust_pure_negative": False}}), [])
+        self.assertEqual(self.ids("s1", query={"bool": exclude}), ["2"])
+        self.assertEqual(self.ids("s1", query={"range": {"s": {"gte": 1.115, "lt": 5.551}}}), ["1"])
+        self.assertEqual(self.ids("s1", query={"range": {"s": {"gte": 1.11, "lt": 5.55}}}), ["2"])
+        self.assertEqual(sorted(self.ids("s1", query={"range": {"_id": {}}})), ["1", "2"])
+        self.assertNotIn("total", self.client.search(index="s1", body={"track_total_hits": -1})["hits"])
+        for query in ({"prefix": {"t": {"value": "qu", "rewrite": "nope"}}}, {"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_"}}}):
+            with self.refused(400):
+                self.ids("s1", query=query)

@@ -65,13 +65,18 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
             .boost()
             .map_err(|error| error.in_field("bool", "boost"))?,
     };
-    // It changes nothing here.
-    let pure_negative = parameters.flag("adjust_pure_negative");
-    pure_negative.map_err(|error| error.in_field("bool", "adjust_pure_negative"))?;
+    let adjusts = parameters.flag("adjust_pure_negative");
+    let adjusts = adjusts.map_err(|error| error.in_field("bool", "adjust_pure_negative"))?;
     if let Some((name, value)) = parameters.first() {
         let meant = did_you_mean(name, BOOL_FIELDS);
         let reason = format!("[bool] unknown field [{name}]{meant}");
         return Err(DslError::content(reason).at(Spot::name_of(value)));
+    }
+    let wanted = [&query.must, &query.should, &query.filter];
+    let only_excludes = !query.must_not.is_empty() && wanted.iter().all(|wanted| wanted.is_empty());
+    if adjusts == Some(false) && only_excludes {
+        // What nothing is taken from is nothing, unless that is all documents.
+        query.must.push(Query::MatchNone);
     }
     super::script::behind_others(&mut query);
     Ok(Query::Bool(query))

@@ -254,7 +254,8 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         "regexp" => parameters.whole("max_determinized_states")?,
         _ => None,
     };
-    parameters.ignore(&["rewrite", "flags_value", "max_determinized_states"]);
+    rewrite("rewrite", &mut parameters)?;
+    parameters.ignore(&["flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
         value = value.or(parameters.text(key)?);
@@ -289,16 +290,43 @@ pub(super) fn fuzzy(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("fuzzy", &long)?;
     let boost = parameters.boost()?;
     let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
-    parameters.ignore(&["rewrite"]);
+    let rewritten = rewrite("rewrite", &mut parameters)?;
     // The second is what old clients call it.
     let value = parameters.text("value")?.or(parameters.text("term")?);
     parameters.finish()?;
-    Ok(Query::Fuzzy {
+    let is_constant = rewritten.is_some_and(|name| name.starts_with("constant_score"));
+    let own_boost = if is_constant { 1.0 } else { boost };
+    let fuzzy = Query::Fuzzy {
         field: field.to_string(),
         value: value.ok_or_else(|| DslError::illegal("query value cannot be null"))?,
         fuzziness,
-        boost,
+        boost: own_boost,
+    };
+    Ok(match is_constant {
+        true => Query::ConstantScore {
+            filter: Box::new(fuzzy),
+            boost,
+        },
+        false => fuzzy,
     })
+}
+
+/// How what stands for many words is to score. It is looked at for names that there are; how words of a pattern score is
+/// always the same.
+fn rewrite(name: &str, parameters: &mut Parameters<'_>) -> Result<Option<String>, DslError> {
+    const COUNTED: [&str; 3] = ["top_terms_", "top_terms_boost_", "top_terms_blended_freqs_"];
+    let given = parameters.text(name)?;
+    let is_known = |given: &String| {
+        let kind = given.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let is_counted = kind.len() < given.len() && COUNTED.contains(&kind);
+        is_counted || given == "scoring_boolean" || given.starts_with("constant_score")
+    };
+    match given {
+        Some(unknown) if !is_known(&unknown) => Err(DslError::illegal(format!(
+            "Failed to parse rewrite_method [{unknown}]"
+        ))),
+        given => Ok(given),
+    }
 }
 
 /// `fuzziness` and what refines it; absent unless `fuzziness` itself is given, except in `fuzzy`.
@@ -324,6 +352,10 @@ pub(super) fn fuzziness(parameters: &mut Parameters<'_>) -> Result<Option<Fuzzin
             fuzziness.transpositions = swaps;
         }
     }
-    parameters.ignore(&["fuzzy_rewrite"]);
+    // Without mistakes nothing is rewritten.
+    match given {
+        Some(_) => rewrite("fuzzy_rewrite", parameters).map(drop)?,
+        None => parameters.ignore(&["fuzzy_rewrite"]),
+    }
     Ok((given.is_some() || parameters.query() == "fuzzy").then_some(fuzziness))
 }

@@ -92,7 +92,7 @@ pub(super) fn track_total(value: &Value) -> Result<TrackTotal, ApiError> {
         other => integer_in(other)?,
     };
     match number {
-        Some(-1) => Ok(TrackTotal::Exact),
+        Some(-1) => Ok(TrackTotal::No),
         Some(limit) if limit >= 0 => Ok(TrackTotal::UpTo(limit.unsigned_abs())),
         _ => Err(ApiError::illegal_argument(format!(
             "[track_total_hits] parameter must be positive or equals to -1, got {value}"

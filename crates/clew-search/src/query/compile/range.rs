@@ -163,8 +163,11 @@ impl Compiler<'_> {
         let score = range.boost * factor;
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
-        if range.field == "_id" && !is_open {
-            return ids(&ends, score);
+        if range.field == "_id" {
+            return match is_open {
+                true => Ok(self.everything(score)),
+                false => ids(&ends, score),
+            };
         }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
@@ -195,8 +198,13 @@ impl Compiler<'_> {
             }
             FieldKind::Float(FloatKind::RankFeature) => Err(not_searchable(mapped)),
             FieldKind::Float(kind) => {
+                // Ends may lie between two steps of a scale.
+                let kind = match kind {
+                    FloatKind::Scaled { .. } => FloatKind::Double,
+                    kind => *kind,
+                };
                 let (low, high) = ends.bounds(|value| {
-                    let number = literal::float(value, *kind)?;
+                    let number = literal::float(value, kind)?;
                     Ok(IndexTerm::from_field_f64(field, number))
                 })?;
                 Ok(self.numbers(low, high, score))
