@@ -221,3 +221,19 @@ class SearchesAsThere(ClewTest):
         for query in ({"prefix": {"t": {"value": "qu", "rewrite": "nope"}}}, {"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_"}}}):
             with self.refused(400):
                 self.ids("s1", query=query)
+
+    def test_distances_of_words_are_numbers_cut_off(self):
+        self.make("s1", {"t": {"type": "text"}}, {"1": {"t": "quick"}, "2": {"t": "quack"}})
+        found = lambda **query: {hit["_id"] for hit in self.hits("s1", query=query)}
+        for fuzziness, ids in ((3, {"1", "2"}), (1.5, {"1"}), ("0.5", set()), ("AUTO:2,3", {"1", "2"})):
+            self.assertEqual(found(fuzzy={"t": {"value": "quik", "fuzziness": fuzziness}}), ids, fuzziness)
+        string = lambda text, **rest: {"query": text, "default_field": "t", **rest}
+        for text, ids in (("quik~0.8", set()), ("quik~1.9", {"1"}), ("quik~5", {"1", "2"}), ("quik~", {"1"})):
+            self.assertEqual(found(query_string=string(text)), ids, text)
+        self.assertEqual(found(query_string=string("quick~-1", lenient=True)), set())
+        refused = "failed to create query: "
+        for text, reason in (("quick~-1", "Valid edit distances are [0, 1, 2] but was [-1]"), ("quick~a", 'For input string: "A"')):
+            self.assert_shards_refuse("query_shard_exception", refused + reason, "s1", query={"query_string": string(text)})
+        for fuzziness, reason in (("AUTO:2,1", "fuzziness wrongly configured"), ("AUTO:1", "failed to find low and high distance values")):
+            with self.refused(400, reason=reason):
+                found(fuzzy={"t": {"value": "quik", "fuzziness": fuzziness}})

@@ -37,6 +37,25 @@ pub enum FuzzyDistance {
     Auto(usize, usize),
 }
 
+/// The two lengths behind `AUTO:`.
+fn lengths_of(text: &str, lengths: &str) -> Result<FuzzyDistance, String> {
+    let told = "failed to find low and high distance values";
+    let (low, high) = lengths.split_once(',').ok_or(told)?;
+    let length = |digits: &str| -> Result<usize, String> {
+        let read = digits.trim().parse();
+        read.map_err(|_| format!("failed to parse [{text}] as a \"auto:int,int\""))
+    };
+    let (low, high) = (length(low)?, length(high)?);
+    if low > high {
+        return Err(
+            "fuzziness wrongly configured, must be: lowDistance > 0, highDistance > 0 and \
+             lowDistance <= highDistance "
+                .to_string(),
+        );
+    }
+    Ok(FuzzyDistance::Auto(low, high))
+}
+
 impl Fuzziness {
     /// The usual rule: one edit from 3 characters on, two from 6 on.
     pub fn auto() -> Self {
@@ -58,21 +77,17 @@ impl Fuzziness {
         let upper = text.trim().to_ascii_uppercase();
         if let Some(rest) = upper.strip_prefix("AUTO") {
             if let Some(lengths) = rest.strip_prefix(':') {
-                let (low, high) = lengths.split_once(',').ok_or_else(wrong)?;
-                fuzziness.distance = FuzzyDistance::Auto(
-                    low.trim().parse().map_err(|_| wrong())?,
-                    high.trim().parse().map_err(|_| wrong())?,
-                );
+                fuzziness.distance = lengths_of(text, lengths)?;
             } else if !rest.is_empty() {
                 return Err(wrong());
             }
             return Ok(fuzziness);
         }
-        fuzziness.distance = match upper.as_str() {
-            "0" | "0.0" => FuzzyDistance::Fixed(0),
-            "1" | "1.0" => FuzzyDistance::Fixed(1),
-            "2" | "2.0" => FuzzyDistance::Fixed(2),
-            _ => return Err(wrong()),
+        let number = upper.parse::<f32>().ok().filter(|number| *number >= 0.0);
+        fuzziness.distance = match number.ok_or_else(wrong)? {
+            number if number < 1.0 => FuzzyDistance::Fixed(0),
+            number if number < 2.0 => FuzzyDistance::Fixed(1),
+            _ => FuzzyDistance::Fixed(2),
         };
         Ok(fuzziness)
     }

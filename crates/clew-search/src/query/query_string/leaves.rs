@@ -137,14 +137,22 @@ impl Build<'_> {
         let fuzziness = match &word.fuzzy {
             None => None,
             Some(None) => Some(self.options.fuzziness),
-            // The old form was a similarity between 0 and 1.
-            Some(Some(text)) => Some(match Fuzziness::parse(text) {
-                Ok(own) => Fuzziness {
+            Some(Some(text)) => match (Fuzziness::parse(text), text.parse::<f32>()) {
+                (Ok(own), _) => Some(Fuzziness {
                     distance: own.distance,
                     ..self.options.fuzziness
-                },
-                Err(_) => self.options.fuzziness,
-            }),
+                }),
+                // There are no such words, which is forgiven.
+                (Err(_), Ok(_)) if self.lenient => return Ok(Query::MatchNone),
+                (Err(_), Ok(edits)) => {
+                    let reason = format!("Valid edit distances are [0, 1, 2] but was [{edits}]");
+                    return Err(QueryError::create(reason));
+                }
+                (Err(_), Err(_)) => {
+                    let text = text.to_uppercase();
+                    return Err(QueryError::create(format!("For input string: \"{text}\"")));
+                }
+            },
         };
         if let Some(fuzziness) = fuzziness {
             // What is only about right is not analyzed, but for its case.
