@@ -231,6 +231,9 @@ class SearchesAsThere(ClewTest):
         for text, ids in (("quik~0.8", set()), ("quik~1.9", {"1"}), ("quik~5", {"1", "2"}), ("quik~", {"1"})):
             self.assertEqual(found(query_string=string(text)), ids, text)
         self.assertEqual(found(query_string=string("quick~-1", lenient=True)), set())
+        self.index_all("s1", {"3": {"t": "big brown dog"}})
+        for slop, ids in (("", set()), ("x", set()), ("2x", set()), ("1", {"3"}), ("1.9", {"3"}), ("99999999999", {"3"})):
+            self.assertEqual(found(query_string=string(f'"big dog"~{slop}')), ids, slop)
         refused = "failed to create query: "
         for text, reason in (("quick~-1", "Valid edit distances are [0, 1, 2] but was [-1]"), ("quick~a", 'For input string: "A"')):
             self.assert_shards_refuse("query_shard_exception", refused + reason, "s1", query={"query_string": string(text)})

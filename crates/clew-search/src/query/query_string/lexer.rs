@@ -80,7 +80,7 @@ impl Lexer<'_> {
             '[' | '{' => self.range(character == '[', at)?,
             '~' => {
                 self.rest.next();
-                Token::Tilde(self.number_text())
+                Token::Tilde(self.distance_text())
             }
             '^' => {
                 self.rest.next();
@@ -97,6 +97,16 @@ impl Lexer<'_> {
         };
         self.tokens.push(token);
         Ok(())
+    }
+
+    /// What stands behind a tilde, whatever it is: whether it is a distance is seen by who needs one.
+    fn distance_text(&mut self) -> String {
+        let mut text = String::new();
+        let belongs = |next: char| !ends_word(next) && !matches!(next, '*' | '?');
+        while let Some((_, character)) = self.rest.next_if(|(_, next)| belongs(*next)) {
+            text.push(character);
+        }
+        text
     }
 
     fn number_text(&mut self) -> String {

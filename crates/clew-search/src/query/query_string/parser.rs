@@ -181,14 +181,7 @@ impl Parser {
                 }))
             }
             Token::Phrase(text) => {
-                let slop = match self.tilde() {
-                    Some(Some(number)) => Some(
-                        number
-                            .parse()
-                            .map_err(|_| format!("[{number}] is not a slop"))?,
-                    ),
-                    Some(None) | None => None,
-                };
+                let slop = self.tilde().flatten().map_or(Ok(None), |text| slop_of(&text))?;
                 let boost = self.boost();
                 Ok(Clause::Phrase { text, slop, boost })
             }
@@ -238,4 +231,23 @@ impl Parser {
             _ => None,
         }
     }
+}
+
+/// How far words of a phrase may be moved: a number, whose fraction is cut off. What is none is passed over.
+fn slop_of(text: &str) -> Result<Option<u32>, String> {
+    /// More is no more.
+    const SLOP_MAX: f32 = 2_147_483_648.0;
+    let Ok(number) = text.parse::<f32>() else {
+        return Ok(None);
+    };
+    if number <= -1.0 {
+        return Err(format!("Slop must be >= 0, got {number}"));
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the conversion saturates"
+    )]
+    let slop = number.min(SLOP_MAX) as u32;
+    Ok(Some(slop))
 }
