@@ -240,3 +240,13 @@ class SearchesAsThere(ClewTest):
         for fuzziness, reason in (("AUTO:2,1", "fuzziness wrongly configured"), ("AUTO:1", "failed to find low and high distance values")):
             with self.refused(400, reason=reason):
                 found(fuzzy={"t": {"value": "quik", "fuzziness": fuzziness}})
+
+    def test_signs_before_white_space_are_words(self):
+        self.make("s1", {"t": {"type": "text"}}, {"1": {"t": "quick fox"}, "2": {"t": "lazy dog"}})
+        found = lambda text, **rest: self.ids("s1", query={"query_string": {"query": text, "default_field": "t", **rest}})
+        for text in ("- quick", "+ quick", "! quick", "-- quick", "- - quick", "quick - fox", "quick AND - fox"):
+            for operator in ("OR", "AND"):
+                self.assertEqual(found(text, default_operator=operator), ["1"], (text, operator))
+        self.assertEqual(found("-quick"), ["2"])
+        for text in ("quick -", "!", "quick !"):
+            self.assert_shards_refuse("query_shard_exception", f"Failed to parse query [{text}]", "s1", query={"query_string": {"query": text, "default_field": "t"}})

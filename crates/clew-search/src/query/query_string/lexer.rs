@@ -71,7 +71,19 @@ impl Lexer<'_> {
         };
         if let Some(token) = single {
             self.rest.next();
-            self.tokens.push(token);
+            let is_bare = matches!(character, '+' | '-' | '!')
+                && self
+                    .rest
+                    .peek()
+                    .is_some_and(|(_, next)| next.is_whitespace());
+            // A sign before white space is a word like others.
+            self.tokens.push(match is_bare {
+                true => Token::Word {
+                    text: character.to_string(),
+                    pattern: None,
+                },
+                false => token,
+            });
             return Ok(());
         }
         let token = match character {

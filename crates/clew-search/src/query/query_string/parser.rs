@@ -181,7 +181,10 @@ impl Parser {
                 }))
             }
             Token::Phrase(text) => {
-                let slop = self.tilde().flatten().map_or(Ok(None), |text| slop_of(&text))?;
+                let slop = self
+                    .tilde()
+                    .flatten()
+                    .map_or(Ok(None), |text| slop_of(&text))?;
                 let boost = self.boost();
                 Ok(Clause::Phrase { text, slop, boost })
             }
