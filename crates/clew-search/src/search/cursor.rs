@@ -80,11 +80,7 @@ impl KeyCursor {
                 let source = source(snapshot, reader, field, unmapped)?;
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
-                let is_number = !matches!(
-                    source,
-                    KeySource::Text(_) | KeySource::Leaf(_) | KeySource::Address(_)
-                );
-                if numbers_only && !is_number {
+                if numbers_only && source.has_texts() {
                     return Err(QueryError::unmapped(
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
@@ -192,11 +188,7 @@ impl KeyCursor {
                 .pick(self.rows(doc).flat_map(|row| texts.of(row)))
                 .map(|ord| 2 * u128::from(ord) + 1),
             KeySource::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
-            KeySource::SeqNo(rows, segment) => {
-                let number = rows.seq_no(*segment, doc)?;
-                let number = number.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-                number.map(|number| u128::from(i64_to_u64(number)))
-            }
+            KeySource::SeqNo(rows, segment) => change_place(rows.seq_no(*segment, doc)?),
             KeySource::Address(column) => self
                 .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(Ipv6Addr::to_bits),
@@ -457,6 +449,12 @@ impl KeyCursor {
             }
         })
     }
+}
+
+/// Where the number of a change is.
+fn change_place(number: Option<u64>) -> Option<u128> {
+    let number = i64::try_from(number?).unwrap_or(i64::MAX);
+    Some(u128::from(i64_to_u64(number)))
 }
 
 /// Where a text would be among those of a column: beside it, or where it is.

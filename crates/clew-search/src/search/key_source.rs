@@ -54,6 +54,16 @@ pub(super) enum KeySource {
     Absent,
 }
 
+impl KeySource {
+    /// Whether values of columns are no numbers.
+    pub(super) fn has_texts(&self) -> bool {
+        matches!(
+            self,
+            KeySource::Text(_) | KeySource::Leaf(_) | KeySource::Address(_)
+        )
+    }
+}
+
 /// The texts of a column that begin alike.
 pub(super) struct LeafTexts {
     pub(super) column: StrColumn,

@@ -112,6 +112,14 @@ fn ids(ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
     ))
 }
 
+/// The kind by which the ends of a range are read: they may lie between two steps of a scale.
+fn without_steps(kind: FloatKind) -> FloatKind {
+    match kind {
+        FloatKind::Scaled { .. } => FloatKind::Double,
+        kind => kind,
+    }
+}
+
 /// Whether a field's values have no order that ranges could mean.
 fn is_without_order(kind: &FieldKind) -> bool {
     match kind {
@@ -159,15 +167,20 @@ impl Compiler<'_> {
         }
     }
 
+    /// Every document has an id.
+    fn ids_between(&self, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+        match (ends.low.is_none(), ends.high.is_none()) {
+            (true, true) => Ok(self.everything(score)),
+            _ => ids(ends, score),
+        }
+    }
+
     fn values_between(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
         if range.field == "_id" {
-            return match is_open {
-                true => Ok(self.everything(score)),
-                false => ids(&ends, score),
-            };
+            return self.ids_between(&ends, score);
         }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
@@ -198,11 +211,7 @@ impl Compiler<'_> {
             }
             FieldKind::Float(FloatKind::RankFeature) => Err(not_searchable(mapped)),
             FieldKind::Float(kind) => {
-                // Ends may lie between two steps of a scale.
-                let kind = match kind {
-                    FloatKind::Scaled { .. } => FloatKind::Double,
-                    kind => *kind,
-                };
+                let kind = without_steps(*kind);
                 let (low, high) = ends.bounds(|value| {
                     let number = literal::float(value, kind)?;
                     Ok(IndexTerm::from_field_f64(field, number))
