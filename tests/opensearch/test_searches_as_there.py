@@ -250,3 +250,17 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(found("-quick"), ["2"])
         for text in ("quick -", "!", "quick !"):
             self.assert_shards_refuse("query_shard_exception", f"Failed to parse query [{text}]", "s1", query={"query_string": {"query": text, "default_field": "t"}})
+
+    def test_boosts_of_completions_are_added_and_stand_for_weights_of_nothing(self):
+        contexts = [{"name": "k", "type": "category"}]
+        self.make("s1", {"p": {"type": "completion"}, "c": {"type": "completion", "contexts": contexts}}, {
+            id: {"p": {"input": "foxtrot", "weight": weight}, "c": {"input": "foxtrot", "weight": weight, "contexts": {"k": "a"}}}
+            for id, weight in (("1", 0), ("2", 3))})
+        boosted = {"k": {"context": "a", "boost": 4}}
+        for prefix, completion, expected in (
+            ("fox", {"field": "p"}, [3, 0]), ("foxx", {"field": "p", "fuzzy": {}}, [9, 3]),
+            ("fox", {"field": "c", "contexts": {"k": "a"}}, [3, 1]), ("fox", {"field": "c", "contexts": boosted}, [12, 4]),
+            ("foxx", {"field": "c", "fuzzy": {}, "contexts": boosted}, [21, 7]),
+        ):
+            options, = self.suggested(prefix, completion=completion)
+            self.assertEqual([option["_score"] for option in options], expected, (prefix, completion))

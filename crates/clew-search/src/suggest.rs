@@ -42,7 +42,7 @@ pub struct Completed {
     pub input: String,
     /// The text as its words are looked for.
     pub normal: String,
-    /// Its weight, and the factor of the contexts that it was found by.
+    /// Its weight, times the boosts of the contexts that it was found by and of how alike it is, which are added.
     pub score: f32,
     /// The contexts that it was found by, each with a list of what the document has there.
     pub contexts: Option<Value>,
@@ -112,7 +112,7 @@ pub fn complete(
                         place,
                         input: entry.input.to_string(),
                         normal: entry.normal.to_string(),
-                        score: weight(entry.weight) * factor * likeness,
+                        score: score(entry.weight, factor + likeness),
                         contexts,
                     });
                 }
@@ -161,12 +161,17 @@ fn field_of<'a>(
     Ok(field.map(|field| (&**mapping, field)))
 }
 
+/// A weight times a boost; where one of them is nothing, the other.
 #[allow(clippy::cast_precision_loss, reason = "scores have 32 bits")]
-fn weight(weight: u32) -> f32 {
-    weight as f32
+fn score(weight: u32, boost: f32) -> f32 {
+    match weight {
+        0 => boost,
+        weight if boost > 0.0 => weight as f32 * boost,
+        weight => weight as f32,
+    }
 }
 
-/// The factor of the contexts that an input is found by, and these; `None` when it is not among those wanted.
+/// The boost of the contexts that an input is found by, and these; `None` when it is not among those wanted.
 fn factor(
     mapping: &CompletionMapping,
     wish: &CompletionWish,
@@ -174,7 +179,7 @@ fn factor(
     source: &dyn Fn() -> Option<Value>,
 ) -> Option<(f32, Option<Value>)> {
     if wish.contexts.is_empty() {
-        return Some((1.0, None));
+        return Some((0.0, None));
     }
     let mut best: Option<f32> = None;
     let mut found_by = Map::new();
@@ -241,11 +246,11 @@ impl Wanted<'_> {
         }
     }
 
-    /// The factor of a text that begins so.
+    /// The boost of a text that begins so.
     fn likeness(&self, text: &str) -> Option<f32> {
         match self {
             Wanted::Beginning(prefix) => prefix.likeness(text),
-            Wanted::Expression(expression) => begins(expression, text).then_some(1.0),
+            Wanted::Expression(expression) => begins(expression, text).then_some(0.0),
         }
     }
 }
@@ -300,7 +305,7 @@ impl<'a> Prefix<'a> {
         &self.typed[..end]
     }
 
-    /// The factor of a text that begins with what was typed, or with something like it: then it
+    /// The boost of a text that begins with what was typed, or with something like it: then it
     /// counts by how many letters are as typed before the first one that is not. As in OpenSearch, which is not
     /// aware of Unicode here, a letter is a byte of it.
     fn likeness(&self, text: &str) -> Option<f32> {
@@ -313,7 +318,7 @@ impl<'a> Prefix<'a> {
             return None;
         }
         if !self.is_fuzzy {
-            return Some(1.0);
+            return Some(0.0);
         }
         // The last row holds the distance of what was typed to every beginning of the text.
         let text = text.as_bytes();
@@ -354,9 +359,22 @@ mod tests {
     }
 
     #[test]
+    fn what_weighs_nothing_scores_by_its_boost() {
+        for (weight, boost, expected) in
+            [(3, 0.0, 3.0), (3, 4.0, 12.0), (0, 4.0, 4.0), (0, 0.0, 0.0)]
+        {
+            assert_eq!(
+                Some(score(weight, boost)),
+                Some(expected),
+                "{weight} {boost}"
+            );
+        }
+    }
+
+    #[test]
     fn beginnings_may_be_wrong_as_far_as_wanted() {
         let exact = Prefix::new("foo", None);
-        assert_eq!(exact.likeness("foo bar"), Some(1.0));
+        assert_eq!(exact.likeness("foo bar"), Some(0.0));
         assert_eq!(exact.likeness("fo"), None);
         let fuzziness = Fuzziness {
             prefix_length: 1,
