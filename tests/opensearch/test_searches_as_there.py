@@ -170,8 +170,9 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(most("t^2", "t*^3"), most("t^6"))
 
     def test_columns_of_nested_objects_are_theirs_alone(self):
-        fields = {"n": {"type": "integer"}, "o": {"properties": {"n": {"type": "integer"}}},
-                  "ne": {"type": "nested", "properties": {"n": {"type": "integer"}, "in": {"type": "nested", "properties": {"n": {"type": "integer"}}}}}}
+        number = {"n": {"type": "integer"}}
+        inside = {"type": "nested", "properties": number}
+        fields = {**number, "o": {"properties": number}, "ne": {"type": "nested", "properties": {**number, "in": inside}}}
         self.make("s1", fields, {"1": {"n": 1, "o": {"n": 2}, "ne": [{"n": 3, "in": {"n": 4}}]}})
         columns = ["n", "o.n", "ne.n", "ne.in.n"]
         inner = {"name": "deep", "docvalue_fields": columns}
@@ -249,7 +250,8 @@ class SearchesAsThere(ClewTest):
                 self.assertEqual(found(text, default_operator=operator), ["1"], (text, operator))
         self.assertEqual(found("-quick"), ["2"])
         for text in ("quick -", "!", "quick !"):
-            self.assert_shards_refuse("query_shard_exception", f"Failed to parse query [{text}]", "s1", query={"query_string": {"query": text, "default_field": "t"}})
+            query = {"query_string": {"query": text, "default_field": "t"}}
+            self.assert_shards_refuse("query_shard_exception", f"Failed to parse query [{text}]", "s1", query=query)
 
     def test_boosts_of_completions_are_added_and_stand_for_weights_of_nothing(self):
         contexts = [{"name": "k", "type": "category"}]
