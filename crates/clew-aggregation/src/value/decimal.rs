@@ -5,6 +5,8 @@
 pub struct DecimalFormat {
     prefix: String,
     suffix: String,
+    /// What stands around negative numbers instead of a sign and the above.
+    negative: Option<(String, String)>,
     whole_min: usize,
     fraction_min: usize,
     fraction_max: usize,
@@ -15,23 +17,23 @@ pub struct DecimalFormat {
 
 /// No pattern shows more digits behind the point.
 const FRACTION_MAX: usize = 340;
+/// Digits between separators where a pattern says nothing at all.
+const GROUP_OF_NONE: usize = 3;
 
 impl DecimalFormat {
-    /// Understands a pattern; `None` when it has no digits or misplaced signs. An empty one shows numbers as they are.
+    /// Understands a pattern; `None` when it has misplaced signs. One without digits is text before whole numbers, and an
+    /// empty one shows numbers as they are, by thousands.
     pub fn parse(pattern: &str) -> Option<Self> {
-        // A second pattern for negative numbers changes nothing but their sign.
-        let pattern = pattern.split(';').next()?;
-        let is_digit = |c: char| matches!(c, '#' | '0' | ',' | '.');
-        let start = match pattern {
-            "" => 0,
-            _ => pattern.find(is_digit)?,
+        // The digits of a second pattern, which is for negative numbers, say nothing.
+        let (pattern, negative) = match pattern.split_once(';') {
+            Some((pattern, negative)) => (pattern, Some(parts(negative)?)),
+            None => (pattern, None),
         };
-        let rest = &pattern[start..];
-        let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
-        let (digits, suffix) = rest.split_at(end);
-        if suffix.contains(is_digit) {
-            return None;
-        }
+        let (prefix, digits, suffix) = parts(pattern)?;
+        let plain = |text: &str| text.replace('\'', "");
+        let negative = negative
+            .map(|(before, _, after)| (plain(before), plain(after)))
+            .filter(|around| *around != (plain(prefix), plain(suffix)));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let misplaced = fraction.contains(['.', ','])
             || fraction.trim_start_matches('0').contains('0')
@@ -40,20 +42,23 @@ impl DecimalFormat {
         if misplaced {
             return None;
         }
-        let prefix = &pattern[..start];
         Some(DecimalFormat {
-            prefix: prefix.replace('\'', ""),
-            suffix: suffix.replace('\'', ""),
+            prefix: plain(prefix),
+            suffix: plain(suffix),
+            negative,
             whole_min: whole.matches('0').count(),
             fraction_min: fraction.matches('0').count(),
             fraction_max: match pattern {
                 "" => FRACTION_MAX,
                 _ => fraction.len(),
             },
-            group: whole
-                .rfind(',')
-                .map(|at| whole.len() - at - 1)
-                .filter(|length| *length > 0),
+            group: match pattern {
+                "" => Some(GROUP_OF_NONE),
+                _ => whole
+                    .rfind(',')
+                    .map(|at| whole.len() - at - 1)
+                    .filter(|length| *length > 0),
+            },
             percent: suffix.contains('%') || prefix.contains('%'),
         })
     }
@@ -64,13 +69,14 @@ impl DecimalFormat {
             return "NaN".to_string();
         }
         let value = if self.percent { value * 100.0 } else { value };
-        let sign = if value.is_sign_negative() && value != 0.0 {
-            "-"
-        } else {
-            ""
+        let is_negative = value.is_sign_negative() && value != 0.0;
+        let (sign, prefix, suffix) = match &self.negative {
+            Some((before, after)) if is_negative => ("", before, after),
+            _ if is_negative => ("-", &self.prefix, &self.suffix),
+            _ => ("", &self.prefix, &self.suffix),
         };
         if value.is_infinite() {
-            return format!("{sign}{}∞{}", self.prefix, self.suffix);
+            return format!("{sign}{prefix}∞{suffix}");
         }
         // The digits that tell a number from others, unless fewer are wanted.
         let shortest = value.abs().to_string();
@@ -95,10 +101,7 @@ impl DecimalFormat {
             self.grouped(&whole)
         };
         let point = if fraction.is_empty() { "" } else { "." };
-        format!(
-            "{sign}{}{whole}{point}{fraction}{}",
-            self.prefix, self.suffix
-        )
+        format!("{sign}{prefix}{whole}{point}{fraction}{suffix}")
     }
 
     fn grouped(&self, whole: &str) -> String {
@@ -114,6 +117,16 @@ impl DecimalFormat {
         }
         text
     }
+}
+
+/// What stands before the digits of a pattern, the digits, and what stands behind them, where there are no more.
+fn parts(pattern: &str) -> Option<(&str, &str, &str)> {
+    let is_digit = |c: char| matches!(c, '#' | '0' | ',' | '.');
+    let start = pattern.find(is_digit).unwrap_or(pattern.len());
+    let (prefix, rest) = pattern.split_at(start);
+    let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
+    let (digits, suffix) = rest.split_at(end);
+    (!suffix.contains(is_digit)).then_some((prefix, digits, suffix))
 }
 
 #[cfg(test)]
@@ -133,12 +146,18 @@ mod tests {
             ("000", 7.0, "007"),
             ("", 1.123_456, "1.123456"),
             ("", 2.0, "2"),
+            ("", -57_218.5, "-57,218.5"),
+            ("yyyy", 529.8, "yyyy530"),
+            ("#,##0.0;(#,##0.0)", -1_234.56, "(1,234.6)"),
+            ("#,##0.0;(#,##0.0)", 1_234.56, "1,234.6"),
+            ("0;0", -3.0, "-3"),
+            ("0;neg ", -3.0, "neg 3"),
             ("0.00##################", 0.1, "0.10"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format(value), expected, "{pattern} {value}");
         }
-        for pattern in ["abc", "0.#0", "0#"] {
+        for pattern in ["0 0", "0.#0", "0#"] {
             assert_eq!(DecimalFormat::parse(pattern), None, "{pattern}");
         }
     }

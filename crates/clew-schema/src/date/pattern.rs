@@ -472,6 +472,18 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
             write_offset(moment.offset_ms, colon)
         }
         'z' | 'V' => write_offset(moment.offset_ms, true),
+        'y' | 'u' | 'Y' if width >= 4 => write_year(moment.number(letter), width),
         _ => format!("{:0width$}", moment.number(letter)),
     }
+}
+
+/// A year in as many digits as letters stand for it; one of more has a sign, so that it is read again as one.
+fn write_year(year: i64, width: usize) -> String {
+    let digits = format!("{:0width$}", year.unsigned_abs());
+    let sign = match year {
+        ..0 => "-",
+        0.. if digits.len() > width => "+",
+        0.. => "",
+    };
+    format!("{sign}{digits}")
 }

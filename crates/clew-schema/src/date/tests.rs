@@ -182,6 +182,16 @@ fn the_first_alternative_writes() {
         let format = DateFormat::parse(format).unwrap();
         assert_eq!(format.format_millis(90_061_001), expected);
     }
+    // Years of more digits than the pattern has have a sign.
+    for (format, expected) in [
+        ("yyyy-MM", "+20119-11"),
+        ("strict_year", "+20119"),
+        ("y-MM", "20119-11"),
+        ("yyyyy", "20119"),
+    ] {
+        let format = DateFormat::parse(format).unwrap();
+        assert_eq!(format.format_millis(572_754_585_600_000), expected);
+    }
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     assert_eq!(
         DateFormat::default().format_millis_in(millis, &berlin),
