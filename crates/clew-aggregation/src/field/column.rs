@@ -15,6 +15,7 @@ use tantivy::columnar::{BytesColumn, Column, ColumnType, MonotonicallyMappableTo
 use crate::field::ids::{ID_FIELD, IdRanks};
 use crate::field::made::{Made, Texts};
 use crate::field::mask::Mask;
+use crate::field::missing::widened;
 use crate::field::shapes::{ShapePart, Shapes};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
@@ -90,7 +91,14 @@ impl ValueColumn {
             }
             ValueKind::DateNanos => (numbers(ColumnType::I64)?, Decoder::Nanos),
             ValueKind::Unsigned | ValueKind::Geo => (numbers(ColumnType::U64)?, Decoder::Unsigned),
-            ValueKind::Double => (numbers(ColumnType::F64)?, Decoder::Float),
+            ValueKind::Double => {
+                let own = numbers(ColumnType::F64)?;
+                let whole = match own {
+                    Some(_) => None,
+                    None => numbers(ColumnType::I64)?,
+                };
+                (own.or(whole.map(widened)), Decoder::Float)
+            }
             ValueKind::Keyword if plan.column.as_deref() == Some(ID_FIELD) => {
                 let (column, ranks) = IdRanks::read(reader)?;
                 (Some(column), Decoder::Ids(ranks))

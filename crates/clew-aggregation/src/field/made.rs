@@ -17,9 +17,10 @@ use tantivy::{DocId, SegmentReader};
 
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
+use crate::field::missing::stand_in;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::support::supports;
-use crate::field::values::{date_format, hinted_kind, missing_key, plan_values, unsupported};
+use crate::field::values::{date_format, hinted_kind, plan_values, unsupported};
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::format::ValueFormat;
@@ -180,11 +181,12 @@ fn plan_of(
         of,
         memory: context.memory.cloned(),
     };
+    let (_, missing) = stand_in(source, kind, &format, context.now_ms)?;
     Ok(ValuePlan {
         field: source.field.clone(),
         column: None,
         kind,
-        missing: missing_key(source, kind, &format, context.now_ms)?,
+        missing,
         format,
         made: Some(Arc::new(made)),
     })

@@ -5,6 +5,7 @@ pub(crate) mod context;
 mod ids;
 mod made;
 pub(crate) mod mask;
+mod missing;
 mod reading;
 pub(crate) mod rows;
 pub(crate) mod segments;

@@ -12,7 +12,10 @@ use jiff::tz::TimeZone;
 use crate::field::context::AggContext;
 use crate::field::ids::ID_FIELD;
 use crate::field::made::{plan_derived, plan_made};
-use crate::field::support::{check_ranges, has_cells, supports};
+use crate::field::missing::stand_in;
+use crate::field::support::{
+    check_format, check_hint, check_ranges, has_cells, supports, usual_kind,
+};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -33,22 +36,25 @@ pub(crate) fn plan_values(
         return plan_made(source, script, aggregation, context);
     }
     if source.field == INDEX_FIELD {
-        return constant(source, context.index, aggregation);
+        return constant(source, (INDEX_FIELD, context.index), aggregation);
     }
     let Some(field) = context.mapping.field(&source.field) else {
         if let Some(flat) = context.mapping.flat_above(&source.field) {
             return Err(unsupported(source, flat.kind.type_name(), aggregation));
         }
         return match beside(&source.field) {
-            Some((_, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
-                constant(source, "", aggregation)
+            Some((name, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
+                constant(source, (name, ""), aggregation)
             }
             Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
             Some((name, _)) => Err(unsupported(source, name, aggregation)),
             None => not_indexed(source, aggregation, context),
         };
     };
-    if let Some(reason) = field.refusal_of_root() {
+    if let Some(reason) = field
+        .refusal_of_root()
+        .or_else(|| field.refusal_without_column())
+    {
         return Err(AggError::invalid(reason));
     }
     let kind = match &field.kind {
@@ -76,7 +82,9 @@ pub(crate) fn plan_values(
         FieldKind::GeoShape if has_cells(aggregation) => ValueKind::Outlines,
         FieldKind::GeoShape => ValueKind::Shape,
         FieldKind::Binary { doc_values: true } => ValueKind::Bytes,
-        FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
+        FieldKind::Constant { value: Some(value) } => {
+            return constant(source, ("constant_keyword", value.as_str()), aggregation);
+        }
         FieldKind::Constant { value: None } => return unmapped(source, aggregation),
         FieldKind::Ip => ValueKind::Ip,
         FieldKind::Range { kind, .. } => {
@@ -85,15 +93,20 @@ pub(crate) fn plan_values(
         }
         _ => return Err(unsupported(source, field.kind.type_name(), aggregation)),
     };
-    if !supports(aggregation, kind) {
-        return Err(unsupported(source, field.kind.type_name(), aggregation));
-    }
+    let type_name = field.kind.type_name();
+    check_format(source, type_name, kind)?;
     let format = format_of(source, &field.kind, kind)?;
+    check_hint(source, (type_name, kind), aggregation)?;
+    let (kind, missing) = stand_in(source, kind, &format, context.now_ms)?;
+    // Whether the aggregation takes such values OpenSearch looks at last.
+    if !supports(aggregation, kind) {
+        return Err(unsupported(source, type_name, aggregation));
+    }
     Ok(ValuePlan {
         field: source.field.clone(),
         column: Some(field.column()),
         kind,
-        missing: missing_key(source, kind, &format, context.now_ms)?,
+        missing,
         format,
         made: None,
     })
@@ -160,14 +173,14 @@ fn ids(source: &Source) -> ValuePlan {
     }
 }
 
-/// A constant is what every document has, so it stands in where documents have nothing else.
+/// A constant of a type is what every document has, so it stands in where documents have nothing else.
 fn constant(
     source: &Source,
-    value: &str,
+    (type_name, value): (&'static str, &str),
     aggregation: &'static str,
 ) -> Result<ValuePlan, AggError> {
     if !supports(aggregation, ValueKind::Keyword) {
-        return Err(unsupported(source, "constant_keyword", aggregation));
+        return Err(unsupported(source, type_name, aggregation));
     }
     Ok(ValuePlan {
         field: source.field.clone(),
@@ -195,9 +208,10 @@ fn not_indexed(
 /// what kind of field is meant.
 fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, AggError> {
     let hinted = source.value_type.as_deref().and_then(hinted_kind);
+    let usual = usual_kind(aggregation);
     let kind = match &source.missing {
         None => ValueKind::Unmapped,
-        Some(_) if hinted.is_some() => hinted.unwrap_or(ValueKind::Unmapped),
+        Some(_) if hinted.or(usual).is_some() => hinted.or(usual).unwrap_or(ValueKind::Unmapped),
         Some(Scalar::Unsigned(_)) => ValueKind::Unsigned,
         Some(Scalar::Integer(_)) => ValueKind::Long,
         Some(Scalar::Float(_)) => ValueKind::Double,
@@ -214,13 +228,16 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
         _ => ValueFormat::Raw,
     };
     if !supports(aggregation, kind) {
-        return Err(unsupported(source, "keyword", aggregation));
+        return Err(AggError::invalid(format!(
+            "unmapped field is not supported for aggregation [{aggregation}]"
+        )));
     }
+    let (kind, missing) = stand_in(source, kind, &format, 0)?;
     Ok(ValuePlan {
         field: source.field.clone(),
         column: None,
         kind,
-        missing: missing_key(source, kind, &format, 0)?,
+        missing,
         format,
         made: None,
     })
@@ -266,19 +283,6 @@ pub(crate) fn date_format(
         (None, Some(ValueFormat::Date { format, .. })) => Ok(format.clone()),
         (None, _) => Ok(DateFormat::default()),
     }
-}
-
-/// What stands in for the values that a document lacks, where a request says so, as a key of their kind.
-pub(super) fn missing_key(
-    source: &Source,
-    kind: ValueKind,
-    format: &ValueFormat,
-    now_ms: i64,
-) -> Result<Option<Key>, AggError> {
-    let written = source.missing.as_ref();
-    written
-        .map(|scalar| key_of(scalar, kind, format, now_ms))
-        .transpose()
 }
 
 /// A written value as the key of a field's kind.
@@ -364,7 +368,7 @@ fn unsigned(scalar: &Scalar) -> Result<u64, AggError> {
     clippy::cast_possible_truncation,
     reason = "a value for a field of whole numbers loses its fraction, and the cast saturates"
 )]
-fn whole(value: f64) -> i64 {
+pub(super) fn whole(value: f64) -> i64 {
     value as i64
 }
 
