@@ -59,10 +59,8 @@ impl PipelinePlan {
 
     /// Whether it reads what another one writes.
     fn needs(&self, other: &PipelinePlan) -> bool {
-        paths_of(&self.spec)
-            .into_iter()
-            .filter_map(|path| path.strip_prefix(other.name.as_str()))
-            .any(|rest| rest.is_empty() || rest.starts_with(['.', '>', '[']))
+        let mut paths = paths_of(&self.spec).into_iter();
+        paths.any(|path| path::first_name(path) == Some(other.name.as_str()))
     }
 }
 
@@ -88,11 +86,11 @@ fn in_order(mut plans: Vec<PipelinePlan>) -> Result<Vec<PipelinePlan>, AggError>
     let mut ordered = Vec::with_capacity(plans.len());
     while !plans.is_empty() {
         let ready = plans.iter().position(|plan| {
-            let mut others = plans.iter().filter(|other| other.name != plan.name);
-            !others.any(|other| plan.needs(other))
+            // One that reads what it writes itself waits forever.
+            !plans.iter().any(|other| plan.needs(other))
         });
         let Some(ready) = ready else {
-            return Err(AggError::invalid(format!(
+            return Err(AggError::validation(format!(
                 "Cyclical dependency found with pipeline aggregator [{}]",
                 plans[0].name
             )));
@@ -102,23 +100,10 @@ fn in_order(mut plans: Vec<PipelinePlan>) -> Result<Vec<PipelinePlan>, AggError>
     Ok(ordered)
 }
 
-/// Refuses paths that begin with no aggregation of the same level and with nothing that every bucket has.
+/// Refuses paths that lead to nothing.
 fn check_paths(spec: &PipelineSpec, siblings: &[NamedAgg]) -> Result<(), AggError> {
-    for path in paths_of(spec) {
-        let first = path.split('>').next().unwrap_or_default();
-        if !first.starts_with('_') && !siblings.iter().any(|other| begins_with(first, other)) {
-            return Err(AggError::validation(format!(
-                "No aggregation found for path [{path}]"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether the first step of a path is an aggregation or a number of it.
-fn begins_with(first: &str, agg: &NamedAgg) -> bool {
-    let rest = first.strip_prefix(agg.name.as_str());
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    let mut paths = paths_of(spec).into_iter();
+    paths.try_for_each(|path| path::check(path, siblings))
 }
 
 /// Refuses what would leave the buckets as they are.
@@ -144,14 +129,7 @@ fn check_place(
 ) -> Result<(), AggError> {
     let (kind, name) = (spec.kind.type_name(), &agg.name);
     if let PipelineKind::Summary(_) = spec.kind {
-        let path = spec.paths.first().map_or("", |(_, path)| path.as_str());
-        let first = path.split('>').next().unwrap_or_default();
-        if siblings.iter().any(|other| begins_with(first, other)) {
-            return Ok(());
-        }
-        return Err(AggError::validation(format!(
-            "No aggregation found for path [{path}]"
-        )));
+        return check_paths(spec, siblings);
     }
     let is_sort = matches!(spec.kind, PipelineKind::Sort { .. });
     // OpenSearch follows the paths to what they need before it looks where a pipeline stands, but for what sorts.

@@ -39,8 +39,9 @@ pub(crate) fn apply(
             continue;
         };
         let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
-        let path = steps(path, results);
-        let (buckets, rest) = sibling(results, &path)?;
+        let path = steps(path)?;
+        let (of, rest) = sibling(results, &path)?;
+        let buckets = &of.result;
         let mut numbers = Vec::new();
         let mut pace = Pace::default();
         for bucket in buckets.buckets().unwrap_or_default() {
@@ -128,11 +129,11 @@ fn in_sequence(
     result: &mut AggResult,
 ) -> Result<(), AggError> {
     let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
+    let path = steps(path)?;
     let mut places = Vec::new();
     let mut pace = Pace::default();
     for bucket in result.buckets().unwrap_or_default() {
         go_on_reducing(&mut pace)?;
-        let path = steps(path, bucket.subs);
         places.push(SequenceBucket {
             number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
             is_lacking: is_lacking(&bucket, &path),
@@ -167,14 +168,16 @@ type Numbers = Vec<Option<f64>>;
 
 fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Numbers>, AggError> {
     let buckets = result.buckets().unwrap_or_default();
+    let paths = pipeline.spec.paths.iter().map(|(_, path)| steps(path));
+    let paths = paths.collect::<Result<Vec<_>, AggError>>()?;
     let mut pace = Pace::default();
     let of_bucket = |bucket: &BucketView<'_>| {
         go_on_reducing(&mut pace)?;
-        let paths = pipeline.spec.paths.iter();
-        let number = |(_, path): &(String, String)| {
-            bucket_number(bucket, &steps(path, bucket.subs), pipeline.spec.gaps)
-        };
-        paths.map(number).collect::<Result<Numbers, AggError>>()
+        let number = |path: &Vec<String>| bucket_number(bucket, path, pipeline.spec.gaps);
+        paths
+            .iter()
+            .map(number)
+            .collect::<Result<Numbers, AggError>>()
     };
     buckets.iter().map(of_bucket).collect()
 }
@@ -232,17 +235,19 @@ fn sorted(
     gaps: GapPolicy,
 ) -> Result<Vec<usize>, AggError> {
     let buckets = result.buckets().unwrap_or_default();
+    let paths = by.iter().map(|(path, _)| steps(path));
+    let paths = paths.collect::<Result<Vec<_>, AggError>>()?;
     let mut rows: Vec<(usize, Vec<Option<f64>>)> = Vec::with_capacity(buckets.len());
     let mut pace = Pace::default();
     for (at, bucket) in buckets.iter().enumerate() {
         go_on_reducing(&mut pace)?;
         let mut numbers = Vec::with_capacity(by.len());
-        for (path, _) in by {
-            numbers.push(if path == "_key" {
+        for path in &paths {
+            numbers.push(if matches!(&path[..], [only] if only == "_key") {
                 // Keys without a number are compared as they are, below.
                 Some(key_number(bucket.key).unwrap_or(0.0))
             } else {
-                bucket_number(bucket, &steps(path, bucket.subs), gaps)?
+                bucket_number(bucket, path, gaps)?
             });
         }
         if by.is_empty() || numbers.iter().any(Option::is_some) {

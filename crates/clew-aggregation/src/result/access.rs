@@ -2,6 +2,7 @@
 //! numbers by name.
 
 use clew_query::aggregation::EndKind;
+use clew_schema::geo::GeoPoint;
 
 use crate::result::{
     AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeBucket, SingleKind,
@@ -221,6 +222,22 @@ impl AggResult {
                 stats.number(property?)
             }
             AggResult::Percentiles(percentiles) => percentiles.number(property?),
+            AggResult::GeoBounds(corners) => {
+                let of = |number: fn(&(GeoPoint, GeoPoint)) -> f64| corners.as_ref().map(number);
+                Some(match property? {
+                    "top" => of(|(first, _)| first.lat),
+                    "left" => of(|(first, _)| first.lon),
+                    "bottom" => of(|(_, last)| last.lat),
+                    "right" => of(|(_, last)| last.lon),
+                    _ => return None,
+                })
+            }
+            AggResult::GeoCentroid { middle, count } => Some(match property? {
+                "lat" => middle.as_ref().map(|point| point.lat),
+                "lon" => middle.as_ref().map(|point| point.lon),
+                "count" => Some(*count as f64),
+                _ => return None,
+            }),
             AggResult::Terms(_)
             | AggResult::DateHistogram(_)
             | AggResult::Histogram(_)
@@ -235,12 +252,22 @@ impl AggResult {
             | AggResult::MultiTerms { .. }
             | AggResult::AutoDateHistogram { .. }
             | AggResult::Matrix(_)
-            | AggResult::GeoBounds(_)
-            | AggResult::GeoCentroid { .. }
             | AggResult::Cells { .. }
             | AggResult::VariableWidth(_)
             | AggResult::Significant { .. } => None,
         }
+    }
+
+    /// Whether it is a metric of numbers of which one has to be named.
+    pub(crate) fn has_several(&self) -> bool {
+        matches!(
+            self,
+            AggResult::Stats(_)
+                | AggResult::StatsBucket(_)
+                | AggResult::ExtendedStats(_)
+                | AggResult::ExtendedStatsBucket(_)
+                | AggResult::Percentiles(_)
+        )
     }
 
     /// The name messages give to results of this kind.
@@ -296,6 +323,9 @@ impl AggResult {
             AggResult::Joined { .. } => "InternalReverseNested",
             AggResult::Matrix(_) => "InternalMatrixStats",
             AggResult::Scripted(_) => "InternalScriptedMetric",
+            AggResult::TopHits(_) => "InternalTopHits",
+            AggResult::GeoBounds(_) => "InternalGeoBounds",
+            AggResult::GeoCentroid { .. } => "InternalGeoCentroid",
             _ => "InternalNumericMetricsAggregation",
         }
     }

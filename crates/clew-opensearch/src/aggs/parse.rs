@@ -120,6 +120,10 @@ fn parse_named(
         let reason = format!("Missing definition for aggregation [{name}]");
         return Err(AggDslError::parsing(reason).at(Spot::end_of(value)));
     };
+    if subs.is_some() && matches!(spec, AggSpec::Pipeline(_)) {
+        let reason = format!("Aggregation [{name}] cannot define sub-aggregations");
+        return Err(AggDslError::illegal(reason));
+    }
     Ok(NamedAgg {
         name: name.to_string(),
         spec,

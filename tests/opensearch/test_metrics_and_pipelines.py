@@ -1,0 +1,96 @@
+"""What metrics make of odd settings, and pipelines of odd paths, as OpenSearch answered the same requests."""
+
+from .base import ClewTest
+
+FIELDS = {
+    "n": {"type": "integer"}, "kept": {"type": "integer", "doc_values": False}, "flag": {"type": "boolean"},
+    "kw": {"type": "keyword"}, "place": {"type": "geo_point"}, "big": {"type": "unsigned_long"}, "list": {"type": "integer"},
+}
+
+
+class MetricsAndPipelinesTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        settings = {"number_of_shards": 1, "number_of_replicas": 0}
+        self.client.indices.create(index="m", body={"settings": settings, "mappings": {"properties": FIELDS}})
+        self.index_all("m", {
+            "1": {"n": 1, "kw": "red", "flag": True, "place": "10,20", "big": 21, "list": [1, 5]},
+            "2": {"n": 2, "kw": "red", "flag": False, "place": "30,40", "big": 2**63, "list": [2]},
+            "3": {"n": 12, "kw": "blue", "flag": True, "place": "-10,0", "big": 3, "list": [9, 4]},
+            "4": {"kw": "blue", "kept": 3},
+        })
+
+    def aggregate(self, **aggs):
+        return self.client.search(index="m", body={"size": 0, "aggs": aggs})["aggregations"]
+
+    def refusal(self, **aggs):
+        """The innermost reason of a refusal."""
+        with self.refused(400) as caught:
+            self.aggregate(**aggs)
+        return caught.exception.info["error"]["root_cause"][0]["reason"]
+
+    def test_what_stands_in_for_missing_values(self):
+        for settings, value in [
+            ({"field": "n", "missing": 2.5}, 17.5),
+            ({"field": "n", "missing": "2.5"}, 17.5),
+            ({"field": "n", "missing": 5}, 20.0),
+            ({"field": "nowhere", "missing": "5"}, 20.0),
+            ({"field": "nowhere", "missing": 1.5}, 6.0),
+        ]:
+            self.assertEqual(self.aggregate(a={"sum": settings})["a"]["value"], value, settings)
+        keys = self.aggregate(a={"terms": {"field": "n", "missing": 2.5, "order": {"_key": "asc"}}})["a"]["buckets"]
+        self.assertEqual([bucket["key"] for bucket in keys], [1.0, 2.0, 2.5, 12.0])
+        for settings, reason in [
+            ({"field": "n", "missing": True}, 'For input string: "true"'),
+            ({"field": "nowhere", "missing": "x"}, 'For input string: "x"'),
+            ({"field": "flag", "missing": 1}, "Cannot parse boolean [1], expected either [true] or [false]"),
+        ]:
+            self.assertEqual(self.refusal(a={"avg": settings}), reason)
+
+    def test_values_that_there_are_none_of_are_refused(self):
+        for kind, settings, reason in [
+            ("avg", {"field": "kept"}, "Can't load fielddata on [kept] because fielddata is unsupported on fields of type [integer]. Use doc values instead."),
+            ("avg", {"field": "flag", "format": "0.0"}, "Field [flag] of type [boolean] does not support custom formats"),
+            ("value_count", {"field": "kw", "value_type": "long"}, "Expected numeric type on field [kw], but got [keyword]"),
+            ("avg", {"field": "n", "value_type": "string"}, "Field [n] of type [integer] is not supported for aggregation [avg]"),
+        ]:
+            self.assertEqual(self.refusal(a={kind: settings}), reason)
+
+    def test_paths_of_pipelines_are_held_against_what_there_is(self):
+        words = {"terms": {"field": "kw"}, "aggs": {"m": {"max": {"field": "n"}}}}
+        inner = {"k": words, "m": {"max": {"field": "n"}}, "s": {"stats": {"field": "n"}}, "c": {"geo_centroid": {"field": "place"}}}
+
+        def path(path):
+            script = {"bucket_script": {"buckets_path": {"v": path}, "script": "params.v"}}
+            found = self.aggregate(h={"histogram": {"field": "n", "interval": 10}, "aggs": inner | {"z": script}})
+            return [bucket.get("z", {}).get("value") for bucket in found["h"]["buckets"]]
+
+        for asked, want in [
+            (" m > ", [2.0, 12.0]), ("s.max", [2.0, 12.0]), ("k['red']>m", [2.0, None]), ("k['red']>_count", [2.0, None]),
+            ("k._bucket_count", [1.0, 1.0]), ("k[red]>m", [None, None]), ("_count", [2.0, 1.0]),
+        ]:
+            self.assertEqual(path(asked), want, asked)
+        south, west = path("c.lat"), path("c.lon")
+        self.assertEqual([round(number) for number in south + west], [20, -10, 30, 0])
+        over = self.aggregate(h={"histogram": {"field": "n", "interval": 10}, "aggs": inner}, z={"avg_bucket": {"buckets_path": "h>k['red']>m"}})
+        self.assertEqual(over["z"]["value"], 2.0)
+        for asked, reason in [
+            ("", "Validation Failed: 1: Invalid path [];"),
+            ("nope", "Validation Failed: 1: No aggregation found for path [nope];"),
+            ("m>nope", "Validation Failed: 1: No aggregation [nope] found for path [m>nope];"),
+            ("_bucket_count", "Validation Failed: 1: No aggregation found for path [_bucket_count];"),
+            ("s.max.x", "Validation Failed: 1: No aggregation found for path [s.max.x];"),
+            ("k['red'", "Invalid path element [k['red'] in path [k['red']"),
+            ("c.location", "Found unknown path element [location] in [c]"),
+        ]:
+            with self.refused(400) as caught:
+                path(asked)
+            self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], reason)
+
+    def test_pipelines_that_read_themselves_or_have_others_inside_are_refused(self):
+        histogram = {"histogram": {"field": "n", "interval": 10}}
+        for inner, reason in [
+            ({"z": {"bucket_sort": {"sort": [{"z": "asc"}]}}}, "Validation Failed: 1: Cyclical dependency found with pipeline aggregator [z];"),
+            ({"z": {"derivative": {"buckets_path": "_count"}, "aggs": {"q": {"avg": {"field": "n"}}}}}, "Aggregation [z] cannot define sub-aggregations"),
+        ]:
+            self.assertEqual(self.refusal(h=histogram | {"aggs": inner}), reason)
