@@ -94,3 +94,23 @@ class MetricsAndPipelinesTest(ClewTest):
             ({"z": {"derivative": {"buckets_path": "_count"}, "aggs": {"q": {"avg": {"field": "n"}}}}}, "Aggregation [z] cannot define sub-aggregations"),
         ]:
             self.assertEqual(self.refusal(h=histogram | {"aggs": inner}), reason)
+
+    def test_a_page_ends_where_it_ended_before_pipelines(self):
+        sources = {"composite": {"size": 2, "sources": [{"k": {"terms": {"field": "n"}}}]}}
+        for pipeline in (
+            {"bucket_sort": {"sort": [{"_key": "desc"}]}}, {"bucket_sort": {"from": 5}},
+            {"bucket_selector": {"buckets_path": {"v": "_count"}, "script": "params.v > 7"}},
+        ):
+            page = self.aggregate(h=sources | {"aggs": {"z": pipeline}})["h"]
+            self.assertEqual(page["after_key"], {"k": 2}, pipeline)
+
+    def test_all_scripts_of_a_metric_see_its_parameters(self):
+        scripts = {"map_script": "state.n = params.q", "combine_script": "return state.n", "reduce_script": "return params.q"}
+        self.assertEqual(self.aggregate(a={"scripted_metric": scripts | {"params": {"q": 7}}})["a"]["value"], 7)
+
+    def test_the_best_score_is_told_where_scores_are_tracked(self):
+        body = {"query": {"match": {"kw": "red"}}, "aggs": {}}
+        for settings, told in [({"track_scores": True}, True), ({}, False)]:
+            body["aggs"]["a"] = {"top_hits": {"sort": [{"n": "desc"}], **settings}}
+            hits = self.client.search(index="m", body=body)["aggregations"]["a"]["hits"]
+            self.assertEqual(hits["max_score"] is not None, told)

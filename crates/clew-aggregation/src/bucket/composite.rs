@@ -252,6 +252,7 @@ impl BucketAgg for CompositePlan {
                 .map(|link| link.values.format.clone())
                 .collect(),
             buckets: made,
+            ended_at: None,
         }))
     }
 

@@ -136,6 +136,8 @@ pub(crate) struct TopHitsPlan {
     pub(crate) objects: Arc<SortObjects>,
     /// Whether the request named an order.
     pub(crate) is_sorted: bool,
+    /// Whether the best score is told although the order is another one.
+    pub(crate) track_scores: bool,
     pub(crate) with_scores: bool,
     pub(crate) shard: usize,
     /// What sort keys are opened under; it has no segments.
@@ -184,6 +186,7 @@ pub(crate) fn plan_top_hits(
         from: spec.from,
         limit: asked,
         is_sorted: !spec.sort.is_empty(),
+        track_scores: spec.track_scores,
         with_scores: spec.track_scores || keys.iter().any(by_score),
         keys: Arc::new(keys),
         objects: Arc::new(objects),
@@ -228,7 +231,7 @@ impl Metric for TopHitsPlan {
             total: list.map_or(0, |list| list.total),
             max_score: list
                 .and_then(|list| list.max_score)
-                .filter(|_| !self.is_sorted),
+                .filter(|_| !self.is_sorted || self.track_scores),
             hits: first..budget.hits.len(),
         })
     }

@@ -173,6 +173,12 @@ impl AggResult {
                 .filter_map(|place| old.get_mut(*place)?.take());
             all.extend(picked);
         }
+        // The next page begins behind this one whatever is left of it.
+        if let AggResult::Composite(page) = self
+            && page.ended_at.is_none()
+        {
+            page.ended_at = page.buckets.last().map(|bucket| bucket.key.clone());
+        }
         match inside!(self, mut) {
             Inside::Buckets(buckets) => pick(buckets, places),
             Inside::Ranges(buckets) => pick(buckets, places),

@@ -244,6 +244,8 @@ pub struct CompositeResult {
     pub formats: Vec<ValueFormat>,
     /// One page, in order.
     pub buckets: Vec<Bucket>,
+    /// The key that the page ended at, where pipelines took some of it away or changed the order.
+    pub ended_at: Option<Key>,
 }
 
 /// The first documents of a bucket.

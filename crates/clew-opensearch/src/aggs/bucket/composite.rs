@@ -1,6 +1,6 @@
 //! `composite`: buckets per combination of values, page by page.
 
-use clew_aggregation::{Bucket, CompositeResult, Key};
+use clew_aggregation::{CompositeResult, Key};
 use clew_query::aggregation::{
     AggSpec, CompositeKind, CompositeSource, CompositeSpec, Direction, MissingOrder, Scalar,
 };
@@ -190,8 +190,8 @@ pub(crate) fn write(
     composite: &CompositeResult,
     how: Rendering<'_>,
 ) -> Result<TypeName, ApiError> {
-    let key = |bucket: &Bucket| {
-        let parts = match &bucket.key {
+    let shown = |key: &Key| {
+        let parts = match key {
             Key::Tuple(keys) => &keys[..],
             _ => &[],
         };
@@ -201,12 +201,13 @@ pub(crate) fn write(
         }
         Value::Object(object)
     };
-    if let Some(last) = composite.buckets.last() {
-        body.insert("after_key".to_string(), key(last));
+    let last = composite.buckets.last().map(|bucket| &bucket.key);
+    if let Some(last) = composite.ended_at.as_ref().or(last) {
+        body.insert("after_key".to_string(), shown(last));
     }
     let buckets = while_wanted(&composite.buckets).map(|bucket| {
         let mut object = Map::new();
-        object.insert("key".to_string(), key(bucket));
+        object.insert("key".to_string(), shown(&bucket.key));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
         add_all(&mut object, &bucket.subs, how)?;
         Ok(Value::Object(object))

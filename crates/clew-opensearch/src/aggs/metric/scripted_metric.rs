@@ -20,7 +20,6 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         Some(other) => return Err(body.wrong("params", other)),
     };
     body.require(&["map_script"]);
-    let none = Map::new();
     let init = script(body, ("init_script", ScriptPurpose::State), &params)?;
     let map = script(
         body,
@@ -28,7 +27,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         &params,
     )?;
     let combine = script(body, ("combine_script", ScriptPurpose::State), &params)?;
-    let reduce = script(body, ("reduce_script", ScriptPurpose::States), &none)?;
+    let reduce = script(body, ("reduce_script", ScriptPurpose::States), &params)?;
     Ok(AggSpec::Scripted(ScriptedMetricSpec {
         init,
         map: wanted(body, map, "mapScript")?,
