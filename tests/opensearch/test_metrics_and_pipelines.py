@@ -114,3 +114,37 @@ class MetricsAndPipelinesTest(ClewTest):
             body["aggs"]["a"] = {"top_hits": {"sort": [{"n": "desc"}], **settings}}
             hits = self.client.search(index="m", body=body)["aggregations"]["a"]["hits"]
             self.assertEqual(hits["max_score"] is not None, told)
+
+    def test_settings_that_an_aggregation_does_not_have_are_refused(self):
+        weight = {"weight": {"field": "n"}}
+        for kind, settings, reason in [
+            ("avg", {"field": None}, "[avg] field doesn't support values of type: VALUE_NULL"),
+            ("percentiles", {"field": "n", "keyed": None}, "[percentiles] keyed doesn't support values of type: VALUE_NULL"),
+            ("avg", {"field": "n", "script": 5}, "[avg] script doesn't support values of type: VALUE_NUMBER"),
+            ("cardinality", {"field": "n", "format": "0.0"}, "[cardinality] unknown field [format]"),
+            ("geo_centroid", {"field": "place", "format": "0"}, "[geo_centroid] unknown field [format]"),
+            ("geo_bounds", {"field": "place", "script": "1"}, "[geo_bounds] unknown field [script]"),
+            ("matrix_stats", {"fields": ["n"], "script": "1"}, "Unexpected token VALUE_STRING [script] in [a]. Multi-field aggregations do not support scripts."),
+            ("matrix_stats", {"field": "n"}, "Unexpected token VALUE_STRING [field] in [a]."),
+            ("top_hits", {"size": None}, "Unknown key for a VALUE_NULL in [size]."),
+            ("weighted_avg", {"value": {"field": "n", "format": "0"}} | weight, "[field_config] unknown field [format]"),
+            ("extended_stats_bucket", {"buckets_path": "h", "sigma": "2"}, "Unexpected token VALUE_STRING [sigma] in [a]"),
+            ("avg_bucket", {"buckets_path": "h", "gap_policy": 5}, "Unexpected token VALUE_NUMBER [gap_policy] in [a]"),
+        ]:
+            self.assertIn(reason, self.refusal(a={kind: settings}))
+        for kind, settings, reason in [
+            ("avg", {"field": "n", "missing": None}, "[missing] must not be null: [a]"),
+            ("weighted_avg", {"value": {"field": "n", "script": "1"}} | weight, "[field] and [script] cannot both be configured.  Please specify one or the other."),
+            ("weighted_avg", {"value": {"field": "kw"}} | weight, "Expected numeric type on field [kw], but got [keyword]"),
+            ("extended_stats_bucket", {"buckets_path": "h", "sigma": -1}, "sigma must be a non-negative double"),
+            ("percentiles_bucket", {"buckets_path": "h", "percents": [101]}, "percents must only contain non-null doubles from 0.0-100.0 inclusive"),
+            ("avg_bucket", {"buckets_path": "h", "gap_policy": "keep_values"}, "Invalid gap policy: [keep_values], accepted values: [insert_zeros, skip]"),
+        ]:
+            with self.refused(400) as caught:
+                self.aggregate(a={kind: settings})
+            self.assertIn(reason, str(caught.exception.info["error"]))
+
+    def test_a_weighted_mean_has_a_format_of_its_own_alone(self):
+        mean = {"value": {"field": "flag"}, "weight": {"field": "n"}}
+        self.assertEqual(self.aggregate(a={"weighted_avg": mean})["a"].keys(), {"value"})
+        self.assertEqual(self.aggregate(a={"weighted_avg": mean | {"format": "0.00"}})["a"]["value_as_string"], "0.87")

@@ -16,6 +16,7 @@ use crate::numbers::moments::Weighted;
 use crate::order::Property;
 use crate::reduce::Budget;
 use crate::result::{AggResult, Metric as MetricResult};
+use crate::value::format::ValueFormat;
 
 /// Where the weights come from.
 #[derive(Clone, Debug)]
@@ -32,7 +33,8 @@ pub(crate) fn plan_weighted_avg(
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, WeightedAvgPlan), AggError> {
     let weight = plan_values(&spec.weight, "weighted_avg", context)?;
-    let values = plan_values(&spec.value, "weighted_avg", context)?;
+    let mut values = plan_values(&spec.value, "weighted_avg", context)?;
+    values.format = ValueFormat::of_numbers(spec.format.as_deref())?;
     Ok((values, WeightedAvgPlan { weight }))
 }
 

@@ -146,7 +146,6 @@ pub(crate) fn bucket_number(
     let value = value.filter(|value| value.is_finite());
     Ok(match (value, gaps) {
         (Some(value), _) if bucket.doc_count > 0 => Some(value),
-        (value, GapPolicy::KeepValues) => value,
         (_, GapPolicy::InsertZeros) => Some(0.0),
         (_, GapPolicy::Skip) => None,
     })

@@ -199,6 +199,7 @@ impl Tape {
             10 => AggSpec::WeightedAvg(WeightedAvgSpec {
                 value: source,
                 weight: self.source(),
+                format: self.maybe(Tape::text),
             }),
             11 => AggSpec::GeoBounds(GeoBoundsSpec {
                 source,
@@ -371,7 +372,7 @@ impl Tape {
             _ => AggSpec::Pipeline(PipelineSpec {
                 kind: self.pipeline(),
                 paths: self.some(|tape| (tape.text(), tape.text())),
-                gaps: self.of(&[GapPolicy::Skip, GapPolicy::KeepValues]),
+                gaps: self.of(&[GapPolicy::Skip, GapPolicy::InsertZeros]),
                 format: self.maybe(Tape::text),
             }),
         }

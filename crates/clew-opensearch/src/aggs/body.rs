@@ -1,7 +1,7 @@
 //! One aggregation's settings, taken out one by one; what is left over at the end is unknown.
 
-use clew_query::ScriptPurpose;
 use clew_query::aggregation::{Bounds, OrderBy, Scalar, Source};
+use clew_query::{Script, ScriptPurpose};
 use serde_json::{Map, Value};
 
 use super::AggDslError;
@@ -13,6 +13,9 @@ use crate::http::suggestion::did_you_mean;
 /// Aggregations whose values are a field's, never a script's.
 const FIELD_ONLY: &[&str] = &["ip_range", "geohash_grid", "geotile_grid", "geo_bounds"];
 
+/// Aggregations whose results are no values, so that there is no format of them.
+const WITHOUT_FORMAT: &[&str] = &["cardinality", "geo_bounds", "geo_centroid"];
+
 /// Settings that OpenSearch reads as numbers of 64 bits: it refuses texts that are none as other illegal arguments.
 const LONG_NUMBERS: &[&str] = &[
     "min_doc_count",
@@ -22,19 +25,9 @@ const LONG_NUMBERS: &[&str] = &[
 ];
 
 /// What values may be taken for.
+#[rustfmt::skip]
 const VALUE_TYPES: &[&str] = &[
-    "string",
-    "double",
-    "float",
-    "number",
-    "numeric",
-    "long",
-    "integer",
-    "short",
-    "byte",
-    "unsigned_long",
-    "date",
-    "ip",
+    "string", "double", "float", "number", "numeric", "long", "integer", "short", "byte", "unsigned_long", "date", "ip",
     "boolean",
 ];
 
@@ -57,6 +50,8 @@ pub(super) struct Body<'a> {
     pub(super) documents: Option<Map<String, Value>>,
     /// Settings that were asked for: what may be meant by unknown ones.
     known: Vec<String>,
+    /// The first setting of a whole aggregation that is null, which none may be.
+    null: Option<(&'a str, &'a Value)>,
     /// What is wrong with the settings together.
     late: Option<AggDslError>,
 }
@@ -65,29 +60,30 @@ impl<'a> Body<'a> {
     /// The settings of a part of an aggregation.
     pub(super) fn new(kind: &'a str, name: &'a str, settings: &'a Map<String, Value>) -> Self {
         let settings = settings.iter().map(|(key, value)| (key.as_str(), value));
-        Body {
-            kind,
-            name,
-            settings: settings.collect(),
-            whole: None,
-            last: None,
-            documents: None,
-            known: Vec::new(),
-            late: None,
-        }
+        Body::of((kind, name), settings.collect(), None)
     }
 
     /// All settings of an aggregation, which are an object.
     pub(super) fn of_aggregation(kind: &'a str, name: &'a str, value: &'a Value) -> Self {
         let settings = value.as_object().into_iter().flatten();
+        let settings = settings.map(|(key, value)| (key.as_str(), value));
+        Body::of((kind, name), settings.collect(), Some(value))
+    }
+
+    fn of(
+        (kind, name): (&'a str, &'a str),
+        settings: Vec<(&'a str, &'a Value)>,
+        whole: Option<&'a Value>,
+    ) -> Self {
         Body {
             kind,
             name,
-            settings: settings.map(|(key, value)| (key.as_str(), value)).collect(),
-            whole: Some(value),
+            settings,
+            whole,
             last: None,
             documents: None,
             known: Vec::new(),
+            null: None,
             late: None,
         }
     }
@@ -95,8 +91,11 @@ impl<'a> Body<'a> {
     pub(super) fn take(&mut self, key: &str) -> Option<&'a Value> {
         self.known.push(key.to_string());
         let at = self.settings.iter().position(|(name, _)| *name == key)?;
-        let (_, value) = self.settings.swap_remove(at);
+        let (name, value) = self.settings.swap_remove(at);
         self.last = Some(value);
+        if value.is_null() && self.whole.is_some() {
+            self.null.get_or_insert((name, value));
+        }
         (!value.is_null()).then_some(value)
     }
 
@@ -105,7 +104,19 @@ impl<'a> Body<'a> {
         if let Some((key, value)) = self.settings.first() {
             return Err(self.unknown(key, value));
         }
+        if let Some((key, null)) = self.null {
+            return Err(self.of_null(key, null));
+        }
         self.late.map_or(Ok(()), Err)
+    }
+
+    /// The refusal of a setting that is null.
+    fn of_null(&self, key: &str, null: &Value) -> AggDslError {
+        if key != "missing" || !self.has_fields() {
+            return self.wrong(key, null);
+        }
+        let reason = format!("[missing] must not be null: [{}]", self.name);
+        self.told_of(key, AggDslError::illegal(reason).at(Spot::start_of(null)))
     }
 
     /// Keeps what is wrong with the settings together, as that one is missing: OpenSearch looks at it when it has read them
@@ -172,6 +183,10 @@ impl<'a> Body<'a> {
             "global" => format!(
                 "Expected [FIELD_NAME] under a [START_OBJECT], but got a [{found}] in [{name}]"
             ),
+            "matrix_stats" if matches!(key, "script" | "value_type") => format!(
+                "Unexpected token {found} [{key}] in [{name}]. Multi-field aggregations do not \
+                 support scripts."
+            ),
             "matrix_stats" => format!("Unexpected token {found} [{key}] in [{name}]."),
             "top_hits" => format!("Unknown key for a {found} in [{key}]."),
             kind if kind.ends_with("_bucket") => {
@@ -215,14 +230,10 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A list of numbers, which must not be empty where it is given.
+    /// A list of numbers.
     pub(super) fn numbers(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
         let found = self.settings.iter().find(|(name, _)| *name == key);
         match found.map(|(_, value)| *value) {
-            Some(Value::Array(list)) if list.is_empty() => Err(AggDslError::illegal(format!(
-                "[{key}] must not be empty: [{}]",
-                self.name
-            ))),
             Some(Value::Array(_)) | None => self.numbers_or_one(key),
             Some(other) => Err(self.wrong(key, other)),
         }
@@ -253,21 +264,30 @@ impl<'a> Body<'a> {
         if given { self.flag(key) } else { Ok(default) }
     }
 
-    pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
-        let script = match self.take("script") {
-            None => None,
-            Some(script) => {
-                let written = WrittenScript::of("script", script);
-                let written = written.map_err(|error| self.in_field("script", error))?;
-                Some(Box::new(written.read(ScriptPurpose::Values)?))
+    /// The script that makes values, where there is one.
+    pub(super) fn value_script(&mut self) -> Result<Option<Box<Script>>, AggDslError> {
+        let written = match self.take("script") {
+            None => return Ok(None),
+            Some(script @ (Value::Object(_) | Value::String(_))) => {
+                WrittenScript::of("script", script)
             }
+            Some(other) => return Err(self.wrong("script", other)),
+        };
+        let written = written.map_err(|error| self.in_field("script", error))?;
+        Ok(Some(Box::new(written.read(ScriptPurpose::Values)?)))
+    }
+
+    pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
+        let field_only = FIELD_ONLY.contains(&self.kind);
+        let script = match field_only {
+            true => None,
+            false => self.value_script()?,
         };
         let field = self.only_text("field")?;
         if field.is_none() && script.is_none() {
-            let either = if FIELD_ONLY.contains(&self.kind) {
-                "[field]"
-            } else {
-                "[field, script]"
+            let either = match field_only {
+                true => "[field]",
+                false => "[field, script]",
             };
             self.late(AggDslError::illegal(format!(
                 "Required one of fields {either}, but none were specified. "
@@ -279,7 +299,10 @@ impl<'a> Body<'a> {
             script,
             value_type: value_type.or(self.value_type("valueType")?),
             missing: self.scalar("missing")?,
-            format: self.only_text("format")?,
+            format: match WITHOUT_FORMAT.contains(&self.kind) {
+                true => None,
+                false => self.only_text("format")?,
+            },
         })
     }
 

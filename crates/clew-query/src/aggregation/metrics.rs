@@ -86,6 +86,9 @@ pub struct WeightedAvgSpec {
     pub value: Source,
     /// Where the weights come from.
     pub weight: Source,
+    /// How the mean is printed; the field's own format is none of it.
+    #[serde(default)]
+    pub format: Option<String>,
 }
 
 impl SpecParts for WeightedAvgSpec {}

@@ -28,8 +28,6 @@ pub enum GapPolicy {
     Skip,
     /// As zero.
     InsertZeros,
-    /// Empty buckets count if they have a number all the same.
-    KeepValues,
 }
 
 /// What a pipeline computes.

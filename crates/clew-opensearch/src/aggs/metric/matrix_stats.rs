@@ -14,7 +14,9 @@ use crate::aggs::table::{NUMBERS, Row};
 pub(crate) const ROWS: &[Row] = &[Row::new("matrix_stats", NUMBERS, read)];
 
 fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let names = match body.take("fields").or_else(|| body.take("field")) {
+    // Its numbers have no texts, which a format would be of.
+    body.only_text("format")?;
+    let names = match body.take("fields") {
         Some(Value::Array(names)) => names.iter().collect(),
         Some(name @ Value::String(_)) => vec![name],
         Some(other) => return Err(body.wrong("fields", other)),
@@ -44,7 +46,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         .into_iter()
         .map(source)
         .collect::<Result<_, AggDslError>>()?;
-    let mode = match body.text("mode")?.as_deref() {
+    let mode = match body.only_text("mode")?.as_deref() {
         None | Some("avg") => SortMode::Avg,
         Some("min") => SortMode::Min,
         Some("max") => SortMode::Max,

@@ -58,12 +58,13 @@ fn median_deviation(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 }
 
 fn weighted_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let format = body.text("format")?;
+    let format = body.only_text("format")?;
     body.take("value_type");
     let value = part(body, "value")?;
     Ok(AggSpec::WeightedAvg(WeightedAvgSpec {
-        value: Source { format, ..value },
+        value,
         weight: part(body, "weight")?,
+        format,
     }))
 }
 
@@ -73,5 +74,27 @@ fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {
         body.late(AggDslError::illegal(reason));
         return Ok(Source::field(""));
     };
-    body.part((key, "field_config"), value, |part| part.source())
+    body.part((key, "field_config"), value, field_config)
+}
+
+/// Values that are numbers: those of a field, or what a script makes of documents.
+fn field_config(part: &mut Body<'_>) -> Result<Source, AggDslError> {
+    let script = part.value_script()?;
+    let field = part.only_text("field")?;
+    let wrong = match (&field, &script) {
+        (Some(_), Some(_)) => Some("configured"),
+        (None, None) => Some("null"),
+        _ => None,
+    };
+    if let Some(wrong) = wrong {
+        part.late(AggDslError::illegal(format!(
+            "[field] and [script] cannot both be {wrong}.  Please specify one or the other."
+        )));
+    }
+    Ok(Source {
+        script,
+        missing: part.scalar("missing")?,
+        value_type: Some("double".to_string()),
+        ..Source::field(field.unwrap_or_default())
+    })
 }

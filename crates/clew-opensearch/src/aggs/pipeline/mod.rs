@@ -32,9 +32,10 @@ fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslEr
         Some(list @ Value::Array(_)) if body.kind == "moving_fn" => {
             return Err(body.wrong("buckets_path", list));
         }
+        // Of several the first one counts.
         Some(Value::Array(list)) => match &list[..] {
-            [only] => vec![("_value".to_string(), path(body, only)?)],
-            _ => {
+            [first, ..] => vec![("_value".to_string(), path(body, first)?)],
+            [] => {
                 return Err(AggDslError::illegal(format!(
                     "buckets_path must contain a single entry for aggregation [{}]",
                     body.name
@@ -61,7 +62,7 @@ fn made(
         kind,
         paths,
         gaps,
-        format: body.text("format")?,
+        format: body.only_text("format")?,
     }))
 }
 
@@ -106,10 +107,9 @@ fn missing(body: &mut Body<'_>, setting: &str) {
 }
 
 fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
-    Ok(match body.text("gap_policy")?.as_deref() {
+    Ok(match body.only_text("gap_policy")?.as_deref() {
         None | Some("skip") => GapPolicy::Skip,
         Some("insert_zeros") => GapPolicy::InsertZeros,
-        Some("keep_values") => GapPolicy::KeepValues,
         Some(other) => {
             let reason =
                 format!("Invalid gap policy: [{other}], accepted values: [insert_zeros, skip]");

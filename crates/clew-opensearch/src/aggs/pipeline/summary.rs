@@ -30,14 +30,31 @@ fn read(body: &mut Body<'_>, summary: Summary) -> Result<AggSpec, AggDslError> {
 }
 
 fn extended_stats(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let sigma = body.number("sigma")?.unwrap_or(2.0);
+    let sigma = match body.take("sigma") {
+        None => None,
+        Some(Value::Number(number)) => number.as_f64(),
+        Some(other) => return Err(body.wrong("sigma", other)),
+    };
+    let sigma = sigma.unwrap_or(2.0);
+    if sigma < 0.0 {
+        return Err(AggDslError::illegal("sigma must be a non-negative double"));
+    }
     read(body, Summary::ExtendedStats { sigma })
 }
 
 fn percentiles(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let percents = body.numbers("percents")?;
+    let percents = percents.unwrap_or_else(|| PERCENTS.to_vec());
+    if percents
+        .iter()
+        .any(|percent| !(0.0..=100.0).contains(percent))
+    {
+        return Err(AggDslError::illegal(
+            "percents must only contain non-null doubles from 0.0-100.0 inclusive",
+        ));
+    }
     let summary = Summary::Percentiles {
-        percents: percents.unwrap_or_else(|| PERCENTS.to_vec()),
+        percents,
         keyed: body.flag_or("keyed", true)?,
     };
     read(body, summary)
