@@ -148,3 +148,17 @@ class MetricsAndPipelinesTest(ClewTest):
         mean = {"value": {"field": "flag"}, "weight": {"field": "n"}}
         self.assertEqual(self.aggregate(a={"weighted_avg": mean})["a"].keys(), {"value"})
         self.assertEqual(self.aggregate(a={"weighted_avg": mean | {"format": "0.00"}})["a"]["value_as_string"], "0.87")
+
+    def test_pipelines_take_numbers_and_texts_as_they_are(self):
+        histogram = {"histogram": {"field": "n", "interval": 10}}
+        for kind, settings, reason in [
+            ("derivative", {"lag": "x"}, "Unknown key for a VALUE_STRING in [z]: [lag]."),
+            ("derivative", {"unit": 5}, "Unexpected token VALUE_NUMBER in [z]."),
+            ("serial_diff", {"lag": "2"}, "Unknown key for a VALUE_STRING in [z]: [lag]."),
+            ("bucket_selector", {"script": "true", "format": "0"}, "Unknown key for a VALUE_STRING in [z]: [format]."),
+            ("moving_avg", {"model": "nix"}, "no [moving_avg_model] registered for [nix]"),
+        ]:
+            z = {kind: {"buckets_path": "_count", **settings}}
+            self.assertEqual(self.refusal(h=histogram | {"aggs": {"z": z}}), reason)
+        words = {"terms": {"field": "kw"}, "aggs": {"z": {"moving_avg": {"buckets_path": "_count"}}}}
+        self.assertIn("moving_avg aggregation [z] must have a histogram", self.refusal(h=words))

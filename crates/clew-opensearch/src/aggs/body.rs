@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::AggDslError;
 use super::order::one_order;
+use super::own_words::own_words;
 use crate::dsl::{WrittenScript, check_zone, flag_in};
 use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
@@ -167,33 +168,10 @@ impl<'a> Body<'a> {
         AggDslError::content(reason).at(Spot::name_of(value))
     }
 
-    /// What the older readers, which go through the settings by hand, say each in words of its own: of a setting that there
-    /// is not, and of a value of another sort than one takes.
+    /// What the older readers say each in words of its own: of a setting that there is not, and of a value of another sort
+    /// than one takes.
     fn in_own_words(&self, key: &str, value: &Value) -> Option<String> {
-        let (name, found) = (self.name, token(value));
-        Some(match self.kind {
-            "sampler" => format!("Unsupported property \"{key}\" for aggregation \"{name}"),
-            "nested" | "reverse_nested" | "children" | "parent" | "derivative"
-            | "bucket_selector" => {
-                format!("Unexpected token {found} in [{name}].")
-            }
-            "filters" | "moving_avg" | "serial_diff" => {
-                format!("Unknown key for a {found} in [{name}]: [{key}].")
-            }
-            "global" => format!(
-                "Expected [FIELD_NAME] under a [START_OBJECT], but got a [{found}] in [{name}]"
-            ),
-            "matrix_stats" if matches!(key, "script" | "value_type") => format!(
-                "Unexpected token {found} [{key}] in [{name}]. Multi-field aggregations do not \
-                 support scripts."
-            ),
-            "matrix_stats" => format!("Unexpected token {found} [{key}] in [{name}]."),
-            "top_hits" => format!("Unknown key for a {found} in [{key}]."),
-            kind if kind.ends_with("_bucket") => {
-                format!("Unexpected token {found} [{key}] in [{name}]")
-            }
-            _ => return None,
-        })
+        own_words((self.kind, self.name), key, token(value))
     }
 
     /// Whether OpenSearch reads the aggregation by a table of its fields, and so tells of which one something is wrong.
@@ -359,6 +337,8 @@ impl<'a> Body<'a> {
     pub(super) fn number(&mut self, key: &str) -> Result<Option<f64>, AggDslError> {
         match self.take(key) {
             None => Ok(None),
+            // The older readers tell numbers from texts.
+            Some(text @ Value::String(_)) if !self.has_fields() => Err(self.wrong(key, text)),
             Some(value) => value
                 .as_f64()
                 .or_else(|| value.as_str().and_then(|text| text.parse().ok()))

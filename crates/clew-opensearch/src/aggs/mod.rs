@@ -7,6 +7,7 @@ mod bucket;
 mod interval;
 mod metric;
 mod order;
+mod own_words;
 mod parse;
 mod path;
 mod pipeline;

@@ -133,7 +133,11 @@ impl PipelineKind {
             PipelineKind::Sequence(Sequence::Derivative { .. }) => "derivative",
             PipelineKind::Sequence(Sequence::CumulativeSum) => "cumulative_sum",
             PipelineKind::Sequence(Sequence::SerialDiff { .. }) => "serial_diff",
-            PipelineKind::Sequence(Sequence::MovingFn { .. }) => "moving_fn",
+            PipelineKind::Sequence(Sequence::MovingFn {
+                of_none: OfNone::Number,
+                ..
+            }) => "moving_fn",
+            PipelineKind::Sequence(Sequence::MovingFn { .. }) => "moving_avg",
             PipelineKind::Script(_) => "bucket_script",
             PipelineKind::Selector(_) => "bucket_selector",
             PipelineKind::Sort { .. } => "bucket_sort",

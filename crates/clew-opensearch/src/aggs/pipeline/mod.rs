@@ -58,11 +58,18 @@ fn made(
         PipelineKind::Sequence(Sequence::CumulativeSum) => GapPolicy::Skip,
         _ => gap_policy(body)?,
     };
+    let format = match kind {
+        // They show no number.
+        PipelineKind::Selector(_) | PipelineKind::Sort { .. } => None,
+        PipelineKind::Summary(_) | PipelineKind::Sequence(_) | PipelineKind::Script(_) => {
+            body.only_text("format")?
+        }
+    };
     Ok(AggSpec::Pipeline(PipelineSpec {
         kind,
         paths,
         gaps,
-        format: body.only_text("format")?,
+        format,
     }))
 }
 

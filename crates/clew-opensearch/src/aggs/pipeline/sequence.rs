@@ -33,7 +33,8 @@ fn read(body: &mut Body<'_>, sequence: Sequence) -> Result<AggSpec, AggDslError>
 }
 
 fn derivative(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let unit_ms = body.text("unit")?.map(|text| unit_ms(&text)).transpose()?;
+    let unit_ms = body.only_text("unit")?;
+    let unit_ms = unit_ms.map(|text| self::unit_ms(&text)).transpose()?;
     read(body, Sequence::Derivative { unit_ms })
 }
 
@@ -63,7 +64,7 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 /// The older moving average: the same windows, under the names of its models.
 fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let window = positive(body, "window")?.unwrap_or(5);
-    let model = body.text("model")?;
+    let model = body.only_text("model")?;
     if body.flag("minimize")? {
         return Err(AggDslError::illegal(
             "[minimize] is not supported: the [settings] of a model are used as they are given",
@@ -82,7 +83,9 @@ fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
              params.period, params.multiplies)"
         }
         Some(other) => {
-            return Err(AggDslError::parsing(format!("Unknown model [{other}]")));
+            return Err(AggDslError::parsing(format!(
+                "no [moving_avg_model] registered for [{other}]"
+            )));
         }
     };
     let written = json!({"source": source, "params": settings.params()});
