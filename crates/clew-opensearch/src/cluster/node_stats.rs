@@ -13,7 +13,7 @@ use crate::http::error::ApiError;
 use crate::http::human::of_figures;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
-use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
+use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric, with_fields};
 use crate::ingest;
 use crate::search::search_pipeline;
 use crate::state::api::Api;
@@ -64,7 +64,7 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
         sums.add(&index, &groups);
         let mut one = Sums::default();
         one.add(&index, &groups);
-        let shown = pick(one.to_json(), wanted.as_deref());
+        let shown = with_fields(pick(one.to_json(), wanted.as_deref()), &call.params);
         each.insert(index.name().to_string(), shown);
         if level == Some("shards") {
             let of_shards = shard_stats(&call.api, &index, wanted.as_deref());
@@ -73,7 +73,7 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
             shards.insert(index.name().to_string(), numbered.collect());
         }
     }
-    let mut section = pick(sums.to_json(), wanted.as_deref());
+    let mut section = with_fields(pick(sums.to_json(), wanted.as_deref()), &call.params);
     match level {
         Some("indices") => section["indices"] = Value::Object(each),
         Some("shards") => section["shards"] = Value::Object(shards),

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::human::of_figures;
+use crate::http::params::Params;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
 use crate::state::api::{Api, stable_id};
@@ -72,12 +73,12 @@ fn searches(activity: &SearchActivity) -> Value {
         "query_total": activity.queries.total,
         "query_time_in_millis": activity.queries.millis(),
         "query_current": 0,
-        "fetch_total": activity.fetches.total,
-        "fetch_time_in_millis": activity.fetches.millis(),
-        "fetch_current": 0,
         // Typed clients of OpenSearch read all of these; here they are counted as queries.
         "concurrent_query_total": 0, "concurrent_query_time_in_millis": 0,
         "concurrent_query_current": 0, "concurrent_avg_slice_count": 0.0,
+        "fetch_total": activity.fetches.total,
+        "fetch_time_in_millis": activity.fetches.millis(),
+        "fetch_current": 0,
         "scroll_total": 0, "scroll_time_in_millis": 0, "scroll_current": 0,
         "point_in_time_total": 0, "point_in_time_time_in_millis": 0, "point_in_time_current": 0,
         "search_idle_reactivate_count_total": 0,
@@ -238,7 +239,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         each.insert(index.name().to_string(), shown);
     }
     let shards = ShardOutcomes::of_serving(&indices).shown();
-    let all = pick(all.to_json(), wanted.as_deref());
+    let all = with_fields(pick(all.to_json(), wanted.as_deref()), &call.params);
     let mut body = json!({
         "_shards": shards,
         "_all": {"primaries": all, "total": all},
@@ -247,6 +248,22 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         body["indices"] = Value::Object(each);
     }
     of_figures(body, &call.params)
+}
+
+/// Adds what is kept in memory of single fields to the sections that tell it where it is asked for, which is nothing.
+pub(crate) fn with_fields(mut sections: Value, params: &Params) -> Value {
+    for (name, asked) in [
+        ("fielddata", "fielddata_fields"),
+        ("completion", "completion_fields"),
+    ] {
+        let section = sections.get_mut(name).and_then(Value::as_object_mut);
+        if let Some(section) = section
+            && (params.has("fields") || params.has(asked))
+        {
+            section.insert("fields".to_string(), json!({}));
+        }
+    }
+    sections
 }
 
 /// Refuses sections that there are not.
@@ -296,7 +313,7 @@ pub(crate) fn sections_of(metric: Option<&str>) -> Option<Vec<&str>> {
 }
 
 fn index_stats(index: &Arc<Index>, sums: &Sums, wanted: Option<&[&str]>, call: &Call) -> Value {
-    let shown = pick(sums.to_json(), wanted);
+    let shown = with_fields(pick(sums.to_json(), wanted), &call.params);
     let mut body = json!({"uuid": index.uuid(), "primaries": shown, "total": shown});
     if call.params.get("level") == Some("shards") {
         let shards = shard_stats(&call.api, index, wanted).into_iter();

@@ -292,6 +292,13 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
     for name in ["timeout", "master_timeout", "cluster_manager_timeout"] {
         params.time(name)?;
     }
+    if params.has("master_timeout") && params.has("cluster_manager_timeout") {
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "Please only use one of the request parameters [master_timeout, \
+             cluster_manager_timeout].",
+        ));
+    }
     match params.get("wait_for_active_shards") {
         Some(count) if count != "all" && count.parse::<u32>().is_err() => {
             Err(ApiError::no_copies(count))

@@ -555,6 +555,18 @@ fn started_row(
         options.node_name.clone(),
     ];
     row.extend(FIGURES.iter().map(|figure| (figure.cell)(stats, unit)));
+    // Numbers begin at 0 and have no gaps; there is no other copy that could lag behind.
+    let operations = index.operations().into_iter().nth(number as usize);
+    let last = operations.map_or(String::new(), |count| (i128::from(count) - 1).to_string());
+    for (cell, figure) in row.iter_mut().skip(PLACE.len()).zip(FIGURES) {
+        match figure.column.name {
+            "seq_no.max" | "seq_no.local_checkpoint" | "seq_no.global_checkpoint" => {
+                cell.clone_from(&last);
+            }
+            "path.data" | "path.state" => *cell = options.data.display().to_string(),
+            _ => {}
+        }
+    }
     row
 }
 

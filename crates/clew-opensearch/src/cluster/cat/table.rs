@@ -190,14 +190,11 @@ impl Table<'_> {
         let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
         for name in names {
             for (at, column) in self.columns.iter().enumerate() {
-                let shown = match column.is(name) {
-                    true => name,
-                    false if name.contains('*') && glob(name, column.name) => column.name,
-                    false => continue,
-                };
                 // By each of its names once, as in OpenSearch.
-                if seen.insert((at, shown)) {
-                    chosen.push((at, shown.to_string()));
+                for shown in column.named_by(name) {
+                    if seen.insert((at, shown.clone())) {
+                        chosen.push((at, shown));
+                    }
                 }
             }
         }
@@ -305,6 +302,18 @@ impl Column {
         let of_primaries = || self.of_copies && name.strip_prefix("pri.") == Some(self.name);
         self.name == name || self.aliases.contains(&name) || of_primaries()
     }
+
+    /// The names under which it is asked for by one that may be a pattern: its own, and that of the primaries.
+    fn named_by(&self, asked: &str) -> Vec<String> {
+        let fits = |name: &str| asked.contains('*') && glob(asked, name);
+        let own = match self.is(asked) {
+            true => Some(asked.to_string()),
+            false => fits(self.name).then(|| self.name.to_string()),
+        };
+        let of_primaries = self.of_copies.then(|| format!("pri.{}", self.name));
+        let of_primaries = of_primaries.filter(|name| fits(name));
+        own.into_iter().chain(of_primaries).collect()
+    }
 }
 
 /// The same, of text.
@@ -394,5 +403,14 @@ mod tests {
         };
         assert!(column.is("pri.merges.total") && column.is("mt"));
         assert!(!COLUMNS[1].is("pri.docs.count"));
+        for (asked, want) in [
+            ("*", "merges.total pri.merges.total"),
+            ("pri.*", "pri.merges.total"),
+            ("merges.*", "merges.total"),
+            ("mt", "mt"),
+            ("pri.merges.total", "pri.merges.total"),
+        ] {
+            assert_eq!(column.named_by(asked).join(" "), want, "{asked}");
+        }
     }
 }

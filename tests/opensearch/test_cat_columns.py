@@ -1,0 +1,38 @@
+"""Columns of `_cat` and sections of `_stats` that are there only where they are asked for."""
+
+from .base import ClewTest
+
+
+class CatColumnsTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(index="a", body={"settings": {"number_of_shards": 1, "number_of_replicas": 0}})
+        self.index_all("a", {"1": {"n": 1}, "2": {"n": 2}, "3": {"n": 3}})
+
+    def test_patterns_find_the_columns_of_primaries(self):
+        everything = self.client.cat.indices(format="json", h="*")[0]
+        self.assertEqual(everything["docs.count"], "3")
+        self.assertIn("pri.merges.total", everything)
+        names = list(everything)
+        self.assertEqual(names[names.index("flush.total") + 1], "pri.flush.total")
+        self.assertEqual(set(self.client.cat.indices(format="json", h="pri.get.t*")[0]), {"pri.get.time", "pri.get.total"})
+
+    def test_shards_tell_their_last_operation_and_where_they_are(self):
+        shard = self.client.cat.shards(format="json", h="seq_no.max,sql,seq_no.global_checkpoint,path.data")[0]
+        self.assertEqual([shard["seq_no.max"], shard["sql"], shard["seq_no.global_checkpoint"]], ["2", "2", "2"])
+        self.assertTrue(shard["path.data"])
+
+    def test_stats_of_single_fields_are_there_where_they_are_asked_for(self):
+        for params, sections in [
+            ({}, set()), ({"fields": "*"}, {"fielddata", "completion"}),
+            ({"fielddata_fields": "x"}, {"fielddata"}), ({"completion_fields": "x"}, {"completion"}),
+        ]:
+            stats = self.raw("GET", "/a/_stats", params=params)
+            node = next(iter(self.raw("GET", "/_nodes/stats/indices", params=params)["nodes"].values()))
+            for told in (stats["_all"]["total"], stats["indices"]["a"]["primaries"], node["indices"]):
+                self.assertEqual({name for name in ("fielddata", "completion") if "fields" in told[name]}, sections)
+
+    def test_a_request_has_one_of_the_two_names_of_a_time(self):
+        both = {"master_timeout": "1s", "cluster_manager_timeout": "1s"}
+        with self.refused(400, "parse_exception", "Please only use one of the request parameters [master_timeout, cluster_manager_timeout]."):
+            self.raw("GET", "/_cluster/health", params=both)
