@@ -162,3 +162,16 @@ class MetricsAndPipelinesTest(ClewTest):
             self.assertEqual(self.refusal(h=histogram | {"aggs": {"z": z}}), reason)
         words = {"terms": {"field": "kw"}, "aggs": {"z": {"moving_avg": {"buckets_path": "_count"}}}}
         self.assertIn("moving_avg aggregation [z] must have a histogram", self.refusal(h=words))
+
+    def test_what_shows_when_results_are_put_together_is_no_failure_of_a_shard(self):
+        sums = {"cumulative_sum": {"buckets_path": "s"}}
+        histogram = {"histogram": {"field": "n", "interval": 10}, "aggs": {"s": {"stats": {"field": "n"}}, "z": sums}}
+        scripts = {"map_script": "state.n = 1", "combine_script": "return state", "reduce_script": "double s = 0; for (a in states) { s += a } return s"}
+        for aggregation, kind in [(histogram, "aggregation_execution_exception"), ({"scripted_metric": scripts}, "script_exception")]:
+            with self.refused(400, "search_phase_execution_exception") as caught:
+                self.aggregate(a=aggregation)
+            error = caught.exception.info["error"]
+            self.assertEqual((error["phase"], error["failed_shards"], error["reason"]), ("fetch", [], ""))
+            self.assertEqual(error["caused_by"]["type"], kind)
+        with self.refused(400, "search_phase_execution_exception", "all shards failed"):
+            self.aggregate(a={"avg": {"field": "kw"}})

@@ -381,6 +381,7 @@ fn query_kind(error: &QueryError) -> ErrorKind {
             AggErrorKind::TooLarge => ErrorKind::Overloaded,
             AggErrorKind::Corrupt => ErrorKind::Corrupt,
         },
+        QueryError::Reducing(within) => query_kind(within),
         _ => ErrorKind::Invalid,
     }
 }

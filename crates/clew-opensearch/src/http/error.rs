@@ -1,21 +1,15 @@
 //! Errors in the shape that OpenSearch's clients read: a type name, a reason, root causes, a status.
 //! Which engine error becomes which of them is said in `error_table`.
 
+mod phase;
+
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::http::json_fault::behind_token;
 use crate::http::json_writer::JsonWriter;
 use crate::http::place::{Places, Spot};
 
-/// Errors that are Java's own: where all shards failed with one, it is told once more as the cause of that.
-const JAVAS_OWN: [&str; 5] = [
-    "class_cast_exception",
-    "illegal_argument_exception",
-    "illegal_state_exception",
-    "null_pointer_exception",
-    "number_format_exception",
-];
 /// Errors that Java's own readers make without a word, and that are told so.
 const WITHOUT_REASON: [&str; 2] = ["e_o_f_exception", "no_viable_alt_exception"];
 /// Errors of readers of bodies, which are the root of what is told around them.
@@ -358,38 +352,6 @@ impl ApiError {
             Shape::Structured { cause, .. } => cause.reason.clone(),
             Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
         }
-    }
-
-    /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
-    /// that it finds only when the shards have the request.
-    pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {
-        let Shape::Structured { cause: inner, .. } = &*self.shape else {
-            return self;
-        };
-        if inner.kind == "action_request_validation_exception" {
-            // What a request's validation finds is told before a shard has it.
-            return self;
-        }
-        if inner.kind == TOO_MANY_BUCKETS {
-            // OpenSearch counts buckets when it puts together what the shards have found.
-            let cause = Cause::new("search_phase_execution_exception", "")
-                .with("phase", "fetch")
-                .with("grouped", true)
-                .with("failed_shards", json!([]))
-                .caused_by(inner.clone());
-            let root = Some(inner.clone());
-            return Self::shaped(self.status, Shape::Structured { cause, root });
-        }
-        let failed = json!([{"shard": 0, "index": index, "node": node, "reason": inner.value()}]);
-        let mut cause = Cause::new("search_phase_execution_exception", "all shards failed")
-            .with("phase", "query")
-            .with("grouped", true)
-            .with("failed_shards", failed);
-        if JAVAS_OWN.contains(&inner.kind) {
-            cause = cause.caused_by(inner.clone().caused_by(inner.clone()));
-        }
-        let root = Some(inner.clone());
-        Self::shaped(self.status, Shape::Structured { cause, root })
     }
 
     /// The status of the answer.

@@ -264,6 +264,7 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
     let named = |kind| Cause::new(kind, reason);
     match error {
         QueryError::Stopped => ApiError::new(status(kind), named("task_cancelled_exception")),
+        QueryError::Reducing(within) => query_error(within, reason, kind).of_reducing(),
         QueryError::Aggregation(AggError::Memory(exceeded)) => ApiError::from(*exceeded),
         QueryError::Aggregation(AggError::TooManyBuckets { max, .. }) => {
             let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
@@ -312,6 +313,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
         QueryError::Date(_) => "parse_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
         QueryError::State { .. } => "illegal_state_exception",
+        QueryError::Reducing(within) => query_error_type(within),
         QueryError::Aggregation(AggError::Validation { .. }) => {
             "action_request_validation_exception"
         }

@@ -1,5 +1,6 @@
 //! Why a query could not be compiled or run.
 
+use super::aggregation::AggErrorKind;
 use super::script::ScriptError;
 
 /// Why a query was refused or failed.
@@ -61,6 +62,9 @@ pub enum QueryError {
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
     Aggregation(super::aggregation::AggError),
+    /// What the shards found cannot be put together as the request wants it.
+    #[error(transparent)]
+    Reducing(Box<QueryError>),
     /// The segments could not be read, or a query met what it could not go on with.
     #[error("{}", reason_of(.0))]
     Index(#[from] tantivy::TantivyError),
@@ -81,6 +85,20 @@ impl QueryError {
     pub fn unmapped(reason: impl Into<String>) -> Self {
         QueryError::Unmapped {
             reason: reason.into(),
+        }
+    }
+
+    /// The error as it is told of putting together what the shards found: what is wrong with the request alone shows there.
+    #[must_use]
+    pub fn of_reducing(self) -> Self {
+        let is_of_request = match &self {
+            QueryError::Aggregation(error) => error.kind() == AggErrorKind::Invalid,
+            QueryError::Script(_) => true,
+            _ => false,
+        };
+        match is_of_request {
+            true => QueryError::Reducing(Box::new(self)),
+            false => self,
         }
     }
 

@@ -25,7 +25,8 @@ impl Inner {
     ) -> Result<(Vec<NamedResult>, Vec<Hit>), EngineError> {
         let watch = self.stopwatch(request);
         let book = |bytes| memory.lock().grow(bytes);
-        let all = partial.into_results(&book).map_err(QueryError::from)?;
+        let all = partial.into_results(&book);
+        let all = all.map_err(|error| QueryError::from(error).of_reducing())?;
         let read = |merged: MergedHit| -> Result<Hit, EngineError> {
             unless_stopped()?;
             let target = &targets[merged.shard];

@@ -34,6 +34,11 @@ fn errors_have_the_shape_that_clients_read() {
 
 #[test]
 fn a_search_failure_names_its_root_cause_and_the_failed_shard() {
+    let reduced = ApiError::illegal_argument("x").of_reducing();
+    let reduced = reduced.all_shards_failed("i", "n");
+    let body: Value = serde_json::from_slice(&reduced.body()).unwrap();
+    assert_eq!(body["error"]["phase"], "fetch");
+    assert_eq!(body["error"]["caused_by"]["reason"], "x");
     let error = ApiError::illegal_argument("too large").all_shards_failed("i", "n");
     let body: Value = serde_json::from_slice(&error.body()).unwrap();
     assert_eq!(body["error"]["type"], "search_phase_execution_exception");
