@@ -175,3 +175,14 @@ class MetricsAndPipelinesTest(ClewTest):
             self.assertEqual(error["caused_by"]["type"], kind)
         with self.refused(400, "search_phase_execution_exception", "all shards failed"):
             self.aggregate(a={"avg": {"field": "kw"}})
+
+    def test_documents_of_aggregations_say_where_their_score_is_from(self):
+        tops = {"a": {"top_hits": {"explain": True, "sort": [{"n": "desc"}]}}, "b": {"top_hits": {}}}
+        found = self.client.search(index="m", body={"query": {"match": {"kw": "red"}}, "aggs": tops})
+        hits = found["aggregations"]["a"]["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["2", "1"])
+        for hit in hits:
+            self.assertGreater(hit["_explanation"]["value"], 0)
+            self.assertTrue(hit["_node"])
+        for others in (found["aggregations"]["b"]["hits"]["hits"], found["hits"]["hits"]):
+            self.assertNotIn("_explanation", others[0])

@@ -143,6 +143,8 @@ pub struct SearchControl {
     pub rescore: Vec<Rescore>,
     /// Whether hits say where their score comes from.
     pub explain: bool,
+    /// Whether the documents of aggregations say it, too.
+    pub explain_top_hits: bool,
     /// Whether hits say what the named queries that they match score.
     pub named_scores: bool,
     /// Shards on which a range that every match must be in has no document are left out when there

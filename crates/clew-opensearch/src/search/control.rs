@@ -106,6 +106,7 @@ impl Control {
             collapse: None,
             rescore: self.rescore.clone(),
             explain: self.explain,
+            explain_top_hits: false,
             named_scores: self.named_scores,
             hybrid: None,
             skip_above: Some(self.pre_filter.unwrap_or(PRE_FILTER_DEFAULT)),

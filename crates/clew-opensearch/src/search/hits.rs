@@ -114,7 +114,8 @@ impl<'a> HitWriter<'a> {
             }
             json.end_array();
         }
-        if let Some(explanation) = &hit.explanation {
+        // Of several aggregations only some may have asked for it.
+        if let Some(explanation) = hit.explanation.as_ref().filter(|_| spec.explain) {
             json.key("_explanation").value(&explained(explanation));
         }
         let around = (self.outer, self.now_ms, self.fetching);

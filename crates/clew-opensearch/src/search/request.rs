@@ -478,6 +478,7 @@ impl Spec {
             groups: self.groups.clone(),
             control: SearchControl {
                 collapse: collapse.map(|collapse| collapse.request(&self.output.inner)),
+                explain_top_hits: self.output.top_hits.explains(),
                 ..self.control.engine()
             },
             ..SearchRequest::new(pinned, query)

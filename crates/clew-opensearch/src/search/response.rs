@@ -163,10 +163,9 @@ impl Answer {
             return Ok(());
         }
         json.key("aggregations");
-        let (shown, response) = (&self.spec.top_hits, &self.response);
-        let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
-            shown.render(path, result, response, notes)
-        };
+        let (shown, answer) = (&self.spec.top_hits, (&self.response, self.node.as_str()));
+        let top_hits =
+            |path: &AggPath<'_>, result: &TopHitsResult| shown.render(path, result, answer, notes);
         let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
         let shown = render_aggs(&self.response.aggs, how)?;
         if !json.value_while(&shown, &|| unless_cancelled().is_ok()) {

@@ -62,12 +62,17 @@ impl ShownTopHits {
         self.0.values().any(|output| output.highlight.is_some())
     }
 
-    /// The `hits` of the result at a path of an answer, which has the documents of all results. What they cost is noted where somebody asks.
+    /// Whether documents of some of them say where their score comes from.
+    pub(super) fn explains(&self) -> bool {
+        self.0.values().any(|output| output.explain)
+    }
+
+    /// The `hits` of the result at a path of a node's answer, which has the documents of all results. What they cost is noted where somebody asks.
     pub(super) fn render(
         &self,
         path: &AggPath<'_>,
         result: &TopHitsResult,
-        response: &SearchResponse,
+        (response, node): (&SearchResponse, &str),
         notes: Option<&FetchNotes>,
     ) -> Result<Value, ApiError> {
         let purpose = notes.map(|_| format!("fetch_top_hits_aggregation[{}]", path.name()));
@@ -91,7 +96,7 @@ impl ShownTopHits {
         json.key("max_score");
         write_score(&mut json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(output, output, "", response.now_ms).noting(fetching);
+        let writer = HitWriter::new(output, output, node, response.now_ms).noting(fetching);
         for hit in hits {
             writer.write(&mut json, hit)?;
         }

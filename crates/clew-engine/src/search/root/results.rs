@@ -33,7 +33,7 @@ impl Inner {
             let lookup = Lookup {
                 source: true,
                 vectors: true,
-                explained: None,
+                explained: request.control.explain_top_hits.then_some(request),
                 now_ms,
                 memory,
                 watch: watch.as_ref(),
