@@ -157,9 +157,15 @@ class MetricsAndPipelinesTest(ClewTest):
             ("serial_diff", {"lag": "2"}, "Unknown key for a VALUE_STRING in [z]: [lag]."),
             ("bucket_selector", {"script": "true", "format": "0"}, "Unknown key for a VALUE_STRING in [z]: [format]."),
             ("moving_avg", {"model": "nix"}, "no [moving_avg_model] registered for [nix]"),
+            ("bucket_script", {"script": 5}, "[bucket_script] script doesn't support values of type: VALUE_NUMBER"),
         ]:
             z = {kind: {"buckets_path": "_count", **settings}}
-            self.assertEqual(self.refusal(h=histogram | {"aggs": {"z": z}}), reason)
+            self.assertIn(reason, self.refusal(h=histogram | {"aggs": {"z": z}}))
+        for sort, reason in [
+            ("_key", "[bucket_sort] sort doesn't support values of type: VALUE_STRING"),
+            ([{"_key": {"foo": "desc"}}], "[field_sort] unknown field [foo]"),
+        ]:
+            self.assertIn(reason, self.refusal(h=histogram | {"aggs": {"z": {"bucket_sort": {"sort": sort}}}}))
         words = {"terms": {"field": "kw"}, "aggs": {"z": {"moving_avg": {"buckets_path": "_count"}}}}
         self.assertIn("moving_avg aggregation [z] must have a histogram", self.refusal(h=words))
 

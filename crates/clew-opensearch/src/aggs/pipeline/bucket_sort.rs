@@ -7,6 +7,7 @@ use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::pipeline::{made, positive};
 use crate::aggs::table::{NOT_LISTED, Row};
+use crate::http::place::Spot;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[Row::new("bucket_sort", NOT_LISTED, read)];
@@ -17,7 +18,8 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let list = match body.take("sort") {
         None => Vec::new(),
         Some(Value::Array(list)) => list.iter().collect(),
-        Some(one) => vec![one],
+        Some(one @ Value::Object(_)) => vec![one],
+        Some(other) => return Err(body.wrong("sort", other)),
     };
     for one in list {
         match one {
@@ -27,7 +29,9 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
             }
             Value::Object(object) => {
                 for (path, settings) in object {
-                    by.push((path.clone(), direction(path, settings)?));
+                    let direction = direction(path, settings);
+                    let direction = direction.map_err(|error| body.in_field("sort", error))?;
+                    by.push((path.clone(), direction));
                 }
             }
             other => return Err(body.wrong("sort", other)),
@@ -43,7 +47,24 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     made(body, kind, Vec::new())
 }
 
+/// What the order of a field may say; only its direction means something to buckets.
+const SETTINGS: [&str; 8] = [
+    "order",
+    "missing",
+    "mode",
+    "nested",
+    "nested_path",
+    "nested_filter",
+    "unmapped_type",
+    "numeric_type",
+];
+
 fn direction(path: &str, settings: &Value) -> Result<Direction, AggDslError> {
+    let mut names = settings.as_object().into_iter().flatten();
+    if let Some((name, value)) = names.find(|(name, _)| !SETTINGS.contains(&name.as_str())) {
+        let reason = format!("[field_sort] unknown field [{name}]");
+        return Err(AggDslError::content(reason).at(Spot::name_of(value)));
+    }
     let text = settings
         .as_str()
         .or_else(|| settings.get("order")?.as_str());

@@ -32,10 +32,12 @@ fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslEr
         Some(list @ Value::Array(_)) if body.kind == "moving_fn" => {
             return Err(body.wrong("buckets_path", list));
         }
-        // Of several the first one counts.
+        // Of several the first one counts, but for sums.
         Some(Value::Array(list)) => match &list[..] {
-            [first, ..] => vec![("_value".to_string(), path(body, first)?)],
-            [] => {
+            [first, rest @ ..] if rest.is_empty() || body.kind != "cumulative_sum" => {
+                vec![("_value".to_string(), path(body, first)?)]
+            }
+            _ => {
                 return Err(AggDslError::illegal(format!(
                     "buckets_path must contain a single entry for aggregation [{}]",
                     body.name
@@ -145,7 +147,8 @@ fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError
 /// The script of a pipeline of a kind, as it is written.
 fn script(body: &mut Body<'_>, kind: &'static str) -> Result<WrittenScript, AggDslError> {
     match body.take("script") {
-        Some(script) => WrittenScript::of(kind, script),
+        Some(script @ (Value::Object(_) | Value::String(_))) => WrittenScript::of(kind, script),
+        Some(other) => Err(body.wrong("script", other)),
         None => {
             missing(body, "script");
             // It stands in until that is told.
