@@ -58,7 +58,7 @@ class MetricsAndPipelinesTest(ClewTest):
 
     def test_paths_of_pipelines_are_held_against_what_there_is(self):
         words = {"terms": {"field": "kw"}, "aggs": {"m": {"max": {"field": "n"}}}}
-        inner = {"k": words, "m": {"max": {"field": "n"}}, "s": {"stats": {"field": "n"}}, "c": {"geo_centroid": {"field": "place"}}}
+        inner = {"k": words, "m": {"max": {"field": "n"}}, "s": {"stats": {"field": "n"}}, "c": {"geo_centroid": {"field": "place"}}, "e": {"extended_stats": {"field": "n"}}}
 
         def path(path):
             script = {"bucket_script": {"buckets_path": {"v": path}, "script": "params.v"}}
@@ -66,7 +66,7 @@ class MetricsAndPipelinesTest(ClewTest):
             return [bucket.get("z", {}).get("value") for bucket in found["h"]["buckets"]]
 
         for asked, want in [
-            (" m > ", [2.0, 12.0]), ("s.max", [2.0, 12.0]), ("k['red']>m", [2.0, None]), ("k['red']>_count", [2.0, None]),
+            (" m > ", [2.0, 12.0]), ("s.max", [2.0, 12.0]), ("e.std_upper", [2.5, 12.0]), ("e.std_lower", [0.5, 12.0]), ("k['red']>m", [2.0, None]), ("k['red']>_count", [2.0, None]),
             ("k._bucket_count", [1.0, 1.0]), ("k[red]>m", [None, None]), ("_count", [2.0, 1.0]),
         ]:
             self.assertEqual(path(asked), want, asked)

@@ -357,12 +357,19 @@ impl Stats {
 impl ExtendedStats {
     fn number(&self, property: &str) -> Option<Option<f64>> {
         let root = |variance: Option<f64>| variance.map(f64::sqrt);
+        let bound = |variance: Option<f64>, sign: f64| {
+            Some(self.stats.avg? + sign * self.sigma * root(variance)?)
+        };
         Some(match property {
             "sum_of_squares" => self.sum_of_squares,
             "variance" | "variance_population" => self.variance,
             "variance_sampling" => self.variance_sampling,
             "std_deviation" | "std_deviation_population" => root(self.variance),
             "std_deviation_sampling" => root(self.variance_sampling),
+            "std_upper" | "std_upper_population" => bound(self.variance, 1.0),
+            "std_lower" | "std_lower_population" => bound(self.variance, -1.0),
+            "std_upper_sampling" => bound(self.variance_sampling, 1.0),
+            "std_lower_sampling" => bound(self.variance_sampling, -1.0),
             property => return self.stats.number(property),
         })
     }
