@@ -36,3 +36,13 @@ class CatColumnsTest(ClewTest):
         both = {"master_timeout": "1s", "cluster_manager_timeout": "1s"}
         with self.refused(400, "parse_exception", "Please only use one of the request parameters [master_timeout, cluster_manager_timeout]."):
             self.raw("GET", "/_cluster/health", params=both)
+
+    def test_tables_that_no_manager_is_asked_for_take_no_time_to_wait_for_one(self):
+        for table in ("count", "health", "recovery", "tasks", "fielddata", "segment_replication", "pit_segments/_all"):
+            for name in ("local", "master_timeout", "cluster_manager_timeout", "full_id"):
+                with self.refused(400, "illegal_argument_exception", f"request [/_cat/{table}] contains unrecognized parameter: [{name}]"):
+                    self.raw("GET", f"/_cat/{table}", params={name: "true" if name in ("local", "full_id") else "1s"})
+        self.raw("GET", "/_cat/aliases", params={"local": "true"})
+        self.raw("GET", "/_cat/nodes", params={"full_id": "true", "local": "true", "master_timeout": "1s"})
+        with self.refused(400):
+            self.raw("GET", "/_cat/indices", params={"full_id": "true"})

@@ -3,22 +3,19 @@
 use super::endpoint::{Group, endpoint};
 use crate::cluster::cat;
 
-pub(super) const GROUPS: &[Group] = &[TABLES, PAGES];
+pub(super) const GROUPS: &[Group] = &[TABLES, ABOUT_NODES, OF_ALIASES, BESIDE_MANAGER, PAGES];
 
+/// Of what the cluster's manager knows.
 const TABLES: Group = Group {
     class: "cat",
-    params: CAT,
+    params: &MANAGED,
     endpoints: &[
-        endpoint!("GET", ["/_cat"], cat::list),
         endpoint!(
             "GET",
             ["/_cat/indices", "/_cat/indices/{index}"],
             cat::indices
         ),
         endpoint!("GET", ["/_cat/shards", "/_cat/shards/{index}"], cat::shards),
-        endpoint!("GET", ["/_cat/count", "/_cat/count/{index}"], cat::count),
-        endpoint!("GET", ["/_cat/health"], cat::health),
-        endpoint!("GET", ["/_cat/nodes"], cat::nodes),
         endpoint!("GET", ["/_cat/nodeattrs"], cat::attributes),
         endpoint!("GET", ["/_cat/plugins"], cat::plugins),
         endpoint!(
@@ -26,14 +23,11 @@ const TABLES: Group = Group {
             ["/_cat/allocation", "/_cat/allocation/{node}"],
             cat::allocation
         ),
-        endpoint!("GET", ["/_cat/tasks"], cat::tasks),
         endpoint!(
             "GET",
             ["/_cat/segments", "/_cat/segments/{index}"],
             cat::segments
         ),
-        endpoint!("GET", ["/_cat/pit_segments"], cat::pit_segments).takes("DeletePit"),
-        endpoint!("GET", ["/_cat/pit_segments/_all"], cat::all_pit_segments),
         endpoint!(
             "GET",
             ["/_cat/cluster_manager", "/_cat/master"],
@@ -42,23 +36,56 @@ const TABLES: Group = Group {
         endpoint!("GET", ["/_cat/pending_tasks"], cat::pending_tasks),
         endpoint!(
             "GET",
-            ["/_cat/fielddata", "/_cat/fielddata/{fields}"],
-            cat::field_data
-        ),
-        endpoint!(
-            "GET",
             ["/_cat/thread_pool", "/_cat/thread_pool/{pool}"],
             cat::thread_pool
         ),
         endpoint!(
             "GET",
-            ["/_cat/aliases", "/_cat/aliases/{alias}"],
-            cat::aliases
-        ),
-        endpoint!(
-            "GET",
             ["/_cat/templates", "/_cat/templates/{name}"],
             cat::templates
+        ),
+        endpoint!("GET", ["/_cat/repositories"], cat::repositories),
+        endpoint!(
+            "GET",
+            ["/_cat/snapshots", "/_cat/snapshots/{repository}"],
+            cat::snapshots
+        ),
+    ],
+};
+
+/// Of nodes, whose ids are cut off unless they are asked for.
+const ABOUT_NODES: Group = Group {
+    class: "cat",
+    params: &WITH_IDS,
+    endpoints: &[endpoint!("GET", ["/_cat/nodes"], cat::nodes)],
+};
+
+/// Of aliases.
+const OF_ALIASES: Group = Group {
+    class: "cat",
+    params: &LOCAL,
+    endpoints: &[endpoint!(
+        "GET",
+        ["/_cat/aliases", "/_cat/aliases/{alias}"],
+        cat::aliases
+    )],
+};
+
+/// Of what every node is asked for: there is no manager to wait for.
+const BESIDE_MANAGER: Group = Group {
+    class: "cat",
+    params: &CAT,
+    endpoints: &[
+        endpoint!("GET", ["/_cat"], cat::list),
+        endpoint!("GET", ["/_cat/count", "/_cat/count/{index}"], cat::count),
+        endpoint!("GET", ["/_cat/health"], cat::health),
+        endpoint!("GET", ["/_cat/tasks"], cat::tasks),
+        endpoint!("GET", ["/_cat/pit_segments"], cat::pit_segments).takes("DeletePit"),
+        endpoint!("GET", ["/_cat/pit_segments/_all"], cat::all_pit_segments),
+        endpoint!(
+            "GET",
+            ["/_cat/fielddata", "/_cat/fielddata/{fields}"],
+            cat::field_data
         ),
         endpoint!(
             "GET",
@@ -72,12 +99,6 @@ const TABLES: Group = Group {
                 "/_cat/segment_replication/{index}"
             ],
             cat::segment_replication
-        ),
-        endpoint!("GET", ["/_cat/repositories"], cat::repositories),
-        endpoint!(
-            "GET",
-            ["/_cat/snapshots", "/_cat/snapshots/{repository}"],
-            cat::snapshots
         ),
     ],
 };
@@ -124,21 +145,18 @@ const LIST: &[&str] = &[
     "sort",
 ];
 
-const CAT: &[&str] = &[
+/// What every table takes.
+const CAT: [&str; 24] = [
     "v",
     "h",
     "s",
     "help",
     "bytes",
     "time",
-    "local",
-    "master_timeout",
-    "cluster_manager_timeout",
     "pri",
     "health",
     "expand_wildcards",
     "include_unloaded_segments",
-    "full_id",
     "fields",
     "size",
     "ignore_unavailable",
@@ -154,3 +172,22 @@ const CAT: &[&str] = &[
     "parent_task_id",
     "after_glsn",
 ];
+
+const LOCAL: [&str; 25] = joined(CAT, ["local"]);
+const MANAGED: [&str; 27] = joined(LOCAL, ["master_timeout", "cluster_manager_timeout"]);
+const WITH_IDS: [&str; 28] = joined(MANAGED, ["full_id"]);
+
+/// Two lists as one, whose length is that of both.
+const fn joined<const A: usize, const B: usize, const C: usize>(
+    first: [&'static str; A],
+    second: [&'static str; B],
+) -> [&'static str; C] {
+    assert!(A + B == C, "the length is that of both lists");
+    let mut all = [""; C];
+    let mut at = 0;
+    while at < C {
+        all[at] = if at < A { first[at] } else { second[at - A] };
+        at += 1;
+    }
+    all
+}
