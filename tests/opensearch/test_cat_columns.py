@@ -37,6 +37,16 @@ class CatColumnsTest(ClewTest):
         with self.refused(400, "parse_exception", "Please only use one of the request parameters [master_timeout, cluster_manager_timeout]."):
             self.raw("GET", "/_cluster/health", params=both)
 
+    def test_values_that_mean_nothing_here_are_looked_at(self):
+        for path, params, kind, reason in [
+            ("/_cluster/health", {"wait_for_nodes": ">=x"}, "number_format_exception", 'For input string: "x"'),
+            ("/_cluster/health", {"wait_for_no_relocating_shards": "x"}, "illegal_argument_exception", "Failed to parse value [x] as only [true] or [false] are allowed."),
+            ("/_cluster/health", {"ensure_node_weighed_in": "true"}, "action_request_validation_exception", "not a local request to ensure local node commissioned or weighed in"),
+            ("/_segments", {"verbose": "x"}, "illegal_argument_exception", "Failed to parse value [x] as only [true] or [false] are allowed."),
+        ]:
+            with self.refused(400, kind, reason):
+                self.raw("GET", path, params=params)
+
     def test_tables_that_no_manager_is_asked_for_take_no_time_to_wait_for_one(self):
         for table in ("count", "health", "recovery", "tasks", "fielddata", "segment_replication", "pit_segments/_all"):
             for name in ("local", "master_timeout", "cluster_manager_timeout", "full_id"):

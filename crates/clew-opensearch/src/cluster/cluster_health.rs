@@ -175,6 +175,14 @@ impl Wanted {
                 ActiveShards::AtLeast(text.parse().map_err(|_| ApiError::no_copies(text))?)
             }
         };
+        call.params.flag("wait_for_no_relocating_shards", false)?;
+        if call.params.flag("ensure_node_weighed_in", false)?
+            && !call.params.flag("local", false)?
+        {
+            return Err(ApiError::validation(
+                "not a local request to ensure local node commissioned or weighed in",
+            ));
+        }
         let nodes = call
             .params
             .get("wait_for_nodes")
@@ -216,7 +224,10 @@ fn one_node(text: &str) -> Result<bool, ApiError> {
             text.split_at(text.len() - digits.len())
         }
     };
-    let wrong = || ApiError::illegal_argument(format!("cannot parse [wait_for_nodes] [{text}]"));
+    let wrong = || {
+        let reason = format!("For input string: \"{}\"", count.trim());
+        ApiError::bad_request("number_format_exception", reason)
+    };
     let count: u64 = count.trim().parse().map_err(|_| wrong())?;
     match sign {
         "" => Ok(count == 1),

@@ -31,6 +31,8 @@ pub(crate) fn name_of(place: usize) -> String {
 
 /// `GET /{index}/_segments`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    // There is nothing more to be told of memory.
+    call.params.flag("verbose", false)?;
     let mut total = 0;
     let mut body = Map::new();
     for index in call.indices(Purpose::Watch).await? {
