@@ -191,6 +191,10 @@ class Joins(ClewTest):
             self.assertEqual(questions["doc_count"], 2)
             tags = {b["key"]: b["doc_count"] for b in questions["sterms#tags"]["buckets"]}
             self.assertEqual(tags, {"food": 1, "bikes": 1})
+            # Relatives of a sample's documents, which are only known at the end themselves.
+            sampled = {"best": {"sampler": {}, "aggs": {"answers": {"children": {"type": "answer"}}}}}
+            reply = self.client.search(index=index, body={"query": {"term": {"join": "question"}}, "size": 0, "aggs": sampled})
+            self.assertEqual(reply["aggregations"]["best"]["answers"]["doc_count"], 3)
             nothing = {"none": {"children": {"type": "nothing"}}}
             reply = self.client.search(index=index, body={"size": 0, "aggs": nothing})
             self.assertEqual(reply["aggregations"]["none"], {"doc_count": 0})

@@ -69,6 +69,21 @@ class MoreAggregationsTest(ClewTest):
         nothing = self.aggregate({"s": {"sampler": {}, **inside}}, query={"match_none": {}})["s"]
         self.assertEqual((nothing["doc_count"], nothing["sum"]["value"]), (0, 0.0))
 
+    def test_every_bucket_has_a_sample_of_its_own(self):
+        query = self.fill()
+        sample = {"best": {"sampler": {"shard_size": 2}, "aggs": {"sum": {"sum": {"field": "n"}}}}}
+        found = self.aggregate({"k": {"terms": {"field": "k"}, "aggs": sample}}, query=query)["k"]["buckets"]
+        sums = {one["key"]: (one["best"]["doc_count"], one["best"]["sum"]["value"]) for one in found}
+        self.assertEqual(sums, {"odd": (2, 9 + 7), "even": (2, 8 + 6)})
+        ordered = {"field": "k", "order": {"best>sum": "asc"}}
+        found = self.aggregate({"k": {"terms": ordered, "aggs": sample}}, query=query)["k"]["buckets"]
+        self.assertEqual([one["key"] for one in found], ["even", "odd"])
+        within = {"s": {"sampler": {"shard_size": 3}, "aggs": sample}}
+        found = self.aggregate(within, query=query)["s"]
+        self.assertEqual((found["doc_count"], found["best"]["doc_count"], found["best"]["sum"]["value"]), (3, 2, 17.0))
+        nowhere = {"s": {"diversified_sampler": {"field": "nowhere"}, **{"aggs": sample}}}
+        self.assertEqual(self.aggregate(nowhere, query=query)["s"]["doc_count"], 0)
+
     def test_a_diverse_sample_has_few_of_each_value(self):
         query = self.fill()
         inside = {"aggs": {"top": {"top_hits": {"size": 10, "_source": ["n"]}}}}
@@ -160,10 +175,6 @@ class MoreAggregationsTest(ClewTest):
             ({"x": {"matrix_stats": {}}}, "Required [fields]"),
             ({"x": {"matrix_stats": {"fields": ["k"]}}}, "not supported for aggregation"),
             ({"x": {"significant_text": {"field": "n"}}}, "requires an analyzed field"),
-            (
-                {"t": {"terms": {"field": "k"}, "aggs": {"x": {"sampler": {}}}}},
-                "can only be taken at the top level",
-            ),
         ]:
             with self.subTest(aggs), self.refused(400) as caught:
                 self.aggregate(aggs)

@@ -17,6 +17,7 @@ pub(crate) mod only;
 pub(crate) mod range;
 pub(crate) mod rare_terms;
 pub(crate) mod relatives;
+pub(crate) mod sampled;
 pub(crate) mod sampler;
 pub(crate) mod shown_terms;
 pub(crate) mod significant;
@@ -196,8 +197,6 @@ pub(crate) enum Feed {
     Matches,
     /// All that the search may see.
     Everything,
-    /// The best of those that it matches.
-    Best(SamplePlan),
 }
 
 /// What a profile tells of an aggregation over values.

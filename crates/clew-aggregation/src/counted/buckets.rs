@@ -4,6 +4,7 @@ use clew_platform::Pace;
 use clew_query::aggregation::Heuristic;
 use clew_query::{AggError, go_on_reducing};
 use serde::{Deserialize, Serialize};
+use tantivy::DocId;
 
 use crate::counted::Partial;
 use crate::counted::arrays::{DROPPED, follow_each, merge_each, reach};
@@ -30,6 +31,26 @@ pub(crate) struct Buckets {
     pub(crate) background: Background,
     /// Per bucket: the families whose documents are to be counted. Empty once they were.
     pub(crate) members: Vec<Vec<u32>>,
+    /// Per bucket: the documents that may be in its sample. Empty once it was taken.
+    pub(crate) candidates: Vec<Vec<Candidate>>,
+}
+
+/// A document that may be in a sample.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Candidate {
+    pub(crate) score: f32,
+    /// The place of its segment in the shard.
+    pub(crate) ord: u32,
+    pub(crate) doc: DocId,
+    /// Its value, where few documents with the same one are wanted.
+    pub(crate) key: Key,
+}
+
+impl Candidate {
+    /// Roughly what it holds in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Candidate>() + self.key.heap_bytes()
+    }
 }
 
 /// The starts of the buckets of one parent, and how long one is.
@@ -89,6 +110,7 @@ impl Buckets {
             extents: _,
             background,
             members,
+            candidates,
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
@@ -106,6 +128,10 @@ impl Buckets {
         for (number, members) in numbers.iter().zip(members) {
             reach(&mut self.members, *number);
             self.members[*number as usize].extend(members);
+        }
+        for (number, candidates) in numbers.iter().zip(candidates) {
+            reach(&mut self.candidates, *number);
+            self.candidates[*number as usize].extend(candidates);
         }
         merge_each(
             &mut self.background.sizes,

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tantivy::DocId;
 
 use crate::counted::arrays::{DROPPED, follow_each, merge_each};
-use crate::counted::buckets::Buckets;
+use crate::counted::buckets::{Buckets, Candidate};
 use crate::numbers::matrix::MatrixMoments;
 use crate::numbers::moments::{ExtendedMoments, Moments, Points, Weighted};
 use crate::numbers::quantile::QuantileState;
@@ -235,6 +235,12 @@ impl Partial {
                     + of_keys(&buckets.universe)
                     + buckets.counts.len() * size_of::<u64>()
                     + buckets.members.iter().map(Vec::len).sum::<usize>() * size_of::<u32>()
+                    + buckets
+                        .candidates
+                        .iter()
+                        .flatten()
+                        .map(Candidate::bytes)
+                        .sum::<usize>()
                     + buckets.subs.iter().map(Partial::size_bytes).sum::<usize>()
             }
             Partial::Moments(values) => size_of_val(&values[..]),

@@ -19,7 +19,6 @@ use crate::metric::Seen;
 use crate::pipeline::{PipelinePlan, apply};
 use crate::result::{AggResults, NamedResult};
 use crate::run::deposit::{Counted, Deposit};
-use crate::run::samples::Samples;
 use crate::tree::open::open_all;
 use crate::tree::passes::{
     conclude, count_backgrounds, count_late, cut_buckets, settle, wants_background,
@@ -46,7 +45,6 @@ pub struct AggCollector {
     roots: Vec<u32>,
     /// Segments seen, where they are needed again at the end.
     readers: Vec<SegmentReader>,
-    samples: Samples,
     /// The place of the current segment.
     ord: usize,
     /// Where forks leave what they count: this one's own, or that of the collector that a fork comes from.
@@ -75,7 +73,6 @@ impl AggCollector {
         let visible = visible.map(|query| documents_of(query, &context));
         Ok(AggCollector {
             visible: visible.transpose()?.map(Arc::new),
-            samples: Samples::of(&plans),
             ord: 0,
             plans: Arc::new(plans),
             pipelines: PipelinePlan::all(specs, None)?,
@@ -91,9 +88,9 @@ impl AggCollector {
         })
     }
 
-    /// A collector of some segments on another thread; `None` where one must see them all, which samples want.
+    /// A collector of some segments on another thread; `None` once this one has begun itself.
     pub fn fork(&mut self) -> Option<Self> {
-        if !self.samples.is_empty() || !self.running.is_empty() {
+        if !self.running.is_empty() {
             return None;
         }
         let deposit = match &self.forks {
@@ -104,7 +101,6 @@ impl AggCollector {
         self.forks = Forks::Wanted(deposit.clone());
         Some(AggCollector {
             visible: self.visible.clone(),
-            samples: Samples::of(&[]),
             ord: 0,
             plans: self.plans.clone(),
             pipelines: Vec::new(),
@@ -154,7 +150,7 @@ impl AggCollector {
     pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
         self.ord = ord;
-        if wants_background(&self.plans) || !self.samples.is_empty() {
+        if wants_background(&self.plans) {
             self.readers.push(reader.clone());
         }
         self.account.turn_to(reader)?;
@@ -223,7 +219,6 @@ impl AggCollector {
                 docs,
                 parents: &self.roots[..docs.len()],
             };
-            self.samples.offer(docs, &mut self.account)?;
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
                 if matches!(plan.feed(), Feed::Matches) {
                     collector.collect(block, &mut self.account)?;
@@ -243,9 +238,6 @@ impl AggCollector {
         each(plans, &mut self.merged, |plan, one| {
             count_late(plan, one, account)
         })?;
-        let samples = std::mem::take(&mut self.samples);
-        let (readers, merged) = (&self.readers, &mut self.merged);
-        samples.finish(&self.plans, readers, &mut self.account, merged)?;
         let readers = &self.readers;
         each(&self.plans, &mut self.merged, |plan, one| {
             count_backgrounds(plan, one, readers)?;
@@ -266,13 +258,6 @@ impl AggCollector {
     fn end_segment(&mut self) -> Result<(), AggError> {
         if self.running.is_empty() {
             return Ok(());
-        }
-        if let Some(reader) = self.readers.last() {
-            let segment = Segment {
-                reader,
-                ord: self.ord,
-            };
-            self.samples.end_segment(&self.plans, segment)?;
         }
         let running = std::mem::take(&mut self.running);
         let partials = finish_all(running, &mut self.account)?;

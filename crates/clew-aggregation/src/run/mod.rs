@@ -2,5 +2,4 @@
 
 pub(crate) mod collector;
 pub(crate) mod deposit;
-pub(crate) mod samples;
 pub(crate) mod visit;

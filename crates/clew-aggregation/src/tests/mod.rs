@@ -186,7 +186,7 @@ fn forked(
     let mut collector = AggCollector::new(specs, context)?;
     let mut forks = [collector.fork(), collector.fork()];
     for (ord, (docs, reader)) in segments.iter().zip(readers).enumerate().rev() {
-        let own = forks[ord % 2].as_mut().expect("there are no samples");
+        let own = forks[ord % 2].as_mut().expect("nothing has begun");
         collect(own, (ord, reader), docs)?;
     }
     for mut fork in forks.into_iter().flatten() {
