@@ -35,6 +35,7 @@ struct Source {
     rows: Rows,
     step: Steps,
     missing_bucket: bool,
+    repeats: Repeats,
     /// How far the block's rows have been read.
     at: usize,
     codes: Vec<Code>,
@@ -104,6 +105,7 @@ impl Source {
             rows: Rows::default(),
             step,
             missing_bucket: link.missing_bucket,
+            repeats: link.repeats,
             at: 0,
             codes: Vec::new(),
             table: KeyTable::default(),
@@ -115,9 +117,7 @@ impl Source {
         self.rows.clear();
         match self.column.is_empty() {
             true => Ok(()),
-            false => self
-                .column
-                .read(block.docs, Repeats::Dropped, &mut self.rows),
+            false => self.column.read(block.docs, self.repeats, &mut self.rows),
         }
     }
 
@@ -178,6 +178,7 @@ impl Source {
             });
             // Values are sorted, so equal codes are neighbours, but for cells.
             let known = match &self.step {
+                _ if self.repeats == Repeats::Kept => false,
                 Steps::Cell { .. } => self.codes.contains(&code),
                 _ => self.codes.last() == Some(&code),
             };
@@ -321,6 +322,8 @@ pub(crate) struct Link {
     pub(crate) step: LinkStep,
     /// Whether documents without a value have a bucket.
     pub(crate) missing_bucket: bool,
+    /// Whether a document counts once in a bucket that several of its values lead to.
+    pub(crate) repeats: Repeats,
     pub(crate) direction: Direction,
     pub(crate) missing_order: MissingOrder,
 }

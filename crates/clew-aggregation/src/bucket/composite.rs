@@ -11,6 +11,7 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::Collect;
 use crate::counted::buckets::{Buckets, retain};
 use crate::field::context::AggContext;
+use crate::field::rows::Repeats;
 use crate::field::values::{
     bound_ms, bound_number, date_format, key_of, plan_values, text_of, unsupported,
 };
@@ -148,10 +149,21 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             aggregation: "composite",
         });
     }
+    // As in OpenSearch, a document counts as often as it has a number, but for a script's; of texts and addresses it has each once.
+    let once = matches!(
+        values.kind,
+        ValueKind::Keyword | ValueKind::Ip | ValueKind::Unmapped
+    );
+    let repeats = if once || values.made.is_some() {
+        Repeats::Dropped
+    } else {
+        Repeats::Kept
+    };
     Ok(Link {
         name: source.name.clone(),
         values,
         step,
+        repeats,
         missing_bucket: source.missing_bucket,
         direction: source.direction,
         missing_order: source.missing_order,

@@ -268,6 +268,7 @@ fn plan_date_histogram(
     };
     let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
     check_inside(&extended, &hard)?;
+    let hard = hard.map(|ends| whole_intervals(ends, spec.interval, &zone));
     let plan = DatePlan {
         interval: spec.interval,
         offset_ms: spec.offset_ms,
@@ -279,6 +280,20 @@ fn plan_date_histogram(
         zone,
     };
     Ok((values, plan))
+}
+
+/// Ends that buckets must lie within, each as the start of its interval: an offset does not move them.
+fn whole_intervals(ends: Ends<i64>, interval: DateInterval, zone: &TimeZone) -> Ends<i64> {
+    let known = || [ends.min, ends.max].into_iter().flatten();
+    let (Some(min), Some(max)) = (known().min(), known().max()) else {
+        return ends;
+    };
+    let plain = Rounding::prepare(interval, zone, 0, min..=max);
+    let start = |instant| plain.round(instant, &mut 0);
+    Ends {
+        min: ends.min.map(start),
+        max: ends.max.map(start),
+    }
 }
 
 impl AskedBuckets for DateHistogramSpec {

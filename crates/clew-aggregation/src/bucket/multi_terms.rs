@@ -11,6 +11,7 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::Collect;
 use crate::counted::buckets::Buckets;
 use crate::field::context::AggContext;
+use crate::field::rows::Repeats;
 use crate::field::values::plan_values;
 use crate::field::{TermSets, ValuePlan};
 use crate::order::PlannedOrder;
@@ -40,6 +41,7 @@ fn plan_multi_terms(
             values: plan_values(source, "terms", context)?,
             step: LinkStep::Value,
             missing_bucket: false,
+            repeats: Repeats::Dropped,
             direction: Direction::Ascending,
             missing_order: MissingOrder::Default,
         })

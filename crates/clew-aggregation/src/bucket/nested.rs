@@ -63,6 +63,8 @@ impl Join {
         };
         for (doc, parent) in block.docs.iter().zip(block.parents) {
             match self.plan.way {
+                // Objects that are asked for where they are given already.
+                Way::Inwards if self.plan.from == self.plan.to => self.pairs.push((*doc, *parent)),
                 Way::Outwards => {
                     let around = wanted.next_from(*doc);
                     self.pairs.extend(around.map(|row| (row, *parent)));

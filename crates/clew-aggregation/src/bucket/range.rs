@@ -13,11 +13,11 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::places::Places;
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
-use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::{address, bound_ms, bound_number, date_format, plan_values, text_of};
+use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, RangeBucket, RangeEnd};
@@ -32,7 +32,13 @@ const PACE_RANGES: usize = 256;
 enum Test {
     Number(f64, f64),
     /// Of the numbers that stand for values in this segment.
-    Raw(u64, u64),
+    Raw {
+        from: u64,
+        to: u64,
+        /// The number of what no document has and stands in for missing values, and whether that lies in the range:
+        /// such a number says nothing of the order.
+        stand_in: Option<(u64, bool)>,
+    },
 }
 
 impl Test {
@@ -43,7 +49,15 @@ impl Test {
                 let first = |end: Option<_>, open: u64| {
                     end.map_or(open, |end| column.first_from(end).unwrap_or(u64::MAX))
                 };
-                Test::Raw(first(from, 0), first(to, u64::MAX))
+                let holds = |key: &Key| {
+                    matches!(key, Key::Ip(own) if from.is_none_or(|from| *own >= from)
+                        && to.is_none_or(|to| *own < to))
+                };
+                Test::Raw {
+                    from: first(from, 0),
+                    to: first(to, u64::MAX),
+                    stand_in: column.stand_in().map(|(raw, key)| (raw, holds(key))),
+                }
             }
         }
     }
@@ -51,7 +65,11 @@ impl Test {
     fn holds(&self, raw: u64, number: f64) -> bool {
         match self {
             Test::Number(from, to) => number >= *from && number < *to,
-            Test::Raw(from, to) => raw >= *from && raw < *to,
+            Test::Raw {
+                stand_in: Some((own, holds)),
+                ..
+            } if raw == *own => *holds,
+            Test::Raw { from, to, .. } => raw >= *from && raw < *to,
         }
     }
 }
@@ -204,7 +222,16 @@ fn plan_range(
     };
     let mut values = plan_values(&spec.source, name, context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
-    let dates = spec.kind == EndKind::Dates || matches!(values.format, ValueFormat::Date { .. });
+    let counts = matches!(
+        values.kind,
+        ValueKind::Long | ValueKind::Unsigned | ValueKind::Double
+    );
+    // Numbers are no dates, unless a format says how they are written.
+    let numbers = counts && values.made.is_none() && spec.source.format.is_none();
+    let dates = match spec.kind {
+        EndKind::Dates => !numbers,
+        _ => matches!(values.format, ValueFormat::Date { .. }),
+    };
     if dates {
         let format = date_format(&spec.source, Some(&values.format))?;
         values.format = ValueFormat::Date {
@@ -214,8 +241,14 @@ fn plan_range(
     }
     let end = |scalar: &Option<Scalar>, open: f64| match scalar {
         None => Ok(open),
+        // A `range` takes numbers for milliseconds, with their fractions.
+        Some(scalar @ (Scalar::Integer(_) | Scalar::Unsigned(_) | Scalar::Float(_)))
+            if spec.kind != EndKind::Dates =>
+        {
+            bound_number(scalar)
+        }
         Some(scalar) if dates => {
-            // Numbers are read by the field's format too, which may mean seconds by them.
+            // In a `date_range` the field's format reads numbers too, and may mean seconds by them.
             let written = Scalar::Text(text_of(scalar));
             let ms = bound_ms(&written, &values.format, &zone, context.now_ms)?;
             #[allow(

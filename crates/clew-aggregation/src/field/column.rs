@@ -165,6 +165,11 @@ impl ValueColumn {
         Ok(())
     }
 
+    /// What stands in for missing values and no document of the segment has, with the number that it goes by here.
+    pub(crate) fn stand_in(&self) -> Option<(u64, &Key)> {
+        self.foreign.as_ref().map(|(raw, key)| (*raw, key))
+    }
+
     /// The number behind a key, also where it only stands in for missing values.
     pub(crate) fn raw_of(&self, key: &Key) -> tantivy::Result<Option<u64>> {
         let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);

@@ -429,8 +429,17 @@ pub(crate) fn term_filter(
     values: &ValuePlan,
     name: &str,
 ) -> Result<TermSets, AggError> {
+    let is_text = matches!(
+        values.kind,
+        ValueKind::Keyword | ValueKind::Unmapped | ValueKind::Ip
+    );
+    // An empty list of numbers is none, where one of texts has nothing in it.
+    let is_none = |one: &&IncludeExclude| {
+        !is_text && matches!(one, IncludeExclude::Values(list) if list.is_empty())
+    };
     let set = |one: &Option<IncludeExclude>| {
         one.as_ref()
+            .filter(|one| !is_none(one))
             .map(|one| term_set(one, values, name))
             .transpose()
     };

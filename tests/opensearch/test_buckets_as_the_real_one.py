@@ -1,0 +1,80 @@
+"""Bucket aggregations as a real OpenSearch 2.19.0 answers them, where one would not guess it."""
+
+from .base import ClewTest
+
+MAPPING = {"properties": {
+    "n": {"type": "long"},
+    "tag": {"type": "keyword"},
+    "ip": {"type": "ip"},
+    "flag": {"type": "boolean"},
+    "day": {"type": "date"},
+    "clock": {"type": "date", "format": "epoch_second"},
+    "place": {"type": "geo_point"},
+    "parts": {"type": "nested", "properties": {"size": {"type": "integer"}}},
+}}
+DOCUMENTS = {
+    "1": {"n": [3, 3, 4], "tag": ["a", "a"], "ip": "10.0.0.1", "flag": [True, True], "day": "2020-05-20",
+          "clock": 5, "place": "48,2", "parts": [{"size": 1}, {"size": 2}]},
+    "2": {"n": 3, "tag": "b", "ip": "192.168.0.1", "day": "2020-06-20", "clock": 20, "place": "50,8", "parts": {"size": 3}},
+    "3": {"n": 12, "tag": "c", "flag": False, "day": "2020-07-20"},
+}
+
+
+class BucketsAsTheRealOne(ClewTest):
+    def setUp(self):
+        super().setUp()
+        settings = {"index": {"number_of_shards": 1}}
+        self.client.indices.create(index="real", body={"settings": settings, "mappings": MAPPING})
+        self.index_all("real", DOCUMENTS)
+
+    def found(self, kind, body, **inside):
+        """The result of one aggregation."""
+        agg = {kind: body, **({"aggs": inside} if inside else {})}
+        return self.client.search(index="real", body={"size": 0, "aggs": {"x": agg}})["aggregations"]["x"]
+
+    def counts(self, kind, body):
+        buckets = self.found(kind, body)["buckets"]
+        return [(one.get("key_as_string", one["key"]), one["doc_count"]) for one in buckets]
+
+    def refuse(self, kind, body, reason, status=400):
+        with self.subTest({kind: body}), self.refused(status) as caught:
+            self.found(kind, body)
+        self.assertIn(reason, str(caught.exception.info))
+
+    def test_ends_of_time_are_rounded_before_buckets_are_held_against_them(self):
+        months = {"field": "day", "calendar_interval": "month", "format": "yyyy-MM"}
+        self.assertEqual(self.counts("date_histogram", {**months, "hard_bounds": {"min": 1592179200000}}),
+                         [("2020-06", 1), ("2020-07", 1)])
+        self.assertEqual(self.counts("date_histogram", {**months, "hard_bounds": {"max": 1592179200000}}), [("2020-05", 1)])
+
+    def test_what_stands_in_for_addresses_is_counted_where_it_lies(self):
+        ranges = [{"to": "10.0.1.0"}, {"from": "10.0.1.0", "to": "11.0.0.0"}, {"from": "192.0.0.0"}]
+        for missing, counts in [("10.0.0.9", [2, 0, 1]), ("10.2.0.0", [1, 1, 1]), ("10.0.0.1", [2, 0, 1])]:
+            found = self.counts("ip_range", {"field": "ip", "ranges": ranges, "missing": missing})
+            self.assertEqual([count for _, count in found], counts, missing)
+
+    def test_numbers_of_a_range_of_dates_are_milliseconds(self):
+        ranges = [{"to": 10000.5}, {"from": 10000.5}]
+        found = self.found("range", {"field": "clock", "ranges": ranges})["buckets"]
+        self.assertEqual([(one.get("from"), one.get("to"), one["doc_count"]) for one in found],
+                         [(None, 10000.5, 1), (10000.5, None, 1)])
+        found = self.found("date_range", {"field": "clock", "ranges": [{"to": 10}, {"from": 10}]})["buckets"]
+        self.assertEqual([(one.get("to"), one["doc_count"]) for one in found], [(10000.0, 1), (None, 1)])
+        self.refuse("date_range", {"field": "n", "ranges": [{"to": "2020-01-01"}]}, "For input string")
+
+    def test_a_page_counts_a_document_as_often_as_it_has_a_number(self):
+        page = lambda source: self.counts("composite", {"sources": [{"k": source}]})
+        self.assertEqual(page({"terms": {"field": "n"}}), [({"k": 3}, 3), ({"k": 4}, 1), ({"k": 12}, 1)])
+        self.assertEqual(page({"histogram": {"field": "n", "interval": 10}}), [({"k": 0.0}, 4), ({"k": 10.0}, 1)])
+        self.assertEqual(page({"terms": {"field": "flag"}}), [({"k": False}, 1), ({"k": True}, 2)])
+        self.assertEqual(page({"terms": {"field": "tag"}}), [({"k": "a"}, 1), ({"k": "b"}, 1), ({"k": "c"}, 1)])
+
+    def test_objects_are_inside_themselves(self):
+        found = self.found("nested", {"path": "parts"}, again={"nested": {"path": "parts"}, "aggs": {"s": {"sum": {"field": "parts.size"}}}})
+        self.assertEqual((found["doc_count"], found["again"]["doc_count"], found["again"]["s"]["value"]), (3, 3, 6.0))
+
+    def test_an_empty_list_of_numbers_leaves_all_of_them(self):
+        self.assertEqual(len(self.counts("terms", {"field": "n", "include": []})), 3)
+        self.assertEqual(len(self.counts("terms", {"field": "flag", "include": []})), 2)
+        self.assertEqual(self.counts("terms", {"field": "tag", "include": []}), [])
+        self.assertEqual(len(self.counts("terms", {"field": "tag", "exclude": []})), 3)
