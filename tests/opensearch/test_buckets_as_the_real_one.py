@@ -78,3 +78,54 @@ class BucketsAsTheRealOne(ClewTest):
         self.assertEqual(len(self.counts("terms", {"field": "flag", "include": []})), 2)
         self.assertEqual(self.counts("terms", {"field": "tag", "include": []}), [])
         self.assertEqual(len(self.counts("terms", {"field": "tag", "exclude": []})), 3)
+
+    def test_numbers_lose_their_fractions(self):
+        self.assertEqual(self.counts("terms", {"field": "n", "size": 1.9}), [(3, 2)])
+        self.assertEqual(self.counts("terms", {"field": "n", "size": "1.9"}), [(3, 2)])
+        self.assertEqual(len(self.counts("geohash_grid", {"field": "place", "precision": 1.9})), 1)
+        months = {"field": "day", "calendar_interval": "month"}
+        self.assertEqual(self.counts("date_histogram", {**months, "time_zone": 5})[0], ("2020-05-01T00:00:00.000+05:00", 1))
+        self.assertEqual(self.counts("date_histogram", {**months, "time_zone": -3})[0], ("2020-05-01T00:00:00.000-03:00", 1))
+
+    def test_what_was_refused_and_is_taken(self):
+        none = self.found("diversified_sampler", {"field": "tag", "max_docs_per_value": 0}, n={"max": {"field": "n"}})
+        self.assertEqual((none["doc_count"], none["n"]["value"]), (0, None))
+        tiles = {"field": "place", "precision": 4}
+        box = {"top_left": "49,0", "bottom_right": "45,5"}
+        for bounds, count in [({}, 2), ({"bounds": box}, 1)]:
+            sources = [{"k": {"geotile_grid": {**tiles, **bounds}}}]
+            self.assertEqual(sum(found for _, found in self.counts("composite", {"sources": sources})), count)
+
+    def test_terms_of_no_index_have_no_background(self):
+        self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
+
+    def test_parameters_that_an_aggregation_has_not(self):
+        terms = lambda **rest: {"sources": [{"k": {"terms": {"field": "n", **rest}}}]}
+        self.refuse("composite", terms(format="0.0"), "unknown field [format]")
+        self.refuse("composite", terms(missing=3), "unknown field [missing] did you mean [missing_order]?")
+        self.refuse("ip_range", {"field": "ip", "format": "x", "ranges": [{"to": "10.0.0.0"}]}, "[ip_range] unknown field [format]")
+        self.refuse("geohash_grid", {"field": "place", "format": "x"}, "[geohash_grid] unknown field [format]")
+        self.refuse("range", {"field": "n", "ranges": [{"mask": "10.0.0.0/8"}]}, "[range] unknown field [mask]")
+        self.refuse("multi_terms", {"terms": [{"field": "n"}, {"field": "tag"}], "execution_hint": "map"}, "unknown field [execution_hint]")
+        self.refuse("significant_terms", {"field": "tag", "gnd": {"include_negatives": True}}, "[gnd] unknown field [include_negatives]")
+        self.refuse("significant_text", {"field": "tag", "missing": "x"}, "[significant_text] unknown field [missing]")
+
+    def test_values_that_a_parameter_takes_not(self):
+        tag = {"field": "tag"}
+        self.refuse("terms", {**tag, "include": ["a"], "exclude": "b.*"}, "Cannot mix a set-based include with a regex-based method")
+        self.refuse("terms", {**tag, "include": "a", "exclude": ["b"]}, "Cannot mix a regex-based include with a set-based method")
+        self.refuse("terms", {**tag, "execution_hint": "x"}, "Unknown `execution_hint`: [x], expected any of [map, global_ordinals]")
+        self.refuse("terms", {**tag, "shard_min_doc_count": -1}, "[shardMinDocCount] must be greater than or equal to 0. Found [-1] in [x]")
+        self.refuse("terms", {**tag, "format": "0.0"}, "Field [tag] of type [keyword] does not support custom formats")
+        self.refuse("terms", {**tag, "value_type": "long"}, "Expected numeric type on field [tag], but got [keyword]")
+        self.refuse("terms", {"field": "flag", "missing": "x"}, "Cannot parse boolean [x], expected either [true] or [false]")
+        self.refuse("terms", {"field": "flag", "include": [1]}, "Cannot parse boolean [1], expected either [true] or [false]")
+        self.refuse("diversified_sampler", {"field": "ip"}, "Field [ip] of type [ip] is not supported for aggregation [diversified_sampler]")
+        widths = {"field": "n", "buckets": 3}
+        self.refuse("variable_width_histogram", {**widths, "shard_size": 1}, "shard_size must be greater than [1] for [x]")
+        self.refuse("variable_width_histogram", {**widths, "shard_size": 3}, "3/4 of shard_size must be at least buckets but was [2<3] for [x]")
+        self.refuse("variable_width_histogram", {**widths, "initial_buffer": 2}, "initial_buffer must be at least buckets but was [2<3] for [x]")
+        self.refuse("variable_width_histogram", {"field": "day"}, "is not supported for aggregation [variable_width_histogram]")
+        self.refuse("auto_date_histogram", {"field": "day", "minimum_interval": "week"}, "minimum_interval must be one of")
+        distances = {"field": "place", "origin": "48,2", "ranges": [{"to": 5}]}
+        self.refuse("geo_distance", {**distances, "distance_type": "x"}, "No geo distance for [x]")

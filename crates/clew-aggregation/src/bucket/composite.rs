@@ -97,10 +97,14 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             }
             (plan, LinkStep::Value)
         }
-        CompositeKind::Cells { source, grid } => {
+        CompositeKind::Cells {
+            source,
+            grid,
+            bounds,
+        } => {
             let step = LinkStep::Cell {
                 grid: *grid,
-                bounds: None,
+                bounds: *bounds,
             };
             let values = plan_values(source, "geotile_grid", context)?;
             if values.kind == ValueKind::Outlines {

@@ -121,7 +121,12 @@ pub(super) fn supports(aggregation: &str, kind: ValueKind) -> bool {
         _ if kind == ValueKind::Corners => aggregation == "geo_bounds",
         _ if kind == ValueKind::Outlines => has_cells(aggregation),
         _ if kind == ValueKind::Bytes => matches!(aggregation, "value_count" | "missing"),
-        "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
+        "value_count" | "cardinality" | "missing" => true,
+        "diversified_sampler" => !matches!(kind, ValueKind::Ip | ValueKind::Geo),
+        "variable_width_histogram" => matches!(
+            kind,
+            ValueKind::Long | ValueKind::Unsigned | ValueKind::Double | ValueKind::Unmapped
+        ),
         "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
         "geo_distance" | "geo_bounds" | "geo_centroid" | "geohash_grid" | "geotile_grid"
         | "geohex_grid" => {

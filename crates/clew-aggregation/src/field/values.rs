@@ -308,9 +308,14 @@ pub(crate) fn key_of(
             Key::U64(point.map_err(AggError::invalid)?.encode())
         }
         ValueKind::Double => Key::F64(bound_number(scalar)?),
-        ValueKind::Boolean => Key::I64(match scalar {
-            Scalar::Text(text) => i64::from(text == "true"),
-            other => i64::from(bound_number(other)? != 0.0),
+        ValueKind::Boolean => Key::I64(match text_of(scalar).as_str() {
+            "true" => 1,
+            "false" => 0,
+            other => {
+                return Err(AggError::invalid(format!(
+                    "Cannot parse boolean [{other}], expected either [true] or [false]"
+                )));
+            }
         }),
         ValueKind::Date | ValueKind::DateNanos => {
             Key::I64(bound_ms(scalar, format, &TimeZone::UTC, now_ms)?)

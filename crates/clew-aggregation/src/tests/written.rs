@@ -84,6 +84,7 @@ impl Tape {
             _ => CompositeKind::Cells {
                 source,
                 grid: self.grid(),
+                bounds: None,
             },
         }
     }

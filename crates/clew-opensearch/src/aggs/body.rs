@@ -126,6 +126,15 @@ impl<'a> Body<'a> {
         self.late.get_or_insert(error);
     }
 
+    /// Refuses settings that this one has not, where most have them and their reader takes them.
+    pub(super) fn lack(&self, keys: &[&str]) -> Result<(), AggDslError> {
+        let mut given = self.settings.iter();
+        match given.find(|(name, _)| keys.contains(name)) {
+            Some((key, value)) => Err(self.unknown(key, value)),
+            None => Ok(()),
+        }
+    }
+
     /// Settings that must be there.
     pub(super) fn require(&mut self, keys: &[&str]) {
         let missing = keys.iter().copied().filter(|key| {
@@ -297,10 +306,18 @@ impl<'a> Body<'a> {
         Ok(named)
     }
 
-    /// The name of a time zone that there is.
+    /// The name of a time zone that there is; a number is hours before or behind UTC.
     pub(super) fn time_zone(&mut self) -> Result<Option<String>, AggDslError> {
         let key = "time_zone";
-        let name = self.text(key)?;
+        let name = match self.take(key) {
+            None => None,
+            Some(Value::String(name)) => Some(name.clone()),
+            Some(value @ Value::Number(_)) => whole_number(value).map(|hours| {
+                let sign = if hours < 0 { '-' } else { '+' };
+                format!("{sign}{:02}:00", hours.unsigned_abs())
+            }),
+            Some(other) => return Err(self.wrong(key, other)),
+        };
         check_zone(name.as_deref()).map_err(|error| self.in_field(key, error))?;
         Ok(name)
     }
@@ -379,10 +396,7 @@ impl<'a> Body<'a> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
-        let number = value
-            .as_i64()
-            .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
-            .ok_or_else(|| self.no_number(key, value))?;
+        let number = whole_number(value).ok_or_else(|| self.no_number(key, value))?;
         let (bound, words) = match least {
             Least::Zero => (0, "greater than or equal to 0"),
             Least::One => (1, "greater than 0"),
@@ -455,6 +469,20 @@ impl<'a> Body<'a> {
             self.kind
         ))
         .at(Spot::start_of(value))
+    }
+}
+
+/// A number without its fraction, also where it is written as a text.
+pub(super) fn whole_number(value: &Value) -> Option<i64> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "OpenSearch cuts fractions off, and the cast saturates"
+    )]
+    let cut = |number: f64| number.is_finite().then_some(number as i64);
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| cut(number.as_f64()?)),
+        Value::String(text) => text.parse().ok().or_else(|| cut(text.parse().ok()?)),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
 

@@ -34,6 +34,26 @@ pub(super) fn check_collect_mode(body: &mut Body<'_>) -> Result<(), AggDslError>
     }
 }
 
+/// The ways to count terms that OpenSearch has.
+pub(super) const TERMS_HINTS: &[&str] = &["map", "global_ordinals"];
+
+/// Looks whether there is the way to count that is asked for; how it is done is for us to know.
+pub(super) fn check_hint(body: &mut Body<'_>, known: &[&str]) -> Result<(), AggDslError> {
+    match body.only_text("execution_hint")? {
+        Some(other) if !known.contains(&other.as_str()) => Err(AggDslError::illegal(format!(
+            "Unknown `execution_hint`: [{other}], expected any of [{}]",
+            known.join(", ")
+        ))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// How many documents a bucket must have in a shard, of which a shard here makes no use.
+pub(super) fn shard_min_doc_count(body: &mut Body<'_>) -> Result<(), AggDslError> {
+    body.count_called("shard_min_doc_count", "shardMinDocCount")?;
+    Ok(())
+}
+
 /// How many documents a bucket must have at least to be shown.
 pub(super) fn min_doc_count(body: &mut Body<'_>, usual: u64) -> Result<u64, AggDslError> {
     let count = body.count_called("min_doc_count", "minDocCount")?;
@@ -52,10 +72,26 @@ pub(super) fn positive(
 }
 
 pub(super) fn term_filter(body: &mut Body<'_>) -> Result<TermFilter, AggDslError> {
-    Ok(TermFilter {
+    let filter = TermFilter {
         include: term_set(body, "include")?,
         exclude: term_set(body, "exclude")?,
-    })
+    };
+    let mixed = match (&filter.include, &filter.exclude) {
+        (Some(IncludeExclude::Partition { .. }), Some(_)) => {
+            Some("Cannot specify any excludes when using a partition-based include")
+        }
+        (Some(IncludeExclude::Values(_)), Some(IncludeExclude::Pattern(_))) => {
+            Some("Cannot mix a set-based include with a regex-based method")
+        }
+        (Some(IncludeExclude::Pattern(_)), Some(IncludeExclude::Values(_))) => {
+            Some("Cannot mix a regex-based include with a set-based method")
+        }
+        _ => None,
+    };
+    match mixed {
+        None => Ok(filter),
+        Some(reason) => Err(body.in_field("exclude", AggDslError::illegal(reason))),
+    }
 }
 
 fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, AggDslError> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::buckets::{DateInterval, Direction, OrderBy};
-use super::grid::Grid;
+use super::grid::{Grid, GridBounds};
 use super::parts::SpecParts;
 use super::source::{Scalar, Source};
 
@@ -64,6 +64,9 @@ pub enum CompositeKind {
         source: Source,
         /// Which cells.
         grid: Grid,
+        /// The box that points must lie in.
+        #[serde(default)]
+        bounds: Option<GridBounds>,
     },
 }
 

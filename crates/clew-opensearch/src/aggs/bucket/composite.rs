@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::{Body, scalar};
-use crate::aggs::bucket::geo_grid::geotile;
+use crate::aggs::bucket::geo_grid::{bounds, geotile};
 use crate::aggs::interval::{date_interval, date_offset};
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::size;
@@ -153,6 +153,11 @@ fn composite_kind(
     (kind, written): (&str, &Value),
     source: &mut Body<'_>,
 ) -> Result<CompositeKind, AggDslError> {
+    let lacking: &[&str] = match kind {
+        "date_histogram" => &["missing"],
+        _ => &["missing", "format"],
+    };
+    source.lack(lacking)?;
     Ok(match kind {
         "terms" => CompositeKind::Terms(source.source()?),
         "histogram" => {
@@ -175,6 +180,7 @@ fn composite_kind(
         },
         "geotile_grid" => CompositeKind::Cells {
             grid: geotile(source)?,
+            bounds: bounds(source)?,
             source: source.source()?,
         },
         other => {

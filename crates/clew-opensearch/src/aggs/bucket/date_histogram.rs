@@ -40,6 +40,9 @@ fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError>
     })
 }
 
+/// What the shortest interval of an `auto_date_histogram` may be.
+const AUTO_UNITS: &[&str] = &["second", "minute", "hour", "day", "month", "year"];
+
 fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {
     let buckets = body.count("buckets")?.unwrap_or(10);
     if buckets == 0 {
@@ -49,7 +52,7 @@ fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {
     let minimum = match body.text("minimum_interval")? {
         None => None,
         Some(text) => match calendar(&text) {
-            Some(unit) if !text.starts_with('1') => Some(unit),
+            Some(unit) if AUTO_UNITS.contains(&text.as_str()) => Some(unit),
             _ => {
                 let reason =
                     "minimum_interval must be one of [[month, hour, second, minute, day, year]]";

@@ -6,7 +6,7 @@ use clew_schema::geo::{DistanceUnit, parse_distance};
 use serde_json::{Map, Value};
 
 use crate::aggs::AggDslError;
-use crate::aggs::body::Body;
+use crate::aggs::body::{Body, whole_number};
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{shard_size, size};
 use crate::aggs::shown::named_buckets_body;
@@ -29,6 +29,7 @@ fn cells(
     body: &mut Body<'_>,
     grid: impl Fn(&mut Body<'_>) -> Result<Grid, AggDslError>,
 ) -> Result<AggSpec, AggDslError> {
+    body.lack(&["format"])?;
     Ok(AggSpec::GeoGrid(GridSpec {
         grid: grid(body)?,
         bounds: bounds(body)?,
@@ -39,7 +40,7 @@ fn cells(
 }
 
 /// The box that points must lie in.
-fn bounds(body: &mut Body<'_>) -> Result<Option<GridBounds>, AggDslError> {
+pub(crate) fn bounds(body: &mut Body<'_>) -> Result<Option<GridBounds>, AggDslError> {
     let Some(value) = body.take("bounds") else {
         return Ok(None);
     };
@@ -82,13 +83,16 @@ fn geohash(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
     let written = body.take("precision");
     let asked = match written {
         None => 5,
-        Some(value) => match (value.as_u64(), value.as_str()) {
-            (Some(letters), _) => letters,
-            (None, Some(text)) => match text.parse::<u64>() {
+        Some(value) => match (value, value.as_str()) {
+            (Value::Number(_), _) => {
+                let letters = whole_number(value).and_then(|letters| u64::try_from(letters).ok());
+                letters.ok_or_else(|| body.wrong("precision", value))?
+            }
+            (_, Some(text)) => match text.parse::<u64>() {
                 Ok(letters) => letters,
                 Err(_) => letters_of(text).map_err(|error| body.in_field("precision", error))?,
             },
-            (None, None) => return Err(body.wrong("precision", value)),
+            (_, None) => return Err(body.wrong("precision", value)),
         },
     };
     let precision = within(asked, (1, GEOHASH_MAX), called);

@@ -40,10 +40,20 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
     })
 }
 
+/// A count that must be beyond a bound where it is given.
+fn more_than(body: &mut Body<'_>, key: &str, bound: u64) -> Result<Option<u64>, AggDslError> {
+    let count = body.count(key)?;
+    if count.is_some_and(|count| count <= bound) {
+        let reason = format!("{key} must be greater than [{bound}] for [{}]", body.name);
+        return Err(body.in_field(key, AggDslError::illegal(reason)));
+    }
+    Ok(count)
+}
+
 fn variable_width(body: &mut Body<'_>) -> Result<VariableWidthSpec, AggDslError> {
     // Values are kept one by one until the end, so these two change nothing.
-    body.count("shard_size")?;
-    body.count("initial_buffer")?;
+    let shard_size = more_than(body, "shard_size", 1)?;
+    let initial_buffer = more_than(body, "initial_buffer", 0)?;
     let buckets = body.count("buckets")?.unwrap_or(10);
     let bound = match buckets {
         0 => Some("greater than [0]"),
@@ -53,6 +63,20 @@ fn variable_width(body: &mut Body<'_>) -> Result<VariableWidthSpec, AggDslError>
     if let Some(bound) = bound {
         let reason = format!("buckets must be {bound} for [{}]", body.name);
         return Err(body.in_field("buckets", AggDslError::illegal(reason)));
+    }
+    let kept = shard_size.unwrap_or_else(|| buckets.saturating_mul(50));
+    let shown = kept.saturating_mul(3) / 4;
+    let buffer = initial_buffer.unwrap_or_else(|| kept.saturating_mul(10).min(50_000));
+    let scarce = match (shown < buckets, buffer < buckets) {
+        (true, _) => Some(("3/4 of shard_size", shown)),
+        (false, true) => Some(("initial_buffer", buffer)),
+        (false, false) => None,
+    };
+    if let Some((setting, found)) = scarce {
+        let name = body.name;
+        body.late(AggDslError::illegal(format!(
+            "{setting} must be at least buckets but was [{found}<{buckets}] for [{name}]"
+        )));
     }
     Ok(VariableWidthSpec {
         buckets: small(buckets),

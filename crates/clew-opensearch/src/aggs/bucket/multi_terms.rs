@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{check_collect_mode, min_doc_count, shard_size, size};
+use crate::aggs::settings::{
+    check_collect_mode, min_doc_count, shard_min_doc_count, shard_size, size,
+};
 use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};
 use crate::http::error::ApiError;
@@ -18,9 +20,7 @@ pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", NO_VALUES, |body| {
 })];
 
 fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
-    for hint in ["execution_hint", "shard_min_doc_count"] {
-        body.take(hint);
-    }
+    shard_min_doc_count(body)?;
     check_collect_mode(body)?;
     let list = match body.take("terms") {
         Some(Value::Array(list)) => &list[..],

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::positive;
+use crate::aggs::settings::{check_hint, positive, small};
 use crate::aggs::table::{ANY_VALUES, BYTES, NO_VALUES, NOT_LISTED, Row};
 use crate::http::error::ApiError;
 
@@ -90,9 +90,9 @@ fn sample_size(body: &mut Body<'_>) -> Result<u32, AggDslError> {
 
 /// The field whose values make a sample diverse, and how many documents may have the same one.
 fn diverse(body: &mut Body<'_>) -> Result<(Source, u32), AggDslError> {
-    body.take("execution_hint");
-    let most = positive(body, "max_docs_per_value", "maxDocsPerValue", 1)?;
-    Ok((body.source()?, most))
+    check_hint(body, &["map", "bytes_hash", "global_ordinals"])?;
+    let most = body.count_called("max_docs_per_value", "maxDocsPerValue")?;
+    Ok((body.source()?, small(most.unwrap_or(1))))
 }
 
 /// The type of the results of those of a kind.

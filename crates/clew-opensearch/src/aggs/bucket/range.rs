@@ -27,6 +27,9 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
+    if kind == EndKind::Addresses {
+        body.lack(&["format"])?;
+    }
     let source: Source = body.source()?;
     let ranges = match body.take("ranges") {
         Some(Value::Array(list)) => list
@@ -59,7 +62,10 @@ fn range_item(body: &Body<'_>, kind: EndKind, value: &Value) -> Result<RangeItem
             key: item.text("key")?,
             from: item.scalar("from")?,
             to: item.scalar("to")?,
-            mask: item.text("mask")?,
+            mask: match kind {
+                EndKind::Addresses => item.text("mask")?,
+                EndKind::Numbers | EndKind::Dates | EndKind::Distances => None,
+            },
         };
         if kind == EndKind::Addresses {
             check_addresses(&range)?;
@@ -102,7 +108,12 @@ fn is_network(mask: &str) -> bool {
 /// Where distances are measured from, and how long one of their units is in metres. Planes and arcs
 /// are measured alike: along great circles.
 fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
-    body.take("distance_type");
+    let way = body.text("distance_type")?;
+    if let Some(other) = way.filter(|way| !["arc", "plane"].contains(&way.to_lowercase().as_str()))
+    {
+        let reason = format!("No geo distance for [{other}]");
+        return Err(body.in_field("distance_type", AggDslError::illegal(reason)));
+    }
     let unit = match body.text("unit")? {
         None => DistanceUnit::metres(),
         Some(name) => DistanceUnit::parse(&name)

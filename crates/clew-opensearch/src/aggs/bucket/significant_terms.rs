@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::settings::{min_doc_count, shard_size, size, term_filter};
+use crate::aggs::settings::{
+    TERMS_HINTS, check_hint, min_doc_count, shard_min_doc_count, shard_size, size, term_filter,
+};
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::dsl;
@@ -24,9 +26,8 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
-    for hint in ["execution_hint", "shard_min_doc_count"] {
-        body.take(hint);
-    }
+    check_hint(body, TERMS_HINTS)?;
+    shard_min_doc_count(body)?;
     let heuristic = heuristic(body)?;
     let background = match body.take("background_filter") {
         None => None,
@@ -50,9 +51,11 @@ fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
 
 /// `significant_text`, which takes its words from the documents' sources.
 fn text(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
+    body.lack(&["missing", "script", "format", "execution_hint"])?;
     let drops_copies = body.flag("filter_duplicate_text")?;
     let paths = match body.take("source_fields") {
         None => Vec::new(),
+        Some(Value::String(name)) => vec![name.clone()],
         Some(Value::Array(names)) => {
             let name = |name: &Value| name.as_str().map(String::from);
             let names: Option<Vec<String>> = names.iter().map(name).collect();
@@ -85,6 +88,9 @@ fn heuristic(body: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
             return Err(body.wrong(name, value));
         };
         let mut part = Body::new(name, body.name, settings);
+        if name == "gnd" {
+            part.lack(&["include_negatives"])?;
+        }
         let superset = part.flag_or("background_is_superset", true)?;
         let comparison = Comparison {
             superset,
@@ -109,8 +115,11 @@ pub(crate) fn write(
     (doc_count, background): (u64, u64),
     how: Rendering<'_>,
 ) -> Result<TypeName, ApiError> {
-    body.insert("doc_count".to_string(), json!(doc_count));
-    body.insert("bg_count".to_string(), json!(background));
+    // Of a field that no index has OpenSearch shows neither.
+    if terms.kind != TermsKind::Unmapped {
+        body.insert("doc_count".to_string(), json!(doc_count));
+        body.insert("bg_count".to_string(), json!(background));
+    }
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = term_key(terms, bucket);
         object.insert("doc_count".to_string(), json!(bucket.doc_count));

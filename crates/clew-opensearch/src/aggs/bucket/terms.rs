@@ -8,7 +8,8 @@ use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{
-    check_collect_mode, min_doc_count, positive, shard_size, size, term_filter,
+    TERMS_HINTS, check_collect_mode, check_hint, min_doc_count, positive, shard_min_doc_count,
+    shard_size, size, term_filter,
 };
 use crate::aggs::shown::{insert_buckets, term_count, term_key, terms_counts, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
@@ -23,10 +24,8 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
-    // How to execute is for us to know.
-    for hint in ["execution_hint", "shard_min_doc_count"] {
-        body.take(hint);
-    }
+    check_hint(body, TERMS_HINTS)?;
+    shard_min_doc_count(body)?;
     check_collect_mode(body)?;
     let size = size(body, 10)?;
     Ok(TermsSpec {

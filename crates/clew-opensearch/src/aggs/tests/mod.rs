@@ -39,7 +39,7 @@ fn terms_are_understood() {
     let spec = parse_one(json!({"terms": {
         "field": "tag", "size": 5, "shard_size": 50, "min_doc_count": 2, "missing": "N/A",
         "order": [{"avg_price": "desc"}, {"_key": "asc"}],
-        "include": "a.*", "exclude": ["ab"], "show_term_doc_count_error": true,
+        "include": "a.*", "exclude": "ab", "show_term_doc_count_error": true,
         "execution_hint": "map", "collect_mode": "breadth_first",
     }}));
     let AggSpec::Terms(terms) = spec else {
@@ -61,7 +61,7 @@ fn terms_are_understood() {
         terms.filter.include,
         Some(IncludeExclude::Pattern("a.*".to_string()))
     );
-    let excluded = IncludeExclude::Values(vec![Scalar::Text("ab".to_string())]);
+    let excluded = IncludeExclude::Pattern("ab".to_string());
     assert_eq!(terms.filter.exclude, Some(excluded));
     assert!(terms.show_error);
 }
