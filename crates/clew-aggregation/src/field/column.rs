@@ -13,10 +13,11 @@ use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnType, MonotonicallyMappableToU64};
 
 use crate::field::ids::{ID_FIELD, IdRanks};
-use crate::field::made::{Made, Texts};
+use crate::field::made::Made;
 use crate::field::mask::Mask;
 use crate::field::missing::widened;
 use crate::field::shapes::{ShapePart, Shapes};
+use crate::field::texts::Texts;
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::key::Key;

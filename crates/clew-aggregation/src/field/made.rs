@@ -2,10 +2,9 @@
 //! whenever they are read; texts are numbered in the order in which they come.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use clew_platform::{MemoryAccount, MemoryPurpose, Pace, Reservation};
+use clew_platform::{MemoryAccount, Pace};
 use clew_query::aggregation::Source;
 use clew_query::{AggError, QueryError, Script, ScriptError, ScriptValue, go_on_reducing};
 use clew_schema::{DerivedField, DerivedKind};
@@ -25,11 +24,6 @@ use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
-
-/// Texts of one segment, in bytes.
-const TEXT_BYTES_MAX: usize = 64 << 20;
-/// What a text takes beside its letters: its place in a list and in a map, and its length.
-const TEXT_BYTES: usize = 64;
 
 /// Aggregations whose values scripts can make.
 const WITH_SCRIPTS: &[&str] = &[
@@ -69,7 +63,7 @@ pub(crate) struct MadePlan {
     maker: Maker,
     /// The values that it is given one by one.
     of: Option<ValuePlan>,
-    memory: Option<Arc<MemoryAccount>>,
+    pub(super) memory: Option<Arc<MemoryAccount>>,
 }
 
 impl MadePlan {
@@ -430,61 +424,4 @@ fn number(value: &ScriptValue<'_>) -> Result<f64, AggError> {
 )]
 fn whole(number: f64) -> i64 {
     number as i64
-}
-
-/// Texts, each with a number of its own.
-pub(super) struct Texts {
-    numbers: HashMap<Arc<str>, u64>,
-    texts: Vec<Arc<str>>,
-    bytes: usize,
-    memory: Option<Reservation>,
-}
-
-impl Texts {
-    pub(super) fn new(made: &MadePlan) -> Self {
-        let memory = made.memory.as_ref();
-        Texts {
-            numbers: HashMap::new(),
-            texts: Vec::new(),
-            bytes: 0,
-            memory: memory.map(|memory| memory.open(MemoryPurpose::Searches)),
-        }
-    }
-
-    /// The number of a text, which is a new one where it was not seen before.
-    pub(super) fn number(&mut self, text: &str) -> u64 {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
-        }
-        // It is too much already, which is told where it is booked.
-        if self.bytes > TEXT_BYTES_MAX {
-            return 0;
-        }
-        let (number, text) = (self.texts.len() as u64, Arc::<str>::from(text));
-        self.bytes += text.len() + TEXT_BYTES;
-        self.texts.push(text.clone());
-        self.numbers.insert(text, number);
-        number
-    }
-
-    /// The text of a number.
-    pub(super) fn text(&self, number: u64) -> &str {
-        let at = usize::try_from(number).ok();
-        at.and_then(|at| self.texts.get(at))
-            .map_or("", |text| &**text)
-    }
-
-    /// Books what came since the last time; a block of documents brings little at once.
-    pub(super) fn book(&mut self) -> Result<(), AggError> {
-        if self.bytes > TEXT_BYTES_MAX {
-            return Err(AggError::TooLarge {
-                wanted_bytes: self.bytes,
-                max_bytes: TEXT_BYTES_MAX,
-            });
-        }
-        match &mut self.memory {
-            Some(memory) => memory.grow_to(self.bytes).map_err(AggError::Memory),
-            None => Ok(()),
-        }
-    }
 }

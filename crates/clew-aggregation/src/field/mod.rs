@@ -11,6 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod segments;
 mod shapes;
 mod support;
+mod texts;
 pub(crate) mod values;
 
 use std::sync::Arc;

@@ -7,8 +7,9 @@ use tantivy::columnar::{Column, ColumnIndex};
 use tantivy::{DocId, SegmentReader};
 
 use crate::field::column::{Decoder, ValueColumn};
-use crate::field::made::{Made, MadePlan, Texts};
+use crate::field::made::{Made, MadePlan};
 use crate::field::rows::{Repeats, Rows};
+use crate::field::texts::Texts;
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::key::Key;
