@@ -144,34 +144,39 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             (plan, step)
         }
     };
-    // A range is no key, and the buckets that it lies in would be many.
-    if matches!(values.kind, ValueKind::Range(_)) {
-        let field = context.mapping.field(&values.field);
-        return Err(AggError::Unsupported {
-            type_name: field.map_or("range", |field| field.kind.type_name()),
-            field: values.field.clone(),
-            aggregation: "composite",
-        });
-    }
-    // As in OpenSearch, a document counts as often as it has a number, but for a script's; of texts and addresses it has each once.
-    let once = matches!(
-        values.kind,
-        ValueKind::Keyword | ValueKind::Ip | ValueKind::Unmapped
-    );
-    let repeats = if once || values.made.is_some() {
-        Repeats::Dropped
-    } else {
-        Repeats::Kept
-    };
+    check_no_range(&values, context)?;
     Ok(Link {
         name: source.name.clone(),
+        repeats: repeats_of(&values),
         values,
         step,
-        repeats,
         missing_bucket: source.missing_bucket,
         direction: source.direction,
         missing_order: source.missing_order,
     })
+}
+
+/// A range is no key, and the buckets that it lies in would be many.
+fn check_no_range(values: &ValuePlan, context: &AggContext<'_>) -> Result<(), AggError> {
+    if !matches!(values.kind, ValueKind::Range(_)) {
+        return Ok(());
+    }
+    let field = context.mapping.field(&values.field);
+    Err(AggError::Unsupported {
+        type_name: field.map_or("range", |field| field.kind.type_name()),
+        field: values.field.clone(),
+        aggregation: "composite",
+    })
+}
+
+/// As in OpenSearch, a document counts as often as it has a number, but for a script's; of texts and addresses it has each
+/// once.
+fn repeats_of(values: &ValuePlan) -> Repeats {
+    match values.kind {
+        ValueKind::Keyword | ValueKind::Ip | ValueKind::Unmapped => Repeats::Dropped,
+        _ if values.made.is_some() => Repeats::Dropped,
+        _ => Repeats::Kept,
+    }
 }
 
 fn after_key(

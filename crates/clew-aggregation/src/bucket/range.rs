@@ -222,16 +222,7 @@ fn plan_range(
     };
     let mut values = plan_values(&spec.source, name, context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
-    let counts = matches!(
-        values.kind,
-        ValueKind::Long | ValueKind::Unsigned | ValueKind::Double
-    );
-    // Numbers are no dates, unless a format says how they are written.
-    let numbers = counts && values.made.is_none() && spec.source.format.is_none();
-    let dates = match spec.kind {
-        EndKind::Dates => !numbers,
-        _ => matches!(values.format, ValueFormat::Date { .. }),
-    };
+    let dates = has_dates(spec, &values);
     if dates {
         let format = date_format(&spec.source, Some(&values.format))?;
         values.format = ValueFormat::Date {
@@ -269,11 +260,8 @@ fn plan_range(
         let from = end(&range.from, least)?;
         let to = end(&range.to, f64::INFINITY)?;
         let mut key = range.key.clone();
-        if is_distance && key.is_none() && from.abs() < f64::MIN_POSITIVE {
-            // Distances begin at nothing, whether that is said or not.
-            let to = Some(Key::F64(to)).filter(|_| to.is_finite());
-            let to = to.map_or_else(|| "*".to_string(), |to| to.to_string());
-            key = Some(format!("*-{to}"));
+        if is_distance && key.is_none() {
+            key = distance_name(from, to);
         }
         Ok(PlannedRange {
             key,
@@ -298,6 +286,27 @@ fn plan_range(
         origin: spec.origin,
     };
     Ok((values, plan))
+}
+
+/// Whether ends may be dates: those of numbers are none, unless a format says how they are written.
+fn has_dates(spec: &RangeSpec, values: &ValuePlan) -> bool {
+    let counts = matches!(
+        values.kind,
+        ValueKind::Long | ValueKind::Unsigned | ValueKind::Double
+    );
+    match spec.kind {
+        EndKind::Dates => !counts || values.made.is_some() || spec.source.format.is_some(),
+        _ => matches!(values.format, ValueFormat::Date { .. }),
+    }
+}
+
+/// The name that a range of distances has without one of its own: they begin at nothing, whether that is said or not.
+fn distance_name(from: f64, to: f64) -> Option<String> {
+    (from.abs() < f64::MIN_POSITIVE).then(|| {
+        let to = Some(Key::F64(to)).filter(|_| to.is_finite());
+        let to = to.map_or_else(|| "*".to_string(), |to| to.to_string());
+        format!("*-{to}")
+    })
 }
 
 fn in_order(a: &PlannedRange, b: &PlannedRange) -> Ordering {

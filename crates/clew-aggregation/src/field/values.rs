@@ -39,17 +39,7 @@ pub(crate) fn plan_values(
         return constant(source, (INDEX_FIELD, context.index), aggregation);
     }
     let Some(field) = context.mapping.field(&source.field) else {
-        if let Some(flat) = context.mapping.flat_above(&source.field) {
-            return Err(unsupported(source, flat.kind.type_name(), aggregation));
-        }
-        return match beside(&source.field) {
-            Some((name, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
-                constant(source, (name, ""), aggregation)
-            }
-            Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
-            Some((name, _)) => Err(unsupported(source, name, aggregation)),
-            None => not_indexed(source, aggregation, context),
-        };
+        return plan_beside(source, aggregation, context);
     };
     if let Some(reason) = field
         .refusal_of_root()
@@ -110,6 +100,26 @@ pub(crate) fn plan_values(
         format,
         made: None,
     })
+}
+
+/// The values of what is no field of its own: of one inside a flat object, of what stands beside the fields of a
+/// document, or of what is not indexed.
+fn plan_beside(
+    source: &Source,
+    aggregation: &'static str,
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
+    if let Some(flat) = context.mapping.flat_above(&source.field) {
+        return Err(unsupported(source, flat.kind.type_name(), aggregation));
+    }
+    match beside(&source.field) {
+        Some((name, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
+            constant(source, (name, ""), aggregation)
+        }
+        Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
+        Some((name, _)) => Err(unsupported(source, name, aggregation)),
+        None => not_indexed(source, aggregation, context),
+    }
 }
 
 /// How values of a field are shown.
