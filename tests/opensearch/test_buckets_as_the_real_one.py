@@ -129,3 +129,26 @@ class BucketsAsTheRealOne(ClewTest):
         self.refuse("auto_date_histogram", {"field": "day", "minimum_interval": "week"}, "minimum_interval must be one of")
         distances = {"field": "place", "origin": "48,2", "ranges": [{"to": 5}]}
         self.refuse("geo_distance", {**distances, "distance_type": "x"}, "No geo distance for [x]")
+
+    def test_fractions_that_stand_in_for_whole_numbers(self):
+        self.client.index(index="real", id="4", body={"tag": "d"}, refresh=True)
+        self.assertEqual(self.found("sum", {"field": "n", "missing": 1.5})["value"], 3 + 3 + 4 + 3 + 12 + 1.5)
+        self.assertEqual(self.found("min", {"field": "n", "missing": "-0.25"})["value"], -0.25)
+        self.assertEqual(self.counts("terms", {"field": "n", "missing": 3.5}), [(3.0, 2), (3.5, 1), (4.0, 1), (12.0, 1)])
+        ranges = [{"to": 3.25}, {"from": 3.25}]
+        found = self.counts("range", {"field": "n", "missing": 3.5, "ranges": ranges})
+        self.assertEqual([count for _, count in found], [2, 3])
+        # One without a fraction leaves them as they are.
+        self.assertIs(type(self.counts("terms", {"field": "n", "missing": 3.0})[0][0]), int)
+
+    def test_buckets_are_ordered_by_the_bounds_of_stats(self):
+        spread = {"s": {"extended_stats": {"field": "n", "sigma": 1}}}
+        order = lambda path: [one["key"] for one in self.found("terms", {"field": "tag", "order": {path: "asc"}}, **spread)["buckets"]]
+        # Of 3, 3, 4 the mean is 3.33 and the deviation 0.47; the others have one value each.
+        self.assertEqual(order("s.std_upper"), ["b", "a", "c"])
+        self.assertEqual(order("s.std_lower"), ["a", "b", "c"])
+        self.assertEqual(order(">s.std_lower_population"), ["a", "b", "c"])
+
+    def test_how_many_intervals_can_be_asked_for(self):
+        self.assertTrue(self.counts("auto_date_histogram", {"field": "day", "buckets": 2184}))
+        self.refuse("auto_date_histogram", {"field": "day", "buckets": 2185}, "buckets must be less than 2184")

@@ -155,6 +155,15 @@ fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
     starts
 }
 
+/// How many buckets can be asked for: each may come as the finest intervals of a unit first, all of which are bounded.
+fn buckets_max(all: usize, least: Option<usize>) -> usize {
+    let units = UNITS.iter().take(UNITS.len() - 1);
+    let units = units.skip(least.unwrap_or_default());
+    let finest = units.flat_map(|unit| unit.counts).copied().max();
+    let most = all / finest.unwrap_or(1);
+    most.clamp(1, BUCKETS_MAX as usize)
+}
+
 /// The plan of an `auto_date_histogram`.
 ///
 /// # Errors
@@ -163,10 +172,14 @@ fn plan_auto_date(
     spec: &AutoDateSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, AutoDatePlan), AggError> {
-    if spec.buckets == 0 || spec.buckets > BUCKETS_MAX {
+    let least = spec.minimum.and_then(|minimum| {
+        let mut units = UNITS.iter();
+        units.position(|unit| unit.unit == minimum)
+    });
+    let most = buckets_max(context.limits.buckets_max, least);
+    if spec.buckets == 0 || spec.buckets as usize > most {
         return Err(AggError::invalid(format!(
-            "buckets must be between 1 and {BUCKETS_MAX}, found [{}]",
-            spec.buckets
+            "buckets must be less than {most}"
         )));
     }
     let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
@@ -180,10 +193,6 @@ fn plan_auto_date(
             zone: zone.clone(),
         };
     }
-    let least = spec.minimum.and_then(|minimum| {
-        let mut units = UNITS.iter();
-        units.position(|unit| unit.unit == minimum)
-    });
     let readers = context
         .searcher
         .map_or(&[][..], |s| &s.snapshot.readers[..]);

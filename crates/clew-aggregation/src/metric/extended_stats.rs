@@ -92,6 +92,10 @@ impl Metric for ExtendedPlan {
             "variance_sampling" => Property::VarianceSampling,
             "std_deviation" | "std_deviation_population" => Property::Deviation,
             "std_deviation_sampling" => Property::DeviationSampling,
+            "std_upper" | "std_upper_population" => Property::Bound(self.sigma),
+            "std_lower" | "std_lower_population" => Property::Bound(-self.sigma),
+            "std_upper_sampling" => Property::BoundSampling(self.sigma),
+            "std_lower_sampling" => Property::BoundSampling(-self.sigma),
             name => return stats_property(name),
         })
     }

@@ -176,6 +176,10 @@ fn numbers_of(counted: &Partial, property: Property, count: usize) -> Vec<f64> {
                 Property::VarianceSampling => moments.variance_sampling(),
                 Property::Deviation => moments.variance().sqrt(),
                 Property::DeviationSampling => moments.variance_sampling().sqrt(),
+                Property::Bound(away) => moments.basic.mean() + away * moments.variance().sqrt(),
+                Property::BoundSampling(away) => {
+                    moments.basic.mean() + away * moments.variance_sampling().sqrt()
+                }
                 _ => property.of_moments(&moments.basic),
             });
             values.collect()
@@ -201,6 +205,8 @@ impl Property {
             | Property::VarianceSampling
             | Property::Deviation
             | Property::DeviationSampling
+            | Property::Bound(_)
+            | Property::BoundSampling(_)
             | Property::Value
             | Property::Point(_)
             | Property::Rank(_) => f64::NAN,
@@ -277,4 +283,7 @@ pub(crate) enum Property {
     VarianceSampling,
     Deviation,
     DeviationSampling,
+    /// So many deviations beside the mean.
+    Bound(f64),
+    BoundSampling(f64),
 }

@@ -57,10 +57,13 @@ fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
              does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
         ))
     };
-    let (outer, last) = path.rsplit_once('>').unwrap_or(("", path));
+    // Nothing between two signs is no step.
+    let steps: Vec<&str> = path.split('>').filter(|step| !step.is_empty()).collect();
+    let (last, outer) = steps.split_last().ok_or_else(|| unknown(path))?;
+    let last = *last;
     let mut way = Vec::new();
     let mut subs = subs.to_vec();
-    for step in outer.split('>').filter(|_| last != path) {
+    for step in outer.iter().copied() {
         let at = subs.iter().position(|sub| sub.name() == step);
         let at = at.ok_or_else(|| unknown(step))?;
         let sub: &dyn Ordered = subs[at];
