@@ -152,3 +152,35 @@ class BucketsAsTheRealOne(ClewTest):
     def test_how_many_intervals_can_be_asked_for(self):
         self.assertTrue(self.counts("auto_date_histogram", {"field": "day", "buckets": 2184}))
         self.refuse("auto_date_histogram", {"field": "day", "buckets": 2185}, "buckets must be less than 2184")
+
+    def test_orders_that_lead_nowhere(self):
+        inside = {"one": {"filter": {"match_all": {}}, "aggs": {"stats": {"stats": {"field": "n"}}}}, "max": {"max": {"field": "n"}},
+                  "many": {"terms": {"field": "n"}}}
+        for path, why in [
+            ("nothing", "The provided aggregation [nothing] either does not exist, or is a pipeline aggregation"),
+            ("max.least", 'Ordering on a single-value metrics aggregation can only be done on its value. Either drop the key (a la "max")'),
+            ("one>stats", "When ordering on a multi-value metrics aggregation a metric name must be specified."),
+            ("one>stats.least", "Unknown metric name [least] on multi-value metrics aggregation [stats]"),
+            ("one.least", 'Ordering on a single-bucket aggregation can only be done on its doc_count. Either drop the key (a la "one")'),
+            ("many", "Buckets can only be sorted on a sub-aggregator path that is built out of zero or more single-bucket aggregations"),
+            ("max>least", "at the path end. [max] is not single-bucket."),
+        ]:
+            with self.subTest(path), self.refused(400) as caught:
+                self.found("terms", {"field": "tag", "order": {path: "asc"}}, **inside)
+            cause = caught.exception.info["error"]["root_cause"][0]
+            self.assertEqual(cause["type"], "aggregation_execution_exception")
+            self.assertTrue(cause["reason"].startswith(f"Invalid aggregation order path [{path}]. "), cause)
+            self.assertIn(why, cause["reason"])
+
+    def test_parts_of_the_terms_that_there_are_none_of(self):
+        part = lambda **include: {"field": "tag", "include": include}
+        self.refuse("terms", part(partition=3, num_partitions=3), "Partition must be >=0 and < numPartition which is 3")
+        self.refuse("terms", part(partition=-1, num_partitions=2), "Partition must be >=0 and < numPartition which is 2")
+        self.refuse("terms", part(partition=0), "Missing [num_partitions] parameter for partition-based include")
+        self.refuse("terms", part(pattern="a"), "Unknown parameter in Include/Exclude clause: pattern")
+        self.refuse("terms", {"field": "n", "include": "1.*"}, "Use an array of numeric values for include/exclude clauses used to filter numeric fields")
+        self.refuse("children", {"type": "a", "field": "n"}, "Unknown key for a VALUE_STRING in [x]: [field].")
+        sources = lambda **rest: {"sources": [{"k": {"terms": {"field": "tag", **rest}}}]}
+        self.refuse("composite", sources(missing_order="last"), "missing_order require missing_bucket is true")
+        self.refuse("composite", sources(missing_order="x", missing_bucket=True),
+                    "No enum constant org.opensearch.search.aggregations.bucket.missing.MissingOrder.X")

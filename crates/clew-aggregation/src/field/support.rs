@@ -104,6 +104,18 @@ pub(super) fn usual_kind(aggregation: &str) -> Option<ValueKind> {
     })
 }
 
+/// The refusal of a pattern for what are no texts.
+pub(super) fn no_pattern(name: &str, kind: ValueKind) -> AggError {
+    let instead = match kind {
+        ValueKind::Ip => "values for include/exclude clauses",
+        _ => "numeric values for include/exclude clauses used to filter numeric fields",
+    };
+    AggError::aggregation(format!(
+        "Aggregation [{name}] cannot support regular expression style include/exclude settings as \
+         they can only be applied to string fields. Use an array of {instead}"
+    ))
+}
+
 /// Whether the buckets of an aggregation are cells that shapes have, too.
 pub(super) fn has_cells(aggregation: &str) -> bool {
     matches!(aggregation, "geohash_grid" | "geotile_grid")

@@ -472,11 +472,7 @@ fn term_set(asked: &IncludeExclude, values: &ValuePlan, name: &str) -> Result<Te
                     .map(TermSet::Pattern)
                     .map_err(|error| AggError::invalid(error.to_string()))
             }
-            _ => Err(AggError::aggregation(format!(
-                "Aggregation [{name}] cannot support regular expression style include/exclude \
-                 settings as they can only be applied to string fields. Use an array of values \
-                 for include/exclude clauses"
-            ))),
+            kind => Err(no_pattern(name, kind)),
         },
         IncludeExclude::Partition { part, count } => Ok(TermSet::Partition {
             part: *part,

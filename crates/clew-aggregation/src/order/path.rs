@@ -13,12 +13,14 @@ pub(crate) trait Ordered {
     fn property(&self, name: Option<&str>) -> Option<Property>;
     /// What is inside it, where it has one bucket in each of its parent's; `None` for all others.
     fn inside(&self) -> Option<Vec<&dyn Ordered>>;
+    /// Whether it is computed of values, and makes no buckets.
+    fn is_metric(&self) -> bool;
 }
 
 /// What each criterion compares.
 ///
 /// # Errors
-/// [`AggError::Invalid`] when a path leads nowhere.
+/// [`AggError::Execution`] when a path leads nowhere.
 pub(crate) fn plan_order(
     order: &[OrderBy],
     subs: &[&dyn Ordered],
@@ -50,11 +52,46 @@ pub(crate) fn order_or_count(mut order: Vec<PlannedOrder>) -> Vec<PlannedOrder> 
     order
 }
 
+const WHERE_PATHS_LEAD: &str = "Buckets can only be sorted on a sub-aggregator path that is built \
+                                out of zero or more single-bucket aggregations within the path and a \
+                                final single-bucket or a metrics aggregation at the path end.";
+
+/// Why an aggregation has no number that is called so.
+fn no_number(of: &dyn Ordered, property: Option<&str>) -> String {
+    let name = of.name();
+    if of.inside().is_some() {
+        return format!(
+            "Ordering on a single-bucket aggregation can only be done on its doc_count. Either drop \
+             the key (a la \"{name}\") or change it to \"doc_count\" (a la \"{name}.doc_count\") or \
+             \"key\"."
+        );
+    }
+    if of.property(None).is_some() {
+        return format!(
+            "Ordering on a single-value metrics aggregation can only be done on its value. Either \
+             drop the key (a la \"{name}\") or change it to \"value\" (a la \"{name}.value\")"
+        );
+    }
+    match property {
+        _ if !of.is_metric() => WHERE_PATHS_LEAD.to_string(),
+        None => {
+            "When ordering on a multi-value metrics aggregation a metric name must be specified."
+                .to_string()
+        }
+        Some(other) => {
+            format!("Unknown metric name [{other}] on multi-value metrics aggregation [{name}]")
+        }
+    }
+}
+
 fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
+    let refused = |why: &str| {
+        AggError::aggregation(format!("Invalid aggregation order path [{path}]. {why}"))
+    };
     let unknown = |name: &str| {
-        AggError::invalid(format!(
-            "Invalid aggregation order path [{path}]. The provided aggregation [{name}] either \
-             does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
+        refused(&format!(
+            "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation \
+             and cannot be used to sort the buckets."
         ))
     };
     // Nothing between two signs is no step.
@@ -68,11 +105,8 @@ fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
         let at = at.ok_or_else(|| unknown(step))?;
         let sub: &dyn Ordered = subs[at];
         subs = sub.inside().ok_or_else(|| {
-            AggError::invalid(format!(
-                "Invalid aggregation order path [{path}]. Buckets can only be sorted on a \
-                 sub-aggregator path that is built out of zero or more single-bucket aggregations \
-                 within the path and a final single-bucket or a metrics aggregation at the path \
-                 end. Sub-path [{step}] points to non single-bucket aggregation"
+            refused(&format!(
+                "{WHERE_PATHS_LEAD} [{step}] is not single-bucket."
             ))
         })?;
         way.push(at);
@@ -89,13 +123,9 @@ fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
         }
         (None, None) => return Err(unknown(last)),
     };
-    let property = subs[sub].property(property).ok_or_else(|| {
-        AggError::invalid(format!(
-            "Invalid aggregation order path [{path}]. Missing value key in [{path}] or [{}] has no \
-             number by that name",
-            subs[sub].name()
-        ))
-    })?;
+    let property = subs[sub]
+        .property(property)
+        .ok_or_else(|| refused(&no_number(subs[sub], property)))?;
     way.push(sub);
     Ok(By::Metric { way, property })
 }

@@ -51,6 +51,10 @@ impl Ordered for Plan {
         let is_single = matches!(self.op, Op::Bucket(_)) && self.property(None).is_some();
         is_single.then(|| self.subs.iter().map(|sub| sub as &dyn Ordered).collect())
     }
+
+    fn is_metric(&self) -> bool {
+        matches!(self.op, Op::Metric(_))
+    }
 }
 
 impl Reduced for Plan {

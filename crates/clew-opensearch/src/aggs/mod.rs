@@ -11,6 +11,7 @@ mod own_words;
 mod parse;
 mod path;
 mod pipeline;
+mod plain;
 mod render;
 mod settings;
 mod shown;

@@ -3,8 +3,10 @@
 use clew_query::aggregation::{IncludeExclude, TermFilter};
 use serde_json::Value;
 
-use super::body::{Body, scalar};
+use super::body::Body;
+use super::plain::{scalar, whole_number};
 use super::{AggDslError, AggDslErrorKind};
+use crate::http::place::Spot;
 
 /// Counts beyond 32 bits mean "all".
 pub(super) fn small(count: u64) -> u32 {
@@ -103,7 +105,13 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
             .map(|value| scalar(value).ok_or_else(|| body.wrong(key, value)))
             .collect::<Result<Vec<_>, _>>()
             .map(|values| Some(IncludeExclude::Values(values))),
-        Some(value @ Value::Object(_)) if key == "include" => {
+        Some(value @ Value::Object(members)) if key == "include" => {
+            let known = |name: &&String| ["partition", "num_partitions"].contains(&name.as_str());
+            if let Some(other) = members.keys().find(|name| !known(name)) {
+                let reason = format!("Unknown parameter in Include/Exclude clause: {other}");
+                let error = AggDslError::of(AggDslErrorKind::Malformed, reason);
+                return Err(body.in_field(key, error.at(Spot::end_of(value))));
+            }
             body.part((key, "include"), value, partition).map(Some)
         }
         Some(other) => Err(body.wrong(key, other)),
@@ -112,22 +120,21 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
 
 /// Which part of the terms is asked for, of how many.
 fn partition(part: &mut Body<'_>) -> Result<IncludeExclude, AggDslError> {
-    let count = part.count("num_partitions")?;
-    let number = part.count("partition")?;
-    let (Some(count), Some(number)) = (count, number) else {
-        part.late(AggDslError::illegal(
-            "Missing [partition] or [num_partitions] parameter for partition-based include",
-        ));
-        return Ok(IncludeExclude::Partition { part: 0, count: 0 });
+    let mut whole = |key: &str| match part.take(key) {
+        None => Err(AggDslError::illegal(format!(
+            "Missing [{key}] parameter for partition-based include"
+        ))),
+        Some(value) => whole_number(value).ok_or_else(|| part.wrong(key, value)),
     };
-    if count < 2 || number >= count {
-        return Err(AggDslError::illegal(format!(
-            "partition must be >= 0 and less than num_partitions, which must be >= 2: found \
-             [{number}] of [{count}]"
-        )));
+    let number = whole("partition")?;
+    let count = whole("num_partitions")?;
+    match (u64::try_from(number), u64::try_from(count)) {
+        (Ok(number), Ok(count)) if number < count => Ok(IncludeExclude::Partition {
+            part: small(number),
+            count: small(count),
+        }),
+        _ => Err(AggDslError::illegal(format!(
+            "Partition must be >=0 and < numPartition which is {count}"
+        ))),
     }
-    Ok(IncludeExclude::Partition {
-        part: small(number),
-        count: small(count),
-    })
 }

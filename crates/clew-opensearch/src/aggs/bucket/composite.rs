@@ -7,9 +7,10 @@ use clew_query::aggregation::{
 use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
-use crate::aggs::body::{Body, scalar};
+use crate::aggs::body::Body;
 use crate::aggs::bucket::geo_grid::{bounds, geotile};
 use crate::aggs::interval::{date_interval, date_offset};
+use crate::aggs::plain::scalar;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::size;
 use crate::aggs::shown::{insert_buckets, part_value, while_wanted};
@@ -127,15 +128,18 @@ fn named_source(value: &Value, aggregation: &str) -> Result<CompositeSource, Agg
         Some("first") => MissingOrder::First,
         Some("last") => MissingOrder::Last,
         Some(text) => {
-            return Err(AggDslError::illegal(format!(
-                "Unknown missing order [{text}]"
-            )));
+            let constant = text.to_ascii_uppercase();
+            let reason = format!(
+                "No enum constant \
+                 org.opensearch.search.aggregations.bucket.missing.MissingOrder.{constant}"
+            );
+            return Err(source.in_field("missing_order", AggDslError::illegal(reason)));
         }
     };
     let missing_bucket = source.flag("missing_bucket")?;
     if missing_order != MissingOrder::Default && !missing_bucket {
         return Err(AggDslError::illegal(
-            "missing_order can only be set if missing_bucket is true",
+            "missing_order require missing_bucket is true",
         ));
     }
     let kind = composite_kind((kind, written), &mut source)?;

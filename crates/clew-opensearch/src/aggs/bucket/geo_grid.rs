@@ -6,7 +6,8 @@ use clew_schema::geo::{DistanceUnit, parse_distance};
 use serde_json::{Map, Value};
 
 use crate::aggs::AggDslError;
-use crate::aggs::body::{Body, whole_number};
+use crate::aggs::body::Body;
+use crate::aggs::plain::whole_number;
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{shard_size, size};
 use crate::aggs::shown::named_buckets_body;

@@ -6,7 +6,8 @@ use clew_query::aggregation::{AggSpec, MatrixSpec, Source};
 use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
-use crate::aggs::body::{Body, scalar};
+use crate::aggs::body::Body;
+use crate::aggs::plain::scalar;
 use crate::aggs::render::TypeName;
 use crate::aggs::table::{NUMBERS, Row};
 
