@@ -184,3 +184,13 @@ class BucketsAsTheRealOne(ClewTest):
         self.refuse("composite", sources(missing_order="last"), "missing_order require missing_bucket is true")
         self.refuse("composite", sources(missing_order="x", missing_bucket=True),
                     "No enum constant org.opensearch.search.aggregations.bucket.missing.MissingOrder.X")
+
+    def test_a_page_begins_behind_a_key_of_its_kind(self):
+        behind = lambda source, key: {"sources": [{"k": source}], "after": {"k": key}}
+        tag, day = {"terms": {"field": "tag"}}, {"terms": {"field": "day"}}
+        self.assertEqual(self.counts("composite", behind(tag, "a")), [({"k": "b"}, 1), ({"k": "c"}, 1)])
+        self.assertEqual(len(self.counts("composite", behind(day, "1592000000000"))), 2)
+        self.refuse("composite", behind(tag, 5), "invalid value, expected string, got Integer")
+        self.refuse("composite", behind(tag, None), "Invalid value for [after.k], expected comparable, got [null]")
+        self.refuse("composite", behind(day, "2020-06-01"), "For input string")
+        self.refuse("composite", behind({"geotile_grid": {"field": "place", "precision": 4}}, "bad"), "Invalid geotile_grid hash string of bad.")

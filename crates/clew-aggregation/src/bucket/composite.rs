@@ -204,21 +204,57 @@ fn after_key(
                 return Ok(Key::Null);
             }
             return Err(AggError::invalid(format!(
-                "Invalid value for [after.{}], expected a value",
+                "Invalid value for [after.{}], expected comparable, got [null]",
                 link.name
             )));
         };
-        let format = &link.values.format;
-        match &link.step {
-            LinkStep::Value => key_of(value, link.values.kind, format, context.now_ms),
-            LinkStep::Number { .. } => bound_number(value).map(Key::F64),
-            LinkStep::Cell { .. } => Ok(Key::Str(text_of(value).into())),
-            LinkStep::Date { zone, .. } => {
-                bound_ms(value, format, zone, context.now_ms).map(Key::I64)
-            }
-        }
+        key_behind(link, value, context)
     };
     links.iter().map(key).collect()
+}
+
+/// The key of a source behind which the page begins.
+fn key_behind(link: &Link, value: &Scalar, context: &AggContext<'_>) -> Result<Key, AggError> {
+    let (kind, format) = (link.values.kind, &link.values.format);
+    match &link.step {
+        LinkStep::Value => match (kind, value, format) {
+            (ValueKind::Keyword, Scalar::Text(_), _) => key_of(value, kind, format, context.now_ms),
+            (ValueKind::Keyword, other, _) => Err(AggError::invalid(format!(
+                "invalid value, expected string, got {}",
+                called(other)
+            ))),
+            // Moments are numbers here, unless a format is asked for.
+            (ValueKind::Date | ValueKind::DateNanos, Scalar::Text(_), ValueFormat::Raw) => {
+                key_of(value, ValueKind::Long, format, context.now_ms)
+            }
+            _ => key_of(value, kind, format, context.now_ms),
+        },
+        LinkStep::Number { .. } => bound_number(value).map(Key::F64),
+        LinkStep::Cell { .. } => {
+            let tile = text_of(value);
+            let is_tile = tile.split('/').all(|part| part.parse::<u32>().is_ok());
+            if !is_tile || tile.split('/').count() != 3 {
+                return Err(AggError::invalid(format!(
+                    "Invalid geotile_grid hash string of {tile}. Must be three integers in a form \
+                     \"zoom/x/y\"."
+                )));
+            }
+            Ok(Key::Str(tile.into()))
+        }
+        LinkStep::Date { zone, .. } => bound_ms(value, format, zone, context.now_ms).map(Key::I64),
+    }
+}
+
+/// What OpenSearch calls a value by.
+fn called(value: &Scalar) -> &'static str {
+    match value {
+        Scalar::Integer(whole) if i32::try_from(*whole).is_ok() => "Integer",
+        Scalar::Integer(_) => "Long",
+        Scalar::Unsigned(_) => "BigInteger",
+        Scalar::Float(_) => "Double",
+        Scalar::Boolean(_) => "Boolean",
+        Scalar::Text(_) => "String",
+    }
 }
 
 impl AskedBuckets for CompositeSpec {

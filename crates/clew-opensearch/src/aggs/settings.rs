@@ -1,7 +1,7 @@
 //! Settings that several aggregations have in common.
 
 use clew_query::aggregation::{IncludeExclude, TermFilter};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::Body;
 use super::plain::{scalar, whole_number};
@@ -105,9 +105,10 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
             .map(|value| scalar(value).ok_or_else(|| body.wrong(key, value)))
             .collect::<Result<Vec<_>, _>>()
             .map(|values| Some(IncludeExclude::Values(values))),
-        Some(value @ Value::Object(members)) if key == "include" => {
-            let known = |name: &&String| ["partition", "num_partitions"].contains(&name.as_str());
-            if let Some(other) = members.keys().find(|name| !known(name)) {
+        Some(value @ Value::Object(_)) if key == "include" => {
+            let known = |name: &str| matches!(name, "partition" | "num_partitions");
+            let mut names = value.as_object().into_iter().flat_map(Map::keys);
+            if let Some(other) = names.find(|name| !known(name)) {
                 let reason = format!("Unknown parameter in Include/Exclude clause: {other}");
                 let error = AggDslError::of(AggDslErrorKind::Malformed, reason);
                 return Err(body.in_field(key, error.at(Spot::end_of(value))));
