@@ -198,6 +198,8 @@ BUCKETS = {
                                   "ranges": sorted(ends(dice, 10, 50, 100, 300), key=lambda one: (one.get("from", 0), one.get("to", 1e9)))},
     "geohash_grid": lambda dice: {"field": "place", "precision": dice.randint(1, 4), **dice.options(0.3, size=5)},
     "geotile_grid": lambda dice: {"field": "place", "precision": dice.randint(1, 7)},
+    # All documents: which of those with equal scores are sampled is each one's own choice.
+    "sampler": lambda dice: {"shard_size": 100_000},
     "adjacency_matrix": lambda dice: {"filters": {name: clause(dice, 0) for name in "abc"[:dice.randint(2, 3)]}},
 }
 
