@@ -96,6 +96,11 @@ class BucketsAsTheRealOne(ClewTest):
             sources = [{"k": {"geotile_grid": {**tiles, **bounds}}}]
             self.assertEqual(sum(found for _, found in self.counts("composite", {"sources": sources})), count)
 
+    def test_boxes_of_grids_are_also_well_known_text(self):
+        cells = {"field": "place", "precision": 3, "bounds": {"wkt": "BBOX (1, 5, 49, 45)"}}
+        self.assertEqual([count for _, count in self.counts("geohash_grid", cells)], [1])
+        self.refuse("geohash_grid", {**cells, "bounds": {"wkt": "POINT (1 5)"}}, "failed to parse WKT bounding box")
+
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 

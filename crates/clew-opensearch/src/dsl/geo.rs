@@ -217,14 +217,9 @@ pub(super) fn geo_bounding_box(body: &Value) -> Result<Query, DslError> {
         return Err(unexpected("geo_bounding_box", name, value));
     }
     let mut sides = Parameters::new("geo_bounding_box", value)?;
-    if let Some(text) = sides.text("wkt")? {
+    if let Some(area) = written_box(&mut sides)? {
         sides.finish()?;
-        return match GeoArea::from_wkt(&text).map_err(DslError::parsing)? {
-            area @ GeoArea::Rectangle { .. } => Ok(query(name, area, &common)),
-            _ => Err(DslError::parsing(format!(
-                "failed to parse WKT bounding box. [{text}] found. expected [ENVELOPE]"
-            ))),
-        };
+        return Ok(query(name, area, &common));
     }
     let found = rectangle(sides, &common)?;
     let area = GeoArea::rectangle(found).map_err(DslError::illegal)?;
@@ -238,7 +233,31 @@ pub(crate) fn bounding_box(value: &Value) -> Result<[f64; 4], DslError> {
         ignore_unmapped: false,
         lenient: false,
     };
-    rectangle(Parameters::new("bounds", value)?, &common)
+    let mut sides = Parameters::new("bounds", value)?;
+    if let Some(GeoArea::Rectangle {
+        top,
+        left,
+        bottom,
+        right,
+    }) = written_box(&mut sides)?
+    {
+        sides.finish()?;
+        return Ok([top, left, bottom, right]);
+    }
+    rectangle(sides, &common)
+}
+
+/// The box that is given as well-known text, where it is.
+fn written_box(sides: &mut Parameters<'_>) -> Result<Option<GeoArea>, DslError> {
+    let Some(text) = sides.text("wkt")? else {
+        return Ok(None);
+    };
+    match GeoArea::from_wkt(&text).map_err(DslError::parsing)? {
+        area @ GeoArea::Rectangle { .. } => Ok(Some(area)),
+        _ => Err(DslError::parsing(format!(
+            "failed to parse WKT bounding box. [{text}] found. expected [ENVELOPE]"
+        ))),
+    }
 }
 
 /// `[top, left, bottom, right]`, from two corners or from four sides.
