@@ -6,6 +6,9 @@
 pub(super) fn own_words((kind, name): (&str, &str), key: &str, found: &str) -> Option<String> {
     Some(match kind {
         "sampler" => format!("Unsupported property \"{key}\" for aggregation \"{name}"),
+        "children" | "parent" if found == "VALUE_STRING" => {
+            format!("Unknown key for a {found} in [{name}]: [{key}].")
+        }
         "nested" | "reverse_nested" | "children" | "parent" => {
             format!("Unexpected token {found} in [{name}].")
         }

@@ -239,7 +239,7 @@ fn a_graph_that_was_left_off_is_gone_on_from_among_more_vectors() {
         let (mut whole, mut image) = (Vec::new(), Vec::new());
         make().write(how(1), &mut whole).unwrap();
         // Some documents have gone meanwhile.
-        let new_doc = |doc: u32| (doc % 7 > 0).then_some(doc);
+        let new_doc = |doc: u32| (!doc.is_multiple_of(7)).then_some(doc);
         make()
             .write_from_unfinished(how(1), (&graph, &new_doc), &mut image)
             .unwrap();
