@@ -6,7 +6,7 @@ use clew_query::aggregation::GlobalSpec;
 use crate::bucket::only::{only_count, single_result};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, Feed, InParent, Opening};
 use crate::collect::Collect;
-use crate::collect::places::{Counted, Everything};
+use crate::collect::places::Everything;
 use crate::field::ValuePlan;
 use crate::order::Property;
 use crate::reduce::Budget;
@@ -36,8 +36,7 @@ impl AskedBuckets for GlobalSpec {
 impl BucketAgg for GlobalPlan {
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
         let Opening { segment, plan, .. } = opening;
-        let counted = Counted::WhatTheyStandFor;
-        Ok(Box::new(Everything::open(segment, plan, counted)?))
+        Ok(Box::new(Everything::open(segment, plan)?))
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {

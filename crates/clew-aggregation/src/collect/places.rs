@@ -2,7 +2,7 @@
 
 use clew_query::AggError;
 
-use crate::collect::slots::{Slots, count_one, count_up};
+use crate::collect::slots::{Slots, count_up};
 use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
@@ -14,23 +14,10 @@ pub(crate) struct Everything {
     places: Places,
 }
 
-/// What a bucket tells of its documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
-    /// How many they are.
-    Documents,
-    /// How many they stand for.
-    WhatTheyStandFor,
-}
-
 impl Everything {
-    pub(crate) fn open(
-        segment: Segment<'_>,
-        plan: &dyn Planned,
-        counted: Counted,
-    ) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(Everything {
-            places: Places::open(segment, plan)?.counting(counted),
+            places: Places::open(segment, plan)?,
         })
     }
 }
@@ -53,7 +40,6 @@ pub(crate) struct Places {
     slots: Slots,
     counts: Vec<u64>,
     subs: Subs,
-    counted: Counted,
 }
 
 impl Places {
@@ -62,13 +48,7 @@ impl Places {
             slots: Slots::for_range(None, Level::Nested),
             counts: Vec::new(),
             subs: plan.open_subs(segment)?,
-            counted: Counted::WhatTheyStandFor,
         })
-    }
-
-    /// The same, counting otherwise.
-    pub(crate) fn counting(self, counted: Counted) -> Self {
-        Places { counted, ..self }
     }
 
     pub(crate) fn add(
@@ -78,10 +58,7 @@ impl Places {
         account: &mut Account,
     ) -> Result<(), AggError> {
         let number = self.slots.number(parent, place, account)?;
-        match self.counted {
-            Counted::Documents => count_one(&mut self.counts, number, account)?,
-            Counted::WhatTheyStandFor => count_up(&mut self.counts, number, doc, account)?,
-        }
+        count_up(&mut self.counts, number, doc, account)?;
         if !self.subs.is_empty() {
             self.subs.push(doc, number);
         }

@@ -118,14 +118,9 @@ impl ValueColumn {
                 (ords, Decoder::Ranges(ranges))
             }
             kind @ (ValueKind::Shape | ValueKind::Corners | ValueKind::Outlines) => {
-                let part = match kind {
-                    ValueKind::Corners => ShapePart::Corners,
-                    ValueKind::Outlines => ShapePart::Pieces,
-                    _ => ShapePart::Whole,
-                };
                 let shapes = bytes()?;
                 let ords = shapes.as_ref().map(|shapes| shapes.ords().clone());
-                let shapes = shapes.map(|column| Shapes::new(column, part));
+                let shapes = shapes.map(|column| Shapes::new(column, shape_part(kind)));
                 (ords, Decoder::Shapes(shapes))
             }
             ValueKind::Ip => {
@@ -484,6 +479,15 @@ impl ValueColumn {
             CompactHit::Exact(compact) | CompactHit::Next(compact) => Some(u64::from(compact)),
             CompactHit::AfterLast => None,
         }
+    }
+}
+
+/// Which part of a shape its values are.
+fn shape_part(kind: ValueKind) -> ShapePart {
+    match kind {
+        ValueKind::Corners => ShapePart::Corners,
+        ValueKind::Outlines => ShapePart::Pieces,
+        _ => ShapePart::Whole,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which aggregations take which kinds of values.
 
 use clew_query::AggError;
-use clew_query::aggregation::{Scalar, Source};
+use clew_query::aggregation::Source;
 use clew_schema::RangeKind;
 
 use crate::field::ValueKind;

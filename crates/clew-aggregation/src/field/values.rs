@@ -14,7 +14,7 @@ use crate::field::ids::ID_FIELD;
 use crate::field::made::{plan_derived, plan_made};
 use crate::field::missing::stand_in;
 use crate::field::support::{
-    check_format, check_hint, check_ranges, has_cells, supports, usual_kind,
+    check_format, check_hint, check_ranges, has_cells, no_pattern, supports, usual_kind,
 };
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
