@@ -156,18 +156,7 @@ fn parts(
         around: Some(&field.name),
         ..Lowering::new(&inside, lowering.templates)
     };
-    let query = own.truth(condition, negated)?;
-    let is_tested = query
-        .all()
-        .iter()
-        .any(|one| matches!(one, Query::Predicate(_)));
-    if is_tested {
-        return Err(ExprError::unsupported(
-            condition.at,
-            "a condition of structs that no index answers (arithmetic, comparisons of fields, edges of words in regular expressions)",
-        ));
-    }
-    Ok(query)
+    own.truth(condition, negated)
 }
 
 /// Rows of which something holds and that have a list: of no list nothing is known.

@@ -1,9 +1,9 @@
 //! What a test asks documents for: single values from columns where their fields have one, all else from the stored
-//! source, of which nothing but that is parsed.
+//! source, of which nothing but that is parsed. Nested objects have columns alone: the source is their document's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use clew_query::{Operand, Test};
+use clew_query::{Operand, QueryError, Test};
 use clew_schema::{
     FieldKind, FloatKind, IntegerKind, MappedField, Mapping, SourceCursor, Sources, each_member,
 };
@@ -11,7 +11,8 @@ use serde_json::{Map, Number, Value};
 use tantivy::columnar::{Cardinality, Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
-/// Most texts of a column that are kept at hand; of more, each costs a look into the dictionary, and the source is faster.
+/// Most texts of a column that are kept at hand; of more, each costs a look into the dictionary, and the source is faster
+/// where there is one.
 const TEXTS_MAX: usize = 4_096;
 
 /// The members of documents that a test reads.
@@ -20,6 +21,8 @@ pub(super) struct Inputs {
     /// Those with a column, and its name.
     columns: BTreeMap<String, (Kind, String)>,
     others: BTreeSet<String>,
+    /// Whether nested objects are tested.
+    of_objects: bool,
 }
 
 /// What a column has.
@@ -34,24 +37,44 @@ enum Kind {
 }
 
 impl Inputs {
-    pub(super) fn of(test: &Test, mapping: &Mapping) -> Self {
+    /// What a test asks documents for, or the nested objects in a scope.
+    ///
+    /// # Errors
+    /// When nested objects are asked for what has no column.
+    pub(super) fn of(
+        test: &Test,
+        mapping: &Mapping,
+        scope: Option<&str>,
+    ) -> Result<Self, QueryError> {
         let mut uses = BTreeMap::new();
         of_test(test, &mut uses);
-        let mut inputs = Inputs::default();
+        let mut inputs = Inputs {
+            of_objects: scope.is_some(),
+            ..Inputs::default()
+        };
         for (name, single) in uses {
-            let field = mapping
-                .field(name)
-                .filter(|field| single && field.path == name);
-            match field.and_then(|field| Some((kind_of(field)?, field.column()))) {
-                Some(column) => {
+            let field = mapping.field(name).filter(|field| {
+                // Documents have what lies inside objects in these, not under the whole path.
+                let by_path = inputs.of_objects || !field.path.contains('.');
+                single && by_path && field.path == name
+            });
+            let kind = |field| kind_of(field, inputs.of_objects);
+            let column = field.and_then(|field| Some((kind(field)?, field.column())));
+            match (column, scope) {
+                (Some(column), _) => {
                     inputs.columns.insert(name.to_string(), column);
                 }
-                None => {
+                (None, None) => {
                     inputs.others.insert(name.to_string());
+                }
+                (None, Some(path)) => {
+                    return Err(QueryError::illegal(format!(
+                        "objects in [{path}] are tested by columns alone, and [{name}] has none"
+                    )));
                 }
             }
         }
-        inputs
+        Ok(inputs)
     }
 
     /// The documents of a segment, as far as the test reads them.
@@ -62,7 +85,7 @@ impl Inputs {
         let mut columns = Vec::new();
         let mut others = self.others.clone();
         for (name, (kind, column)) in &self.columns {
-            match Values::open(*kind, column, reader)? {
+            match Values::open((*kind, self.of_objects), column, reader)? {
                 Some(values) => columns.push((name.clone(), values)),
                 None => {
                     others.insert(name.clone());
@@ -123,14 +146,15 @@ fn of_operand<'t>(operand: &'t Operand, single: bool, uses: &mut BTreeMap<&'t st
     }
 }
 
-/// What a field's column has, if that is what documents have: nothing is made of their values but what they are.
-fn kind_of(field: &MappedField) -> Option<Kind> {
+/// What a field's column has, if that is what documents have: nothing is made of their values but what they are. Of nested
+/// objects it is all there is.
+fn kind_of(field: &MappedField, of_objects: bool) -> Option<Kind> {
     let settings = &field.settings;
     let changed = settings.coerce
         || settings.ignore_malformed
         || settings.null_value.is_some()
         || settings.normalizer.is_some();
-    if !settings.doc_values || changed || field.multi_field || field.path.contains('.') {
+    if !settings.doc_values || changed && !of_objects || field.multi_field {
         return None;
     }
     Some(match &field.kind {
@@ -160,10 +184,15 @@ enum Values {
 }
 
 impl Values {
-    /// None where documents have several values, or too many have a text of their own.
-    fn open(kind: Kind, name: &str, reader: &SegmentReader) -> tantivy::Result<Option<Values>> {
+    /// None where documents have several values, or too many have a text of their own, and there is a source to look
+    /// into instead.
+    fn open(
+        (kind, of_objects): (Kind, bool),
+        name: &str,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<Option<Values>> {
         let columns = reader.fast_fields();
-        let is_list = |cardinality| cardinality == Cardinality::Multivalued;
+        let is_list = |cardinality| !of_objects && cardinality == Cardinality::Multivalued;
         Ok(match kind {
             Kind::Integer | Kind::Boolean => match columns.column_opt::<i64>(name)? {
                 None => Some(Values::None),
@@ -181,7 +210,7 @@ impl Values {
                 None => Some(Values::None),
                 Some(column)
                     if is_list(column.ords().get_cardinality())
-                        || column.num_terms() > TEXTS_MAX =>
+                        || (!of_objects && column.num_terms() > TEXTS_MAX) =>
                 {
                     None
                 }
@@ -224,6 +253,9 @@ fn text<'k>(
     ordinal: u64,
 ) -> tantivy::Result<&'k str> {
     use std::collections::hash_map::Entry;
+    if known.len() >= TEXTS_MAX && !known.contains_key(&ordinal) {
+        known.clear();
+    }
     Ok(match known.entry(ordinal) {
         Entry::Occupied(found) => found.into_mut(),
         Entry::Vacant(place) => {

@@ -1,4 +1,4 @@
-//! Tests that are made on documents themselves, and only on those that a query let through.
+//! Tests that are made on documents themselves, or on nested objects, and only on those that a query let through.
 
 mod inputs;
 
@@ -29,16 +29,18 @@ pub(crate) struct Tested {
 }
 
 impl Tested {
+    /// A test of documents, or of the nested objects in a scope.
+    ///
     /// # Errors
-    /// When a pattern in the test is none.
+    /// When a pattern in the test is none, or nested objects are asked for what has no column.
     pub(crate) fn new(
         test: &Test,
         mapping: &Mapping,
-        within: Option<Vec<(SegmentId, SegmentBits)>>,
+        (scope, within): (Option<&str>, Option<Vec<(SegmentId, SegmentBits)>>),
     ) -> Result<Self, QueryError> {
         Ok(Tested {
             test: Compiled::of(test)?,
-            inputs: Inputs::of(test, mapping),
+            inputs: Inputs::of(test, mapping, scope)?,
             within,
         })
     }
