@@ -69,6 +69,9 @@ def make():
     same((books.has_index(index_name="nearest_v"), books.has_index(index_name="none")), (True, False), "has_index")
     same(utility.index_building_progress("books", "nearest_v")["indexed_rows"], ROWS, "indexed")
     utility.wait_for_index_building_complete("books", "nearest_v")
+    # Of a collection that is not loaded, too, a partition that there is not is told first.
+    refused(200, lambda: utility.wait_for_loading_complete("books", partition_names=["none"]))
+    refused(101, lambda: utility.wait_for_loading_complete("books"))
     books.load()
     utility.wait_for_loading_complete("books")
     same(utility.loading_progress("books")["loading_progress"], "100%", "loaded")

@@ -113,8 +113,10 @@ impl Service {
             (&request.db_name, &request.collection_name),
             Purpose::Show,
         )?;
-        check_loaded(&opened)?;
         let collection = &opened.named.collection;
+        // A partition that there is not is told before that nothing is loaded, as in Milvus.
+        collection.check_partitions(&request.partition_names)?;
+        check_loaded(&opened)?;
         collection.check_loaded_partitions(&request.partition_names)?;
         // Nothing is read before it is searched, so that what is let in is all there.
         let progress = percent(true);
