@@ -259,6 +259,8 @@ class Mistakes(Session):
             ("invalid scalar quantizer type", "HNSW_SQ", {"sq_type": "FP32"}),
             ("should be a multiple of the number of subquantizers (m)", "IVF_PQ", {"m": 3}),
             ("only metric type can be passed when use AutoIndex", "AUTOINDEX", {"nlist": 1024}),
+            ("invalid mmap type params: index type DISKANN does not support mmap", "DISKANN", {"mmap.enabled": True}),
+            ("invalid mmap type params: invalid mmap.enabled value: perhaps, expected: true, false", "HNSW", {"mmap.enabled": "perhaps"}),
         ]:
             self.refused(1100, said, lambda: self.index(index_type=kind, metric_type="L2", params=params))
 
@@ -335,6 +337,16 @@ class Mistakes(Session):
         for call in (lambda: collection(**{"warmup.vectorField": "never"}), lambda: field("t", warmup="never"),
                      lambda: index(warmup="never")):
             self.refused(1100, "invalid warmup policy: never", call)
+        params = client.prepare_index_params()
+        params.add_index("id", index_name="sorted", index_type="STL_SORT")
+        client.create_index("changing", params)
+        sort = lambda **properties: client.alter_index_properties("changing", "sorted", properties)
+        for said, call in [("invalid mmap index params: index type STL_SORT does not support mmap", lambda: sort(**mmap)),
+                           ("invalid mmap index params: invalid mmap.enabled value: 5", lambda: index(**{"mmap.enabled": 5})),
+                           ("invalid offset cache index params: only bitmap index support indexoffsetcache.enabled now",
+                            lambda: sort(**{"indexoffsetcache.enabled": True}))]:
+            self.refused(1100, said, call)
+        sort(**{"mmap.enabled": False})
         collection(**mmap, **{"warmup.vectorField": "sync"})
         field("t", **mmap, warmup="disable")
         index(**mmap)

@@ -20,6 +20,8 @@ use crate::proto::{self, *};
 const IN_PROGRESS: i32 = 2;
 const FINISHED: i32 = 3;
 
+/// A switch that indexes of most types have.
+const MMAP: &str = "mmap.enabled";
 /// A switch that only indexes of one type have.
 const OFFSET_CACHE: &str = "indexoffsetcache.enabled";
 
@@ -50,6 +52,8 @@ impl Service {
             if index.name.is_empty() {
                 index.name = usual_name(collection, &index);
             }
+            let given = flattened(&index.params)?;
+            check_switches(&given, &given, "type")?;
             Ok(((), add_index(collection, index)?))
         })
         .await?;
@@ -61,7 +65,7 @@ impl Service {
         call: Call,
         request: AlterIndexRequest,
     ) -> Result<proto::Status> {
-        const CHANGEABLE: [&str; 3] = ["mmap.enabled", OFFSET_CACHE, "warmup"];
+        const CHANGEABLE: [&str; 3] = [MMAP, OFFSET_CACHE, "warmup"];
         if !request.extra_params.is_empty() && !request.delete_keys.is_empty() {
             return Err(both_ways());
         }
@@ -73,7 +77,6 @@ impl Service {
             )));
         }
         check_warmup(&given)?;
-        check_switches(&given)?;
         check_may_be(call.database(&request.db_name), &request.collection_name)?;
         let place = (request.db_name, request.collection_name.clone());
         self.change_collection(call, place, move |_, collection| {
@@ -88,7 +91,7 @@ impl Service {
             let mut indexes = collection.indexes.iter_mut();
             let index = indexes.find(|index| index.name == request.index_name);
             let index = index.ok_or(missing)?;
-            check_offset_cache(index, &given)?;
+            check_switches(&flattened(&index.params)?, &given, "index")?;
             index.params.extend(given);
             for key in &request.delete_keys {
                 index.params.remove(key);
@@ -265,35 +268,41 @@ fn is_of_the_same(one: &KeptIndex, other: &KeptIndex) -> bool {
     one.field == other.field && json_path(one) == json_path(other)
 }
 
-/// Refuses switches of an index that are neither on nor off.
-fn check_switches(params: &BTreeMap<String, String>) -> Result<()> {
-    for key in ["mmap.enabled", OFFSET_CACHE] {
-        let Some(value) = params.get(key) else {
-            continue;
-        };
-        let value = value.to_ascii_lowercase();
-        if !matches!(value.as_str(), "true" | "false" | "t" | "f" | "1" | "0") {
-            return Err(MilvusError::invalid(format!(
-                "invalid {key} value: {value}, expected: true, false"
-            )));
-        }
-    }
-    Ok(())
+/// Whether Milvus holds indexes of a type in memory alone, or on the disk by themselves.
+fn is_never_mapped(index_type: &str) -> bool {
+    matches!(index_type, "DISKANN" | "AISAQ" | "STL_SORT" | "RTREE")
+        || index_type.starts_with("GPU_")
 }
 
-/// Refuses a cache of offsets for what is no bitmap.
-fn check_offset_cache(index: &KeptIndex, given: &BTreeMap<String, String>) -> Result<()> {
-    let is_on = |value: &String| matches!(value.to_ascii_lowercase().as_str(), "true" | "t" | "1");
-    if !given.get(OFFSET_CACHE).is_some_and(is_on) {
-        return Ok(());
+/// Refuses switches that are neither on nor off, and those that an index of the type that is `kept` cannot have on; `of` is
+/// what Milvus calls the parameters that they are among.
+fn check_switches(
+    kept: &BTreeMap<String, String>,
+    given: &BTreeMap<String, String>,
+    of: &str,
+) -> Result<()> {
+    let index_type = kept.get("index_type").map_or("", String::as_str);
+    let mapped = (MMAP, format!("mmap {of}"), !is_never_mapped(index_type));
+    let is_bitmap = index_type == "BITMAP";
+    let cached = (OFFSET_CACHE, "offset cache index".to_string(), is_bitmap);
+    for (key, among, can_be_on) in [mapped, cached] {
+        let Some(value) = given.get(key) else {
+            continue;
+        };
+        let why = match value.to_ascii_lowercase().as_str() {
+            "false" | "f" | "0" => continue,
+            "true" | "t" | "1" if can_be_on => continue,
+            "true" | "t" | "1" if key == MMAP => {
+                format!("index type {index_type} does not support mmap")
+            }
+            "true" | "t" | "1" => format!("only bitmap index support {key} now"),
+            _ => format!("invalid {key} value: {value}, expected: true, false"),
+        };
+        return Err(MilvusError::invalid(format!(
+            "invalid {among} params: {why}"
+        )));
     }
-    let params = flattened(&index.params)?;
-    if params.get("index_type").map(String::as_str) == Some("BITMAP") {
-        return Ok(());
-    }
-    Err(MilvusError::invalid(format!(
-        "invalid offset cache index params: only bitmap index support {OFFSET_CACHE} now"
-    )))
+    Ok(())
 }
 
 /// Adds an index of one of the fields that are there, and says what changes of the mapping for it.
