@@ -132,8 +132,10 @@ class Kinds(Session):
         ]:
             found = client.query(name, filter=filter, output_fields=["id"])
             self.same([row["id"] for row in found], [row["id"] for row in rows if holds(row["clips"])], filter)
-        for filter in ["clips[0] == 1", "clips[start] == 1"]:
-            self.refused(3000, "not supported", lambda: client.query(name, filter=filter, output_fields=["id"]))
+        for said, filter in [("field clips not exist", "clips[0] == 1"), ("can not comparisons array fields directly", "clips[start] == 1"),
+                             ("extraneous input '['", "clips[start][0] == 1"), ("mismatched input", "array_length(clips[0][start]) == 1"),
+                             ("got: Int32", "array_contains(clips[0][start], 1)"), ("cannot be casted to Int32", "clips[0][start] in [1, 'a']")]:
+            self.refused(1100, said, lambda: client.query(name, filter=filter, output_fields=["id"]))
         self.refused(1100, "array of vector is not supported for search by IDs",
                      lambda: client.search(name, ids=[1, 2], anns_field="clips[emb]", limit=3))
         self.refused(1100, "", lambda: client.query(name, filter="element_filter(clips, $[no] == 1)"))

@@ -270,6 +270,10 @@ impl Parser<'_> {
             Token::Name(name) if self.eat("(") => self.call(name)?,
             Token::Name(name) => {
                 let name = self.whole_name(name);
+                // A part of all structs is a list, and has no way on.
+                if name.ends_with(']') && matches!(self.peek(), Token::Symbol("[")) {
+                    return Err(self.unexpected("extraneous input '['"));
+                }
                 let steps = self.steps()?;
                 Kind::Path(Path { name, steps })
             }
@@ -328,6 +332,10 @@ impl Parser<'_> {
             }
         }
         let name = name.to_ascii_lowercase();
+        let is_one = |argument: &Expr| matches!(&argument.kind, Kind::Path(path) if matches!(path.steps.last(), Some(Step::Part(_))));
+        if name == "array_length" && arguments.iter().any(is_one) {
+            return Err(self.unexpected("mismatched input: a part of one struct is no list"));
+        }
         Ok(Kind::Call {
             name,
             arguments,

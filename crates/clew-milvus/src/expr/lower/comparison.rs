@@ -102,18 +102,29 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Elements of typed arrays, and parts of structs, are compared with values of their type alone.
+    /// What the values are that lie in documents alone, where their field says it, and its name: elements of typed arrays,
+    /// parts of structs, and texts that may be long.
+    pub(super) fn element_of(&self, expr: &Expr) -> Lowered<Option<(DataType, &str)>> {
+        let Kind::Path(path) = &expr.kind else {
+            return Ok(None);
+        };
+        let Place::Inside(_, Some(field)) = self.place(expr.at, path)? else {
+            return Ok(None);
+        };
+        let element = match field.data_type {
+            DataType::Json | DataType::Geometry => None,
+            DataType::Array => field.element_type.filter(|_| !path.steps.is_empty()),
+            own => Some(own),
+        };
+        Ok(element.map(|element| (element, field.name.as_str())))
+    }
+
+    /// These are compared with values of their type alone.
     fn check_element(&self, expr: &Expr, value: &Value) -> Lowered<()> {
-        if let Kind::Path(path) = &expr.kind
-            && let Place::Inside(_, Some(field)) = self.place(expr.at, path)?
-            && let Some(element) = match field.data_type {
-                DataType::Array => field.element_type,
-                own => Some(own).filter(|_| field.is_part()),
-            }
-        {
-            check_kind(expr.at, element, &field.name, value)?;
+        match self.element_of(expr)? {
+            Some((element, name)) => check_kind(expr.at, element, name, value),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn comparison_test(

@@ -7,7 +7,7 @@ use super::clauses::{all_of, any_of, but_not, constant, one_of, tested};
 use super::literal::{check_cast, check_element, exact};
 use super::operand::Place;
 use super::{Lowered, Lowering};
-use crate::collection::DataType;
+use crate::collection::{DataType, Field};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind};
 
@@ -63,6 +63,11 @@ impl Lowering<'_> {
                 terms
             });
         }
+        if let Some((element, _)) = self.element_of(value)? {
+            for one in &values {
+                check_element(value.at, element, one)?;
+            }
+        }
         // Nothing is in an empty list, which Milvus says of whole arrays, too.
         let operand = match values.is_empty() {
             true => self.operand(value)?,
@@ -106,14 +111,11 @@ impl Lowering<'_> {
             return Err(ExprError::at(list.at, "contains operation takes a field"));
         };
         let field = match self.place(list.at, path)? {
-            Place::Indexed(field) => {
-                return Err(ExprError::at(
-                    list.at,
-                    format!(
-                        "contains operation are only supported on json or array fields now, got: {}",
-                        field.data_type.name()
-                    ),
-                ));
+            Place::Indexed(field) => return Err(no_list(list.at, field)),
+            Place::Inside(_, Some(field))
+                if !matches!(field.data_type, DataType::Json | DataType::Array) =>
+            {
+                return Err(no_list(list.at, field));
             }
             Place::Inside(operand, field) => {
                 let typed = field
@@ -158,4 +160,11 @@ impl Lowering<'_> {
             query
         })
     }
+}
+
+fn no_list(at: usize, field: &Field) -> ExprError {
+    let own = field.data_type.name();
+    let why =
+        format!("contains operation are only supported on json or array fields now, got: {own}");
+    ExprError::at(at, why)
 }

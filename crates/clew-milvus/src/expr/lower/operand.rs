@@ -25,10 +25,9 @@ impl<'a> Lowering<'a> {
             let part = part_of(around, path);
             let mut fields = self.collection.fields.iter();
             let field = fields.find(|field| part.as_ref() == Some(&field.name));
-            return field.map(Place::Indexed).ok_or_else(|| {
-                let why = "a condition of structs is one of their scalar fields, as in $[name]";
-                ExprError::at(at, why)
-            });
+            return field
+                .map(Place::Indexed)
+                .ok_or_else(|| no_part_inside(at, around, path));
         }
         if let Some(Step::Part(part)) = path.steps.last() {
             return self.numbered(at, path, part);
@@ -38,10 +37,7 @@ impl<'a> Lowering<'a> {
             return Err(no_part(at, &path.name));
         }
         if is_part || self.collection.struct_field(&path.name).is_some() || path.name == SELF {
-            return Err(ExprError::unsupported(
-                at,
-                "a field of structs outside of element_filter, match_any, match_all, match_least, match_most, match_exact, array_length, array_contains and is null",
-            ));
+            return Err(ExprError::at(at, misplaced(path)));
         }
         let field = self
             .collection
@@ -208,6 +204,32 @@ impl<'a> Lowering<'a> {
             Operand::Literal(value) if !value.is_number() => refuse(value.to_string()),
             _ => Ok(operand),
         }
+    }
+}
+
+/// What is said of structs, or a part of them, where each row has one value.
+fn misplaced(path: &Path) -> String {
+    match (path.name.as_str(), path.steps.first()) {
+        (SELF, Some(Step::Member(part))) => {
+            format!("$[{part}] syntax can only be used inside ElementFilter or MATCH_*")
+        }
+        (name, _) if name.ends_with(']') => "can not comparisons array fields directly".to_string(),
+        (name, _) => format!("field {name} not exist"),
+    }
+}
+
+/// What is said of a part that the structs of a condition do not have, and of anything else that is no part of them.
+fn no_part_inside(at: usize, around: &str, path: &Path) -> ExprError {
+    match (path.name.as_str(), path.steps.first()) {
+        (SELF, Some(Step::Member(part))) => {
+            let name = format!("{around}[{part}]");
+            let why = format!("array field not found: {name}, error: field {name} not exist");
+            ExprError::at(at, why)
+        }
+        _ => ExprError::at(
+            at,
+            "a condition of structs is one of their scalar fields, as in $[name]",
+        ),
     }
 }
 

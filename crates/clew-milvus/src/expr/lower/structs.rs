@@ -44,6 +44,9 @@ impl<'a> Lowering<'a> {
         (arguments, named): (&[Expr], &[(String, Expr)]),
         negated: bool,
     ) -> Lowered<Query> {
+        if let Some(around) = self.around {
+            return Err(nested_call(at, name, around));
+        }
         let (field, condition) = self.condition(at, name, arguments)?;
         let threshold = |option: Option<&(String, Expr)>, least: i64| {
             let (_, value) = option.ok_or_else(|| {
@@ -52,10 +55,7 @@ impl<'a> Lowering<'a> {
             let count = self.literal(value)?.and_then(|value| value.as_i64());
             count
                 .filter(|count| (least..=COUNT_MAX).contains(count))
-                .ok_or_else(|| {
-                    let why = format!("threshold must be a whole number from {least}");
-                    ExprError::at(value.at, why)
-                })
+                .ok_or_else(|| ExprError::at(value.at, wrong_threshold(name, least, count)))
         };
         let option = named.iter().find(|(name, _)| name == "threshold");
         let many = match name {
@@ -116,6 +116,29 @@ impl<'a> Lowering<'a> {
             ExprError::at(list.at, format!("field {name} is no field of structs"))
         })?;
         Ok((field, condition))
+    }
+}
+
+/// What is said of a function of structs within the condition of another one.
+fn nested_call(at: usize, name: &str, around: &str) -> ExprError {
+    let (own, outer) = match name {
+        "element_filter" => ("ElementFilter".to_string(), "ElementFilter"),
+        other => (other.to_ascii_uppercase(), "match expression"),
+    };
+    let why = format!("nested {own} is not supported, already inside {outer} for field: {around}");
+    ExprError::at(at, why)
+}
+
+fn wrong_threshold(name: &str, least: i64, given: Option<i64>) -> String {
+    let name = name.to_ascii_uppercase();
+    match given {
+        Some(count) if count < least && least > 0 => {
+            format!("count in {name} must be positive, got: {count}")
+        }
+        Some(count) if count < least => {
+            format!("count in {name} cannot be negative, got: {count}")
+        }
+        _ => format!("threshold must be a whole number from {least} to {COUNT_MAX}"),
     }
 }
 
