@@ -256,6 +256,17 @@ class Schemas(Session):
                              ("takes 2 arguments", "st_within(at)"), ("supports a point", f"st_dwithin(at, '{square}', 1)"),
                              ("must be non-negative", "st_dwithin(at, 'POINT (1 1)', -1)"), ("WKT string should be", "st_within(at, 7)")]:
             self.refused(1100, said, lambda: found(filter))
+        # A default stands for a shape that is not given, and for those of rows from before its field.
+        for default in ["POINT (1)", 5]:
+            self.refused(1100, "invalid default value for geometry field",
+                         lambda: client.add_collection_field("shapes", "home", DataType.GEOMETRY, nullable=True, default_value=default))
+        client.add_collection_field("shapes", "home", DataType.GEOMETRY, nullable=True, default_value="point(3 3.0)")
+        client.insert("shapes", [{"id": 20, "name": "", "v": [0, 0], "home": "POINT (50 50)"}, {"id": 21, "name": "", "v": [0, 0]}])
+        told = client.query("shapes", filter="id in [0, 20, 21]", output_fields=["home"])
+        self.same([row["home"] for row in told], ["POINT (3 3)", "POINT (50 50)", "POINT (3 3)"], "the default")
+        for filter, want in [(f"st_within(home, '{square}')", [0, 1, 2, 3, 4, 5, 21]), (f"not st_within(home, '{square}')", [20]),
+                             ("st_dwithin(home, 'POINT (3 3)', 1) and id < 2", [0, 1]), ("home is null", []), ("st_isvalid(home) and id > 4", [5, 20, 21])]:
+            self.same(found(filter), want, filter)
         client.drop_collection("shapes")
 
     def embeddings(self):

@@ -488,13 +488,14 @@ class Rest(ClientsTest):
             "collectionName": "times",
             "schema": {"fields": [field("id", "Int64", isPrimary=True), field("v", "FloatVector", elementTypeParams={"dim": 2}),
                                   field("at", "Timestamptz", nullable=True),
-                                  field("made", "Timestamptz", defaultValue="2020-01-01T00:00:00")]},
+                                  field("made", "Timestamptz", defaultValue="2020-01-01T00:00:00"),
+                                  field("where", "Geometry", defaultValue="point(1 2)")]},
             "indexParams": [{"fieldName": "v", "metricType": "L2"}],
             "properties": {"timezone": "America/New_York"},
         })
         fields = self.ask("collections/describe", {"collectionName": "times"})["data"]["fields"]
         self.assertEqual([field.get("defaultValue") for field in fields],
-                         [None, None, None, {"Data": {"StringData": "2020-01-01T00:00:00-05:00"}}])
+                         [None, None, None, {"Data": {"StringData": "2020-01-01T00:00:00-05:00"}}, {"Data": {"StringData": "POINT (1 2)"}}])
         texts = ["2025-03-09T01:59:59", "2025-03-09T03:00:00", "2025-07-01T12:00:00Z", None]
         self.ask("entities/insert", {"collectionName": "times",
                                      "data": [{"id": i, "v": [i, 0], "at": at} for i, at in enumerate(texts)]})

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::PlanarShape;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,7 +114,7 @@ impl Field {
         {
             check_default_type((field.name.as_str(), data_type), data)?;
         }
-        let read = Field {
+        let mut read = Field {
             id: field.field_id,
             name: field.name,
             description: field.description,
@@ -131,6 +132,7 @@ impl Field {
             path: None,
         };
         read.check()?;
+        read.settle_shape()?;
         Ok(read)
     }
 
@@ -187,10 +189,7 @@ impl Field {
         }
         if self.default.is_some()
             && (self.data_type.is_vector()
-                || matches!(
-                    self.data_type,
-                    DataType::Json | DataType::Array | DataType::Geometry
-                ))
+                || matches!(self.data_type, DataType::Json | DataType::Array))
         {
             return Err(MilvusError::invalid(format!(
                 "type not support default_value, type:{}, name:{name}",
@@ -203,6 +202,22 @@ impl Field {
             )));
         }
         self.check_default()
+    }
+
+    /// Brings a default value that is a shape into the one way of writing that rows have.
+    fn settle_shape(&mut self) -> Result<()> {
+        if self.data_type != DataType::Geometry {
+            return Ok(());
+        }
+        if let Some(default) = &self.default {
+            let read = default.as_str().map(PlanarShape::read);
+            let Some(Ok(shape)) = read else {
+                let said = "invalid default value for geometry field";
+                return Err(MilvusError::invalid(said));
+            };
+            self.default = Some(shape.text().into());
+        }
+        Ok(())
     }
 
     /// Refuses a default value that no row could have.
@@ -429,7 +444,7 @@ fn check_default_type((name, data_type): (&str, DataType), data: &value_field::D
         Data::StringData(_) => (data_type == DataType::VarChar || is_instant, "VarChar"),
         Data::BytesData(_) => return Ok(()),
     };
-    // Of types that have no default it is said what is wrong with them.
+    // Of types that have no default, and of shapes, it is said what is wrong with them.
     let has_none = data_type.is_vector()
         || matches!(
             data_type,

@@ -441,7 +441,7 @@ fn default_of(data_type: i32, value: &Value) -> Result<ValueField> {
         Some(DataType::Int64) => whole().map(Data::LongData),
         Some(DataType::Float) => value.as_f64().map(|number| Data::FloatData(number as f32)),
         Some(DataType::Double) => value.as_f64().map(Data::DoubleData),
-        Some(DataType::VarChar | DataType::Timestamptz) => value
+        Some(DataType::VarChar | DataType::Timestamptz | DataType::Geometry) => value
             .as_str()
             .map(|text| Data::StringData(text.to_string())),
         _ => None,

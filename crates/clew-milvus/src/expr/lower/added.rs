@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::clauses::{all_of, any_of, constant, not, tested};
 use super::{Lowered, Lowering};
-use crate::collection::Field;
+use crate::collection::{DataType, Field};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind, Operator};
 
@@ -18,7 +18,9 @@ impl Lowering<'_> {
         let is_whole = match &expr.kind {
             Kind::Not(_) | Kind::Binary(Operator::And | Operator::Or, ..) => false,
             // Others look into lists, or for words, which no default stands in for.
-            Kind::Call { name, .. } => matches!(name.as_str(), "starts_with" | "empty"),
+            Kind::Call { name, .. } => {
+                matches!(name.as_str(), "starts_with" | "empty") || Self::is_of_shapes(name)
+            }
             _ => true,
         };
         let mut fields = self.collection.fields.iter();
@@ -39,8 +41,8 @@ impl Lowering<'_> {
         let mut settled = self.settled.clone();
         settled.push(&field.name);
         let inside = Lowering { settled, ..*self };
-        // The index does not know long texts.
-        let has = match self.by_document {
+        // The index knows neither long texts nor shapes.
+        let has = match self.by_document || field.data_type == DataType::Geometry {
             true => {
                 let value = Operand::Field {
                     name: field.name.clone(),

@@ -60,8 +60,13 @@ impl Lowering<'_> {
         Ok(tested(Test::Shape(shape, test), negated))
     }
 
-    /// The shapes of the rows.
+    /// The shapes of the rows, or the one that stands for those of rows from before the field.
     fn shape_field(&self, name: &str, field: &Expr) -> Lowered<Operand> {
+        if let Kind::Text(default) = &field.kind
+            && !self.settled.is_empty()
+        {
+            return Ok(Operand::Literal(Value::from(default.as_str())));
+        }
         if let Kind::Path(path) = &field.kind
             && let Place::Inside(operand, Some(own)) = self.place(field.at, path)?
             && own.data_type == DataType::Geometry
