@@ -513,6 +513,11 @@ class Kinds(Session):
             clip = client.create_struct_field_schema()
             clip.add_field("n", DataType.INT64)
             clip.add_field("e", DataType.FLOAT_VECTOR, dim=2)
+            for around, part in [("RowID", "n"), ("scenes", "Timestamp")]:
+                own = client.create_struct_field_schema()
+                own.add_field(part, DataType.INT64)
+                self.refused(1100, "not support to add system field, field name = ",
+                             lambda: client.add_collection_struct_field(name, around, struct_schema=own, max_capacity=4))
             client.add_collection_struct_field(name, "clips", struct_schema=clip, max_capacity=4)
             self.same(client.get(name, ids=1, output_fields=["clips"])[0]["clips"], None, "no structs before")
             clips = [{"n": 1, "e": [1.0, 0.0]}, {"n": 2, "e": [0.0, 1.0]}]

@@ -277,6 +277,7 @@ impl Collection {
         field: proto::StructArrayFieldSchema,
     ) -> Result<MappingSpec> {
         let field = StructField::read(field, self.last_id() + 1)?;
+        rules::check_added_names(&field)?;
         self.check_not_dropped(&field.name)?;
         if !field.nullable {
             return Err(MilvusError::invalid(format!(

@@ -1,6 +1,6 @@
 //! What the fields of a collection must be together, in Milvus' words.
 
-use super::{Collection, DataType, Field};
+use super::{Collection, DataType, Field, StructField};
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldSchema;
 
@@ -143,6 +143,21 @@ pub(crate) fn check_late(field: &FieldSchema) -> Result<()> {
         return Ok(());
     };
     Err(MilvusError::invalid(refused))
+}
+
+/// Refuses structs that come later and have, or whose parts have, a name of Milvus' own; a new collection may have such.
+///
+/// # Errors
+/// In Milvus' words.
+pub(super) fn check_added_names(field: &StructField) -> Result<()> {
+    let parts = field.parts.iter().map(|part| field.part_name(part));
+    let mut names = std::iter::once(field.name.as_str()).chain(parts);
+    match names.find(|name| is_system(name)) {
+        None => Ok(()),
+        Some(name) => Err(MilvusError::invalid(format!(
+            "not support to add system field, field name = {name}"
+        ))),
+    }
 }
 
 fn is_system(name: &str) -> bool {
