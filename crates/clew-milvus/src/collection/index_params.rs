@@ -193,11 +193,8 @@ fn check_min_hash(params: &Params) -> Result<()> {
     number::<u64>(params, BANDS, BANDS_BOUNDS)?;
     number::<u64>(params, "mh_lsh_aligned_block_size", (4_096, NUMBER_MAX))?;
     decimal(params, "mh_lsh_bloom_false_positive_prob", (0.0, 1.0))?;
-    for name in [
-        "with_raw_data",
-        "mh_lsh_code_in_mem",
-        "mh_lsh_shared_bloom_filter",
-    ] {
+    // How codes are held (`mh_lsh_code_in_mem`) is no matter of building, and Milvus does not read it here.
+    for name in ["with_raw_data", "mh_lsh_shared_bloom_filter"] {
         if let Some(given) = params.get(name)
             && !["true", "false"].contains(&given.to_ascii_lowercase().as_str())
         {

@@ -130,6 +130,7 @@ fn an_index_of_signatures_takes_what_milvus_takes() {
         "metric_type=MHJACCARD",
         "metric_type=mhjaccard mh_lsh_band=128 mh_element_bit_width=32 with_raw_data=True",
         "metric_type=MHJACCARD mh_lsh_code_in_mem=false mh_lsh_bloom_false_positive_prob=0.05",
+        "metric_type=MHJACCARD mh_lsh_code_in_mem=1",
     ] {
         let given = params(&format!("index_type=MINHASH_LSH {taken}"));
         assert_eq!(check_vector(&bits, &given), Ok(()), "{taken}");
