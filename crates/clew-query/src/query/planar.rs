@@ -3,6 +3,8 @@
 //!
 //! Shapes on the earth are `clew_schema::geo`'s. Refuses empty shapes, and points of more than two numbers.
 
+mod within;
+
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -152,7 +154,7 @@ impl PlanarShape {
     }
 
     /// Whether it lies so to another one. Unknown of what is not valid, and of collections by another relation than
-    /// [`PlanarRelation::Intersects`].
+    /// [`PlanarRelation::Intersects`], but mostly for whether they lie within what is valid and no collection.
     ///
     /// Costs the bounds for most shapes; for others their edges sorted, and the pairs of them that lie near each other, and
     /// once, where one of them has rings, the pairs of its own edges.
@@ -163,8 +165,15 @@ impl PlanarShape {
         if relation == PlanarRelation::Intersects {
             return Some(self.geometry.intersects(&other.geometry));
         }
-        if !(self.is_plain() && other.is_plain()) {
-            return None;
+        match (self.is_plain(), other.is_plain(), relation) {
+            (true, true, _) => {}
+            (false, true, PlanarRelation::Within) => {
+                return within::within(&self.geometry, &other.geometry);
+            }
+            (true, false, PlanarRelation::Contains) => {
+                return within::within(&other.geometry, &self.geometry);
+            }
+            _ => return None,
         }
         let matrix = self.geometry.relate(&other.geometry);
         Some(match relation {

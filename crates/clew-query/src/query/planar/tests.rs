@@ -61,13 +61,72 @@ fn of_what_is_no_shape_by_its_edges_little_is_known() {
     let several = "GEOMETRYCOLLECTION (POINT (1 1), LINESTRING (0 0, 2 2))";
     for shape in [bow, several] {
         let known = |relation| relates(shape, relation, "POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0))");
-        assert_eq!(known(PlanarRelation::Within), None, "{shape}");
+        assert_eq!(known(PlanarRelation::Overlaps), None, "{shape}");
+        assert_eq!(known(PlanarRelation::Contains), None, "{shape}");
         assert_eq!(known(PlanarRelation::Intersects), Some(true), "{shape}");
     }
     let valid = PlanarCheck::of(&ShapeTest::IsValid).unwrap();
     assert_eq!(valid.holds(bow), Some(false));
     assert_eq!(valid.holds(several), Some(true));
     assert_eq!(valid.holds("no shape"), None);
+}
+
+#[test]
+fn collections_and_rings_that_cross_lie_within_what_all_of_them_lies_in() {
+    let square = "POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0))";
+    let large = "POLYGON ((-1 -1, 5 -1, 5 5, -1 5, -1 -1))";
+    // Between the wings of the bow, where its rings do not go.
+    let hollow =
+        "POLYGON ((-1 -1, 5 -1, 5 5, -1 5, -1 -1), (1.9 3, 2.1 3, 2.1 3.2, 1.9 3.2, 1.9 3))";
+    let bow = "POLYGON ((0 0, 4 4, 4 0, 0 4, 0 0))";
+    let bows = "MULTIPOLYGON (((0 0, 4 4, 4 0, 0 4, 0 0)), ((2 3, 2.2 3, 2.1 3.3, 2 3)))";
+    let several = "GEOMETRYCOLLECTION (POINT (1 1), LINESTRING (0 0, 2 2))";
+    let beside_inside = format!("GEOMETRYCOLLECTION ({bow}, POINT (4.5 4.5))");
+    let beside_outside = format!("GEOMETRYCOLLECTION ({bow}, POINT (2 3.1))");
+    for (one, other, want) in [
+        (several, square, Some(true)),
+        (
+            "GEOMETRYCOLLECTION (POINT (0 0), POINT (1 1))",
+            square,
+            Some(true),
+        ),
+        (
+            "GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (1 1)))",
+            square,
+            Some(true),
+        ),
+        (
+            "GEOMETRYCOLLECTION (POINT (1 1), POINT (2 9))",
+            square,
+            Some(false),
+        ),
+        // Along the edge, with nothing inside.
+        (
+            "GEOMETRYCOLLECTION (POINT (0 0), LINESTRING (0 0, 3 0))",
+            square,
+            Some(false),
+        ),
+        (bow, square, Some(false)),
+        (bow, large, Some(true)),
+        (bows, large, Some(true)),
+        (bow, hollow, None),
+        (bow, "POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))", Some(true)),
+        (beside_inside.as_str(), large, Some(true)),
+        (beside_outside.as_str(), hollow, Some(false)),
+        // Parts of a collection would have to be taken together.
+        ("POLYGON ((1 1, 2 1, 2 2, 1 1))", several, None),
+    ] {
+        assert_eq!(
+            relates(one, PlanarRelation::Within, other),
+            want,
+            "{one} in {other}"
+        );
+        assert_eq!(
+            relates(other, PlanarRelation::Contains, one),
+            want,
+            "{other} around {one}"
+        );
+    }
 }
 
 #[test]
