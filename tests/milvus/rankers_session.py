@@ -7,6 +7,7 @@ import sys
 
 import grpc
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionScore, FunctionType, RRFRanker, connections, utility
+from pymilvus.client.types import ResourceGroupConfig
 from pymilvus.grpc_gen import milvus_pb2
 
 from session import Session
@@ -181,9 +182,15 @@ class Rankers(Session):
         client.transfer_replica(USUAL, "rg", "ranked", 1)
         self.same(dict(client.describe_resource_group("rg").num_loaded_replica), {"ranked": 1}, "a collection goes over")
         self.same(client.describe_replica("ranked")[0].resource_group, "rg", "and says so")
-        self.refused(1100, "loaded in the resource group", lambda: client.drop_resource_group("rg"))
+        self.refused(1100, "some replicas still loaded in resource group[rg], release it first: invalid parameter[expected=empty resource group]", lambda: client.drop_resource_group("rg"))
         self.refused(1100, "only found [0] replicas", lambda: client.transfer_replica(USUAL, "rg", "ranked", 1))
         client.transfer_replica("rg", USUAL, "ranked", 1)
+        client.update_resource_groups({"rg": ResourceGroupConfig(requests={"node_num": 0}, limits={"node_num": 1})})
+        self.refused(1100, "resource group's limits node num is not 0: invalid parameter[expected=not empty resource group][actual=rg]",
+                     lambda: client.drop_resource_group("rg"))
+        client.update_resource_groups({"rg": ResourceGroupConfig(requests={"node_num": 0}, limits={"node_num": 0})})
+        # Partitions are loaded somewhere, too.
+        self.refused(300, "resource group not found", lambda: client.load_partitions("ranked", ["_default"], resource_groups=["nope"]))
         client.drop_resource_group("rg")
         client.drop_resource_group("rg")
         self.refused(1100, "default resource group is not deletable", lambda: client.drop_resource_group(USUAL))

@@ -300,7 +300,7 @@ fn no_instant(text: &str) -> MilvusError {
 /// What is said of a text that is no shape.
 fn no_shape(why: String) -> MilvusError {
     MilvusError::invalid(format!(
-        "invalid Geometry data, transform to wkb failed: {why}"
+        "invalid Geometry data, transform to wkb failed: syntax error: {why}"
     ))
 }
 

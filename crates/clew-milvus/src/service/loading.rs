@@ -55,6 +55,8 @@ impl Service {
         request: LoadPartitionsRequest,
     ) -> Result<proto::Status> {
         let name = request.collection_name.clone();
+        let opened = self.open(&call, (&request.db_name, &name), Purpose::Change)?;
+        self.place_replica(&opened, request.resource_groups).await?;
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
             check_by_name(collection, "load")?;

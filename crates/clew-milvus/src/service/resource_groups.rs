@@ -172,6 +172,43 @@ fn put(name: &str, group: &Group) -> DefinitionChange {
     DefinitionChange::put(GROUPS, name, json!(group))
 }
 
+/// Refuses to drop a group that something is in, or that another one names; `loaded` are the numbers of collections.
+fn check_droppable(
+    groups: &Groups,
+    (name, group): (&str, &Group),
+    loaded: &BTreeSet<i64>,
+) -> Result<()> {
+    let refused = |said: String, expected: &str| Err(MilvusError::mismatch(said, expected, name));
+    if name == DEFAULT_GROUP {
+        let said = "default resource group is not deletable";
+        return refused(said.to_string(), "not default resource group");
+    }
+    if let Some(id) = group.replicas.intersection(loaded).next() {
+        return Err(MilvusError::mismatch(
+            format!("some replicas still loaded in resource group[{name}], release it first"),
+            "empty resource group",
+            format!("resource group {name} has collection {id} loaded"),
+        ));
+    }
+    if group.limits != 0 {
+        let said = "resource group's limits node num is not 0";
+        return refused(said.to_string(), "not empty resource group");
+    }
+    for (other, own) in &groups.0 {
+        let ways = [("From", &own.transfer_from), ("To", &own.transfer_to)];
+        let named = ways
+            .into_iter()
+            .find(|(_, all)| all.iter().any(|one| one == name));
+        if let Some((way, _)) = named {
+            let said = format!(
+                "resource group {name} is used by {other}'s `Transfer{way}`, remove that configuration first"
+            );
+            return refused(said, &format!("not `Transfer{way}` of resource group"));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses what is not between two groups that are there.
 fn check_two(groups: &Groups, source: &str, target: &str) -> Result<()> {
     if source == target {
@@ -246,26 +283,7 @@ impl Service {
             let Some(group) = groups.0.get(&name) else {
                 return Ok(Vec::new());
             };
-            let refused = |said: &str| {
-                MilvusError::invalid(format!(
-                    "invalid parameter[expected=not default resource group, no limits, not used][actual={said}]"
-                ))
-            };
-            if name == DEFAULT_GROUP {
-                return Err(refused("default resource group is not deletable"));
-            }
-            if group.limits != 0 {
-                return Err(refused("resource group's limits node num is not 0"));
-            }
-            if !group.replicas.is_disjoint(&loaded) {
-                return Err(refused("some replicas are loaded in the resource group"));
-            }
-            let mut all = groups.0.values();
-            if all.any(|other| {
-                other.transfer_from.contains(&name) || other.transfer_to.contains(&name)
-            }) {
-                return Err(refused("resource group is used by another resource group"));
-            }
+            check_droppable(groups, (&name, group), &loaded)?;
             Ok(vec![DefinitionChange::remove(GROUPS, &name)])
         })
         .await
