@@ -33,8 +33,27 @@ struct Watched {
     at: Instant,
     /// Where it stood then, if it stood still.
     stack: Option<Arc<[u64]>>,
+    late: Late,
     /// Time that belongs to no stack that was seen.
     unseen: Off,
+}
+
+/// What the scheduler counted after it had been taken for blocked time, in nanoseconds: a thread that runs is counted at the next
+/// tick, one that waits for a processor when it has got one.
+#[derive(Debug, Default)]
+struct Late(u64);
+
+impl Late {
+    /// Time off the processors to be told of a thread for what has passed since the last look. What was told too early is made
+    /// up for, so that sums are the scheduler's but for the longest time that it was ever late.
+    fn off(&mut self, passed: u64, ran: u64, queued: u64) -> Off {
+        let counted = ran.saturating_add(queued).saturating_add(self.0);
+        self.0 = counted.saturating_sub(passed);
+        Off {
+            queued,
+            blocked: passed.saturating_sub(counted),
+        }
+    }
 }
 
 struct Reader {
@@ -115,6 +134,7 @@ impl Watched {
             syscall,
             times: Times::new(),
             stack: None,
+            late: Late::default(),
             unseen: Off::default(),
         })
     }
@@ -142,15 +162,12 @@ impl Watched {
     }
 
     /// How long it was off the processors since the last look.
-    fn off_since(&self, now: Scheduled, at: Instant) -> Off {
+    fn off_since(&mut self, now: Scheduled, at: Instant) -> Off {
         let passed = at.saturating_duration_since(self.at).as_nanos();
         let passed = u64::try_from(passed).unwrap_or(u64::MAX);
-        let queued = now.queued.saturating_sub(self.before.queued).min(passed);
+        let queued = now.queued.saturating_sub(self.before.queued);
         let ran = now.ran.saturating_sub(self.before.ran);
-        Off {
-            queued,
-            blocked: passed.saturating_sub(ran).saturating_sub(queued),
-        }
+        self.late.off(passed, ran, queued)
     }
 
     /// Its stack, if it has not moved while it was read.
@@ -173,5 +190,36 @@ impl Watched {
     fn end(mut self, stacks: &mut Stacks) {
         self.times.share_out(self.unseen);
         self.times.into_stacks(stacks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The times that are told of a thread for looks at it, over and over: what has passed, run and been queued since the one
+    /// before.
+    fn told(looks: &[(u64, u64, u64)]) -> Off {
+        let (mut late, mut sums) = (Late::default(), Off::default());
+        for (passed, ran, queued) in looks.repeat(50) {
+            let off = late.off(passed, ran, queued);
+            sums.queued += off.queued;
+            sums.blocked += off.blocked;
+        }
+        sums
+    }
+
+    #[test]
+    fn what_the_scheduler_counts_late_was_not_blocked() {
+        let off = |queued, blocked| Off { queued, blocked };
+        // It runs all the time, and is counted at ticks that come between looks.
+        assert_eq!(told(&[(10, 6, 0), (10, 14, 0)]), off(0, 4));
+        // It waits for a processor for longer than it takes to look again, and has it for as long.
+        let waits = [(10, 10, 0), (10, 0, 0), (10, 0, 0), (10, 10, 20)];
+        assert_eq!(told(&waits), off(1_000, 20));
+        // Who is blocked between such waits has all of that.
+        let blocked = [(10, 0, 0), (10, 4, 16), (10, 0, 0), (10, 0, 0)];
+        assert_eq!(told(&blocked), off(800, 1_000));
+        assert_eq!(told(&[(10, 0, 0)]), off(0, 500));
     }
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Barrier, Mutex};
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
 use super::*;
 use crate::process::{Scheduled, open, own_tid};
 
@@ -210,6 +212,71 @@ fn waits_are_found_exactly_where_the_kernel_permits() {
         return;
     }
     check(OffCpuMode::Exact, 0.07);
+}
+
+/// Nanoseconds that a thread was queued and blocked, as a capture found them.
+fn queued_and_blocked(profile: &Profile, thread: &str) -> (i64, i64) {
+    let of_thread = |value: &str| {
+        let value = profile.value(value).unwrap();
+        let mut all = 0;
+        for sample in &profile.samples {
+            if sample.thread.as_deref() == Some(thread) {
+                all += sample.values[value];
+            }
+        }
+        all
+    };
+    (of_thread("runqueue"), of_thread("blocked"))
+}
+
+/// One processor of those that this process may use.
+fn one_processor() -> CpuSet {
+    let all = sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|processor| all.is_set(*processor));
+    let mut one = CpuSet::new();
+    one.set(first.unwrap());
+    one
+}
+
+#[test]
+fn who_waits_for_a_processor_is_told_from_who_is_blocked() {
+    let (stop, together) = (AtomicBool::new(false), Barrier::new(4));
+    let (stop, together, one) = (&stop, &together, one_processor());
+    let (sender, receiver) = channel::<()>();
+    // Two never wait for anything but the processor that they share, one waits for nothing else than the end.
+    let works = move || {
+        sched_setaffinity(None, &one).unwrap();
+        together.wait();
+        while !stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    };
+    let profile = std::thread::scope(|scope| {
+        let begin = |name: &str| std::thread::Builder::new().name(name.into());
+        for name in ["q-one", "q-other"] {
+            begin(name).spawn_scoped(scope, works).unwrap();
+        }
+        let waits = move || {
+            together.wait();
+            let _ = receiver.recv();
+        };
+        begin("q-none").spawn_scoped(scope, waits).unwrap();
+        together.wait();
+        let mode = OffCpuMode::Sampled(Rate::per_second(99).unwrap());
+        let profile = off_cpu(mode, Duration::from_secs(2), &|| false);
+        stop.store(true, Ordering::Relaxed);
+        drop(sender);
+        profile.unwrap()
+    });
+    let took = i64::try_from(profile.took.as_nanos()).unwrap();
+    for name in ["q-one", "q-other"] {
+        let (queued, blocked) = queued_and_blocked(&profile, name);
+        let told = format!("{name}: {queued} in the queue, {blocked} blocked, of {took}");
+        assert!(queued > took / 4 && blocked < queued / 10, "{told}");
+    }
+    let (queued, blocked) = queued_and_blocked(&profile, "q-none");
+    let told = format!("{queued} in the queue, {blocked} blocked, of {took}");
+    assert!(blocked > took * 9 / 10 && queued < took / 10, "{told}");
 }
 
 #[test]
