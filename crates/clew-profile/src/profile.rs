@@ -173,10 +173,10 @@ impl Profile {
         sample.thread.as_deref().into_iter().chain(names)
     }
 
-    /// The sum of one value over all samples.
+    /// The sum of one value over all samples, as far as numbers go.
     pub fn total(&self, value: usize) -> i64 {
         let of = |sample: &Sample| sample.values.get(value).copied().unwrap_or_default();
-        self.samples.iter().map(of).sum()
+        self.samples.iter().map(of).fold(0, i64::saturating_add)
     }
 
     /// One capture of several that measured the same, one after the other. What they have in common is kept once; what
@@ -355,5 +355,15 @@ mod tests {
         other.values = ProfileKind::Heap.values();
         assert!(Profile::merged(&[all[1].clone(), other]).is_err());
         assert!(Profile::merged(&[]).unwrap().samples.is_empty());
+    }
+
+    #[test]
+    fn sums_end_where_numbers_do() {
+        let text = format!("a {0}\na {0}\nb {0}\n", i64::MAX);
+        let large = Profile::read(text.as_bytes()).unwrap();
+        assert_eq!(large.total(0), i64::MAX);
+        for format in [Format::Collapsed, Format::Svg, Format::Html, Format::Pprof] {
+            large.write(format, &mut Vec::new()).unwrap();
+        }
     }
 }

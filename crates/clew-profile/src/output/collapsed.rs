@@ -19,7 +19,8 @@ pub(super) fn write(
                 .names(sample)
                 .map(|name| name.replace(';', ":"))
                 .collect();
-            *lines.entry(names.join(";")).or_default() += of;
+            let sum = lines.entry(names.join(";")).or_default();
+            *sum = sum.saturating_add(of);
         }
     }
     for (stack, value) in lines {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::flame::Picture;
-use super::tree::{Node, Tree};
+use super::tree::{self, Node, Tree};
 use crate::{Profile, ProfileError};
 
 /// A share of all that has changed by this much, or more, has the full color.
@@ -28,9 +28,9 @@ pub fn difference(
     };
     let mut tree = Tree::new();
     for (side, (profile, value)) in [(old, values.0), (new, values.1)].into_iter().enumerate() {
-        #[allow(clippy::cast_precision_loss, reason = "shares in a picture")]
-        let total = profile.total(value).max(1) as f64;
-        tree.add(profile, value, side, 1.0 / total);
+        // Of nothing, nothing is a share.
+        let whole = tree::whole(profile, value).max(1.0);
+        tree.add(profile, value, side, 1.0 / whole);
     }
     let picture = Picture {
         title: format!("{}: shares of all, before and after", told(new, values.1)),
@@ -114,6 +114,24 @@ mod tests {
         assert!(picture.contains("c (50.00 % -&gt; 0.00 %, -50.00)"));
         assert!(picture.contains("d (0.00 % -&gt; 10.00 %, +10.00)"));
         assert!(picture.contains("a (100.00 % -&gt; 100.00 %, +0.00)"));
+    }
+
+    #[test]
+    fn shares_are_those_of_what_is_drawn_whatever_the_numbers() {
+        let read = |text: &str| Profile::read(text.as_bytes()).unwrap();
+        let new = read("a 1\nb 1\n");
+        for old in [
+            format!("a {0}\nb {0}\n", i64::MAX),
+            // As a difference that another tool has made.
+            "a 6\nb 6\nc -11\n".to_string(),
+        ] {
+            let mut bytes = Vec::new();
+            difference(&read(&old), &new, None, &mut bytes).unwrap();
+            let picture = String::from_utf8(bytes).unwrap();
+            for told in ["all (100.00 % -&gt; 100.00 %", "a (50.00 % -&gt; 50.00 %"] {
+                assert!(picture.contains(told), "{picture}");
+            }
+        }
     }
 
     #[test]

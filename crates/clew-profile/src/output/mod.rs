@@ -99,7 +99,11 @@ impl Profile {
     /// When it is neither, or larger than 256 MiB.
     pub fn read(bytes: &[u8]) -> Result<Self, ProfileError> {
         match bytes {
-            [0x1f, 0x8b, ..] | [0x0a, ..] => pprof::read(bytes),
+            [0x1f, 0x8b, ..] => pprof::read(bytes),
+            // Stacks, too, may begin with the end of a line.
+            [0x0a, ..] => {
+                pprof::read(bytes).or_else(|wrong| collapsed::read(bytes).map_err(|_| wrong))
+            }
             _ => collapsed::read(bytes),
         }
     }

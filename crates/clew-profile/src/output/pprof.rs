@@ -368,6 +368,14 @@ mod tests {
     }
 
     #[test]
+    fn what_begins_as_a_file_may_be_stacks() {
+        let profile = Profile::read(b"\na;b 1\n").unwrap();
+        assert_eq!(profile.total(0), 1);
+        let neither = Profile::read(b"\na;b\n").unwrap_err().to_string();
+        assert!(neither.contains("Protobuf"), "{neither}");
+    }
+
+    #[test]
     fn damaged_files_are_refused() {
         let profile = collapsed::read(b"a;b 1\n").unwrap();
         let mut bytes = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::Profile;
+use crate::{Profile, Sample};
 
 /// What a node of the tree weighs in the old and in the new profile; of a single profile, in the new one.
 pub(super) type Weights = [f64; 2];
@@ -41,12 +41,10 @@ impl<'p> Tree<'p> {
     /// Adds a profile's stacks, each value times a factor, to one of the two weights.
     pub(super) fn add(&mut self, profile: &'p Profile, value: usize, side: usize, factor: f64) {
         for sample in &profile.samples {
-            let of = sample.values.get(value).copied().unwrap_or_default();
-            if of <= 0 {
+            let Some(weight) = weight_of(sample, value) else {
                 continue;
-            }
-            #[allow(clippy::cast_precision_loss, reason = "widths in a picture")]
-            let weight = of as f64 * factor;
+            };
+            let weight = weight * factor;
             let mut at = 0;
             self.weigh(at, side, weight);
             for name in profile.names(sample) {
@@ -88,4 +86,18 @@ impl<'p> Tree<'p> {
         calls.sort_by_key(|call| self.nodes.get(*call).map(|node| node.name));
         calls
     }
+}
+
+/// What all stacks of a profile weigh together in a tree.
+pub(super) fn whole(profile: &Profile, value: usize) -> f64 {
+    let samples = profile.samples.iter();
+    samples.filter_map(|sample| weight_of(sample, value)).sum()
+}
+
+/// None for what has no width: differences of other tools have numbers below 0.
+fn weight_of(sample: &Sample, value: usize) -> Option<f64> {
+    let of = sample.values.get(value).copied().unwrap_or_default();
+    #[allow(clippy::cast_precision_loss, reason = "widths in a picture")]
+    let weight = of as f64;
+    (of > 0).then_some(weight)
 }
