@@ -277,4 +277,30 @@ mod tests {
             moment("2001-02-03").unwrap()
         );
     }
+
+    #[test]
+    fn a_night_is_one_time_although_it_has_two_days() {
+        let local: DateTime = "2026-01-15T00:30".parse().unwrap();
+        let now = local.to_zoned(TimeZone::system()).unwrap();
+        // From midnight on.
+        let minutes = |moment: Timestamp| {
+            let seconds = moment.as_second() - now.timestamp().as_second();
+            seconds / 60 + 30
+        };
+        for (from, to, wanted) in [
+            ("00:10", "00:20", (10, 20)),
+            ("22:00", "23:00", (-120, -60)),
+            ("23:50", "00:10", (-10, 10)),
+            // It has not come yet, and is until now.
+            ("23:50", "00:40", (-10, 40)),
+            ("2026-01-14 23:50", "00:10", (-10, 10)),
+            // Those that go backwards stay so, and the server refuses them.
+            ("00:20", "00:10", (20, 10)),
+            ("23:50", "2026-01-14 23:00", (-10, -60)),
+        ] {
+            let begins = moment(from, &now).unwrap();
+            let ends = end(to, begins, &now).unwrap();
+            assert_eq!((minutes(begins), minutes(ends)), wanted, "{from} {to}");
+        }
+    }
 }
