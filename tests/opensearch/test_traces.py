@@ -144,6 +144,7 @@ class Traces(unittest.TestCase):
     def check_request_and_shards(self, receiver, **env):
         server = self.traced(receiver, CLEW_TRACING__SERVICE_NAME="shelf", CLEW_TRACING__SAMPLE_RATIO="0", **env)
         self.fill(server, HEADERS)
+        self.ask(server, "PUT", "/books/_settings", {"index.search.slowlog.threshold.query.warn": "0ms"})
         before = time.time_ns()
         _, headers = self.ask(server, "POST", "/books/_search", {"query": {"match": {"t": "fox"}}}, HEADERS)
         after = time.time_ns()
@@ -173,6 +174,12 @@ class Traces(unittest.TestCase):
                 self.assertEqual(told["clew.index"], "books")
                 self.assertIn(told["clew.shard"], (0, 1))
             self.assertGreater(span.end_time_unix_nano, span.start_time_unix_nano)
+        # The slow log names the same trace, once for each shard.
+        self.assertEqual([line["trace_id"] for line in self.slow_searches(server)], [TRACE] * 2)
+
+    def slow_searches(self, server):
+        lines = [json.loads(line) for line in server.data.with_suffix(".log").read_text().splitlines()]
+        return [line for line in lines if line["target"] == "slowlog.search"]
 
     def test_a_search_and_a_bulk_are_told_by_grpc(self):
         with GrpcReceiver() as receiver:
@@ -273,8 +280,7 @@ class Traces(unittest.TestCase):
         _, headers = self.ask(server, "POST", "/books/_search", {"query": {"match": {"t": "fox"}}}, HEADERS)
         self.assertRegex(headers["traceresponse"], f"^00-{TRACE}-[0-9a-f]{{16}}-00$")
         self.ask(server, "POST", "/books/_search", {"query": {"match": {"t": "fox"}}})
-        lines = [json.loads(line) for line in server.data.with_suffix(".log").read_text().splitlines()]
-        traces = [line["trace_id"] for line in lines if line["target"] == "slowlog.search"]
+        traces = [line["trace_id"] for line in self.slow_searches(server)]
         self.assertEqual(traces[:2], [TRACE, TRACE])
         # One is made where the client has none, the same for all that the request is told by.
         self.assertRegex(traces[2], "^[0-9a-f]{32}$")
