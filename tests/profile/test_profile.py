@@ -241,6 +241,12 @@ class ProfileTest(ClewTest):
                 self.assertNotIn("error", done.stderr.lower())
                 self.assertIn(f"Type: {value}", done.stdout)
                 self.assertIn("clew", done.stdout)
+            # It fetches one itself, as of a program in Go.
+            fetch = [pprof, "-raw", f"{self.server.url}/debug/pprof/profile?seconds=1"]
+            done = subprocess.run(fetch, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX,
+                                  env={**os.environ, "HOME": str(self.folder), "PPROF_TMPDIR": str(self.folder)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("samples/count cpu/nanoseconds", done.stdout)
 
     def test_the_heap_tells_what_holds_it(self):
         sizes = lambda stacks: sum(value for _, value in stacks)
@@ -582,6 +588,48 @@ class SpentTest(ClewTest):
             found = re.search(rf'index_{figure}{{index="load"}} (\d+)', page)
             self.assertIsNotNone(found, figure)
             self.assertGreater(int(found[1]), 0, figure)
+
+
+
+class PartsTest(ClewTest):
+    def test_parts_are_all_of_the_time_of_every_class_of_requests(self):
+        # Those that are part of a trace are all measured.
+        headers = {"content-type": "application/json", "traceparent": f"00-{'7' * 32}-{'7' * 16}-00"}
+
+        def ask(method, path, body=None):
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            request = urllib.request.Request(self.server.url + path, data=data, headers=headers, method=method)
+            with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
+                return json.load(answer)
+
+        properties = {"t": {"type": "text"}, "v": {"type": "knn_vector", "dimension": 2}}
+        ask("PUT", "/parts", {"settings": {"index": {"knn": True}}, "mappings": {"properties": properties}})
+        knn, text = {"knn": {"v": {"vector": [1, 2], "k": 3}}}, {"match": {"t": "fox"}}
+        for number in range(3):
+            ask("PUT", f"/parts/_doc/{number}?refresh=true", {"t": "a fox", "v": [number, 1]})
+            ask("POST", "/parts/_bulk", b'{"index":{}}\n{"t":"dog"}\n')
+            ask("GET", f"/parts/_doc/{number}")
+            for body in ({"query": text}, {"query": knn}, {"query": {"hybrid": {"queries": [text, knn]}}}, {"query": {"ids": {"values": ["1"]}}},
+                         {"size": 0, "aggs": {"a": {"value_count": {"field": "_id"}}}}):
+                ask("POST", "/parts/_search", body)
+            ask("POST", "/_search/scroll", {"scroll_id": ask("POST", "/parts/_search?scroll=1m", {"size": 1})["_scroll_id"]})
+            ask("POST", "/parts/_msearch", b'{}\n{"query":{"match_all":{}}}\n')
+            ask("POST", "/parts/_count", {})
+            ask("POST", "/parts/_forcemerge")
+            ask("GET", "/_cat/indices?format=json")
+            ask("GET", "/_nodes/stats")
+        with urllib.request.urlopen(f"{self.server.url}/_metrics", timeout=WAIT_SECONDS_MAX) as answer:
+            page = answer.read().decode()
+        sums = {}
+        for endpoint, kind, part, seconds in re.findall(r'rest_request_part_seconds_sum{endpoint="(\w+)",kind="(\w*)",part="(\w+)"} (\S+)', page):
+            sums.setdefault((endpoint, kind), {})[part] = float(seconds)
+        kinds = {kind for endpoint, kind in sums if endpoint == "search"}
+        self.assertLessEqual({"text", "knn", "hybrid", "filter", "aggregation", "scroll", "msearch", "count"}, kinds)
+        self.assertLessEqual({"write", "bulk", "get", "search", "index_admin", "maintenance", "cat", "nodes"}, {endpoint for endpoint, _ in sums})
+        for key, parts in sums.items():
+            wall = parts.pop("wall")
+            self.assertEqual(set(parts), {"cpu", "run_queue", "queue", "blocked"}, key)
+            self.assertAlmostEqual(sum(parts.values()) / wall, 1, delta=0.05, msg=key)
 
 
 class UnsampledTest(ClewTest):
