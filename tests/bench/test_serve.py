@@ -4,17 +4,19 @@ import contextlib
 import itertools
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
 import threading
 import unittest
+import urllib.request
 
 import numpy
 
 from tests.opensearch.clew_server import ClewServer
 
-from .base import SECONDS_MAX, BenchTest
+from .base import SECONDS_MAX, SECONDS_TRIED, BenchTest
 from .stub import StubServer
 
 SHORT = ["--seconds", "0.3", "--warm-up", "0.1"]
@@ -238,6 +240,61 @@ class Weather(BenchTest):
                 self.assertEqual([row["name"] for row in rows], ["load", "search"])
                 self.assertGreater(rows[1]["metrics"]["qps"], 0)
                 self.assertGreater(rows[1]["metrics"]["failures"], 0)
+
+    def test_a_server_of_milvus_that_goes_away_ends_the_run_with_what_there_is(self):
+        for api in ("milvus", "milvus-grpc"):
+            with self.subTest(api), ClewServer() as server:
+                command = self.command("serve", "vectors", f"--{api}", f"http://{server.grpc_address}", *VECTORS, "--ef-search", "16",
+                                       "--concurrency", "2", "--warm-up", "0", "--seconds", "1000", "--json", self.folder / "out.json")
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                while "ef_search" not in process.stdout.readline():
+                    self.assertIsNone(process.poll())
+
+                def searched():
+                    with urllib.request.urlopen(f"{server.url}/_metrics", timeout=SECONDS_MAX) as answer:
+                        found = re.search(r'milvus_requests_total{call="search",status="ok"} (\d+)', answer.read().decode())
+                    return int(found[1]) if found else 0
+
+                before = searched()
+                while searched() < before + 100:
+                    self.assertIsNone(process.poll())
+                server.kill()
+                out, errors = process.communicate(timeout=SECONDS_MAX)
+                self.assertEqual(process.returncode, 1, errors)
+                self.assertRegex(errors, r"the server went away: \d+ failures, the first: ")
+                self.assertNotIn("panicked", errors)
+                rows = self.read("out.json")["rows"]
+                self.assertEqual([(row["name"], row["params"]["api"]) for row in rows], [("load", api), ("search", api)])
+                self.assertGreater(rows[1]["metrics"]["qps"], 0)
+                self.assertGreater(rows[1]["metrics"]["failures"], 0)
+
+    def test_what_is_asked_while_it_warms_up_is_not_counted(self):
+        cold = 20
+
+        def failures(seconds, warm_up):
+            """Of a load whose first requests fail."""
+            bulks, lock = itertools.count(), threading.Lock()
+
+            def answer(path):
+                with lock:
+                    return 500 if path.endswith("_bulk") and next(bulks) < cold else 200
+
+            with StubServer(answer) as server:
+                self.bench("serve", "bulk", "--url", server.url, "--concurrency", "1", "--batch", "1", "--seconds", seconds,
+                           "--warm-up", warm_up, "--json", self.folder / "out.json")
+            (row,) = self.read("out.json")["rows"]
+            return row["metrics"]["failures"]
+
+        # So long as it takes until they have all been sent.
+        for seconds in SECONDS_TRIED:
+            if (counted := failures(seconds, 0)) == cold:
+                break
+        self.assertEqual(counted, cold)
+        for warm_up in SECONDS_TRIED:
+            if (counted := failures(0.1, warm_up)) == 0:
+                break
+        self.assertEqual(counted, 0)
+        self.assertEqual(self.errors, "")
 
     def test_a_server_that_goes_away_amid_writes_leaves_what_it_took(self):
         with ClewServer() as server:
