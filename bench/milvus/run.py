@@ -31,6 +31,8 @@ results.need("numpy", "pymilvus")
 import numpy as np  # noqa: E402
 
 NAME = "bench"
+# Of the environment that this runs in.
+MILVUS_LITE = pathlib.Path(sys.executable).with_name("milvus-lite")
 EFFORTS = [100, 128, 200]
 SECONDS = 5
 INSERT_ROWS = 500
@@ -81,8 +83,7 @@ class Server:
             self.uri = "http://" + json.loads(self.process.stdout.readline())["listening"]["grpc"]
         else:
             port = free_port()
-            command = [pathlib.Path(sys.executable).with_name("milvus-lite"), "server", "--data-dir", self.folder,
-                       "--host", "127.0.0.1", "--port", str(port)]
+            command = [MILVUS_LITE, "server", "--data-dir", self.folder, "--host", "127.0.0.1", "--port", str(port)]
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.uri = f"http://127.0.0.1:{port}"
 
@@ -251,6 +252,8 @@ def main():
     parser.add_argument("--results", "--out", dest="out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
     results.add_json(parser)
     given = results.given(parser, "bin", "beside")
+    if not MILVUS_LITE.exists():
+        parser.error(f"no such program: {MILVUS_LITE}, which is a part of the package milvus-lite")
     base, asked, nearest = draw(given.rows, given.dim, given.queries, given.k)
     clients = [int(one) for one in given.clients.split(",")]
     loads, serials, many, beside = {}, {}, {}, {}

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -182,6 +183,39 @@ class Scripts(BenchTest):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, rf"^not installed: .*{package}")
                 self.assertNotIn("Traceback", done.stderr)
+
+    def peerless(self, path, *arguments, status=0):
+        """What a benchmark says, and complains of, on a machine that has no peer of it."""
+        programs = self.folder / "programs"
+        programs.mkdir()
+        if taskset := shutil.which("taskset"):
+            (programs / "taskset").symlink_to(taskset)
+        environment = {**os.environ, "PATH": str(programs), "CLEW_CACHE": str(self.folder / "cache"), "PYTHONPATH": str(self.folder / "packages")}
+        done = subprocess.run([sys.executable, BENCH / path, "--bin", os.environ["CLEW_BIN"], "--results", "-", *map(str, arguments)],
+                              env=environment, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stdout, done.stderr
+
+    def test_collectors_that_are_not_installed_have_a_row_that_says_so(self):
+        told, _ = self.peerless("collect/run.py", "--lines", 50, "--rounds", 1, "--dir", self.folder)
+        self.assertRegex(told, r"(?m)^\| Filebeat .* \| not installed \|$")
+        self.assertRegex(told, r"(?m)^\| Clew, fixed format, dissect \| .* \| [\d.]+")
+
+    @unittest.skipUnless(importlib.util.find_spec("opensearchpy") and shutil.which("taskset"), "opensearch-py or taskset is not installed")
+    def test_beside_no_opensearch_nothing_is_measured(self):
+        told, _ = self.peerless("opensearch/run.py", "--quick")
+        self.assertRegex(told, r"^skipped: .* is not installed\n$")
+
+    @unittest.skipUnless(HAS_NUMPY, "numpy is not installed")
+    def test_without_milvus_lite_nothing_is_measured(self):
+        if pathlib.Path(sys.executable).with_name("milvus-lite").exists():
+            self.skipTest("milvus-lite is installed")
+        # Its client is there, and not looked at before.
+        (self.folder / "packages" / "pymilvus").mkdir(parents=True)
+        (self.folder / "packages" / "pymilvus" / "__init__.py").write_text("")
+        _, told = self.peerless("milvus/run.py", "--beside", os.environ["CLEW_BIN"], status=2)
+        self.assertRegex(told, r"no such program: \S*/milvus-lite")
 
     def test_counted_instructions_are_rows_beside_what_was_measured(self):
         out = self.write("1.json", [{"name": "bulk", "params": {"batch": 10}, "metrics": {"cpu_us": 3.5}}])
