@@ -482,6 +482,20 @@ class ProfileTest(ClewTest):
         with urllib.request.urlopen(f"{self.server.url}/_nodes/hot_threads?{params}", timeout=WAIT_SECONDS_MAX) as answer:
             return answer.read().decode()
 
+    def test_hot_threads_take_the_parameters_of_opensearch(self):
+        for kind in ("cpu", "block", "wait"):
+            text = self.hot_threads(f"type={kind}&threads=2&interval=30ms&snapshots=3&ignore_idle_threads=false")
+            self.assertIn(", interval=30ms, busiestThreads=2, ignoreIdleThreads=false:", text)
+            self.assertEqual(text.count(f" out of 30ms) {kind} usage by thread '"), 2, text)
+        self.assertEqual(self.hot_threads("threads=0&interval=30ms").count("usage by thread"), 0)
+        for wrong, told in [("threads=-1", "[threads]"), ("threads=some", "[threads]"), ("snapshots=x", "[snapshots]"), ("interval=0ms", "[interval]"),
+                            ("interval=30", "unit is missing"), ("type=BLOCK", "type not supported [BLOCK]"), ("ignore_idle_threads=maybe", "[maybe]")]:
+            with self.subTest(wrong):
+                with self.assertRaises(urllib.error.HTTPError) as caught:
+                    self.hot_threads(wrong)
+                self.assertEqual(caught.exception.code, 400)
+                self.assertIn(told, json.load(caught.exception)["error"]["reason"])
+
     def test_many_who_ask_for_hot_threads_take_turns_and_leave_off_when_they_are_cancelled(self):
         watchers = HotThreads(self.server.url, 8)
         with watchers:

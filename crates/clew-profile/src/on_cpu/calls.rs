@@ -2,6 +2,7 @@
 //! (`EINTR`), so what waits here asks the system without it; `read` of a pipe tells.
 
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, Scope};
@@ -56,10 +57,12 @@ impl Shared {
     }
 
     fn reads(&self, pipe: &mut PipeReader) {
-        let was_interrupted = |read: io::Result<usize>| {
-            read.is_err_and(|error| error.kind() == ErrorKind::Interrupted)
-        };
-        self.again("read", || was_interrupted(pipe.read(&mut [0])));
+        self.again("read", || was_interrupted(&pipe.read(&mut [0])));
+    }
+
+    /// The system makes no such call anew, whatever the handler of a signal asks for.
+    fn receives_in_time(&self, socket: &mut UnixStream) {
+        self.again("recv", || was_interrupted(&socket.read(&mut [0])));
     }
 
     fn sleeps(&self) {
@@ -85,6 +88,10 @@ impl Shared {
             !self.is_over() && waited() == Err(Errno::INTR)
         });
     }
+}
+
+fn was_interrupted(read: &io::Result<usize>) -> bool {
+    (read.as_ref()).is_err_and(|error| error.kind() == ErrorKind::Interrupted)
 }
 
 /// Ends the waiting also where the test fails amid it.
@@ -131,8 +138,13 @@ fn begin<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 
 fn calls_that_wait_are_not_interrupted() {
     let shared = &Shared::default();
     let (mut reader, mut writer) = io::pipe().unwrap();
+    // Nobody sends anything, and each wait ends by its time.
+    let (mut socket, _silent) = UnixStream::pair().unwrap();
+    let longest = Some(Duration::from_millis(1));
+    socket.set_read_timeout(longest).unwrap();
     thread::scope(|scope| {
         begin(scope, move || shared.reads(&mut reader));
+        begin(scope, move || shared.receives_in_time(&mut socket));
         begin(scope, move || shared.sleeps());
         begin(scope, move || shared.polls());
         begin(scope, move || shared.waits(None));
