@@ -353,7 +353,12 @@ class ProfileTest(ClewTest):
     def test_one_capture_of_a_kind_and_none_for_a_client_that_has_gone(self):
         with self.long_capture():
             self.assertEqual(self.refused("/profile?seconds=1")[0], 429)
+            told = self.command("--url", self.server.url, "--seconds", 1, "-o", self.folder / "second.svg", fails=True)
+            self.assertIn("a capture of [profile] is running: one at a time", told)
+            self.assertFalse((self.folder / "second.svg").exists())
+            # One of another kind is in nobody's way.
             self.get("/heap")
+            self.get("/offcpu?seconds=1")
         ended, until = False, time.monotonic() + WAIT_SECONDS_MAX
         while not ended:
             self.assertLess(time.monotonic(), until, "it goes on without its client")
