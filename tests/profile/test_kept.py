@@ -4,8 +4,11 @@ import datetime
 import gzip
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
+import time
+import urllib.error
 import urllib.request
 
 from opensearch.base import ClewTest
@@ -98,6 +101,40 @@ class KeptTest(ClewTest):
         self.server.stop()
         self.addCleanup(self.restart)
         self.assertIn("cannot ask", self.ask("--from", began, url=url))
+
+    def kept(self, began):
+        """Whether something is kept of the time from then on."""
+        try:
+            address = f"{self.server.url}/debug/pprof/profile?format=collapsed&from={began}"
+            with urllib.request.urlopen(address, timeout=WAIT_SECONDS_MAX) as answer:
+                return bool(answer.read())
+        except urllib.error.HTTPError as error:
+            self.assertIn(error.code, (404, 429))
+            return False
+
+    def test_it_goes_on_when_there_are_files_to_be_had_again(self):
+        now = lambda: datetime.datetime.now(datetime.UTC).isoformat().replace("+00:00", "Z")
+        until = time.monotonic() + WAIT_SECONDS_MAX
+        with Load(self.server.url):
+            began = now()
+            while not self.kept(began):
+                self.assertLess(time.monotonic(), until)
+        # Nothing else than the profile is to miss them.
+        self.client.indices.delete(index="load")
+        pid = self.server.process.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        try:
+            while "the profile that is always on" not in self.server.log_tail():
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.05)
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        self.assertIn("the profile that is always on pauses", self.server.log_tail())
+        with Load(self.server.url):
+            began = now()
+            while not self.kept(began):
+                self.assertLess(time.monotonic(), until, "nothing is kept any more")
 
 
 class NotKeptTest(ClewTest):

@@ -32,6 +32,8 @@ const WAITING_MAX: usize = 3 * AT_ONCE;
 const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
 /// Who wants what is not written yet does not wait for longer.
 const WRITING_MAX: Duration = Duration::from_secs(30);
+/// The system is asked again after this long where it gives none of what a capture takes, as files have run out.
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// So many minutes are read before they become one: a week of them beside each other would fill the memory.
 const MERGED_AT_ONCE: usize = 16;
 const STREAM: &str = "profiles";
@@ -119,6 +121,7 @@ impl KeptProfiles {
         let stop = || *stopped.borrow();
         let is_wanted = &self.unwritten.is_wanted;
         let mut captures = Vec::new();
+        let (mut has_begun, mut is_paused) = (false, false);
         while !stop() {
             if captures.is_empty() {
                 self.unwritten.begin(Some(SystemTime::now()));
@@ -127,13 +130,27 @@ impl KeptProfiles {
             let rate = Rate::per_second(RATE);
             let captured = rate.and_then(|rate| Capture::take(rate, MINUTE, &is_over));
             match captured {
-                Ok(capture) => captures.push(capture),
+                Ok(capture) => {
+                    (has_begun, is_paused) = (true, false);
+                    captures.push(capture);
+                }
+                Err(error) if has_begun => {
+                    if !std::mem::replace(&mut is_paused, true) {
+                        tracing::warn!(%error, "the profile that is always on pauses");
+                    }
+                    std::thread::sleep(AGAIN_AFTER);
+                }
+                // It does not work on this machine.
                 Err(error) => {
                     tracing::warn!(%error, "the profile that is always on has ended");
                     break;
                 }
             }
             let is_asked_for = is_wanted.swap(false, Ordering::Relaxed);
+            // Whoever asks for what there is none of waits no longer.
+            if captures.is_empty() {
+                continue;
+            }
             if !(captures.len() >= AT_ONCE || is_asked_for || stop()) {
                 continue;
             }
