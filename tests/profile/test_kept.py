@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 from opensearch.base import ClewTest
-from profile.test_profile import WAIT_SECONDS_MAX, Load
+from .test_profile import WAIT_SECONDS_MAX, Load
 
 # At each thread that runs: of a processor that never rests, so many in a minute.
 LOOKS_A_MINUTE = 60 * 19
