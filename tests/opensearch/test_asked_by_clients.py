@@ -236,6 +236,18 @@ class Asked(ClewTest):
             self.raw("PUT", "/_snapshot/named", body={**told, "settings": "none"})
         self.raw("DELETE", "/told", params=options)
 
+    def test_an_update_is_an_upsert_by_what_stands_beside_its_body(self):
+        """The RestHighLevelClient, and Spring Data with it, say it there."""
+        beside = {"doc_as_upsert": "true"}
+        made = self.raw("POST", "/beside/_update/1", body={"doc": {"n": 1}}, params=beside)
+        self.assertEqual(made["result"], "created")
+        with self.refused(404, "document_missing_exception"):
+            self.raw("POST", "/beside/_update/2", body={"doc": {"n": 1}, "doc_as_upsert": False}, params=beside)
+        with self.refused(400, "action_request_validation_exception", "doc must be specified"):
+            self.raw("POST", "/beside/_update/1", body={"script": "ctx._source.n = 2"}, params=beside)
+        with self.refused(400, "illegal_argument_exception", "unrecognized parameter: [doc_as_upsert]"):
+            self.raw("PUT", "/beside/_doc/1", body={"n": 1}, params=beside)
+
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):
             self.index_all(name, {"1": {"n": 1}})

@@ -1,6 +1,6 @@
 //! Writing one document: index, create, update, delete.
 
-use clew_engine::{Action, Condition, OpType, WriteOperation, WriteResult, Written};
+use clew_engine::{Action, Condition, OpType, UpdateSpec, WriteOperation, WriteResult, Written};
 use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
@@ -172,10 +172,11 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         now_ms: call.api.engine.now_ms(),
         memory: &call.memory,
     };
-    let mut update = update_body::parse(&call.body, &around)?;
-    if call.params.flag("doc_as_upsert", false)? {
-        update_body::set_doc_as_upsert(&mut update.spec, true)?;
-    }
+    let beside = UpdateSpec {
+        doc_as_upsert: call.params.flag("doc_as_upsert", false)?,
+        ..update_body::usual()
+    };
+    let update = update_body::parse_over(&call.body, &around, beside)?;
     let mut tries_left = call.params.integer("retry_on_conflict")?.unwrap_or(0);
     let condition = condition_of(&call, None)?.or(update.condition);
     update_body::check_condition(&update.spec, condition.as_ref())?;

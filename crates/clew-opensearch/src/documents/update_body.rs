@@ -40,8 +40,25 @@ pub(crate) struct UpdateBody {
     pub(crate) condition: Option<Condition>,
 }
 
+/// What an update is where its body says nothing else.
+pub(crate) fn usual() -> UpdateSpec {
+    UpdateSpec {
+        detect_noop: true,
+        ..UpdateSpec::default()
+    }
+}
+
 /// Reads a body; `doc` and `upsert` stay slices of it.
 pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, ApiError> {
+    parse_over(body, around, usual())
+}
+
+/// As [`parse`], where `spec` holds what is said beside the body, which has the last word.
+pub(crate) fn parse_over(
+    body: &Bytes,
+    around: &Around<'_>,
+    mut spec: UpdateSpec,
+) -> Result<UpdateBody, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::validation("script or doc is missing"));
     }
@@ -53,10 +70,6 @@ pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, Api
     }
     let members: Members =
         serde_json::from_str(raw.get()).map_err(|error| ApiError::malformed_text(body, &error))?;
-    let mut spec = UpdateSpec {
-        detect_noop: true,
-        ..UpdateSpec::default()
-    };
     let (mut source, mut if_seq_no, mut if_primary_term) = (None, None, None);
     let (mut script, mut script_end, mut scripted_upsert) = (None, 0, false);
     for (name, value) in &members.0 {

@@ -1,3 +1,5 @@
+//! Bodies of updates: what is read of them, and in which words they are refused.
+
 use clew_platform::{MemoryAccount, MemoryLimits};
 
 use super::*;
@@ -84,7 +86,21 @@ fn an_update_is_read_or_refused_with_a_reason() {
     let flags = r#"{"doc":{},"detect_noop":"false","doc_as_upsert":"true"}"#;
     let spec = parse(&Bytes::from(flags), &around).unwrap().spec;
     assert!(!spec.detect_noop && spec.doc_as_upsert);
-    let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
+    let beside = || UpdateSpec {
+        doc_as_upsert: true,
+        ..usual()
+    };
+    for (body, expected) in [
+        (r#"{"doc":{}}"#, true),
+        (r#"{"doc":{},"doc_as_upsert":false}"#, false),
+    ] {
+        let update = parse_over(&Bytes::from(body), &around, beside()).unwrap();
+        assert_eq!(update.spec.doc_as_upsert, expected, "{body}");
+    }
+    let script = Bytes::from(r#"{"script":"x"}"#);
+    let error = parse_over(&script, &around, beside()).unwrap_err();
+    assert!(error.reason().contains("doc must be specified"));
+    let scripted = parse(&script, &around);
     assert!(scripted.unwrap().spec.change.is_some());
     let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;
     let update = parse(&Bytes::from(body), &around);
