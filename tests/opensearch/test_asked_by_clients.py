@@ -1,5 +1,8 @@
 """What examples and integration tests of OpenSearch's own clients ask, and what they look at in the answers."""
 
+import json
+import urllib.request
+
 import opensearchpy
 
 from .base import ClewTest
@@ -247,6 +250,21 @@ class Asked(ClewTest):
             self.raw("POST", "/beside/_update/1", body={"script": "ctx._source.n = 2"}, params=beside)
         with self.refused(400, "illegal_argument_exception", "unrecognized parameter: [doc_as_upsert]"):
             self.raw("PUT", "/beside/_doc/1", body={"n": 1}, params=beside)
+
+    def test_what_was_made_is_told_where_it_is(self):
+        def location(method, path, body):
+            request = urllib.request.Request(self.server.url + path, data=json.dumps(body).encode(), method=method)
+            request.add_header("Content-Type", "application/json")
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return reply.headers["Location"]
+
+        path = "/placed/_doc/a%20b%2Fc?routing=x%20y"
+        self.assertEqual(location("PUT", path, {"n": 1}), path)
+        self.assertIsNone(location("PUT", path, {"n": 2}))
+        self.assertEqual(self.raw("GET", path)["_source"], {"n": 2})
+        self.assertEqual(location("PUT", "/placed/_create/1", {}), "/placed/_doc/1")
+        self.assertEqual(location("POST", "/placed/_update/2", {"doc": {}, "doc_as_upsert": True}), "/placed/_doc/2")
+        self.assertRegex(location("POST", "/placed/_doc", {}), "^/placed/_doc/[A-Za-z0-9_-]+$")
 
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):

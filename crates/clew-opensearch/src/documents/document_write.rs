@@ -88,6 +88,7 @@ async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Resul
     Ok(Reply::written(json)
         .with_status(write_reply::status(&written))
         .at(written.glsn)
+        .located(write_reply::location(&written, call.params.get("routing")))
         .warned(visibility.warning())
         .warned(write_reply::warning(&written)))
 }
@@ -229,6 +230,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::written(json)
         .with_status(status)
         .at(written.glsn)
+        .located(write_reply::location(&written, call.params.get("routing")))
         .warned(visibility.warning())
         .warned(not_shown)
         .warned(write_reply::warning(&written)))

@@ -10,6 +10,7 @@ use clew_engine::{
 };
 use clew_log::Glsn;
 use clew_query::QueryError;
+use clew_schema::percent::encoded;
 use serde_json::Value;
 
 use crate::documents::slow;
@@ -163,6 +164,18 @@ pub(crate) fn status(written: &Written) -> StatusCode {
         WriteResult::NotFound => StatusCode::NOT_FOUND,
         WriteResult::Updated | WriteResult::Deleted | WriteResult::Noop => StatusCode::OK,
     }
+}
+
+/// The path of a document that a write made, by which it is found again.
+pub(crate) fn location(written: &Written, routing: Option<&str>) -> Option<String> {
+    if written.result != WriteResult::Created {
+        return None;
+    }
+    let (index, id) = (encoded(written.index.name()), encoded(&written.id));
+    Some(match routing {
+        Some(routing) => format!("/{index}/_doc/{id}?routing={}", encoded(routing)),
+        None => format!("/{index}/_doc/{id}"),
+    })
 }
 
 /// Writes the members of a write's answer, without the braces.

@@ -30,6 +30,8 @@ pub struct Reply {
     /// The log position of the request's last write.
     pub(crate) glsn: Option<Glsn>,
     pub(crate) allow: Option<String>,
+    /// The path of what was made.
+    pub(crate) location: Option<String>,
     /// Server-sent events instead of a body, for as long as there are any.
     pub(crate) events: Option<mpsc::Receiver<Bytes>>,
     /// What was reserved for the body, where that was done already.
@@ -82,6 +84,12 @@ impl Reply {
         self
     }
 
+    /// Tells where what was made is found.
+    pub(crate) fn located(mut self, path: Option<String>) -> Self {
+        self.location = path;
+        self
+    }
+
     /// Hands over what was reserved for the answer.
     pub(crate) fn over(mut self, memory: Reservation) -> Self {
         self.memory = Some(memory);
@@ -127,6 +135,7 @@ impl Reply {
             filtered: true,
             glsn: None,
             allow: None,
+            location: None,
             events: None,
             memory: None,
             warnings: Vec::new(),

@@ -434,11 +434,13 @@ async fn finish(
     if let Some(glsn) = reply.glsn {
         headers.insert("x-clew-glsn", HeaderValue::from(glsn.get()));
     }
-    if let Some(allow) = reply
-        .allow
-        .and_then(|allow| HeaderValue::from_str(&allow).ok())
-    {
-        headers.insert(header::ALLOW, allow);
+    for (name, text) in [
+        (header::ALLOW, reply.allow),
+        (header::LOCATION, reply.location),
+    ] {
+        if let Some(value) = text.and_then(|text| HeaderValue::from_str(&text).ok()) {
+            headers.insert(name, value);
+        }
     }
     for warning in reply.warnings {
         headers.append(header::WARNING, HeaderValue::from_static(warning));
