@@ -277,6 +277,8 @@ class Errors(ClewTest):
             self.raw("PUT", "/i/_doc/1", body={}, params={"refrsh": "true", "nope": 1})
         with self.refused(400, reason="no handler found for uri [/i/a/b/c] and method [GET]"):
             self.raw("GET", "/i/a/b/c")
+        with self.refused(400, reason="no handler found for uri [/i/a b/c] and method [GET]"):
+            self.raw("GET", "/i/a%20b/c", params={"q": 1})
         with self.refused(405, reason="Incorrect HTTP method for uri [/i/_search] and method [PUT]"):
             self.raw("PUT", "/i/_search", body="{}")
 

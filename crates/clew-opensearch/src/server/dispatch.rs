@@ -159,13 +159,16 @@ fn route<'a>(
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         segments.push(decode(segment, Plus::IsPlus)?);
     }
-    let shown = uri.path_and_query().map_or(path, |both| both.as_str());
     routes.find(method, &segments).map_err(|allowed| {
-        if allowed.is_empty() {
-            ApiError::no_handler(shown, method.as_str())
-        } else {
-            ApiError::wrong_method(shown, method.as_str(), &allowed)
+        if !allowed.is_empty() {
+            let shown = uri.path_and_query().map_or(path, |both| both.as_str());
+            return ApiError::wrong_method(shown, method.as_str(), &allowed);
         }
+        // It is the path that there is not, whatever stands behind it.
+        decode(path, Plus::IsPlus).map_or_else(
+            |error| error,
+            |path| ApiError::no_handler(&path, method.as_str()),
+        )
     })
 }
 
