@@ -266,6 +266,16 @@ class Asked(ClewTest):
         self.assertEqual(location("POST", "/placed/_update/2", {"doc": {}, "doc_as_upsert": True}), "/placed/_doc/2")
         self.assertRegex(location("POST", "/placed/_doc", {}), "^/placed/_doc/[A-Za-z0-9_-]+$")
 
+    def test_older_clients_flush_with_a_mark(self):
+        self.client.indices.create(index="marked", body={"settings": {"number_of_shards": 2}})
+        for method, path in (("POST", "/marked/_flush/synced"), ("GET", "/_flush/synced")):
+            shards = self.raw(method, path, params={"ignore_unavailable": "true"})["_shards"]
+            self.assertEqual((shards["successful"], shards["failed"]), (2, 0), path)
+        with self.refused(404, "index_not_found_exception"):
+            self.raw("POST", "/nothing/_flush/synced")
+        with self.refused(400, "illegal_argument_exception", "unrecognized parameter: [force]"):
+            self.raw("POST", "/marked/_flush/synced", params={"force": "true"})
+
     def test_the_status_of_a_snapshot_is_of_the_indexes_that_are_asked_for(self):
         for name in ("kept-1", "kept-2"):
             self.index_all(name, {"1": {"n": 1}})

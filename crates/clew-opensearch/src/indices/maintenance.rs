@@ -39,8 +39,17 @@ pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
             "wait_if_ongoing must be true for a force flush",
         ));
     }
+    flush_all(&call).await
+}
+
+/// `POST /{index}/_flush/synced`: older clients ask for it, and what it marked on copies of a shard says nothing any more.
+pub(crate) async fn synced_flush(call: Call) -> Result<Reply, ApiError> {
+    flush_all(&call).await
+}
+
+async fn flush_all(call: &Call) -> Result<Reply, ApiError> {
     let indices = call.indices(Purpose::Change).await?;
-    each_shard(&call, indices, |engine, index| engine.flush_each(index)).await
+    each_shard(call, indices, |engine, index| engine.flush_each(index)).await
 }
 
 /// `POST /{index}/_cache/clear`: what filters have left is the only thing that is cached here.

@@ -126,6 +126,7 @@ const NAMES: &[(&str, &str)] = &[
     ("search::msearch_template", "multi_search_template_action"),
     ("maintenance::refresh", "refresh_action"),
     ("maintenance::flush", "flush_action"),
+    ("maintenance::synced_flush", "synced_flush_action"),
     ("maintenance::clear_cache", "clear_indices_cache_action"),
     ("maintenance::force_merge", "force_merge_action"),
     ("stats::get", "indices_stats_action"),

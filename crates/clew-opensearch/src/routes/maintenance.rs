@@ -32,6 +32,15 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        class: "maintenance",
+        params: SYNCED_FLUSH,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_flush/synced", "/{index}/_flush/synced"],
+            maintenance::synced_flush
+        )],
+    },
+    Group {
         class: "verify",
         params: verify::PARAMS,
         endpoints: &[endpoint!(
@@ -72,6 +81,13 @@ pub(super) const GROUPS: &[Group] = &[
             segments::get
         )],
     },
+];
+
+const SYNCED_FLUSH: &[&str] = &[
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "ignore_throttled",
 ];
 
 const STATS: &[&str] = &[
