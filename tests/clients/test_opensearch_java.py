@@ -18,7 +18,7 @@ TYPED = {
 # And of the older client, which writes down all that it knows, where others leave it out.
 HIGH_LEVEL = {
     "version": "2.19.0", "create": True, "bulk": False, "refreshed": 0, "search": [40, 3], "scrolled": 20,
-    "created": "created", "by_ids": 2, "deleted": "deleted", "deleted_by_query": 1, "health": 1, "absent": 404,
+    "created": "created", "upserted": "created", "by_ids": 2, "deleted": "deleted", "deleted_by_query": 1, "health": 1, "absent": 404,
     "dropped": True,
 }
 

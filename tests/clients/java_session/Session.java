@@ -206,6 +206,8 @@ public final class Session {
         });
         step("created", () -> client.index(new org.opensearch.action.index.IndexRequest(index).id("made").create(true)
             .source(Map.of("n", 1)), usual).getResult().getLowercase());
+        step("upserted", () -> client.update(new org.opensearch.action.update.UpdateRequest(index, "upserted").doc(Map.of("n", 1))
+            .docAsUpsert(true), usual).getResult().getLowercase());
         step("by_ids", () -> client.mget(new MultiGetRequest().add(index, "1").add(index, "absent"), usual).getResponses().length);
         step("deleted", () -> client.delete(new DeleteRequest(index, "made"), usual).getResult().getLowercase());
         step("deleted_by_query", () -> client.deleteByQuery(new DeleteByQueryRequest(index).setQuery(QueryBuilders.termQuery("n", 3))
