@@ -10,7 +10,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 PGO := $(CARGO_TARGET_DIR)/pgo
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
-ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
+ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2 9.5.1)
 MILVUS_NODE := $(CLEW_CACHE)/milvus-node-3.0.6
 MILVUS_GO := $(CLEW_CACHE)/milvus-go-2.6.2/session
 MILVUS_JAVA := $(CLEW_CACHE)/milvus-java-2.6.6/Session.class

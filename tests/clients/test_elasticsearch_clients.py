@@ -8,18 +8,21 @@ import sys
 from .base import TOOL_SECONDS_MAX, ClientsTest, tool
 
 SESSION = pathlib.Path(__file__).with_name("elasticsearch_session.py")
+DSL_SESSION = pathlib.Path(__file__).with_name("elasticsearch_dsl_session.py")
 
 
 class ElasticsearchPy(ClientsTest):
-    def session(self, version):
+    def seen(self, session, version):
         packages = tool(f"elasticsearch-py-{version}", "test-clients")
         environment = {**os.environ, "PYTHONPATH": str(packages)}
         output = self.run_tool(
             # Old clients stumble over new packages that happen to be there.
-            [sys.executable, "-S", SESSION, self.server.url], TOOL_SECONDS_MAX, env=environment
+            [sys.executable, "-S", session, self.server.url], TOOL_SECONDS_MAX, env=environment
         )
-        seen = json.loads(output.splitlines()[-1])
-        self.assertEqual(seen, {
+        return json.loads(output.splitlines()[-1])
+
+    def session(self, version):
+        self.assertEqual(self.seen(SESSION, version), {
             "version": version,
             "ping": True,
             "bulk": 250,
@@ -44,6 +47,24 @@ class ElasticsearchPy(ClientsTest):
 
     def test_8_which_wants_its_media_type(self):
         self.session("8.17.2")
+
+    def test_9_which_is_the_newest(self):
+        self.session("9.5.1")
+
+    def test_the_documents_of_9_which_ask_for_vectors_with_each_search(self):
+        self.assertEqual(self.seen(DSL_SESSION, "9.5.1"), {
+            "titles": ["Title 10", "Title 7", "Title 1"],
+            "nested": 6,
+            "most": [11, 9],
+            "facet": ["a", 12],
+            "scanned": 12,
+            "both": [12, 4],
+            "views": 79,
+            "rewritten": 4,
+            "deleted": 4,
+            "several": [1, 9, None],
+            "missing": 404,
+        })
 
 
 class GoElasticsearch(ClientsTest):

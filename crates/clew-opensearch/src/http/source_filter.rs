@@ -41,6 +41,8 @@ impl SourceFilter {
                     match name.as_str() {
                         "includes" | "include" => includes = member(name, value)?,
                         "excludes" | "exclude" => excludes = member(name, value)?,
+                        // Elasticsearch's clients since 9 ask for vectors, which are shown here anyway.
+                        "exclude_vectors" if *value == Value::Bool(false) => {}
                         _ => return Err(unknown_key(name, value)),
                     }
                 }
@@ -268,6 +270,13 @@ mod tests {
         );
         let without_x = r#"{"a":1.10,"obj":{"y":{"z":2}},"list":[{"w":4},5],"v":[1,2]}"#;
         check(json!({"excludes": ["*.x"]}), without_x);
+        check(json!({"exclude_vectors": false}), SOURCE);
+        check(
+            json!({"exclude_vectors": false, "includes": ["v"]}),
+            r#"{"v":[1,2]}"#,
+        );
+        let without = json!({"exclude_vectors": true});
+        assert!(SourceFilter::from_json(&without).is_err());
         check(json!("missing"), "{}");
         check(json!({"excludes": "*"}), "{}");
     }
