@@ -103,6 +103,16 @@ class Http(unittest.TestCase):
             done, failed = helpers.bulk(client, [{"_op_type": "delete", "_index": "shop", "_id": "1"}], raise_on_error=False)
             self.assertEqual((done, failed[0]["delete"]["status"]), (0, 400))
 
+    def test_clients_of_elasticsearch_take_its_answers(self):
+        """They look for its mark on every answer, send members of their own behind an action, and refresh behind the last one."""
+        body = b'{"index":{"_index":"shop","pipeline":null},"attempts":0}\n{"message":"one"}\n'
+        for path, sent, expected in (
+            ("/_bulk", body, 200), ("/_bulk", b"{}\n", 400), ("/shop/_refresh", b"", 200), ("/_refresh", b"", 200), ("/_search", b"{}", 404),
+        ):
+            status, headers, _ = self.post(path, sent, "application/x-ndjson")
+            self.assertEqual((status, headers["X-Elastic-Product"]), (expected, "Elasticsearch"), path)
+        self.assertEqual(list(self.documents()), ["one"])
+
     def test_opentelemetrys_sdk_sends_its_logs(self):
         resource = Resource.create({"service.name": "shop", "team": "blue", "deployment.environment": "test"})
         exporters = {

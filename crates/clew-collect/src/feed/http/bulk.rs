@@ -111,8 +111,8 @@ pub(super) fn read(
 fn action(line: &str, of_all: &OfAll) -> Result<Item, &'static str> {
     let read: Map<String, Value> =
         serde_json::from_str(line).map_err(|_| "an action is an object of JSON")?;
-    let mut members = read.into_iter();
-    let (Some((action, mut parameters)), None) = (members.next(), members.next()) else {
+    // What stands behind its first member is its sender's own, as the attempts of winston-elasticsearch.
+    let Some((action, mut parameters)) = read.into_iter().next() else {
         return Err("an action has one member");
     };
     let mut text = |name: &str| match parameters.get_mut(name).map(Value::take) {

@@ -1,5 +1,6 @@
 //! What shippers ask of an Elasticsearch before they send to it: who it is, its licence, and whether their templates, policies
-//! and aliases are there. They are told that all is well; nothing of it means anything here.
+//! and aliases are there; and behind it, that what they sent be found. They are told that all is well; nothing of it means
+//! anything here.
 
 use hyper::{Method, Response, StatusCode};
 use serde_json::json;
@@ -47,6 +48,9 @@ pub(super) fn answer(method: &Method, path: &str) -> Option<Response<AnswerBody>
             json!({"build": {}, "features": {}, "license": {"type": "basic", "status": "active"}})
         }
         "/_cluster/health" if is_read => json!({"status": "green", "timed_out": false}),
+        _ if is_refresh(path) && (is_read || method == Method::POST) => {
+            json!({"_shards": {"total": 0, "successful": 0, "failed": 0}})
+        }
         _ if is_read && is_setup(path) => json!({}),
         _ if method == Method::HEAD => json!({}),
         _ if method == Method::PUT && (is_setup(path) || is_index(path)) => {
@@ -54,10 +58,19 @@ pub(super) fn answer(method: &Method, path: &str) -> Option<Response<AnswerBody>
         }
         _ => return None,
     };
-    let mut response = json(StatusCode::OK, &body);
+    Some(marked(json(StatusCode::OK, &body)))
+}
+
+/// An answer as an Elasticsearch marks it: its clients take none that is not, and would send again what was delivered.
+pub(super) fn marked(mut response: Response<AnswerBody>) -> Response<AnswerBody> {
     let product = hyper::header::HeaderValue::from_static("Elasticsearch");
     response.headers_mut().insert("x-elastic-product", product);
-    Some(response)
+    response
+}
+
+/// Whether a path asks that what was sent be found: clients ask for it behind their last `_bulk`.
+pub(super) fn is_refresh(path: &str) -> bool {
+    path.ends_with("/_refresh")
 }
 
 /// Templates, policies, pipelines and aliases.
@@ -102,6 +115,8 @@ mod tests {
             "/%3Cfilebeat-7.17.28-%7Bnow%2Fd%7D-000001%3E",
             true,
         );
+        check(Method::POST, "/_refresh", true);
+        check(Method::POST, "/_all/_refresh", true);
         check(Method::POST, "/", false);
         check(Method::GET, "/logs/_search", false);
         check(Method::PUT, "/logs/_doc/1", false);

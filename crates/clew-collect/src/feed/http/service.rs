@@ -76,10 +76,8 @@ impl Service {
             let told = elastic::answer(&parts.method, parts.uri.path());
             return told.unwrap_or_else(|| {
                 let reason = "events are posted, see the documentation of the collector";
-                json(
-                    StatusCode::NOT_FOUND,
-                    &json!({"error": reason, "status": 404}),
-                )
+                let told = json!({"error": reason, "status": 404});
+                elastic::marked(json(StatusCode::NOT_FOUND, &told))
             });
         };
         let encoding = match shape {
@@ -203,7 +201,8 @@ fn shape(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shape> {
         ("/v1/logs", _) => Shape::Otlp(Form::Json),
         // What else OpenTelemetry sends is neither events nor text, and its senders give up at a 404.
         ("/v1/metrics" | "/v1/traces" | "/v1development/profiles", _) => return None,
-        _ if path.starts_with("/_") || media_type.starts_with("application/grpc") => return None,
+        _ if path.starts_with("/_") || elastic::is_refresh(path) => return None,
+        (_, media_type) if media_type.starts_with("application/grpc") => return None,
         (_, media_type) if media_type.ends_with("json") => Shape::Json,
         _ => Shape::Lines,
     })
@@ -215,7 +214,7 @@ fn taken(shape: &Shape, actions: Option<Actions>, took: Duration) -> Response<An
         Shape::Lines | Shape::Json => json(StatusCode::OK, &json!({"delivered": true})),
         Shape::Bulk(_) => {
             let actions = actions.unwrap_or_default();
-            json(StatusCode::OK, &actions.answer(took.as_millis()))
+            elastic::marked(json(StatusCode::OK, &actions.answer(took.as_millis())))
         }
         Shape::Otlp(Form::Protobuf) => answer(StatusCode::OK, "application/x-protobuf", ""),
         Shape::Otlp(Form::Json) => json(StatusCode::OK, &json!({})),
@@ -238,7 +237,8 @@ fn refusal(shape: &Shape, refused: &Refused) -> Response<AnswerBody> {
             let mut error = json!({"root_cause": [&cause]});
             error["type"] = cause["type"].clone();
             error["reason"] = cause["reason"].clone();
-            json(status, &json!({"error": error, "status": status.as_u16()}))
+            let told = json!({"error": error, "status": status.as_u16()});
+            elastic::marked(json(status, &told))
         }
         Shape::Otlp(Form::Protobuf) => {
             answer(status, "application/x-protobuf", otlp::status(refused).1)

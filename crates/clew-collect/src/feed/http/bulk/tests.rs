@@ -127,6 +127,18 @@ fn actions_with_wrong_names_are_answered_one_by_one() {
 }
 
 #[test]
+fn what_stands_behind_an_action_is_passed_over() {
+    let body =
+        "{\"index\":{\"_index\":\"shop\",\"pipeline\":null},\"attempts\":0}\n{\"message\":\"a\"}\n";
+    let mut documents = Documents::new(0);
+    let actions = read(body.as_bytes(), &OfAll::default(), &mut documents).unwrap();
+    let answer = actions.answer(1);
+    assert_eq!(answer["errors"], false);
+    assert_eq!(answer["items"][0]["index"]["_index"], "shop");
+    assert_eq!(documents.parcel(0).unwrap().ends.len(), 1);
+}
+
+#[test]
 fn what_is_no_list_of_actions_is_refused_with_its_line() {
     let check = |body: &str, expected: &str| {
         let of_all = OfAll::default();
@@ -135,6 +147,10 @@ fn what_is_no_list_of_actions_is_refused_with_its_line() {
     };
     check("x", "line 1: an action is an object of JSON");
     check("{}", "line 1: an action has one member");
+    check(
+        "{\"attempts\":0,\"index\":{}}\n{}",
+        "line 1: an action is index, create, update or delete",
+    );
     check(
         "\n{\"put\":{}}",
         "line 2: an action is index, create, update or delete",
