@@ -17,6 +17,7 @@ MILVUS_JAVA := $(CLEW_CACHE)/milvus-java-2.6.6/Session.class
 MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(CLEW_CACHE)/venv-pymilvus-bulk/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO) $(MILVUS_JAVA)
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
+NODE_LOGGERS := $(CLEW_CACHE)/node-loggers-1
 JAVA_SESSION := $(CLEW_CACHE)/opensearch-java-2.22.0/Session.class
 FILEBEAT := filebeat-7.17.28
 SYSLOG := $(CLEW_CACHE)/syslog
@@ -45,7 +46,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest_parallel --level class -s tests -t tests -v # on all cores: mostly one of both waits, client or server
 
-clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(JAVA_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
+clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(JAVA_SESSION) $(NODE_LOGGERS)/session.js $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -212,6 +213,13 @@ $(MILVUS_JAVA): $(wildcard tests/milvus/java_session/*)
 $(GO_SESSION): $(wildcard tests/clients/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }
 	cd tests/clients/go_session && go build -trimpath -o $@ .
+
+$(NODE_LOGGERS)/session.js: $(wildcard tests/clients/node_session/*)
+	@command -v npm >/dev/null || { echo "npm is missing: loggers for Node.js cannot be installed"; exit 1; }
+	mkdir -p $(@D)
+	cp tests/clients/node_session/package.json $(@D)
+	npm install --silent --no-audit --no-fund --prefix $(@D)
+	cp tests/clients/node_session/session.js $@
 
 $(JAVA_SESSION): $(wildcard tests/clients/java_session/*)
 	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "Maven or a JDK is missing: OpenSearch's clients for Java cannot be installed"; exit 1; }
