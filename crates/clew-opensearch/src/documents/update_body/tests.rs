@@ -86,6 +86,25 @@ fn an_update_is_read_or_refused_with_a_reason() {
     let flags = r#"{"doc":{},"detect_noop":"false","doc_as_upsert":"true"}"#;
     let spec = parse(&Bytes::from(flags), &around).unwrap().spec;
     assert!(!spec.detect_noop && spec.doc_as_upsert);
+    let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
+    assert!(scripted.unwrap().spec.change.is_some());
+    let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;
+    let update = parse(&Bytes::from(body), &around);
+    let update = update.unwrap();
+    assert_eq!(update.spec.doc.unwrap(), r#"{"a":1.50}"#);
+    assert!(!update.spec.detect_noop);
+    assert!(update.source.is_some());
+}
+
+#[test]
+fn the_body_has_the_last_word() {
+    let stored = StoredScripts::default();
+    let around = Around {
+        index: "i",
+        stored: &stored,
+        now_ms: 0,
+        memory: &RequestMemory::default(),
+    };
     let beside = || UpdateSpec {
         doc_as_upsert: true,
         ..usual()
@@ -100,12 +119,4 @@ fn an_update_is_read_or_refused_with_a_reason() {
     let script = Bytes::from(r#"{"script":"x"}"#);
     let error = parse_over(&script, &around, beside()).unwrap_err();
     assert!(error.reason().contains("doc must be specified"));
-    let scripted = parse(&script, &around);
-    assert!(scripted.unwrap().spec.change.is_some());
-    let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;
-    let update = parse(&Bytes::from(body), &around);
-    let update = update.unwrap();
-    assert_eq!(update.spec.doc.unwrap(), r#"{"a":1.50}"#);
-    assert!(!update.spec.detect_noop);
-    assert!(update.source.is_some());
 }
