@@ -103,8 +103,11 @@ pub(crate) fn parse_over(
     if spec.doc.is_some() && script.is_some() {
         return Err(ApiError::validation("can't provide both script and doc"));
     }
-    let as_upsert = spec.doc_as_upsert;
-    set_doc_as_upsert(&mut spec, as_upsert)?;
+    if spec.doc_as_upsert && spec.doc.is_none() {
+        return Err(ApiError::validation(
+            "doc must be specified if doc_as_upsert is enabled",
+        ));
+    }
     if spec.doc.is_none() && script.is_none() {
         return Err(ApiError::validation("script or doc is missing"));
     }
@@ -119,17 +122,6 @@ pub(crate) fn parse_over(
         source,
         condition,
     })
-}
-
-/// Says whether the document of an update is also what is written where there is none.
-pub(crate) fn set_doc_as_upsert(spec: &mut UpdateSpec, as_upsert: bool) -> Result<(), ApiError> {
-    if as_upsert && spec.doc.is_none() {
-        return Err(ApiError::validation(
-            "doc must be specified if doc_as_upsert is enabled",
-        ));
-    }
-    spec.doc_as_upsert = as_upsert;
-    Ok(())
 }
 
 fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError> {
