@@ -75,38 +75,28 @@ pub(super) const GROUPS: &[Group] = &[
     },
 ];
 
-/// What every write of a document takes, and more.
-macro_rules! of_writes {
-    ($($more:literal),*) => {
-        &[
-            "refresh",
-            "routing",
-            "timeout",
-            "if_seq_no",
-            "if_primary_term",
-            "op_type",
-            "pipeline",
-            "require_alias",
-            "wait_for_active_shards",
-            "version",
-            "version_type",
-            "_source",
-            "_source_includes",
-            "_source_excludes",
-            "retry_on_conflict",
-            "type",
-            "lang",
-            "batch_size",
-            "require_data_stream",
-            "include_source_on_error",
-            $($more),*
-        ]
-    };
-}
-
-const WRITE: &[&str] = of_writes!();
-
-const UPDATE: &[&str] = of_writes!("doc_as_upsert");
+const WRITE: &[&str] = &[
+    "refresh",
+    "routing",
+    "timeout",
+    "if_seq_no",
+    "if_primary_term",
+    "op_type",
+    "pipeline",
+    "require_alias",
+    "wait_for_active_shards",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "retry_on_conflict",
+    "type",
+    "lang",
+    "batch_size",
+    "require_data_stream",
+    "include_source_on_error",
+];
 
 /// An update goes through no pipeline but those of its index.
 const UPDATE: &[&str] = &[

@@ -19,13 +19,16 @@ use inputs::Inputs;
 /// Memory of a compiled regular expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
+/// Documents of some segments.
+pub(crate) type OfSegments = Vec<(SegmentId, SegmentBits)>;
+
 /// The documents that pass a test.
 #[derive(Debug)]
 pub(crate) struct Tested {
     test: Compiled,
     inputs: Inputs,
     /// Only these are tested; all where nothing is said.
-    within: Option<Vec<(SegmentId, SegmentBits)>>,
+    within: Option<OfSegments>,
 }
 
 impl Tested {
@@ -36,7 +39,7 @@ impl Tested {
     pub(crate) fn new(
         test: &Test,
         mapping: &Mapping,
-        (scope, within): (Option<&str>, Option<Vec<(SegmentId, SegmentBits)>>),
+        (scope, within): (Option<&str>, Option<OfSegments>),
     ) -> Result<Self, QueryError> {
         Ok(Tested {
             test: Compiled::of(test)?,
