@@ -198,21 +198,18 @@ fn best_of(
     found: impl Iterator<Item = Candidate>,
     wanted: Wanted,
 ) -> impl Iterator<Item = Candidate> {
-    let mut of_key: Vec<(Key, usize)> = Vec::new();
+    let mut of_key: BTreeMap<Key, usize> = BTreeMap::new();
     let kept = found.filter(move |one| {
         let Some(most) = wanted.per_value else {
             return true;
         };
-        match of_key.iter_mut().find(|(key, _)| *key == one.key) {
-            Some((_, count)) => {
+        match of_key.get_mut(&one.key) {
+            Some(count) => {
                 *count += 1;
                 *count <= most
             }
             None => {
-                // Values of documents that come too late need not be remembered.
-                if of_key.len() < wanted.size {
-                    of_key.push((one.key.clone(), 1));
-                }
+                of_key.insert(one.key.clone(), 1);
                 most > 0
             }
         }
