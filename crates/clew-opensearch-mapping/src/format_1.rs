@@ -45,7 +45,12 @@ pub(crate) fn read(encoded: &Value) -> Result<KeptMapping, MappingError> {
             kept.fields.push(NumberedSpec::Follower(path.to_string()));
             continue;
         }
-        let spec = read_field(path, parameters, multi_field, &analysis)?;
+        let mut spec = read_field(path, parameters, multi_field, &analysis)?;
+        // These had doc values then unless they were refused, which they have to ask for today.
+        let is_wildcard = parameters
+            .get("type")
+            .is_some_and(|name| name == "wildcard");
+        spec.doc_values |= is_wildcard && !parameters.contains_key("doc_values");
         followers.extend(spec.followers());
         kept.fields.push(NumberedSpec::Field(Box::new(spec)));
     }

@@ -69,7 +69,7 @@ const FIELDS: &[&str] = &[
     r#"{"type": "search_as_you_type", "max_shingle_size": 2, "analyzer": "mine"}"#,
     r#"{"type": "keyword", "ignore_above": "5", "normalizer": "lowercase", "null_value": "none", "split_queries_on_whitespace": true}"#,
     r#"{"type": "keyword", "doc_values": "false", "copy_to": ["all", "more"], "fields": {"raw": {"type": "text"}, "typed": {"type": "search_as_you_type"}}}"#,
-    r#"{"type": "wildcard", "normalizer": "own"}"#,
+    r#"{"type": "wildcard", "normalizer": "own", "doc_values": true}"#,
     r#"{"type": "constant_keyword"}"#,
     r#"{"type": "constant_keyword", "value": "always"}"#,
     r#"{"type": "long", "coerce": false, "ignore_malformed": true, "null_value": 7}"#,
