@@ -400,8 +400,8 @@ class Rest(ClientsTest):
             cast = {"index_type": "INVERTED", "json_path": path, "json_cast_type": "double"}
             self.ask("indexes/create", {"collectionName": "full", "indexParams": [
                 {"fieldName": "json", "indexName": path[6], "indexType": "INVERTED", "params": cast}]})
-        self.ask("indexes/alter_properties", {"collectionName": "full", "indexName": "a",
-                                              "properties": {"mmap.enabled": "perhaps"}}, code=1100)
+        perhaps = {"collectionName": "full", "indexName": "a", "properties": {"mmap.enabled": "perhaps"}}
+        self.ask("indexes/alter_properties", perhaps, code=104)
         for name in ("i", "k"):
             self.ask("indexes/drop", {"collectionName": "full", "indexName": name})
         self.ask("partitions/create", {"collectionName": "full", "partitionName": "p"})
@@ -410,6 +410,7 @@ class Rest(ClientsTest):
         self.assertEqual(self.ask("aliases/list", {})["data"], ["other"])
         self.ask("aliases/drop", {"aliasName": "other"})
         self.ask("collections/release", {"collectionName": "full"})
+        self.ask("indexes/alter_properties", perhaps, code=1100)
         self.assertEqual(self.ask("collections/get_load_state", {"collectionName": "full"})["data"]["loadState"], "LoadStateNotLoad")
         self.ask("collections/drop", {"collectionName": "full"})
 
