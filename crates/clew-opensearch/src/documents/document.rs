@@ -151,7 +151,7 @@ pub(crate) fn write_document(
     if !spec.stored.is_empty()
         && let Ok(source) = serde_json::from_slice(&document.source)
     {
-        spec.stored.collect(&mapping, &source, &mut values);
+        spec.stored.collect(&mapping, (&source, None), &mut values);
     }
     if !values.is_empty() {
         json.key("fields").value(&Value::Object(values));

@@ -13,7 +13,7 @@ use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value, json};
 
-use super::fields::FieldList;
+use super::fields::{FieldList, place_of};
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
 use crate::http::place::{Spot, token};
@@ -189,7 +189,8 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
         list.extend("docvalue_fields", &wanted)
             .map_err(|_| refused(format!("the values of [{path}] cannot be read")))?;
         let mut found = Map::new();
-        list.collect(self.mapping, self.source, &mut found);
+        let place = self.hit.and_then(place_of);
+        list.collect(self.mapping, (self.source, place.as_deref()), &mut found);
         let Some(Value::Array(found)) = found.remove(path) else {
             return Ok(Vec::new());
         };

@@ -114,6 +114,12 @@ pub(crate) struct FieldList {
     wanted: Vec<Wanted>,
 }
 
+/// Where a hit that is a nested object stands in its document.
+pub(crate) fn place_of(hit: &Hit) -> Option<String> {
+    let steps: Vec<&str> = hit.nested.iter().map(|step| step.field.as_str()).collect();
+    (!steps.is_empty()).then(|| steps.join("."))
+}
+
 impl FieldList {
     /// Adds names, each alone or as `{"field": .., "format": ..}`.
     pub(crate) fn extend(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
@@ -207,9 +213,8 @@ impl FieldList {
             if self.asks(FieldsForm::Fields) {
                 done(FieldsForm::Fields);
             }
-            let steps: Vec<&str> = hit.nested.iter().map(|step| step.field.as_str()).collect();
-            let place = steps.join(".");
-            let of = (&source, (!steps.is_empty()).then_some(place.as_str()));
+            let place = place_of(hit);
+            let of = (&source, place.as_deref());
             self.collect_others(&mapping, of, (&by_their_names, &mut values));
             if self.asks(FieldsForm::DocValues) {
                 done(FieldsForm::DocValues);
@@ -222,15 +227,15 @@ impl FieldList {
         self.wanted.iter().any(|wanted| wanted.asked == form)
     }
 
-    /// The values that a source has of the fields.
+    /// The values that a source has of the fields, for a document or for the nested object at a place in it.
     pub(crate) fn collect(
         &self,
         mapping: &Mapping,
-        source: &Value,
+        (source, place): (&Value, Option<&str>),
         values: &mut Map<String, Value>,
     ) {
         let by_their_names = self.collect_fields(mapping, source, values);
-        self.collect_others(mapping, (source, None), (&by_their_names, values));
+        self.collect_others(mapping, (source, place), (&by_their_names, values));
     }
 
     /// What `fields` say, and of which fields: it is shown in place of what columns say of them.
