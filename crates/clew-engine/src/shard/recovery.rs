@@ -37,17 +37,14 @@ pub(super) struct Loaded {
 }
 
 impl Shard {
-    /// Opens a shard, or makes an empty one where there is none. A shard whose files are damaged
-    /// is there too, but answers every request with the reason.
+    /// Opens a shard, or makes an empty one where there is none. A shard whose files are damaged, or whose
+    /// folder cannot be had, is there too, but answers every request with the reason.
     pub(crate) fn open(
         place: ShardPlace,
         context: ShardContext,
         mapping: Arc<Mapping>,
     ) -> Result<Shard, EngineError> {
-        let disk = &*context.disk;
-        let made = disk.create_dir_all_durable(&place.dir);
-        made.map_err(io_error("create", &place.dir))?;
-        remove_temporary(disk, &place.dir);
+        remove_temporary(&*context.disk, &place.dir);
         let health = Arc::new(ShardHealth::new(context.healer.clone()));
         let directory =
             ShardDirectory::new(context.disk.clone(), place.dir.clone(), health.clone());
@@ -162,8 +159,14 @@ impl Shard {
 /// descriptor to spare.
 fn remedy_of(error: &EngineError) -> Remedy {
     match refusal(error) {
-        Some(source) if source.kind() != ErrorKind::NotFound => Remedy::Rebuild,
-        _ => Remedy::Repair,
+        Some(source) => match source.kind() {
+            // Something is gone, or another thing is in its place.
+            ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+                Remedy::Repair
+            }
+            _ => Remedy::Rebuild,
+        },
+        None => Remedy::Repair,
     }
 }
 
@@ -192,9 +195,11 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// The newest manifest's segments.
+    /// The newest manifest's segments. A folder that is missing is made.
     pub(super) fn load(&self, mapping: &Arc<Mapping>) -> Result<Loaded, EngineError> {
         let (disk, dir) = (&*self.context.disk, &self.place.dir);
+        let made = disk.create_dir_all_durable(dir);
+        made.map_err(io_error("create", dir))?;
         let manifest = Manifest::newest(disk, dir)?;
         let mut loaded = self.empty(mapping.clone())?;
         let Some(manifest) = manifest else {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clew_engine::{EngineError, Freshness, IndexSettings, SearchRequest, SearchResponse};
+use clew_engine::{EngineError, Freshness, IndexSettings, Purpose, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
 use clew_query::aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_query::{
@@ -426,4 +426,40 @@ fn a_merge_of_damaged_files_fails_by_name_and_leaves_them() {
     }
     let node = Node::open(&sound).unwrap();
     node.engine.force_merge(&node.index(), 1).unwrap();
+}
+
+#[test]
+fn a_shard_whose_folder_cannot_be_had_fails_alone() {
+    for what in ["shard", "index"] {
+        let disk = SimDisk::new();
+        let node = Node::with_index(&disk, 2);
+        let settings = IndexSettings::default();
+        let made = node
+            .engine
+            .create_index(&everything(), "other", settings, mapping());
+        made.unwrap();
+        node.put("a", &source(1));
+        let index = Path::new("/data/indices").join(node.index().uuid());
+        node.engine.close().unwrap();
+        drop(node);
+        let (place, failed) = match what {
+            "shard" => (index.join("0"), 1),
+            _ => (index, 2),
+        };
+        disk.remove_dir_all(&place).unwrap();
+        disk.write_atomic(&place, b"no folder").unwrap();
+        for _ in 0..2 {
+            let node = Node::open(&disk).unwrap();
+            assert_eq!(node.index().stats().failed_shards, failed, "{what}");
+            let other = node.opened("other", Purpose::Read).unwrap();
+            assert_eq!(other.stats().failed_shards, 0);
+            let told = match node.run_all() {
+                Ok(found) => found.failures[0].error.to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert!(told.contains(&*place.to_string_lossy()), "{told}");
+            let _ = node.engine.close();
+        }
+        assert_eq!(disk.read(&place).unwrap(), b"no folder");
+    }
 }
