@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use clew_log::{Durability, Order, Range, Selection};
+use clew_log::{Durability, Glsn, Order, Range, Selection};
 use clew_schema::Mapping;
 
 use super::health::Remedy;
@@ -61,14 +61,46 @@ impl Shard {
         log.hand_over();
         // A log that has failed keeps what is durable, and gives the positions behind it out again.
         let (life, last) = (log.life(), log.last());
-        let last = match log.wait_in(life, last, Durability::Sync) {
-            Ok(()) => last,
-            Err(_) => log.durable(),
+        let (last, has_failed) = match log.wait_in(life, last, Durability::Sync) {
+            Ok(()) => (last, false),
+            Err(_) => (log.durable(), true),
         };
         let from = writer.applied.next().max(log.first());
-        if from > last {
+        if from <= last {
+            self.replay_range(writer, mapping, (from, last))?;
+        }
+        // A log that has failed still counts what it has lost.
+        match has_failed {
+            true => Ok(()),
+            false => self.check_rebuilt(writer.next_seq_no),
+        }
+    }
+
+    /// Refuses what lacks operations, as a shard does whose folder was emptied after the log was trimmed: a start
+    /// would find that out, too.
+    fn check_rebuilt(&self, operations: u64) -> Result<(), EngineError> {
+        let logged = self.context.log.stream_info(self.place.stream);
+        let logged = logged.map_or(0, |info| info.last.get());
+        if operations >= logged {
             return Ok(());
         }
+        Err(EngineError::Corrupt {
+            path: self.place.dir.clone(),
+            reason: format!(
+                "operations [{operations}] to [{}] are missing, and the log has them no more",
+                logged - 1
+            ),
+        })
+    }
+
+    /// Replays what the log has of this shard from the one position to the other.
+    fn replay_range(
+        &self,
+        writer: &mut Writer,
+        mapping: &Arc<Mapping>,
+        (from, last): (Glsn, Glsn),
+    ) -> Result<(), EngineError> {
+        let log = &self.context.log;
         let mut scan = log.scan_with(&Selection {
             range: Range::Glsn {
                 from,

@@ -1,6 +1,5 @@
 use std::path::{Path, PathBuf};
 
-use clew_log::Glsn;
 use clew_platform::{Disk, SimDisk};
 
 use super::*;
@@ -68,6 +67,19 @@ fn a_shard_that_has_failed_answers_nothing_until_it_was_rebuilt_from_the_log() {
         again.map(|found| (found.version, found.seq_no)),
         Some((2, 3))
     );
+}
+
+#[test]
+fn a_shard_that_lacks_operations_does_not_pass_for_rebuilt() {
+    let (engine, index) = engine(&SimDisk::new());
+    put(&engine, "a").unwrap();
+    put(&engine, "b").unwrap();
+    let shard = &index.shards[0];
+    shard.check_rebuilt(2).unwrap();
+    let refused = shard.check_rebuilt(1).unwrap_err();
+    assert!(matches!(refused, EngineError::Corrupt { .. }));
+    let words = "operations [1] to [1] are missing";
+    assert!(refused.to_string().contains(words), "{refused}");
 }
 
 #[test]
