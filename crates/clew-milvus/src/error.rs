@@ -311,7 +311,10 @@ impl From<MilvusError> for Status {
 
 impl From<EngineError> for MilvusError {
     fn from(error: EngineError) -> Self {
-        let reason = error.to_string();
+        let reason = match &error {
+            EngineError::Io { source, .. } => format!("{error}: {source}"),
+            _ => error.to_string(),
+        };
         if let EngineError::IndexNotFound { index } | EngineError::IndexNotMade { index, .. } =
             &error
         {
@@ -385,10 +388,12 @@ impl From<AccessError> for MilvusError {
                 "the number of {what} has reached the limit, which is {max}"
             )),
             AccessError::Refused(refused) => MilvusError::RateLimit(refused.to_string()),
-            AccessError::Corrupt { .. }
-            | AccessError::Io { .. }
-            | AccessError::Undecided { .. }
-            | AccessError::NoRandomness(_) => MilvusError::Internal(error.to_string()),
+            AccessError::Io { source, .. } | AccessError::Undecided { source, .. } => {
+                MilvusError::Internal(format!("{error}: {source}"))
+            }
+            AccessError::Corrupt { .. } | AccessError::NoRandomness(_) => {
+                MilvusError::Internal(error.to_string())
+            }
         }
     }
 }
@@ -421,6 +426,26 @@ mod tests {
         ] {
             assert_eq!(error.to_string(), want);
             assert_eq!(error.code(), 1100);
+        }
+    }
+
+    #[test]
+    fn what_the_disk_said_is_told() {
+        let path = || std::path::PathBuf::from("/data/access.json");
+        let source = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let engine = EngineError::Io {
+            action: "write",
+            path: path(),
+            source: source(),
+        };
+        let access = AccessError::Io {
+            action: "write",
+            path: path(),
+            source: source(),
+        };
+        let want = "internal error: cannot write /data/access.json: permission denied";
+        for error in [MilvusError::from(engine), MilvusError::from(access)] {
+            assert_eq!(error.to_string(), want);
         }
     }
 }

@@ -66,7 +66,7 @@ impl Shard {
         let loaded = loaded.or_else(|error| {
             tracing::error!(index = place.index.get(), shard = place.number, %error, "shard is damaged");
             // What was found damaged is known by its own words already.
-            health.fail(remedy_of(&error), &error.to_string());
+            health.fail(remedy_of(&error), &reason_of(&error));
             opening.empty(mapping)
         })?;
         let Loaded {
@@ -167,6 +167,14 @@ fn remedy_of(error: &EngineError) -> Remedy {
             _ => Remedy::Rebuild,
         },
         None => Remedy::Repair,
+    }
+}
+
+/// What is told of a shard that could not be opened: also what the system has said.
+fn reason_of(error: &EngineError) -> String {
+    match error {
+        EngineError::Io { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
     }
 }
 

@@ -458,6 +458,7 @@ fn a_shard_whose_folder_cannot_be_had_fails_alone() {
                 Err(error) => error.to_string(),
             };
             assert!(told.contains(&*place.to_string_lossy()), "{told}");
+            assert!(told.contains("not a directory"), "{told}");
             let _ = node.engine.close();
         }
         assert_eq!(disk.read(&place).unwrap(), b"no folder");
