@@ -98,6 +98,15 @@ impl FolderReport {
                 self.catalog = Some(FileDamage::of(path, reason));
                 Ok(Catalog::default())
             }
+            Err(EngineError::Io {
+                action,
+                path,
+                source,
+            }) => {
+                let reason = format!("cannot {action} it: {source}");
+                self.catalog = Some(FileDamage::of(path, reason));
+                Ok(Catalog::default())
+            }
             Err(error) => Err(error),
         }
     }
@@ -147,7 +156,7 @@ impl FolderReport {
 /// Reads all of a data folder and checks it, while nobody else has it open. `progress` is told the bytes done so far.
 ///
 /// # Errors
-/// When a server has the folder open, or a folder cannot be listed; damage is part of the report.
+/// When a server has the folder open, or it cannot be listed itself; damage is part of the report.
 pub fn verify_folder(
     disk: &Arc<dyn Disk>,
     data: &Path,
@@ -183,10 +192,7 @@ pub fn verify_folder(
                 done += bytes;
                 progress(done);
             };
-            let files = match disk.exists(&dir) {
-                true => ShardFiles::read(&**disk, &dir, &mut counted)?,
-                false => ShardFiles::default(),
-            };
+            let files = read_shard(&**disk, &dir, &mut counted)?;
             let (rows, rows_damaged) = files.rows(&**disk, &dir);
             counted_shards.push(CountedShard {
                 stream: record.stream(number),
@@ -219,6 +225,30 @@ pub fn verify_folder(
     let known = |uuid: &str| report.catalog.is_some() || catalog.indices.contains_key(uuid);
     report.foreign.extend(foreign_in(&**disk, data, &known)?);
     Ok(report)
+}
+
+/// Reads a shard's folder. One that the disk refuses is damage of that shard, since all others are still to be looked at.
+fn read_shard(
+    disk: &dyn Disk,
+    dir: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ShardFiles, EngineError> {
+    let mut files = ShardFiles::default();
+    if !disk.exists(dir) {
+        return Ok(files);
+    }
+    match ShardFiles::read(disk, dir, progress) {
+        Err(EngineError::Io {
+            action,
+            path,
+            source,
+        }) => {
+            let reason = format!("cannot {action} it: {source}");
+            files.damage.push(FileDamage::of(path, reason));
+            Ok(files)
+        }
+        read => read,
+    }
 }
 
 /// How many operations of a shard there are.

@@ -83,6 +83,27 @@ fn a_sound_folder_is_sound_and_every_damage_is_told_with_its_place() {
 }
 
 #[test]
+fn what_cannot_be_read_is_damage_beside_which_all_else_is_looked_at() {
+    let disk = written(2);
+    let damaged = first(&disk, "rows");
+    flip(&disk, &damaged, 1000);
+    let other = damaged.parent().unwrap().with_file_name("1");
+    disk.remove_dir_all(&other).unwrap();
+    disk.write_atomic(&other, b"no folder").unwrap();
+    let report = verified(&disk);
+    let paths: Vec<&Path> = report.damage().map(|one| &*one.path).collect();
+    assert_eq!(paths, [&*damaged, &*other]);
+    let told = &report.shards[1].damage[0].reason;
+    assert!(told.starts_with("cannot list it: "), "{told}");
+    let catalog = Path::new("/data/catalog.json");
+    replace(&disk, catalog, None);
+    disk.create_dir_all(catalog).unwrap();
+    let report = verified(&disk);
+    let told = report.catalog.as_ref().map(|one| &*one.path);
+    assert_eq!(told, Some(catalog));
+}
+
+#[test]
 fn a_damaged_shard_is_made_anew_from_a_log_that_has_everything() {
     let disk = written(1);
     let wanted = sound_answers(&disk);
