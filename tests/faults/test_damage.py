@@ -1,5 +1,6 @@
 """Some damaged files of `make faults ARGS="damage"`, the same ones every time."""
 
+import shutil
 import subprocess
 import unittest
 
@@ -55,3 +56,33 @@ class Damage(unittest.TestCase):
             done = subprocess.run(repair, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn("there is no repair for the catalog", done.stdout)
+
+    def test_a_shard_whose_folder_is_none_fails_alone_until_it_is_put_back(self):
+        data = folder()
+        server = Server(data)
+        server.own_data = True
+        with server:
+            with server.client() as client:
+                client.done("PUT", "/a/_doc/1?refresh=true", {"n": 1})
+                (index,) = (data / "indices").iterdir()
+                client.done("PUT", "/b/_doc/1?refresh=true", {"n": 1})
+            server.stop()
+            shard, kept = index / "0", data.with_name(data.name + ".kept")
+            shutil.move(shard, kept)
+            shard.write_text("no folder")
+            checked = subprocess.run([binary(), "verify", str(data)], capture_output=True, text=True, check=False)
+            self.assertEqual(checked.returncode, 1)
+            self.assertIn(f"{shard}: cannot list it: Not a directory", checked.stdout)
+            server.start()
+            with server.client() as client:
+                self.assertEqual(client.done("GET", "/b/_count")["count"], 1)
+                refused = client.get("/a/_count")
+                self.assertEqual(refused.status, 503, refused)
+                self.assertIn(f"cannot create {shard}: File exists", refused.text)
+            server.kill()
+            shard.unlink()
+            shutil.move(kept, shard)
+            server.start()
+            with server.client() as client:
+                for name in ("a", "b"):
+                    self.assertEqual(client.done("GET", f"/{name}/_count")["count"], 1)
