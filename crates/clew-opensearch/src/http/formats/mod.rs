@@ -6,6 +6,7 @@ mod json_text;
 mod smile;
 mod smile_text;
 mod yaml;
+mod yaml_bounds;
 mod yaml_text;
 
 use axum::http::{HeaderValue, StatusCode};

@@ -264,6 +264,15 @@ fn values_lie_no_deeper_than_in_json() {
 }
 
 #[test]
+fn yaml_that_would_take_its_parser_hours_is_refused_at_once() {
+    let directives: String = (0..100_000).map(|at| format!("%TAG !a{at}! x\n")).collect();
+    for body in ["{a: ".repeat(1 << 18), "[".repeat(1 << 20), directives] {
+        let error = read(yaml::read, body.as_bytes()).unwrap_err();
+        assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+    }
+}
+
+#[test]
 fn what_is_short_in_its_format_alone_meets_the_limits() {
     // Each byte means a text of 64 bytes; each of the names means all that was there before.
     let mut smile = [b":)\n\x02\xf8\x7f".as_slice(), &[b'a'; 64]].concat();

@@ -8,7 +8,7 @@ use serde::de::{
 };
 
 use super::json_text::JsonText;
-use super::malformed;
+use super::{malformed, yaml_bounds};
 use crate::http::error::ApiError;
 
 /// What a byte becomes at most while a document is read: its marks are all there before the first of them is used, some hundred
@@ -17,6 +17,7 @@ const MARKS_FACTOR: usize = 192;
 
 /// Reads the one document of a body.
 pub(super) fn read(body: &[u8], json: &mut JsonText) -> Result<(), ApiError> {
+    yaml_bounds::check(body).map_err(|much| malformed("json_parse_exception", much.reason()))?;
     let _marks = json.hold(body.len().saturating_mul(MARKS_FACTOR))?;
     let mut refused = None;
     let node = Node {
