@@ -10,6 +10,8 @@ mod calls;
 
 mod figure;
 
+mod given_file;
+
 mod given_folder;
 
 mod health;

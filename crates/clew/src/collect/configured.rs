@@ -14,11 +14,11 @@ use clew_platform::RealDisk;
 use tokio::runtime::Handle;
 
 use super::engine_sink::EngineSink;
+use crate::given_file;
 
 /// Reads a configuration.
 pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = given_file::read_text(file, given_file::CONFIG_BYTES_MAX)?;
     let name = file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
     let mut config = CollectConfig::parse(&name, unmarked(&text), &variable)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use clew_collect::config::{
     import_filebeat, import_fluent_bit, import_logstash, import_promtail, import_vector,
@@ -11,6 +11,7 @@ use clew_collect::config::{
 };
 
 use super::configured::unmarked;
+use crate::given_file;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -33,8 +34,7 @@ enum Shipper {
 
 pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
     let file = &arguments.file;
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = given_file::read_text(file, given_file::CONFIG_BYTES_MAX)?;
     let text = unmarked(&text);
     let name = file.display().to_string();
     if let (None, Some(other)) = (arguments.from, of_another(text)) {
@@ -77,11 +77,8 @@ fn patterns(folder: &str) -> Option<String> {
     files.sort();
     let mut all = String::new();
     for file in files {
-        let bytes = std::fs::metadata(&file).ok()?.len();
-        if bytes > (BYTES_MAX - all.len().min(BYTES_MAX)) as u64 {
-            return None;
-        }
-        all.push_str(&std::fs::read_to_string(&file).ok()?);
+        let bytes_left = BYTES_MAX.saturating_sub(all.len()) as u64;
+        all.push_str(&given_file::read_text(&file, bytes_left).ok()?);
         all.push('\n');
     }
     Some(all)

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Config;
 use super::bounds::unworkable;
+use crate::given_file;
 
 /// Variables of this form set keys; `__` separates sections.
 const PREFIX: &str = "CLEW_";
@@ -55,8 +56,7 @@ impl Config {
         let mut tree = Tree::new();
         if let Some(path) = file {
             let name = path.display().to_string();
-            let text = std::fs::read_to_string(path);
-            let text = text.with_context(|| format!("cannot read {name}"))?;
+            let text = given_file::read_text(path, given_file::CONFIG_BYTES_MAX)?;
             tree = tree_of(&text).with_context(|| name.clone())?;
             origins.file = Some((name, text));
         }

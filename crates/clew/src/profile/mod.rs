@@ -14,12 +14,12 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use clew_profile::{Format, Profile};
 
-use crate::output_file;
+use crate::{given_file, output_file};
 
 pub(crate) use self::continuous::{FOLDER as KEPT_FOLDER, KeptProfiles, damage_of_kept};
 pub(crate) use self::endpoints::{ProfileEndpoints, routes};
 pub(crate) use self::itself::OwnProfile;
-use self::remote::Answer;
+use self::remote::{ANSWER_MAX, Answer};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -146,7 +146,7 @@ fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {
     }
     let read = |path: &Path| {
         let told = || format!("cannot read {}", path.display());
-        let bytes = std::fs::read(path).with_context(told)?;
+        let bytes = given_file::read(path, ANSWER_MAX)?;
         Profile::read(&bytes).with_context(told)
     };
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);

@@ -24,7 +24,7 @@ const CUT_WITHIN: Duration = Duration::from_secs(10);
 const CUT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 const CUT_TRIES: usize = 20;
 /// The longest answer that is taken.
-const ANSWER_MAX: u64 = 256 << 20;
+pub(super) const ANSWER_MAX: u64 = 256 << 20;
 
 /// What a server hands out.
 pub(super) struct Answer {
