@@ -129,6 +129,13 @@ def unordered_distances(body, found):
     return False
 
 
+def places_of_one_tile(body, found):
+    """Several points of one document in one tile of a composite aggregation."""
+    counted = re.search(r"/doc_count: (\d+), OpenSearch (\d+)$", found[0])
+    inside = in_aggregations("composite")(body, found) and has("geotile_grid")(body, found)
+    return inside and counted is not None and int(counted.group(1)) < int(counted.group(2))
+
+
 KNOWN = {
     "error-types": error_types,
     "errors-of-the-server": errors_of_the_server,
@@ -141,6 +148,7 @@ KNOWN = {
     "terms-zero": zero_terms,
     "terms-error-of-one": error_of_one,
     "distances-unordered": unordered_distances,
+    "composite-repeated": places_of_one_tile,
     "geotile-order": lambda body, found: in_aggregations("geotile_grid")(body, found) and not has("composite")(body, found),
     "intervals-repeated": repeated,
     "fuzzy-beside-exact": fuzzy_beside_exact,
