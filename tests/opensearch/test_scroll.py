@@ -297,6 +297,23 @@ class ShownTest(ClewTest):
         with self.refused(400, "illegal_argument_exception", "analyzer [nope] not found for field [t]"):
             terms(per_field_analyzer={"t": "nope"})
 
+    def test_terms_stand_and_are_counted_as_their_fields_keep_them(self):
+        properties = {"t": {"type": "text", "position_increment_gap": 7}, "u": {"type": "text", "index_options": "docs"}, "k": {"type": "keyword"}}
+        self.client.indices.create(index="w", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": properties}})
+        self.index_all("w", {"1": {"t": ["a b", "c"], "u": ["a b a", "c"], "k": ["x", "y", "x"]}, "2": {"k": "x"}})
+        found = self.client.termvectors(index="w", id="1", body={"fields": ["*"], "offsets": False, "term_statistics": True})["term_vectors"]
+        places = lambda field: {term: [place["position"] for place in one["tokens"]] for term, one in found[field]["terms"].items()}
+        self.assertEqual(places("t"), {"a": [0], "b": [1], "c": [9]})
+        self.assertEqual(places("u"), {"a": [0, 2], "b": [1], "c": [103]})
+        self.assertEqual(places("k"), {"x": [0, 2], "y": [1]})
+        self.assertEqual({term: one["ttf"] for term, one in found["k"]["terms"].items()}, {"x": 2, "y": 1})
+        self.assertEqual(found["u"]["terms"]["a"]["ttf"], 1)
+        self.assertEqual(found["u"]["field_statistics"], {"sum_doc_freq": 3, "doc_count": 1, "sum_ttf": 3})
+        # An analyzer that the request names has a gap of its own.
+        named = {"doc": {"t": ["a", "b"], "k": ["x", "y"]}, "offsets": False, "per_field_analyzer": {"t": "whitespace", "k": "whitespace"}}
+        found = self.client.transport.perform_request("POST", "/w/_termvectors", body=named)["term_vectors"]
+        self.assertEqual([places("t")["b"], places("k")["y"]], [[101], [101]])
+
     def test_misspelled_words_are_corrected(self):
         body = {"suggest": {"s": {"text": "quikc", "term": {"field": "title"}}}}
         found = self.client.search(index="h", body=body)["suggest"]["s"]

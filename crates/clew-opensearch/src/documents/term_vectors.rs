@@ -323,9 +323,9 @@ fn vectors(
             Some((parent, _)) if field.multi_field => parent,
             _ => field.path.as_str(),
         };
-        let analyzer = analyzer_of(field, asked, mapping.analysis())?;
+        let (analyzer, gap) = cutting(field, asked, mapping.analysis())?;
         let texts = plain_texts(source, path);
-        let terms = terms_of(&analyzer, &texts, (asked, memory))?;
+        let terms = terms_of((analyzer.as_str(), gap), &texts, (asked, memory))?;
         if terms.is_empty() {
             continue;
         }
@@ -366,18 +366,22 @@ fn vectors(
     Ok(Value::Object(all))
 }
 
-/// What cuts the values of a field into terms.
-fn analyzer_of(field: &MappedField, asked: &Asked, known: &Analysis) -> Result<String, ApiError> {
+/// The analyzer that cuts the values of a field into terms, and how many positions lie between two values.
+fn cutting(
+    field: &MappedField,
+    asked: &Asked,
+    known: &Analysis,
+) -> Result<(String, usize), ApiError> {
     if let Some(name) = asked.analyzers.get(&field.path) {
-        let found = known.analyzer(name);
+        let found = known.analyzer(name).map(|found| (found, POSITION_GAP));
         return found.ok_or_else(|| {
             let path = &field.path;
             ApiError::illegal_argument(format!("analyzer [{name}] not found for field [{path}]"))
         });
     }
     Ok(match &field.kind {
-        FieldKind::Text { analyzer, .. } => analyzer.clone(),
-        _ => "keyword".to_string(),
+        FieldKind::Text { analyzer, .. } => (analyzer.clone(), field.settings.position_gap),
+        _ => ("keyword".to_string(), 0),
     })
 }
 
@@ -420,7 +424,7 @@ fn told(
 
 /// The terms of a field's values, each with the places where it stands.
 fn terms_of(
-    analyzer: &str,
+    (analyzer, gap): (&str, usize),
     values: &[String],
     (asked, memory): (&Asked, &RequestMemory),
 ) -> Result<BTreeMap<String, Vec<Value>>, ApiError> {
@@ -448,7 +452,7 @@ fn terms_of(
             places.push(Value::Object(place));
         }
         offset_base += units.length() + 1;
-        position_base += found.last().map_or(0, |last| last.position + 1) + POSITION_GAP;
+        position_base += found.last().map_or(0, |last| last.position + 1) + gap;
     }
     Ok(terms)
 }

@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 pub struct TermFigures {
     /// Documents that have it.
     pub docs: u64,
-    /// How often it is there.
+    /// How often it is there; once in each document, where no more is kept of it.
     pub total: u64,
 }
 
@@ -70,27 +70,38 @@ pub fn term_figures(
     term: &str,
 ) -> Result<TermFigures, QueryError> {
     let mut figures = TermFigures::default();
-    let field = snapshot.mapping.field(path);
-    let Some(field) = field.and_then(|mapped| snapshot.searchable(mapped)) else {
+    let Some(mapped) = snapshot.mapping.field(path) else {
         return Ok(figures);
     };
+    let Some(field) = snapshot.searchable(mapped) else {
+        return Ok(figures);
+    };
+    let may_repeat = mapped.counted().frequencies;
     let term = Term::from_field_text(field, term);
     for reader in &snapshot.readers {
         let inverted = reader.inverted_index(field)?;
         let Some(info) = inverted.get_term_info(&term)? else {
             continue;
         };
-        figures.docs += u64::from(info.doc_freq);
+        let docs = u64::from(info.doc_freq);
+        figures.docs += docs;
+        if !may_repeat {
+            figures.total += docs;
+            continue;
+        }
         let mut block =
             inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
+        let mut total = 0_u64;
         while !block.docs().is_empty() {
-            figures.total += block
+            total += block
                 .freqs()
                 .iter()
                 .map(|freq| u64::from(*freq))
                 .sum::<u64>();
             block.advance();
         }
+        // Postings without frequencies have none to add up.
+        figures.total += total.max(docs);
     }
     Ok(figures)
 }
@@ -118,6 +129,9 @@ pub fn field_figures(snapshot: &Snapshot, path: &str) -> Result<FieldFigures, Qu
         while terms.advance() {
             figures.terms += u64::from(terms.value().doc_freq);
         }
+    }
+    if !mapped.counted().frequencies {
+        figures.tokens = figures.terms;
     }
     Ok(figures)
 }
