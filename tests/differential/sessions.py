@@ -8,6 +8,7 @@ import json
 
 from . import aggregations, clauses, fulltext
 from .corpus import LEVELS, PEOPLE, TAGS
+from .other_sessions import OTHER_SESSIONS
 
 INDEX = "differential"
 OWN = "differential-own"
@@ -294,4 +295,4 @@ def joins(wire, dice):
         yield wire.call("POST", f"/{OWN}/_search", body)
 
 
-SESSIONS = {session.__name__: session for session in (scroll, search_after, composite, writes, bulk, by_query, names, ingest, joins)}
+SESSIONS = {session.__name__: session for session in (scroll, search_after, composite, writes, bulk, by_query, names, ingest, joins)} | OTHER_SESSIONS
