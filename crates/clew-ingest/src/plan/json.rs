@@ -36,6 +36,25 @@ impl Conflict {
     }
 }
 
+/// What of JSON a step takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Any value.
+    Values,
+    /// Objects alone: others are as what is no JSON.
+    Objects,
+}
+
+impl Taken {
+    /// Reads `objects_only`, which only lines have.
+    pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        Ok(match flag(config, "objects_only", false)? {
+            true => Taken::Objects,
+            false => Taken::Values,
+        })
+    }
+}
+
 /// The step.
 #[derive(Debug)]
 struct JsonStep {
@@ -43,6 +62,7 @@ struct JsonStep {
     /// None is the event itself.
     target: Option<Slot>,
     conflict: Conflict,
+    taken: Taken,
     timestamp: Slot,
     stamps: Stamps,
 }
@@ -51,6 +71,7 @@ pub(super) fn json(
     event: &mut Event,
     step: &steps::json::Json,
     conflict: Conflict,
+    taken: Taken,
 ) -> Result<Box<dyn Step>, DefinitionError> {
     let target = match &step.target {
         Some(target) => Some(slot(event, target)?),
@@ -60,6 +81,7 @@ pub(super) fn json(
         field: slot(event, &step.field)?,
         target,
         conflict,
+        taken,
         timestamp: slot(event, "@timestamp")?,
         stamps: Stamps::new()?,
     }))
@@ -68,6 +90,9 @@ pub(super) fn json(
 impl Step for JsonStep {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
         let text = event.text(self.field).ok_or(Reason::Missing)?;
+        if self.taken == Taken::Objects && !event.at(text).trim_start().starts_with('{') {
+            return Err(Reason::NotJson);
+        }
         match (self.target, self.conflict) {
             (None, Conflict::Keep) => event.add_members(None, text, Present::Stays)?,
             (None, Conflict::Overwrite | Conflict::Merge) => {

@@ -7,7 +7,7 @@ use super::condition::Condition;
 use super::document::OnDocument;
 use super::fields::Spelling;
 use super::formats::{Formats, read_parse};
-use super::json::{Conflict, json};
+use super::json::{Conflict, Taken, json};
 use super::pairs::Quotes;
 use super::reshaped::Reshaped;
 use super::step::{Guarded, Step};
@@ -84,6 +84,7 @@ pub fn step_names() -> impl Iterator<Item = &'static str> {
 /// What steps of pipelines may be told for lines alone.
 struct More {
     conflict: Conflict,
+    taken: Taken,
     quotes: Quotes,
     reshaped: Option<Reshaped>,
     spelling: Spelling,
@@ -100,6 +101,7 @@ impl More {
     fn take(name: &str, config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
         let mut more = More {
             conflict: Conflict::Overwrite,
+            taken: Taken::Values,
             quotes: Quotes::Letters,
             reshaped: None,
             spelling: Spelling::Strict,
@@ -111,7 +113,10 @@ impl More {
             "grok" => more.keeps_empty = flag(config, "keep_empty_captures", true)?,
             "csv" => more.unnamed = optional(config, "unnamed_prefix")?,
             "set" | "append" => more.keeps_references = flag(config, "keep_references", false)?,
-            "json" => more.conflict = Conflict::take(config)?,
+            "json" => {
+                more.conflict = Conflict::take(config)?;
+                more.taken = Taken::take(config)?;
+            }
             "kv" => {
                 more.quotes = Quotes::take(config)?;
                 more.reshaped = Reshaped::take(config, more.quotes)?;
@@ -249,7 +254,7 @@ impl<'e> Reader<'e> {
         let event = &mut *self.event;
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
-            Processor::Json(step) => json(event, &step, more.conflict),
+            Processor::Json(step) => json(event, &step, more.conflict, more.taken),
             Processor::KeyValues(step) => {
                 pairs::key_values(event, step, (more.quotes, more.reshaped.take()))
             }

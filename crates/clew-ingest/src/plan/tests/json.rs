@@ -32,6 +32,20 @@ fn json_is_merged_or_put_into_a_field_and_lines_that_are_none_are_kept() {
 }
 
 #[test]
+fn objects_alone_may_be_taken() {
+    let steps = json!([{"json": {"field": "message", "target_field": "j", "objects_only": true}}]);
+    for line in ["[1]", "12", "true", "null"] {
+        let expected = format!(r#"not_json {{"message":"{line}"}}"#);
+        check(steps.clone(), line, &expected);
+    }
+    check(
+        steps,
+        r#" {"a":1}"#,
+        r#"{"message":" {\"a\":1}","j":{"a":1}}"#,
+    );
+}
+
+#[test]
 fn what_is_there_may_stay_when_json_comes() {
     let steps = json!([
         {"add": {"field": "a", "value": 1}},

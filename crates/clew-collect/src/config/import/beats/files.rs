@@ -393,6 +393,8 @@ fn unwrapped(mut keys: Keys, target: &str, processors: &mut Vec<Value>, notes: &
         target => {
             keys.take("overwrite_keys");
             parts["target_field"] = target.into();
+            // At the root nothing else fits, and here a list or a number would be of another type than the rest.
+            parts["objects_only"] = true.into();
         }
     }
     let moved = |from: &str, to: &str| {

@@ -215,6 +215,8 @@ fn members_of_json_that_stand_for_lines_are_looked_at() {
         (&parsed[1]["json"]["target_field"], told),
         (&json!("json"), 0)
     );
+    // What is no object stays a message, and does not become of another type what is one.
+    assert_eq!(parsed[1]["json"]["objects_only"], true);
     // Nothing else has to be done for the name that the line has anyway.
     let (parsed, _) =
         steps("type: filestream, parsers: [{ndjson: {target: '', message_key: message}}]");
