@@ -21,14 +21,21 @@ pub(super) fn file(
         .take("message_max_bytes")
         .or_else(|| keys.take("max_bytes"));
     if let Some(longest) = longest.as_ref().and_then(bytes) {
-        input.insert("line_bytes_max".to_owned(), longest.into());
+        let kept = longest.clamp(LINE_BYTES.0, LINE_BYTES.1);
+        if kept != longest {
+            let reason = format!("lines of up to {kept} bytes are kept whole");
+            notes.tell(&keys.path_of("max_bytes"), reason);
+        }
+        input.insert("line_bytes_max".to_owned(), kept.into());
     }
     encoding(keys, input, notes);
     if matches!(kind, "container" | "docker") {
         container(keys, input, processors);
     }
     if let Some(multiline) = keys.take_keys("multiline") {
-        input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
+        input.extend(
+            multiline_of(multiline, processors, notes).map(|one| ("multiline".to_owned(), one)),
+        );
     }
     let said = json_of(keys.take_keys("json"), processors, notes);
     if said.is_some() && input.contains_key("multiline") {
@@ -52,6 +59,9 @@ pub(super) fn file(
         keys.take(key);
     }
 }
+
+/// The bytes of lines that an input takes at least and at most.
+const LINE_BYTES: (u64, u64) = (64, 16 << 20);
 
 /// What is told where a Filebeat joins what it has read of lines.
 const JOINED_FIRST: &str = "lines are joined before what is in them is read";
@@ -122,6 +132,18 @@ fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, note
         let path = |id: &String| format!("/var/lib/docker/containers/{id}/*.log");
         paths.extend(ids.iter().map(path));
     }
+    let is_flat = [
+        "recursive_glob.enabled",
+        "prospector.scanner.recursive_glob",
+    ]
+    .iter()
+    .any(|key| keys.take_flag(key) == Some(false));
+    if is_flat {
+        // Two stars are as good as one where folders are not gone into.
+        paths
+            .iter_mut()
+            .for_each(|path| *path = path.replace("**", "*"));
+    }
     set("paths", paths.into());
     set("parse", "plain".into());
     let path = keys.path_of("exclude_files");
@@ -161,6 +183,10 @@ fn encoding(keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'
     match Encoding::named(&written) {
         // What has a mark is told by it.
         Some(Encoding::Utf8) => {}
+        // As on the web, what is called so has letters where the standard has control characters.
+        Some(Encoding::Latin1) => {
+            input.insert("encoding".to_owned(), "windows-1252".into());
+        }
         Some(encoding) => {
             input.insert("encoding".to_owned(), encoding.name().into());
         }
@@ -192,7 +218,9 @@ fn parsers(
             if is_read {
                 notes.tell(&multiline.path, JOINED_FIRST);
             }
-            input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
+            input.extend(
+                multiline_of(multiline, processors, notes).map(|one| ("multiline".to_owned(), one)),
+            );
         } else if let Some(given) = parser.take("container") {
             let given = Keys::new(given, parser.path_of("container"));
             let mut keys = given.unwrap_or_default();
@@ -272,7 +300,11 @@ fn as_glob(pattern: &str) -> Option<String> {
     is_plain.then_some(glob)
 }
 
-fn multiline_of(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
+fn multiline_of(
+    mut keys: Keys,
+    processors: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) -> Option<Value> {
     let kind = keys.take_text("type");
     let pattern = keys.take_text("pattern").map(|one| expression(&one));
     let negate = keys.take_flag("negate").unwrap_or(false);
@@ -314,6 +346,11 @@ fn multiline_of(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
     }
     if let Some(timeout) = keys.take("timeout").as_ref().and_then(duration_ms) {
         multiline.insert("timeout_ms".to_owned(), timeout.into());
+    }
+    if keys.take_flag("skip_newline") == Some(true) {
+        processors.push(json!({"gsub": {
+            "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,
+        }}));
     }
     keys.tell_rest(notes);
     Some(Value::Object(multiline))

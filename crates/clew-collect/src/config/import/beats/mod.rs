@@ -10,6 +10,7 @@ mod tls;
 
 use serde_json::{Map, Value, json};
 
+use super::conditions::only_if;
 use super::keys::Keys;
 use super::{ConfigError, Notes, Part, bytes, kafka_clients, let_in, processor, texts};
 use files::{file, parsers_of_messages};
@@ -50,6 +51,7 @@ pub(super) fn convert(
     }
     let mut processors = Vec::new();
     common_fields(&mut root, &mut processors, notes);
+    let of_all = processors.len();
     let path = root.path_of("processors");
     let given = root.take("processors");
     processors::convert(given, &path, &mut processors, notes);
@@ -75,6 +77,7 @@ pub(super) fn convert(
     let path = root.path_of("filebeat.modules");
     let given = items(root.take("filebeat.modules").unwrap_or_default());
     modules::inputs(given, &path, &mut inputs, notes);
+    give_way(&mut processors[..of_all], &inputs);
     let of_inputs = indexes_of(&inputs, &processors);
     let mut outputs = outputs::outputs(&mut root, &of_inputs, &mut config, notes);
     let is_chosen = |input: &Value| {
@@ -115,6 +118,23 @@ fn tell_elsewhere(root: &mut Keys, notes: &mut Notes<'_>) {
         let given = root.take(key);
         if given.is_some_and(|given| given["enabled"] != false) {
             notes.tell(&path, reason);
+        }
+    }
+}
+
+/// Has the fields that all events get give way to those of the same name that inputs give theirs, which come first here.
+fn give_way(of_all: &mut [Value], inputs: &[Value]) {
+    let steps = inputs
+        .iter()
+        .filter_map(|input| input["processors"].as_array())
+        .flatten();
+    let given: Vec<&str> = steps
+        .filter_map(|step| step["add"]["field"].as_str())
+        .collect();
+    for step in of_all {
+        let field = step["add"]["field"].as_str().map(str::to_owned);
+        if let Some(field) = field.filter(|field| given.contains(&field.as_str())) {
+            only_if(step, json!({"not": {"has_fields": [field]}}));
         }
     }
 }

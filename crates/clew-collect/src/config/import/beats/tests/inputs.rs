@@ -65,6 +65,40 @@ fn events_of_several_lines_are_those_of_beats_and_of_a_logstash() {
 }
 
 #[test]
+fn what_inputs_say_of_paths_and_lines_is_kept() {
+    use serde_json::json;
+    let text = "\
+fields: {a: 1, b: 2}
+filebeat.inputs:
+- {type: log, paths: ['/v/**/*.log'], recursive_glob.enabled: false, encoding: latin1, max_bytes: 10, fields: {a: 3}}
+- {type: log, paths: [/a], multiline: {pattern: ^a, skip_newline: true}}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let inputs = &config["inputs"];
+    assert_eq!(inputs[0]["paths"], json!(["/v/*/*.log"]));
+    assert_eq!(inputs[0]["encoding"], "windows-1252");
+    assert_eq!(inputs[0]["line_bytes_max"], 64);
+    assert_eq!(
+        inputs[1]["processors"],
+        json!([{"gsub": {
+            "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,
+        }}])
+    );
+    // What an input gives its events is not taken from them.
+    let absent = json!({"not": {"has_fields": ["fields.a"]}});
+    assert_eq!(
+        config["processors"],
+        json!([
+            {"add": {"field": "fields.a", "value": 1, "if": absent}},
+            {"add": {"field": "fields.b", "value": 2}},
+        ])
+    );
+    assert_eq!(imported.told().len(), 1, "{:?}", imported.told());
+}
+
+#[test]
 fn topics_lists_and_addresses_of_a_filebeat_are_carried_over() {
     use serde_json::json;
     let text = r#"
