@@ -69,7 +69,7 @@ pub(super) fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
 }
 
 /// Fields that events have here by their parser, and not in Filebeat: what is moved to them takes their place.
-const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
+pub(super) const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
 
 /// The field that could not be converted, in no document.
 const UNCONVERTED: &str = "@metadata.unconverted";

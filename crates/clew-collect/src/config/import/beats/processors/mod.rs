@@ -171,7 +171,7 @@ fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
     if parameters.get("on_failure").is_some() {
         return;
     }
-    if name == "dissect" && !is_quiet {
+    if name == "dissect" {
         let flag = json!({"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}});
         parameters["on_failure"] = json!([flag]);
     } else if is_quiet || FALLIBLE.contains(&name.as_str()) {

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::field;
+use super::members::FOUND_HERE;
+use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::{before_appended, with_names};
 use crate::config::import::{Notes, texts};
@@ -12,22 +14,37 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
     let prefix = keys
         .take_text("target_prefix")
         .unwrap_or_else(|| "dissect".to_owned());
-    keys.take("overwrite_keys");
+    let overwrites = keys.take_flag("overwrite_keys") == Some(true);
     if !prefix.is_empty() && pattern.contains("%{&") {
         let path = keys.path_of("tokenizer");
         let reason = format!("fields that values name, [%{{&...}}], are not in [{prefix}]");
         notes.tell(&path, reason);
     }
-    let trimmed = trimmed_sides(keys, notes);
+    if pattern.split("%{").skip(1).any(has_length) {
+        let path = keys.path_of("tokenizer");
+        notes.tell(&path, "lengths of values, [%{a#3}], have no counterpart");
+    }
+    let trimmed = trimmed(keys);
     let (with_prefix, kinds) = with_prefix(&pattern, &prefix);
     let mut parts = json!({"field": field(keys), "pattern": with_names(&with_prefix)});
     if !before_appended(&pattern).is_empty() {
         parts["append_separator"] = " ".into();
     }
-    out.push(json!({ "dissect": parts }));
-    if trimmed {
-        for field in names(&with_prefix) {
-            out.push(json!({"trim": {"field": field, "ignore_missing": true}}));
+    let mut step = json!({ "dissect": parts });
+    let names = names(&with_prefix);
+    if !overwrites && (prefix.is_empty() || out.iter().any(|step| is_cut_before(step, &names))) {
+        guard(&mut step, &names);
+    }
+    out.push(step);
+    for field in &names {
+        match &trimmed {
+            Trimmed::Nothing => {}
+            Trimmed::Blanks => {
+                out.push(json!({"trim": {"field": field, "ignore_missing": true}}));
+            }
+            Trimmed::Fitting(pattern) => out.push(json!({"gsub": {
+                "field": field, "pattern": pattern, "replacement": "", "ignore_missing": true,
+            }})),
         }
     }
     for (field, kind) in kinds {
@@ -35,19 +52,61 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
     }
 }
 
-/// Whether values lose what is around them; what is not taken from both of their sides is told.
-fn trimmed_sides(keys: &mut Keys, notes: &mut Notes<'_>) -> bool {
-    let path = keys.path_of("trim_values");
+/// Whether what begins with a key says how long its value is, `a#3}`.
+fn has_length(key: &str) -> bool {
+    key.split_once('}')
+        .is_some_and(|(key, _)| key.contains('#'))
+}
+
+/// Whether a step takes a text apart into one of these fields, too.
+fn is_cut_before(step: &Value, fields: &[String]) -> bool {
+    let pattern = step["dissect"]["pattern"].as_str().unwrap_or_default();
+    names(pattern).iter().any(|name| fields.contains(name))
+}
+
+/// Has a step done only where none of the fields is there, as it fails as a whole there; but for those that only events here have.
+fn guard(step: &mut Value, fields: &[String]) {
+    let is_theirs = |field: &&String| !FOUND_HERE.contains(&field.as_str());
+    let there: Vec<Value> = fields
+        .iter()
+        .filter(is_theirs)
+        .map(|field| json!({"has_fields": [field]}))
+        .collect();
+    if !there.is_empty() {
+        only_if(step, json!({"not": {"or": there}}));
+    }
+}
+
+/// What values lose.
+enum Trimmed {
+    Nothing,
+    /// Blanks on both sides.
+    Blanks,
+    /// What fits a pattern.
+    Fitting(String),
+}
+
+/// What values lose, which are blanks where no letters are named.
+fn trimmed(keys: &mut Keys) -> Trimmed {
     let sides = keys.take_text("trim_values");
-    let letters = texts(keys.take("trim_chars").unwrap_or_default()).concat();
+    let mut letters = texts(keys.take("trim_chars").unwrap_or_default()).concat();
+    if letters.is_empty() {
+        letters.push(' ');
+    }
+    let is_blank = letters.chars().all(char::is_whitespace);
+    let class: String = letters
+        .chars()
+        .map(|letter| match letter {
+            letter if letter.is_ascii_punctuation() => format!("\\{letter}"),
+            letter => letter.to_string(),
+        })
+        .collect();
     match sides.as_deref() {
-        None | Some("none") => false,
-        Some(sides) => {
-            if sides != "all" || letters.chars().any(|letter| !letter.is_whitespace()) {
-                notes.tell(&path, "blanks are taken from both sides of values");
-            }
-            true
-        }
+        None | Some("none") => Trimmed::Nothing,
+        Some("left") => Trimmed::Fitting(format!("^[{class}]+")),
+        Some("right") => Trimmed::Fitting(format!("[{class}]+$")),
+        Some(_) if is_blank => Trimmed::Blanks,
+        Some(_) => Trimmed::Fitting(format!("^[{class}]+|[{class}]+$")),
     }
 }
 

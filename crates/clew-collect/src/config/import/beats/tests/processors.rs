@@ -106,7 +106,10 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     check(
         "{dissect: {tokenizer: '%{a|long} %{b}', target_prefix: '', trim_values: all}}",
         &json!([
-            {"dissect": {"field": "message", "pattern": "%{a} %{b}", "on_failure": flagged}},
+            {"dissect": {
+                "field": "message", "pattern": "%{a} %{b}", "on_failure": flagged,
+                "if": {"not": {"or": [{"has_fields": ["a"]}, {"has_fields": ["b"]}]}},
+            }},
             {"trim": {"field": "a", "ignore_missing": true}},
             {"trim": {"field": "b", "ignore_missing": true}},
             {"convert": {"field": "a", "type": "long", "ignore_missing": true, "ignore_failure": true}},
@@ -117,10 +120,29 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
         "{dissect: {tokenizer: '%{t} %{+t} %{?k}=%{&k}', ignore_failure: true}}",
         &json!([{"dissect": {
             "field": "message", "pattern": "%{dissect.t} %{+dissect.t} %{*k}=%{&k}", "append_separator": " ",
-            "ignore_failure": true,
+            "on_failure": flagged,
         }}]),
         1,
     );
+    for (sides, pattern) in [
+        ("left", r"^[ \-]+"),
+        ("right", r"[ \-]+$"),
+        ("all", r"^[ \-]+|[ \-]+$"),
+    ] {
+        check(
+            &format!(
+                "{{dissect: {{tokenizer: '%{{a}};', overwrite_keys: true, trim_values: {sides}, trim_chars: ' -'}}}}"
+            ),
+            &json!([
+                {"dissect": {"field": "message", "pattern": "%{dissect.a};", "on_failure": flagged}},
+                {"gsub": {
+                    "field": "dissect.a", "pattern": pattern, "replacement": "", "ignore_missing": true,
+                    "ignore_failure": true,
+                }},
+            ]),
+            0,
+        );
+    }
     check(
         "{decode_json_fields: {fields: [a], target: '', document_id: k}}",
         &json!([
