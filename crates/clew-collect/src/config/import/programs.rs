@@ -58,7 +58,7 @@ pub(super) fn registered(keys: &mut Keys, out: &mut Vec<Value>) {
     let from = named(&field);
     let mut program = format!(
         "name = string!({from})\nparts = parse_etld!(name, plus_parts: 1)\n\
-         whole = parts.etld_plus\n"
+         whole = parts.etld_plus\nif whole != parts.etld {{\n"
     );
     for (key, value) in [
         ("target_field", "whole"),
@@ -74,6 +74,8 @@ pub(super) fn registered(keys: &mut Keys, out: &mut Vec<Value>) {
             "if name != whole {{ {target} = replace(name, \".\" + whole, \"\") }}\n"
         ));
     }
+    // What nobody could register, `localhost` and `co.uk`, has no such name.
+    program.push_str("}\n");
     let mut step = step(&program);
     only_if(&mut step, json!({"has_fields": [field]}));
     out.push(step);
@@ -98,10 +100,9 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
     let separator = keys
         .take_text("separator")
         .unwrap_or_else(|| ",".to_owned());
-    // A list takes the place of what is there, and what is not there is not looked at.
-    for key in ["overwrite_keys", "ignore_missing"] {
-        keys.take(key);
-    }
+    // What is not there is not looked at.
+    keys.take("ignore_missing");
+    let overwrites = keys.take_flag("overwrite_keys") == Some(true);
     let trims = keys.take_flag("trim_leading_space") == Some(true);
     let Some(Value::Object(fields)) = keys.take("fields") else {
         return;
@@ -113,6 +114,7 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
             named(&from),
             quoted(&separator)
         );
+        let absent = none_of([to.as_str()]);
         let to = named(&to);
         let program = match trims {
             true => format!(
@@ -121,22 +123,35 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
             false => format!("{to} = {cells}"),
         };
         let mut step = step(&program);
+        if !overwrites {
+            only_if(&mut step, absent);
+        }
         only_if(&mut step, json!({"has_fields": [from]}));
         out.push(step);
     }
 }
 
+/// A condition that holds where none of some fields is there.
+fn none_of<'a>(fields: impl IntoIterator<Item = &'a str>) -> Value {
+    let there = fields
+        .into_iter()
+        .map(|field| json!({"has_fields": [field]}));
+    json!({"not": {"or": there.collect::<Vec<Value>>()}})
+}
+
 /// Filebeat's `extract_array`: items of a list as fields.
 pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
     let field = keys.take_text("field").unwrap_or_default();
-    for key in ["overwrite_keys", "ignore_missing", "omit_empty"] {
+    for key in ["ignore_missing", "omit_empty"] {
         keys.take(key);
     }
+    let overwrites = keys.take_flag("overwrite_keys") == Some(true);
     // Names with dots are the same as objects inside each other.
     let mut mappings = Vec::new();
     if let Some(Value::Object(given)) = keys.take("mappings") {
         flatten("", given, &mut mappings);
     }
+    let absent = none_of(mappings.iter().map(|(target, _)| target.as_str()));
     let mut program = format!("list = array!({})\n", named(&field));
     for (target, index) in mappings {
         let target = named(&target);
@@ -145,6 +160,9 @@ pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
         ));
     }
     let mut step = step(&program);
+    if !overwrites {
+        only_if(&mut step, absent);
+    }
     only_if(&mut step, json!({"has_fields": [field]}));
     out.push(step);
 }

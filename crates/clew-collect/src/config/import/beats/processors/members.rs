@@ -64,8 +64,36 @@ pub(super) fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
         } else {
             format!("{target}.{name}")
         };
-        out.push(processor("add", [("field", name.into()), ("value", value)]));
+        match key {
+            "labels" => labels(&name, value, out),
+            _ => out.push(processor("add", [("field", name.into()), ("value", value)])),
+        }
     }
+}
+
+/// Labels, which are texts, those inside of others by their whole names.
+fn labels(name: &str, value: Value, out: &mut Vec<Value>) {
+    let text = match value {
+        Value::Object(inner) => {
+            for (key, value) in inner {
+                labels(&format!("{name}.{key}"), value, out);
+            }
+            return;
+        }
+        Value::Array(items) => {
+            for (number, value) in items.into_iter().enumerate() {
+                labels(&format!("{name}.{number}"), value, out);
+            }
+            return;
+        }
+        Value::String(text) => text,
+        Value::Null => return,
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    out.push(processor(
+        "add",
+        [("field", name.into()), ("value", text.into())],
+    ));
 }
 
 /// Fields that events have here by their parser, and not in Filebeat: what is moved to them takes their place.

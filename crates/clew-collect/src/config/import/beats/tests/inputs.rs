@@ -126,12 +126,16 @@ output.console: {}
     let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";
     let csv = r#"."decoded"."csv" = parse_csv!(string!(."message"), delimiter: ";")"#;
     let there = |field: &str| json!({"has_fields": [field]});
+    let first = |field: &str, targets: &[&str]| {
+        let others: Vec<Value> = targets.iter().copied().map(there).collect();
+        json!({"and": [there(field), {"not": {"or": others}}]})
+    };
     let md5 = "joined = \"\"\nif exists(.\"a\") { joined = joined + \"|a|\" + to_string!(.\"a\") }\n.\"fingerprint\" = md5(joined + \"|\")";
     assert_eq!(
         config["processors"],
         json!([
-            {"vrl": {"source": csv, "ignore_failure": true, "if": there("message")}},
-            {"vrl": {"source": list, "ignore_failure": true, "if": there("decoded.csv")}},
+            {"vrl": {"source": csv, "ignore_failure": true, "if": first("message", &["decoded.csv"])}},
+            {"vrl": {"source": list, "ignore_failure": true, "if": first("decoded.csv", &["source.ip", "a.b"])}},
             {"append": {"field": "t", "value": "{{a}}", "allow_duplicates": false, "if": there("a")}},
             {"append": {"field": "t", "value": ["x"], "allow_duplicates": false}},
             {"community_id": {

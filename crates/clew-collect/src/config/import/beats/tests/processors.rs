@@ -124,25 +124,6 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
         }}]),
         1,
     );
-    for (sides, pattern) in [
-        ("left", r"^[ \-]+"),
-        ("right", r"[ \-]+$"),
-        ("all", r"^[ \-]+|[ \-]+$"),
-    ] {
-        check(
-            &format!(
-                "{{dissect: {{tokenizer: '%{{a}};', overwrite_keys: true, trim_values: {sides}, trim_chars: ' -'}}}}"
-            ),
-            &json!([
-                {"dissect": {"field": "message", "pattern": "%{dissect.a};", "on_failure": flagged}},
-                {"gsub": {
-                    "field": "dissect.a", "pattern": pattern, "replacement": "", "ignore_missing": true,
-                    "ignore_failure": true,
-                }},
-            ]),
-            0,
-        );
-    }
     check(
         "{decode_json_fields: {fields: [a], target: '', document_id: k}}",
         &json!([
@@ -412,8 +393,8 @@ fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
 fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
     use serde_json::json;
     let source = "name = string!(.\"dns\".\"name\")\nparts = parse_etld!(name, plus_parts: 1)\nwhole = parts.etld_plus\n\
-                  .\"dns\".\"registered\" = whole\n.\"etld\" = parts.etld\n\
-                  if name != whole { .\"sub\" = replace(name, \".\" + whole, \"\") }\n";
+                  if whole != parts.etld {\n.\"dns\".\"registered\" = whole\n.\"etld\" = parts.etld\n\
+                  if name != whole { .\"sub\" = replace(name, \".\" + whole, \"\") }\n}\n";
     check_processors(
         "{registered_domain: {field: dns.name, target_field: dns.registered, target_etld_field: etld, target_subdomain_field: sub}}",
         &json!([{"vrl": {
@@ -436,6 +417,56 @@ fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
             step("outbound", json!({"and": [from, {"not": to}]})),
             step("inbound", json!({"and": [{"not": from}, to]})),
             step("external", json!({"not": {"or": [from, to]}})),
+        ]),
+        0,
+    );
+}
+
+#[test]
+fn values_of_a_tokenizer_lose_what_they_are_told_to() {
+    use serde_json::json;
+    let flagged = json!([{"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}}]);
+    for (sides, pattern) in [
+        ("left", r"^[ \-]+"),
+        ("right", r"[ \-]+$"),
+        ("all", r"^[ \-]+|[ \-]+$"),
+    ] {
+        check_processors(
+            &format!(
+                "{{dissect: {{tokenizer: '%{{a}};', overwrite_keys: true, trim_values: {sides}, trim_chars: ' -'}}}}"
+            ),
+            &json!([
+                {"dissect": {"field": "message", "pattern": "%{dissect.a};", "on_failure": flagged}},
+                {"gsub": {
+                    "field": "dissect.a", "pattern": pattern, "replacement": "", "ignore_missing": true,
+                    "ignore_failure": true,
+                }},
+            ]),
+            0,
+        );
+    }
+    // A text that says how long a value is cannot be carried over.
+    check_processors(
+        "{dissect: {tokenizer: '%{a#3}%{b}', overwrite_keys: true}}",
+        &json!([{"dissect": {
+            "field": "message", "pattern": "%{dissect.a#3}%{dissect.b}", "on_failure": flagged,
+        }}]),
+        1,
+    );
+}
+
+#[test]
+fn labels_are_texts() {
+    use serde_json::json;
+    let label =
+        |name: &str, text: &str| json!({"add": {"field": format!("labels.{name}"), "value": text}});
+    check_processors(
+        "{add_labels: {labels: {n: 1, t: true, with: {list: [x, {b: 2}]}}}}",
+        &json!([
+            label("n", "1"),
+            label("t", "true"),
+            label("with.list.0", "x"),
+            label("with.list.1.b", "2"),
         ]),
         0,
     );
