@@ -35,6 +35,12 @@ pub(in crate::config::import) fn condition(
                     (field, pattern)
                 })
                 .collect(),
+            ("contains", Value::Object(fields)) if fields.values().any(Value::is_array) => {
+                let reason = "a list is in no field by [contains], there as here: it never holds";
+                notes.tell(path, reason);
+                all.push(json!({"not": {"has_fields": []}}));
+                continue;
+            }
             ("equals" | "contains" | "regexp" | "network" | "has_fields", what) => what,
             (other, _) => {
                 notes.tell(

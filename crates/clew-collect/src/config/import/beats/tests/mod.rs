@@ -258,3 +258,20 @@ fn what_is_not_enough_for_a_run_is_told() {
     assert!(import_filebeat("f.yml", "- a").is_err());
     assert!(import_filebeat("f.yml", "a: [").is_err());
 }
+
+#[test]
+fn what_no_field_contains_is_told_and_never_holds() {
+    let text = "\
+filebeat.inputs: [{type: stdin}]
+processors:
+- drop_event.when.contains: {a: [x, y]}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["processors"],
+        serde_json::json!([{"drop": {"if": {"not": {"has_fields": []}}}}])
+    );
+    assert_eq!(imported.told().len(), 1, "{:?}", imported.told());
+}
