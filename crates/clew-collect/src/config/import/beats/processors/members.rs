@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::fields;
+use crate::config::import::branches::decide_once;
+use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::programs::Names;
@@ -114,6 +116,9 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
     let renames = keys
         .take_text("mode")
         .is_some_and(|mode| name == "convert" && mode == "rename");
+    let is_whole = name != "convert" && !quiet && keys.take_flag("fail_on_error") != Some(false);
+    let there = is_whole.then(|| all_needed(&items)).flatten();
+    let first = out.len();
     for item in items {
         let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
         let Some(from) = text("from") else {
@@ -159,4 +164,25 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
             }
         }
     }
+    if let Some(there) = there {
+        for step in &mut out[first..] {
+            only_if(step, there.clone());
+        }
+        let steps = first..out.len();
+        decide_once(out, &[(there, steps)]);
+    }
+}
+
+/// A condition that holds where all fields are there that several moves begin with: where one is missing, Beats takes the others
+/// back. One by itself needs none.
+fn all_needed(items: &[Value]) -> Option<Value> {
+    let (mut needed, mut made): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for item in items {
+        let from = item["from"].as_str()?;
+        if !made.contains(&from) {
+            needed.push(from);
+        }
+        made.extend(item["to"].as_str());
+    }
+    (items.len() > 1).then(|| json!({"has_fields": needed}))
 }

@@ -4,6 +4,7 @@ mod inputs;
 mod modules;
 mod outputs;
 mod processors;
+mod values;
 
 use super::super::*;
 

@@ -78,7 +78,7 @@ output.console: {}
 
 /// The processors of a Filebeat, as ours, and how much is told of them.
 #[track_caller]
-fn check_processors(given: &str, expected: &Value, told: usize) {
+pub(super) fn check_processors(given: &str, expected: &Value, told: usize) {
     let text = format!(
         "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
     );
@@ -309,6 +309,8 @@ fn conditions_of_a_filebeat_are_asked_once() {
     use serde_json::json;
     let is = |value: &str| json!({"equals": {"a": value}});
     let decided = |number: usize| json!({"equals": {"@metadata.branch2": number}});
+    let asked = json!({"equals": {"@metadata.branch4": 0}});
+    let both = json!({"and": [asked, decided(0)]});
     check_processors(
         "{if: {equals: {a: x}}, then: [{drop_fields: {fields: [a]}}], else: [{drop_event: ~}]}",
         &json!([
@@ -323,13 +325,34 @@ fn conditions_of_a_filebeat_are_asked_once() {
     check_processors(
         "{rename: {fields: [{from: a, to: b}, {from: c, to: d}], when.equals.a: x}}",
         &json!([
-            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
-            {"add": {"field": "@metadata.branch2", "value": 0, "if": is("x")}},
-            {"rename": {"field": "a", "target_field": "b", "if": decided(0), "ignore_failure": true}},
-            {"rename": {"field": "c", "target_field": "d", "if": decided(0), "ignore_failure": true}},
+            {"remove": {"field": "@metadata.branch4", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch4", "value": 0, "if": is("x")}},
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true, "if": asked}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": {"and": [
+                asked, {"has_fields": ["a", "c"]},
+            ]}}},
+            {"rename": {"field": "a", "target_field": "b", "if": both, "ignore_failure": true}},
+            {"rename": {"field": "c", "target_field": "d", "if": both, "ignore_failure": true}},
         ]),
         0,
     );
+    // Where one may be missing, or nothing is taken back, each is by itself.
+    for flag in ["ignore_missing: true", "fail_on_error: false"] {
+        let mut copy = json!({"source_field": "a", "target_field": "b", "ignore_missing": false, "ignore_failure": true});
+        let mut other = copy.clone();
+        other["source_field"] = "c".into();
+        other["target_field"] = "d".into();
+        let is_quiet = flag.starts_with("ignore");
+        copy["ignore_missing"] = is_quiet.into();
+        other["ignore_missing"] = is_quiet.into();
+        check_processors(
+            &format!(
+                "{{copy_fields: {{fields: [{{from: a, to: b}}, {{from: c, to: d}}], {flag}}}}}"
+            ),
+            &json!([{"copy": copy}, {"copy": other}]),
+            0,
+        );
+    }
 }
 
 #[test]
@@ -417,56 +440,6 @@ fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
             step("outbound", json!({"and": [from, {"not": to}]})),
             step("inbound", json!({"and": [{"not": from}, to]})),
             step("external", json!({"not": {"or": [from, to]}})),
-        ]),
-        0,
-    );
-}
-
-#[test]
-fn values_of_a_tokenizer_lose_what_they_are_told_to() {
-    use serde_json::json;
-    let flagged = json!([{"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}}]);
-    for (sides, pattern) in [
-        ("left", r"^[ \-]+"),
-        ("right", r"[ \-]+$"),
-        ("all", r"^[ \-]+|[ \-]+$"),
-    ] {
-        check_processors(
-            &format!(
-                "{{dissect: {{tokenizer: '%{{a}};', overwrite_keys: true, trim_values: {sides}, trim_chars: ' -'}}}}"
-            ),
-            &json!([
-                {"dissect": {"field": "message", "pattern": "%{dissect.a};", "on_failure": flagged}},
-                {"gsub": {
-                    "field": "dissect.a", "pattern": pattern, "replacement": "", "ignore_missing": true,
-                    "ignore_failure": true,
-                }},
-            ]),
-            0,
-        );
-    }
-    // A text that says how long a value is cannot be carried over.
-    check_processors(
-        "{dissect: {tokenizer: '%{a#3}%{b}', overwrite_keys: true}}",
-        &json!([{"dissect": {
-            "field": "message", "pattern": "%{dissect.a#3}%{dissect.b}", "on_failure": flagged,
-        }}]),
-        1,
-    );
-}
-
-#[test]
-fn labels_are_texts() {
-    use serde_json::json;
-    let label =
-        |name: &str, text: &str| json!({"add": {"field": format!("labels.{name}"), "value": text}});
-    check_processors(
-        "{add_labels: {labels: {n: 1, t: true, with: {list: [x, {b: 2}]}}}}",
-        &json!([
-            label("n", "1"),
-            label("t", "true"),
-            label("with.list.0", "x"),
-            label("with.list.1.b", "2"),
         ]),
         0,
     );
