@@ -46,9 +46,8 @@ pub(super) fn convert(
         let path = format!("{}/clew-registry.json", path.trim_end_matches('/'));
         config.insert("registry".to_owned(), path.into());
     }
-    if let Some(name) = root.take_text("name") {
-        config.insert("host".to_owned(), name.into());
-    }
+    let name = root.take_text("name");
+    config.extend(name.map(|name| ("host".to_owned(), name.into())));
     let mut processors = Vec::new();
     common_fields(&mut root, &mut processors, notes);
     let of_all = processors.len();
