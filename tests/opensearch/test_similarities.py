@@ -90,6 +90,27 @@ class Similarities(ClewTest):
         self.client.indices.forcemerge(index="o", params={"max_num_segments": 1})
         check()
 
+    def test_a_text_that_keeps_no_frequencies_is_as_long_as_it_has_different_words(self):
+        self.client.indices.create(index="d", body={
+            "settings": {"number_of_shards": 1},
+            "mappings": {"properties": {"t": {"type": "text", "index_options": "docs"},
+                                        "e": {"type": "text", "analyzer": "english", "index_options": "docs"}}}})
+        texts = ["quick brown fox", "quick quick fox fox fox", "brown fox jumps over"]
+        self.index_all("d", {str(at): {"t": text, "e": text} for at, text in enumerate(texts)})
+
+        def check():
+            for field in "te":
+                hits = self.client.search(index="d", body={"query": {"match": {field: "fox"}}})["hits"]["hits"]
+                found = {hit["_id"]: hit["_score"] for hit in hits}
+                self.assertGreater(found["1"], found["0"], field)
+                self.assertGreater(found["0"], found["2"], field)
+
+        check()
+        self.restart()
+        check()
+        self.client.indices.forcemerge(index="d", params={"max_num_segments": 1})
+        check()
+
     def test_what_makes_no_sense_is_refused(self):
         def create(field=None, **schemes):
             self.client.indices.create(index="i", body={

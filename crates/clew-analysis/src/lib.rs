@@ -35,7 +35,7 @@ mod tests;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::{
-    Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, take_left_out,
+    Analysis, LengthOf, PartLimits, counting, length_of, shown_name, strip_html, take_left_out,
     with_filters,
 };
 pub use java_pattern::{

@@ -271,25 +271,44 @@ pub fn with_filters(name: &str, more: &[Value]) -> Option<String> {
     Some(full_name(shown_name(name), &parts))
 }
 
-/// The part of a name that says that words of one place count in a length each.
-const LENGTH: (&str, &str) = ("length", "each");
+/// What of a text counts in its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthOf {
+    /// Words, of which those of one place are one.
+    Places,
+    /// Words, those of one place each.
+    Words,
+    /// Words that differ, each once.
+    Distinct,
+}
 
-/// The name of the same analyzer for fields in whose lengths words of one place count each; `None` for analyzers that
-/// put no two words at one place.
-pub fn counting_each(name: &str) -> Option<String> {
-    let (shown, parts) = name.split_once(SEPARATOR)?;
+/// The part of a name that says what counts in a length.
+const LENGTH: &str = "length";
+
+/// What it says of words that count each, and of those that differ.
+const COUNTS: [(LengthOf, &str); 2] = [(LengthOf::Words, "each"), (LengthOf::Distinct, "distinct")];
+
+/// The name of the same analyzer for fields in whose lengths this counts; `None` where its own name says it, which is so of
+/// analyzers that put no two words at one place unless words that differ are to count.
+pub fn counting(name: &str, length: LengthOf) -> Option<String> {
+    let (_, value) = COUNTS.into_iter().find(|(counts, _)| *counts == length)?;
+    let composed = match length {
+        LengthOf::Distinct => with_filters(name, &[])?,
+        LengthOf::Places | LengthOf::Words => name.to_string(),
+    };
+    let (shown, parts) = composed.split_once(SEPARATOR)?;
     let mut parts: Value = serde_json::from_str(parts).ok()?;
-    let (key, value) = LENGTH;
-    parts.as_object_mut()?.insert(key.into(), value.into());
+    parts.as_object_mut()?.insert(LENGTH.into(), value.into());
     Some(full_name(shown, &parts))
 }
 
-/// Whether it is such a name.
-pub fn counts_each(name: &str) -> bool {
+/// What counts in the lengths of a field whose analyzer goes by this name.
+pub fn length_of(name: &str) -> LengthOf {
     let parts = name.split_once(SEPARATOR);
     let parts: Option<Value> = parts.and_then(|(_, parts)| serde_json::from_str(parts).ok());
-    let (key, value) = LENGTH;
-    parts.is_some_and(|parts| parts.get(key).and_then(Value::as_str) == Some(value))
+    let said = parts.as_ref().and_then(|parts| parts.get(LENGTH)?.as_str());
+    let counts = COUNTS.into_iter().find(|(_, value)| said == Some(*value));
+    counts.map_or(LengthOf::Places, |(length, _)| length)
 }
 
 /// Whether a name says all of an analyzer that is put together.

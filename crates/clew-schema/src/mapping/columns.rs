@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use clew_analysis::counting_each;
+use clew_analysis::{LengthOf, counting};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, Schema,
     SchemaBuilder, TextFieldIndexing, TextOptions,
@@ -50,12 +50,15 @@ pub(super) fn postings_analyzer<'f>(
     analyzer: &'f str,
     similarities: &Similarities,
 ) -> Cow<'f, str> {
-    let counting = similarities
-        .counts_each(field.settings.similarity.as_deref())
-        .then(|| counting_each(analyzer));
-    counting
-        .flatten()
-        .map_or(Cow::Borrowed(analyzer), Cow::Owned)
+    let similarity = field.settings.similarity.as_deref();
+    let length = if !field.counted().frequencies {
+        LengthOf::Distinct
+    } else if similarities.counts_each(similarity) {
+        LengthOf::Words
+    } else {
+        LengthOf::Places
+    };
+    counting(analyzer, length).map_or(Cow::Borrowed(analyzer), Cow::Owned)
 }
 
 fn add_to(

@@ -1,8 +1,9 @@
 //! One indexed field of a segment that is being filled: how its values become terms, and how long its documents are.
 
+use std::collections::HashSet;
 use std::io;
 
-use clew_analysis::StandardTerms;
+use clew_analysis::{LengthOf, StandardTerms};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::document::{ReferenceValueLeaf, Value};
 use tantivy::schema::{FieldEntry, FieldType, IndexRecordOption};
@@ -47,10 +48,22 @@ enum Cut {
 /// How far the last document has come.
 #[derive(Default)]
 struct LastDocument {
-    /// Its words; those of one place are one, unless all of them count.
+    /// How long it is, by what counts in its field.
     length: u32,
+    /// Its words, where each counts once.
+    words: HashSet<String>,
     /// Where its next value begins.
     position: u32,
+}
+
+impl LastDocument {
+    /// Begins the next one.
+    fn begin(&mut self) {
+        (self.length, self.position) = (0, 0);
+        if !self.words.is_empty() {
+            self.words = HashSet::default();
+        }
+    }
 }
 
 /// One indexed field of a segment that is being filled.
@@ -59,8 +72,8 @@ pub(super) struct FieldPostings {
     occurrences: Occurrences,
     /// The length of each document up to the last that has any, as tantivy rounds it; `None` when it is not kept.
     norms: Option<Vec<u8>>,
-    /// Whether words of one place count in the length each.
-    counts_each: bool,
+    /// What counts in the length of a text.
+    counts: LengthOf,
     last: LastDocument,
 }
 
@@ -70,7 +83,7 @@ impl FieldPostings {
         if !entry.is_indexed() {
             return None;
         }
-        let mut counts_each = false;
+        let mut counts = LengthOf::Places;
         let (cut, record) = match entry.field_type() {
             FieldType::Str(options) => {
                 let options = options.get_indexing_options()?;
@@ -78,7 +91,7 @@ impl FieldPostings {
                     "raw" => Cut::Whole,
                     "standard" => Cut::Standard(StandardTerms::default()),
                     name => {
-                        counts_each = clew_analysis::counts_each(name);
+                        counts = clew_analysis::length_of(name);
                         Cut::Words(tokenizers.get(name)?)
                     }
                 };
@@ -94,7 +107,7 @@ impl FieldPostings {
             cut,
             occurrences: Occurrences::new(record),
             norms: entry.has_fieldnorms().then(Vec::new),
-            counts_each,
+            counts,
             last: LastDocument::default(),
         })
     }
@@ -111,7 +124,7 @@ impl FieldPostings {
     /// Adds a value of a document, which is the last one or comes after it.
     pub(super) fn add<'a>(&mut self, doc: DocId, value: impl Value<'a>) -> Result<(), Refusal> {
         if self.occurrences.begin(doc) {
-            self.last = LastDocument::default();
+            self.last.begin();
         }
         let value = value.as_leaf().ok_or(Refusal::Type)?;
         self.cut(value)?;
@@ -164,7 +177,7 @@ impl FieldPostings {
         let FieldPostings {
             cut,
             occurrences,
-            counts_each,
+            counts,
             last,
             ..
         } = self;
@@ -180,7 +193,14 @@ impl FieldPostings {
             end = end.max(position.saturating_add(length));
             // As Lucene counts: a synonym makes no text longer.
             let is_beside = before.replace(position) == Some(position);
-            last.length += u32::from(*counts_each || !is_beside);
+            last.length += u32::from(match counts {
+                LengthOf::Places => !is_beside,
+                LengthOf::Words => true,
+                LengthOf::Distinct => {
+                    let is_known = last.words.contains(&token.text);
+                    !is_known && last.words.insert(token.text.clone())
+                }
+            });
             occurrences.push(token.text.as_bytes(), token.text.len(), position)
         };
         match (value.as_str(), cut) {
