@@ -54,7 +54,9 @@ class FeaturesTest(ClewTest):
         self.near(self.feature("page"), {"a": 8 / 12, "b": 2 / 6})
 
     def test_more_can_be_worse(self):
-        self.near(self.feature("length", saturation={"pivot": 4}), {"a": 0.5, "b": 0.2})
+        # As in OpenSearch, a pivot is one of the values that are kept, which are 1/4 and 1/16.
+        self.near(self.feature("length", saturation={"pivot": 4}), {"a": 1 / 17, "b": 1 / 65})
+        self.near(self.feature("length", sigmoid={"pivot": 0.25, "exponent": 2}), {"a": 0.5, "b": 1 / 17})
         self.near(self.feature("length", linear={}), {"a": 0.25, "b": 0.0625})
         with self.refused(400) as caught:
             self.feature("length", log={"scaling_factor": 2})

@@ -39,20 +39,6 @@ pub enum FeatureCurve {
 }
 
 impl FeatureCurve {
-    /// The same curve over one divided by the values.
-    pub fn inverted(self) -> Self {
-        match self {
-            FeatureCurve::Saturation { pivot } => FeatureCurve::Saturation {
-                pivot: pivot.map(|pivot| 1.0 / pivot),
-            },
-            FeatureCurve::Sigmoid { pivot, exponent } => FeatureCurve::Sigmoid {
-                pivot: 1.0 / pivot,
-                exponent,
-            },
-            same => same,
-        }
-    }
-
     /// The score of a value, before boosts; a saturation without a pivot has it at 1.
     #[inline]
     pub fn at(self, value: f64) -> f64 {
@@ -93,10 +79,6 @@ mod tests {
         };
         for curve in [saturation, sigmoid] {
             assert!((curve.at(8.0) - 0.5).abs() < 1e-9, "{curve:?}");
-            assert!(
-                (curve.inverted().at(1.0 / 8.0) - 0.5).abs() < 1e-9,
-                "{curve:?}"
-            );
             assert!(curve.at(9.0) > curve.at(8.0), "{curve:?}");
         }
         let log = FeatureCurve::Log {

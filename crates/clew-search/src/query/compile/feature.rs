@@ -164,18 +164,16 @@ impl Compiler<'_> {
     }
 }
 
-/// The curve over what is kept of the field's values.
+/// The curve over what is kept of the field's values: its pivot is one of these, also where it is one divided by the value
+/// that is kept.
 fn curve_for(mapped: &MappedField, curve: FeatureCurve) -> Result<FeatureCurve, QueryError> {
-    if !mapped.settings.inverse {
-        return Ok(curve);
-    }
-    if matches!(curve, FeatureCurve::Log { .. }) {
-        return Err(QueryError::illegal(
+    if mapped.settings.inverse && matches!(curve, FeatureCurve::Log { .. }) {
+        return Err(QueryError::create(
             "Cannot use the [log] function with a field that has a negative score impact as it \
              would trigger negative scores",
         ));
     }
-    Ok(curve.inverted())
+    Ok(curve)
 }
 
 fn not_a_feature(mapped: &MappedField) -> QueryError {
