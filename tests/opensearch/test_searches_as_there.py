@@ -266,3 +266,46 @@ class SearchesAsThere(ClewTest):
         ):
             options, = self.suggested(prefix, completion=completion)
             self.assertEqual([option["_score"] for option in options], expected, (prefix, completion))
+
+    def test_words_of_patterns_score_as_is_asked_for(self):
+        self.make("s1", {"t": {"type": "text"}, "mt": {"type": "match_only_text"}}, {str(at): dict.fromkeys(("t", "mt"), text) for at, text in enumerate((
+            "quick brown fox", "quick quick fox", "the lazy dog the dog the end", "quick brown quick brown quick brown fox jumps over lazy dogs",
+            "a", "quickly browning foxes", "brown brown brown brown brown brown brown brown fox", "quiet Quilt quick",
+            "one two three four five six seven eight nine ten", "fox"))})
+        for query, expected in (
+            ({"prefix": {"t": {"value": "qu", "rewrite": "scoring_boolean", "boost": 2}}}, {"7": 11.733927, "5": 4.792083, "1": 2.779941, "3": 2.2510967, "0": 2.1497614}),
+            ({"fuzzy": {"t": {"value": "quik", "rewrite": "scoring_boolean"}}}, {"1": 1.0424778, "3": 0.8441614, "0": 0.80616057, "7": 0.80616057}),
+            ({"match": {"t": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "scoring_boolean"}}}, {"7": 3.7351544, "1": 1.1119764, "3": 0.9004388, "0": 0.8599046}),
+            ({"prefix": {"mt": {"value": "qu", "rewrite": "scoring_boolean", "boost": 2}}}, {"7": 13.849152, "5": 5.655931, "0": 2.5372896, "1": 2.5372896, "3": 2.5372896}),
+            ({"fuzzy": {"mt": {"value": "quik", "rewrite": "scoring_boolean"}}}, {"0": 0.9514836, "1": 0.9514836, "7": 0.9514836, "3": 0.9514836}),
+            ({"match": {"mt": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "scoring_boolean"}}}, {"7": 4.4084744, "0": 1.014916, "1": 1.014916, "3": 1.014916}),
+            ({"prefix": {"t": {"value": "qu", "rewrite": "top_terms_2", "boost": 2}}}, {"5": 4.792083, "1": 2.779941, "3": 2.2510967, "0": 2.1497614, "7": 2.1497614}),
+            ({"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_2"}}}, {"1": 1.0424778, "3": 0.8441614, "0": 0.80616057, "7": 0.80616057}),
+            ({"match": {"t": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_2"}}}, {"7": 2.2975295, "1": 1.1119764, "3": 0.9004388, "0": 0.8599046}),
+            ({"prefix": {"mt": {"value": "qu", "rewrite": "top_terms_2", "boost": 2}}}, {"5": 5.655931, "0": 2.5372896, "1": 2.5372896, "7": 2.5372896, "3": 2.5372896}),
+            ({"fuzzy": {"mt": {"value": "quik", "rewrite": "top_terms_2"}}}, {"0": 0.9514836, "1": 0.9514836, "7": 0.9514836, "3": 0.9514836}),
+            ({"match": {"mt": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_2"}}}, {"7": 2.7116952, "0": 1.014916, "1": 1.014916, "3": 1.014916}),
+            ({"prefix": {"t": {"value": "qu", "rewrite": "top_terms_boost_2", "boost": 2}}}, {"0": 2.0, "1": 2.0, "7": 2.0, "3": 2.0, "5": 2.0}),
+            ({"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_boost_2"}}}, {"0": 0.75, "1": 0.75, "7": 0.75, "3": 0.75}),
+            ({"match": {"t": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_boost_2"}}}, {"7": 1.4000001, "0": 0.8, "1": 0.8, "3": 0.8}),
+            ({"prefix": {"t": {"value": "qu", "rewrite": "top_terms_blended_freqs_2", "boost": 2}}}, {"1": 2.779941, "3": 2.2510967, "0": 2.1497614, "7": 2.1497614, "5": 2.1497614}),
+            ({"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_blended_freqs_2"}}}, {"1": 1.0424778, "3": 0.8441614, "0": 0.80616057, "7": 0.80616057}),
+            ({"match": {"t": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_blended_freqs_2"}}}, {"7": 1.504833, "1": 1.1119764, "3": 0.9004388, "0": 0.8599046}),
+            ({"prefix": {"mt": {"value": "qu", "rewrite": "top_terms_blended_freqs_2", "boost": 2}}}, {"0": 2.5372896, "1": 2.5372896, "7": 2.5372896, "3": 2.5372896, "5": 2.5372896}),
+            ({"fuzzy": {"mt": {"value": "quik", "rewrite": "top_terms_blended_freqs_2"}}}, {"0": 0.9514836, "1": 0.9514836, "7": 0.9514836, "3": 0.9514836}),
+            ({"match": {"mt": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_blended_freqs_2"}}}, {"7": 1.7761029, "0": 1.014916, "1": 1.014916, "3": 1.014916}),
+            ({"prefix": {"t": {"value": "qu", "rewrite": "top_terms_1", "boost": 2}}}, {"1": 2.779941, "3": 2.2510967, "0": 2.1497614, "7": 2.1497614}),
+            ({"fuzzy": {"t": {"value": "quik", "rewrite": "top_terms_1"}}}, {"1": 1.0424778, "3": 0.8441614, "0": 0.80616057, "7": 0.80616057}),
+            ({"match": {"t": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_1"}}}, {"1": 1.1119764, "3": 0.9004388, "0": 0.8599046, "7": 0.8599046}),
+            ({"prefix": {"mt": {"value": "qu", "rewrite": "top_terms_1", "boost": 2}}}, {"0": 2.5372896, "1": 2.5372896, "7": 2.5372896, "3": 2.5372896}),
+            ({"fuzzy": {"mt": {"value": "quik", "rewrite": "top_terms_1"}}}, {"0": 0.9514836, "1": 0.9514836, "7": 0.9514836, "3": 0.9514836}),
+            ({"match": {"mt": {"query": "quikc", "fuzziness": 2, "fuzzy_rewrite": "top_terms_1"}}}, {"0": 1.014916, "1": 1.014916, "7": 1.014916, "3": 1.014916}),
+            ({"query_string": {"query": "quik~ b*", "fields": ["t"], "rewrite": "top_terms_1"}}, {"3": 2.2861798, "0": 2.183265, "6": 2.038213, "1": 1.0424778, "7": 0.80616057}),
+            ({"fuzzy": {"mt": "quik"}}, {"0": 0.9514836, "1": 0.9514836, "7": 0.9514836, "3": 0.9514836}),
+        ):
+            self.assert_scores("s1", query, expected)
+        refused = "failed to create query: Failed to parse rewrite_method [nope]"
+        for query in ({"prefix": {"t": {"value": "qu", "rewrite": "nope"}}}, {"span_multi": {"match": {"prefix": {"t": {"value": "qu", "rewrite": "nope"}}}}}):
+            self.assert_shards_refuse("query_shard_exception", refused, "s1", query={"bool": {"must": query}})
+        wanted = {"match": {"t": {"query": "quick fox", "minimum_should_match": "x"}}}
+        self.assert_shards_refuse("query_shard_exception", 'failed to create query: For input string: "x"', "s1", query=wanted)

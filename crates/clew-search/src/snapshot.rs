@@ -20,7 +20,7 @@ use crate::segments::Blocks;
 use crate::segments::Columns;
 use crate::segments::DocumentRows;
 use crate::segments::FilterCache;
-use crate::segments::{Ids, KeptIds};
+use crate::segments::{Ids, KeptIds, docs_with_terms};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 
@@ -473,7 +473,7 @@ fn count(
             Some(norms) => (0..reader.max_doc())
                 .filter(|doc| norms.fieldnorm_id(*doc) > 0)
                 .count() as u64,
-            None => 0,
+            None => docs_with_terms(&inverted, reader.max_doc())?,
         }
     } else {
         docs_with_column(reader, &mapped.column())?

@@ -8,8 +8,8 @@ use clew_engine::{EngineError, Freshness, IndexSettings, Purpose, SearchRequest,
 use clew_platform::{Disk, SimDisk};
 use clew_query::aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_query::{
-    Bool, JoinScore, MatchPhrase, NestedQuery, Order, Pattern, Query, Range, RegexpSyntax, SortKey,
-    SparseVector,
+    Bool, JoinScore, MatchPhrase, NestedQuery, Order, Pattern, Query, Range, RegexpSyntax, Rewrite,
+    SortKey, SparseVector,
 };
 use clew_schema::Mapping;
 use serde_json::{Value, json};
@@ -174,6 +174,7 @@ fn queries_of_all_kinds() -> Vec<Query> {
             case_insensitive: false,
             syntax: RegexpSyntax::default(),
             states_max: 10_000,
+            rewrite: Rewrite::Usual,
             boost: 1.0,
         }),
         knn(vector(5), 7, None),

@@ -1,6 +1,6 @@
 //! Queries on exact values and on terms.
 
-use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Term, TermsOf};
+use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Rewrite, Term, TermsOf};
 use clew_schema::{RangeRelation, parse_zone};
 use serde_json::Value;
 
@@ -254,7 +254,7 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         "regexp" => parameters.whole("max_determinized_states")?,
         _ => None,
     };
-    rewrite("rewrite", &mut parameters)?;
+    let rewrite = rewrite("rewrite", &mut parameters)?;
     parameters.ignore(&["flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
@@ -267,6 +267,7 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         case_insensitive,
         syntax,
         states_max: states_max.unwrap_or(pattern.states_max),
+        rewrite,
         boost,
         ..pattern
     })
@@ -289,44 +290,27 @@ pub(super) fn fuzzy(body: &Value) -> Result<Query, DslError> {
     let long = long_form("value", value);
     let mut parameters = Parameters::new("fuzzy", &long)?;
     let boost = parameters.boost()?;
-    let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
-    let rewritten = rewrite("rewrite", &mut parameters)?;
+    let mut fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
+    fuzziness.rewrite = rewrite("rewrite", &mut parameters)?;
     // The second is what old clients call it.
     let value = parameters.text("value")?.or(parameters.text("term")?);
     parameters.finish()?;
-    let is_constant = rewritten.is_some_and(|name| name.starts_with("constant_score"));
-    let own_boost = if is_constant { 1.0 } else { boost };
-    let fuzzy = Query::Fuzzy {
+    Ok(Query::Fuzzy {
         field: field.to_string(),
         value: value.ok_or_else(|| DslError::illegal("query value cannot be null"))?,
         fuzziness,
-        boost: own_boost,
-    };
-    Ok(match is_constant {
-        true => Query::ConstantScore {
-            filter: Box::new(fuzzy),
-            boost,
-        },
-        false => fuzzy,
+        boost,
     })
 }
 
-/// How what stands for many words is to score. It is looked at for names that there are; how words of a pattern score is
-/// always the same.
-fn rewrite(name: &str, parameters: &mut Parameters<'_>) -> Result<Option<String>, DslError> {
-    const COUNTED: [&str; 3] = ["top_terms_", "top_terms_boost_", "top_terms_blended_freqs_"];
-    let given = parameters.text(name)?;
-    let is_known = |given: &String| {
-        let kind = given.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        let is_counted = kind.len() < given.len() && COUNTED.contains(&kind);
-        is_counted || given == "scoring_boolean" || given.starts_with("constant_score")
+/// How what stands for many words is to score.
+pub(super) fn rewrite(name: &str, parameters: &mut Parameters<'_>) -> Result<Rewrite, DslError> {
+    let Some(given) = parameters.text(name)? else {
+        return Ok(Rewrite::Usual);
     };
-    match given {
-        Some(unknown) if !is_known(&unknown) => Err(DslError::illegal(format!(
-            "Failed to parse rewrite_method [{unknown}]"
-        ))),
-        given => Ok(given),
-    }
+    Rewrite::parse(&given).ok_or_else(|| {
+        DslError::found_by_shards(format!("Failed to parse rewrite_method [{given}]"))
+    })
 }
 
 /// `fuzziness` and what refines it; absent unless `fuzziness` itself is given, except in `fuzzy`.
@@ -354,7 +338,7 @@ pub(super) fn fuzziness(parameters: &mut Parameters<'_>) -> Result<Option<Fuzzin
     }
     // Without mistakes nothing is rewritten.
     match given {
-        Some(_) => rewrite("fuzzy_rewrite", parameters).map(drop)?,
+        Some(_) => fuzziness.rewrite = rewrite("fuzzy_rewrite", parameters)?,
         None => parameters.ignore(&["fuzzy_rewrite"]),
     }
     Ok((given.is_some() || parameters.query() == "fuzzy").then_some(fuzziness))

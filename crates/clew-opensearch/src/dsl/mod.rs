@@ -69,6 +69,8 @@ pub enum DslErrorKind {
     DateTime,
     /// `zone_rules_exception`.
     ZoneRules,
+    /// `query_shard_exception`.
+    Create,
 }
 
 impl DslErrorKind {
@@ -86,6 +88,7 @@ impl DslErrorKind {
             DslErrorKind::State => "illegal_state_exception",
             DslErrorKind::DateTime => "date_time_exception",
             DslErrorKind::ZoneRules => "zone_rules_exception",
+            DslErrorKind::Create => "query_shard_exception",
         }
     }
 }
@@ -148,6 +151,16 @@ impl DslError {
         Self::of(DslErrorKind::XContentParse, reason)
     }
 
+    /// What is wrong with a query that can be read: shards find it when they make it.
+    pub(crate) fn found_by_shards(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        let told = format!("failed to create query: {reason}");
+        DslError {
+            within: Some(Box::new(Self::of_length(reason))),
+            ..Self::of(DslErrorKind::Create, told)
+        }
+    }
+
     /// A text that is no number, where one must stand.
     pub(crate) fn no_number(text: &str) -> Self {
         let reason = format!("For input string: \"{text}\"");
@@ -200,7 +213,7 @@ impl DslError {
         }
     }
 
-    /// What is wrong with a length: with its number, or with all of it.
+    /// What is wrong with something that has a number in it: the number, or all of it.
     pub(crate) fn of_length(reason: String) -> Self {
         if reason.starts_with("For input string: ") {
             Self::of(DslErrorKind::NumberFormat, reason)
@@ -225,8 +238,8 @@ impl DslError {
     /// The error as it is told of a member whose value has it. A member that is unknown is told at its name, and what it is
     /// in where the reader has come to: at its value.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
-        // Scripts are compiled by shards, once all has been read.
-        if self.kind == DslErrorKind::Script {
+        // Scripts are compiled, and queries made, by shards, once all has been read.
+        if matches!(self.kind, DslErrorKind::Script | DslErrorKind::Create) {
             return self;
         }
         DslError {

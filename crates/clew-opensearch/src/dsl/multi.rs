@@ -6,7 +6,7 @@ use clew_query::{
 use serde_json::Value;
 
 use super::fields::{SYNONYM_PHRASES, clause, slop};
-use super::leaf::check_zone;
+use super::leaf::{check_zone, rewrite};
 use super::object::{Parameters, check_boost, plain};
 use super::{DslError, DslErrorKind, integer_in};
 
@@ -133,7 +133,10 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     if parameters.flag("escape")? == Some(true) {
         query.query = escaped(&query.query);
     }
-    parameters.ignore(&["enable_position_increments", "fuzzy_rewrite", "rewrite"]);
+    query.rewrite = rewrite("rewrite", &mut parameters)?;
+    // Words with mistakes score as usual here, whatever is said.
+    rewrite("fuzzy_rewrite", &mut parameters)?;
+    parameters.ignore(&["enable_position_increments"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }

@@ -276,7 +276,7 @@ impl<'a> Parameters<'a> {
 
     pub(super) fn minimum_should_match(&mut self) -> Result<Option<MinimumShouldMatch>, DslError> {
         self.text("minimum_should_match")?
-            .map(|text| text.parse().map_err(DslError::illegal))
+            .map(|text| text.parse().map_err(DslError::found_by_shards))
             .transpose()
     }
 

@@ -88,6 +88,7 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
             | DslErrorKind::Script
             | DslErrorKind::State
             | DslErrorKind::DateTime
+            | DslErrorKind::Create
             | DslErrorKind::ZoneRules => UnfitKind::Illegal,
             DslErrorKind::XContentParse | DslErrorKind::NamedObject => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,

@@ -6,7 +6,7 @@ use clew_query::{
 use serde_json::Value;
 
 use super::DslError;
-use super::leaf::fuzziness;
+use super::leaf::{fuzziness, rewrite};
 use super::object::{Parameters, long_form, one_field, plain, whole};
 use crate::http::place::Spot;
 
@@ -373,7 +373,9 @@ fn multi(body: &Value) -> Result<Span, DslError> {
     } else {
         Fuzziness::auto()
     };
-    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    // Words of a span score together, whatever is said.
+    rewrite("rewrite", &mut parameters)?;
+    parameters.ignore(&["flags", "flags_value", "max_determinized_states"]);
     let mut text = None;
     for key in keys {
         text = text.or(parameters.text(key)?);

@@ -10,7 +10,9 @@ fn cause_of(error: DslError) -> Cause {
     if let Some(script) = error.script {
         return script_cause(&script);
     }
-    let cause = Cause::new(error.kind.type_name(), error.reason).at(error.spot);
+    // Shards know no places of a body.
+    let spot = error.spot.filter(|_| error.kind != DslErrorKind::Create);
+    let cause = Cause::new(error.kind.type_name(), error.reason).at(spot);
     match error.within {
         Some(within) => cause.caused_by(cause_of(*within)),
         None => cause,
@@ -21,7 +23,10 @@ fn cause_of(error: DslError) -> Cause {
 /// exceptions of its own, and within these for their like alone. Java's own exceptions only say why a field is wrong.
 fn root_of(error: &DslError) -> &DslError {
     let is_own = |kind: DslErrorKind| match kind {
-        DslErrorKind::Parsing | DslErrorKind::Malformed | DslErrorKind::Script => true,
+        DslErrorKind::Parsing
+        | DslErrorKind::Malformed
+        | DslErrorKind::Script
+        | DslErrorKind::Create => true,
         DslErrorKind::XContentParse
         | DslErrorKind::NamedObject
         | DslErrorKind::IllegalArgument

@@ -30,14 +30,14 @@ pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
     }
 }
 
-/// What is wrong with a search that was read, over the indexes of an expression. Its scripts would be read by each of their
-/// shards, which fail where one is not understood.
+/// What is wrong with a search that was read, over the indexes of an expression. Its scripts would be read, and its queries
+/// made, by each of their shards, which fail where one is not understood.
 pub(super) async fn by_shards(
     call: &Call,
     (expression, options): (&str, ResolveOptions),
     error: ApiError,
 ) -> ApiError {
-    if !error.is_kind("script_exception") {
+    if !error.is_kind("script_exception") && !error.is_kind("query_shard_exception") {
         return error;
     }
     match call.open(expression, options, Purpose::Read).await {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::minimum::MinimumShouldMatch;
 use super::regexp_options::RegexpOptions;
+use super::rewrite::Rewrite;
 use super::words::{FieldBoost, Fuzziness, MultiMatchKind, Operator};
 
 /// The query language of a search box.
@@ -44,6 +45,9 @@ pub struct QueryString {
     pub synonym_phrases: bool,
     /// How large the tables of regular expressions may grow.
     pub regexp_states_max: usize,
+    /// How the words of patterns score.
+    #[serde(default)]
+    pub rewrite: Rewrite,
     /// Whether this is the simple language, which never fails.
     pub simple: bool,
     /// What the simple language understands.
@@ -141,6 +145,7 @@ impl QueryString {
             quote_suffix: None,
             synonym_phrases: true,
             regexp_states_max: RegexpOptions::default().states_max,
+            rewrite: Rewrite::Usual,
             simple: false,
             features: SimpleFeatures::default(),
             boost: 1.0,

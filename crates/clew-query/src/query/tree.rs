@@ -18,6 +18,7 @@ use super::program::Script;
 use super::query_string::QueryString;
 use super::regexp_options::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
+use super::rewrite::Rewrite;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
 use super::words::{Fuzziness, Match, MatchPhrase, MultiMatch};
@@ -241,6 +242,9 @@ pub struct Pattern {
     pub syntax: RegexpSyntax,
     /// How large the table of a regular expression may grow.
     pub states_max: usize,
+    /// How its words score.
+    #[serde(default)]
+    pub rewrite: Rewrite,
     /// The score.
     pub boost: f32,
 }
@@ -254,6 +258,7 @@ impl Pattern {
             case_insensitive: false,
             syntax: RegexpSyntax::default(),
             states_max: RegexpOptions::default().states_max,
+            rewrite: Rewrite::Usual,
             boost: 1.0,
         }
     }

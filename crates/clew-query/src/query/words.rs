@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::minimum::MinimumShouldMatch;
+use super::rewrite::Rewrite;
 
 /// How words or clauses are joined when nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct Fuzziness {
     pub max_expansions: usize,
     /// Whether two swapped neighbours count as one edit.
     pub transpositions: bool,
+    /// How the terms score.
+    #[serde(default)]
+    pub rewrite: Rewrite,
 }
 
 /// How an edit distance is found.
@@ -64,6 +68,7 @@ impl Fuzziness {
             prefix_length: 0,
             max_expansions: 50,
             transpositions: true,
+            rewrite: Rewrite::Usual,
         }
     }
 

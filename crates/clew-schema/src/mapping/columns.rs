@@ -51,7 +51,8 @@ pub(super) fn postings_analyzer<'f>(
     similarities: &Similarities,
 ) -> Cow<'f, str> {
     let similarity = field.settings.similarity.as_deref();
-    let length = if !field.counted().frequencies {
+    let counted = field.counted();
+    let length = if counted.lengths && !counted.frequencies {
         LengthOf::Distinct
     } else if similarities.counts_each(similarity) {
         LengthOf::Words

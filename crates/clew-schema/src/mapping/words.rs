@@ -5,18 +5,19 @@
 
 use serde_json::Value;
 
-use super::field::{FieldKind, MappedField};
+use super::field::{FieldKind, MappedField, TextStyle};
 use crate::similarity::Counted;
 
 impl MappedField {
     /// What scores may go by.
     pub fn counted(&self) -> Counted {
-        if !matches!(self.kind, FieldKind::Text { .. }) {
+        let FieldKind::Text { style, .. } = &self.kind else {
             return Counted::ALL;
-        }
+        };
+        let keeps_any = *style != TextStyle::MatchOnly;
         Counted {
-            lengths: !self.says("norms", &["false"]),
-            frequencies: !self.says("index_options", &["docs"]),
+            lengths: keeps_any && !self.says("norms", &["false"]),
+            frequencies: keeps_any && !self.says("index_options", &["docs"]),
         }
     }
 

@@ -100,7 +100,7 @@ impl NearBefore {
 
 #[cfg(test)]
 mod tests {
-    use clew_query::{Fuzziness, FuzzyDistance, Query};
+    use clew_query::{Fuzziness, FuzzyDistance, Query, Rewrite};
 
     use super::*;
     use crate::search::fixture::{Random, random_docs, run, snapshot};
@@ -130,6 +130,7 @@ mod tests {
                                 prefix_length,
                                 max_expansions,
                                 transpositions,
+                                rewrite: Rewrite::Usual,
                             },
                             boost: 1.0,
                         });

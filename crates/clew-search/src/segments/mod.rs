@@ -8,6 +8,7 @@ mod ids;
 mod rows;
 mod span;
 mod top;
+mod with_terms;
 
 pub use bits::SegmentBits;
 pub use blocks::{Blocks, Scope};
@@ -18,3 +19,4 @@ pub(crate) use ids::KeptIds;
 pub use rows::{DocumentRow, DocumentRows, TakeRow};
 pub(crate) use span::{ColumnOf, RANGE, Span};
 pub(crate) use top::TopScores;
+pub(crate) use with_terms::docs_with_terms;

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use clew_query::{Fuzziness, QueryError, unless_stopped};
+use clew_query::{Fuzziness, QueryError, Rewrite, unless_stopped};
 use clew_schema::{FieldKind, KeywordStyle, MappedField};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
 use super::compound::any;
-use super::scored::{Blend, is_match_only};
+use super::scored::Blend;
 use super::text::{EXPANSIONS_MAX, must_be_indexed};
 use super::{Compiler, Node};
 use crate::query::automaton::Nearby;
@@ -162,8 +162,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The nearest terms; all score as if they were as frequent as the most frequent of them, and
-    /// less the farther they are.
+    /// The nearest terms; unless something else is asked for, all score as if they were as frequent as the most frequent
+    /// of them, and less the farther they are.
     pub(super) fn nearby_terms(
         &mut self,
         (mapped, field): (&MappedField, Field),
@@ -175,7 +175,21 @@ impl Compiler<'_> {
         if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
+        let rewrite = fuzziness.rewrite;
+        let most = match rewrite {
+            Rewrite::Usual => fuzziness.max_expansions,
+            _ => rewrite.words_max().unwrap_or(EXPANSIONS_MAX),
+        };
+        let fuzziness = &Fuzziness {
+            max_expansions: most,
+            ..*fuzziness
+        };
         let words = self.nearby_words(field, word, fuzziness)?;
+        if !matches!(rewrite, Rewrite::Usual | Rewrite::TopBlended(_)) {
+            let words = words.as_slice().iter();
+            let words = words.map(|near| (near.text.to_string(), near.similarity));
+            return self.joined_words((mapped, field), words.collect(), rewrite, boost);
+        }
         self.count_expanded(words.as_slice().len())?;
         let near = words.as_slice().iter();
         let most = near.map(|near| near.found.frequency()).max();
@@ -197,12 +211,8 @@ impl Compiler<'_> {
         for near in words.as_slice() {
             let own = near.found.frequency();
             let term = IndexTerm::from_field_text(field, &near.text);
-            let node = if is_match_only(mapped) {
-                self.counted_term(term, boost)?
-            } else {
-                let found = (term, words.found(near));
-                self.term_with_frequency(mapped, found, blend, boost * near.similarity)?
-            };
+            let found = (term, words.found(near));
+            let node = self.term_with_frequency(mapped, found, blend, boost * near.similarity)?;
             let dead = self.context.snapshot.dead_docs();
             nodes.push(Node {
                 at_least: own.saturating_sub(dead),

@@ -21,6 +21,7 @@ mod predicate;
 mod range;
 mod reads;
 mod relatives;
+mod rewritten;
 mod rows;
 mod scored;
 mod script;

@@ -230,15 +230,19 @@ impl Compiler<'_> {
         })
     }
 
-    pub(super) fn prefix(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn prefix(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         let Some(field) = self.pattern_field(&pattern.field, "prefix")? else {
             return Ok(Node::nothing());
         };
         let pattern = &self.normalized(pattern);
-        if pattern.case_insensitive {
+        let scores_words = self.scores_words(pattern);
+        if scores_words || pattern.case_insensitive {
             let automaton = Wildcard::prefix(&pattern.value, pattern.case_insensitive)?;
-            return Ok(accepted(field, automaton, score));
+            return match scores_words {
+                true => self.scored_pattern(pattern, &automaton, score),
+                false => Ok(accepted(field, automaton, score)),
+            };
         }
         self.beginning((field, pattern.value.as_bytes()), score)
     }
@@ -257,7 +261,7 @@ impl Compiler<'_> {
         Ok(Node::set(set, score))
     }
 
-    pub(super) fn wildcard(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn wildcard(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         if pattern.field == "_id" {
             let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
@@ -267,14 +271,18 @@ impl Compiler<'_> {
             return Ok(Node::nothing());
         };
         let pattern = &self.normalized(pattern);
-        if pattern.value == "*" {
+        let scores_words = self.scores_words(pattern);
+        if pattern.value == "*" && !scores_words {
             return self.exists(&pattern.field, score);
         }
         let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
+        if scores_words {
+            return self.scored_pattern(pattern, &automaton, score);
+        }
         Ok(accepted(field, automaton, score))
     }
 
-    pub(super) fn regexp(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn regexp(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
             return Ok(Node::nothing());
@@ -284,8 +292,27 @@ impl Compiler<'_> {
             QueryError::Illegal { reason } => QueryError::create(reason),
             other => other,
         })?;
+        if self.scores_words(pattern) {
+            return self.scored_pattern(pattern, &automaton, score);
+        }
         let automaton = Arc::new(automaton);
         Ok(Node::set(AnyAccepted { field, automaton }, score))
+    }
+
+    /// Whether the words of a pattern are to score, and are words.
+    fn scores_words(&self, pattern: &Pattern) -> bool {
+        let mapped = self.context.snapshot.mapping.field(&pattern.field);
+        let are_words = mapped.is_some_and(|mapped| {
+            matches!(
+                mapped.kind,
+                FieldKind::Text { .. }
+                    | FieldKind::Keyword {
+                        style: KeywordStyle::Keyword,
+                        ..
+                    }
+            )
+        });
+        are_words && pattern.rewrite.scores_words()
     }
 
     /// The pattern as the field's terms are written.

@@ -193,6 +193,7 @@ impl Build<'_> {
         let pattern = Pattern {
             boost,
             states_max: self.options.regexp_states_max,
+            rewrite: self.options.rewrite,
             ..Pattern::new(field, expression)
         };
         match self.on_words(field, Query::Regexp(pattern)) {
@@ -227,10 +228,12 @@ impl Build<'_> {
         let query = match plain_prefix {
             Some(prefix) => Query::Prefix(Pattern {
                 boost,
+                rewrite: self.options.rewrite,
                 ..Pattern::new(field, prefix)
             }),
             None => Query::Wildcard(Pattern {
                 boost,
+                rewrite: self.options.rewrite,
                 ..Pattern::new(field, value)
             }),
         };
