@@ -309,3 +309,22 @@ class SearchesAsThere(ClewTest):
             self.assert_shards_refuse("query_shard_exception", refused, "s1", query={"bool": {"must": query}})
         wanted = {"match": {"t": {"query": "quick fox", "minimum_should_match": "x"}}}
         self.assert_shards_refuse("query_shard_exception", 'failed to create query: For input string: "x"', "s1", query=wanted)
+
+    def test_words_taken_for_another_fields_are_their_own_where_they_are_alone(self):
+        text = {"type": "text", "fields": {"en": {"type": "text", "analyzer": "english"}}}
+        self.make("s1", {"t": text}, {"1": {"t": "quick foxes"}, "2": {"t": "a fox"}, "3": {"t": "the dog the dog"}})
+        masked = lambda word: {"field_masking_span": {"query": {"span_term": {"t.en": word}}, "field": "t"}}
+        own = {hit["_id"]: hit["_score"] for hit in self.hits("s1", query={"span_term": {"t.en": "fox"}})}
+        self.assertEqual(set(own), {"1", "2"})
+        self.assert_scores("s1", masked("fox"), own)
+        near = {"span_near": {"clauses": [{"span_term": {"t": "quick"}}, masked("fox")], "slop": 0, "in_order": True}}
+        self.assertEqual(self.ids("s1", query=near), ["1"])
+
+    def test_fields_that_are_searched_by_another_analyzer_are_not_one_with_others(self):
+        fields = {"a": {"type": "text"}, "b": {"type": "text"}, "ss": {"type": "text", "analyzer": "english", "search_analyzer": "standard"}}
+        self.make("s1", fields, {"1": {"a": "fox", "b": "dog", "ss": "dog"}, "2": {"a": "cat", "b": "cat", "ss": "fox"}})
+        found = lambda *fields, **rest: self.ids("s1", query={"multi_match": {
+            "query": "fox dog", "type": "cross_fields", "operator": "and", "fields": fields, **rest}})
+        self.assertEqual(found("a", "b"), ["1"])
+        self.assertEqual(found("a", "ss"), [])
+        self.assertEqual(found("a", "ss", analyzer="standard"), ["1"])

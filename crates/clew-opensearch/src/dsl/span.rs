@@ -47,9 +47,18 @@ pub(super) fn span(name: &str, body: &Value, depth: usize) -> Result<Option<Quer
     let Some(span) = named(name, body, depth)? else {
         return Ok(None);
     };
+    let (mut field, mut rule) = (span.field, span.rule);
+    // Words that are taken for another field's, with nothing of that field beside them, are their own field's.
+    while let IntervalRule::InField {
+        field: own,
+        rule: within,
+    } = rule
+    {
+        (field, rule) = (own, *within);
+    }
     Ok(Some(Query::Intervals(Intervals {
-        field: span.field,
-        rule: span.rule,
+        field,
+        rule,
         scoring: IntervalScoring::Words,
         boost: span.boost,
     })))

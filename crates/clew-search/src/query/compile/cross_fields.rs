@@ -1,6 +1,7 @@
 //! `cross_fields`: each word in any of the fields, as if they were one.
 //!
-//! Fields that are analyzed alike are one group. In a group a word is as frequent as in the field
+//! Fields whose analyzers of queries have one name are one group, in which the index's own goes by another name than the same
+//! one that a field asks for. In a group a word is as frequent as in the field
 //! that has it most often, so that it does not score more where it happens to be rare.
 
 use clew_query::{FieldBoost, Match, MultiMatch, QueryError};
@@ -29,6 +30,13 @@ struct Occurrence<'a> {
     blend: Blend,
 }
 
+/// Whether the analyzer is the index's own, which neither the query nor the field asks for.
+fn is_of_index(multi: &MultiMatch, mapped: &MappedField, analyzer: &str) -> bool {
+    multi.clause.analyzer.is_none()
+        && mapped.settings.search_analyzer.is_none()
+        && analyzer == mapped.analysis.default_analyzer()
+}
+
 impl<'a> Compiler<'a> {
     pub(super) fn cross_fields(
         &mut self,
@@ -37,7 +45,7 @@ impl<'a> Compiler<'a> {
         factor: f32,
     ) -> Result<Node, QueryError> {
         let tie_breaker = multi.tie_breaker.unwrap_or(0.0);
-        let mut groups: Vec<(String, Vec<Member<'a>>)> = Vec::new();
+        let mut groups: Vec<((bool, String), Vec<Member<'a>>)> = Vec::new();
         let mut nodes = Vec::new();
         for FieldBoost { field, boost } in fields {
             let Some((mapped, _)) = self.field(field) else {
@@ -59,14 +67,15 @@ impl<'a> Compiler<'a> {
                 continue;
             }
             let analyzer = query_analyzer(mapped, multi.clause.analyzer.as_deref());
+            let key = (is_of_index(multi, mapped, analyzer), analyzer.to_string());
             let boost = *boost;
             let member = Member { mapped, boost };
-            match groups.iter_mut().find(|(known, _)| known == analyzer) {
+            match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, members)) => members.push(member),
-                None => groups.push((analyzer.to_string(), vec![member])),
+                None => groups.push((key, vec![member])),
             }
         }
-        for (analyzer, members) in groups {
+        for ((_, analyzer), members) in groups {
             nodes.push(self.group(multi, (&analyzer, &members), factor)?);
         }
         Ok(dis_max(nodes, tie_breaker))
