@@ -328,3 +328,13 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(found("a", "b"), ["1"])
         self.assertEqual(found("a", "ss"), [])
         self.assertEqual(found("a", "ss", analyzer="standard"), ["1"])
+
+    def test_spans_need_places_of_the_words_that_are_there(self):
+        self.make("s1", {"d": {"type": "text", "index_options": "docs"}, "mt": {"type": "match_only_text"}}, {"1": {"d": "quick fox", "mt": "quick fox"}})
+        for query in ({"span_term": {"d": "fox"}}, {"span_multi": {"match": {"prefix": {"d": "fo"}}}}, {"span_not": {"include": {"span_term": {"d": "fox"}}, "exclude": {"span_term": {"d": "dog"}}}}):
+            reason = 'field "d" was indexed without position data; cannot run SpanTermQuery (term=fox)'
+            self.assert_shards_refuse("illegal_state_exception", reason, "s1", query=query)
+        self.assertEqual(self.ids("s1", query={"span_term": {"d": "dog"}}), [])
+        for field in ("d", "mt"):
+            reason = f"failed to create query: Cannot create intervals over field [{field}] with no positions indexed"
+            self.assert_shards_refuse("query_shard_exception", reason, "s1", query={"intervals": {field: {"match": {"query": "fox"}}}})

@@ -13,6 +13,7 @@ use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
+use super::scored::is_match_only;
 use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{TokenPlace, is_graph, places};
 use super::{Compiler, Node};
@@ -77,8 +78,9 @@ impl<'a> Compiler<'a> {
             };
             return Err(QueryError::create(reason));
         };
-        if *style == TextStyle::MatchOnly || !mapped.keeps_positions() {
-            return Err(QueryError::illegal(format!(
+        let has_places = *style != TextStyle::MatchOnly && mapped.keeps_positions();
+        if !has_places && scoring == IntervalScoring::Proximity {
+            return Err(QueryError::create(format!(
                 "Cannot create intervals over field [{path}] with no positions indexed"
             )));
         }
@@ -200,8 +202,35 @@ impl<'a> Compiler<'a> {
                 let rule = normalized(rule, analyzer);
                 IntervalSource::Words(self.interval_words(&rule, scope.field)?)
             }
-            word => IntervalSource::Words(self.interval_words(word, scope.field)?),
+            word => {
+                let words = self.interval_words(word, scope.field)?;
+                self.must_have_places(scope.mapped, &words)?;
+                IntervalSource::Words(words)
+            }
         })
+    }
+
+    /// Refuses words of a field that keeps no places of them, if there are any.
+    fn must_have_places(
+        &self,
+        mapped: &MappedField,
+        words: &[IndexTerm],
+    ) -> Result<(), QueryError> {
+        if mapped.keeps_positions() && !is_match_only(mapped) {
+            return Ok(());
+        }
+        for term in words {
+            if self.context.snapshot.doc_freq(term)? > 0 {
+                let text = String::from_utf8_lossy(term.serialized_value_bytes());
+                let reason = format!(
+                    "field \"{}\" was indexed without position data; cannot run SpanTermQuery \
+                     (term={text})",
+                    mapped.path
+                );
+                return Err(QueryError::State { reason });
+            }
+        }
+        Ok(())
     }
 
     /// The intervals of a rule that a script holds of; it is asked of each alternative.
