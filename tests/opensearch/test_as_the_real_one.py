@@ -311,8 +311,17 @@ class Same(ClewTest):
         for body in ({"source": ""}, {"params": {}}):
             with self.refused(400, "action_request_validation_exception", "template is missing"):
                 self.client.search_template(index="real", body=body)
-            with self.refused(400, "action_request_validation_exception", "template is missing"):
+            kind = ("action_request_validation_exception", "template is missing") if "source" in body else (
+                "illegal_argument_exception", "Malformed search template")
+            with self.refused(400, *kind):
                 self.client.msearch_template(body=[{"index": "real"}, {"source": search}, {}, body])
+        with self.refused(400, "x_content_parse_exception", "[search_template] unknown field [nope]"):
+            self.client.msearch_template(body=[{}, {"source": search, "nope": 1}])
+        with self.refused(400, "action_request_validation_exception", "no requests added"):
+            self.client.msearch_template(body=[{}, {"id": "nope"}, {}, {"source": "{"}])
+        self.client.put_script(id="kept", body={"script": {"lang": "mustache", "source": {"size": 3}}})
+        shown = self.raw("POST", "/_render/template/kept", body={"source": {"size": 5}})
+        self.assertEqual(shown["template_output"], {"size": 3})
 
     def test_scripts_are_kept_for_what_there_is(self):
         script = {"script": {"lang": "painless", "source": "ctx._source.a = 1"}}

@@ -1,6 +1,7 @@
 //! `_msearch`: several searches in one request, each with its own answer or error, in order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -82,7 +83,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     if form == Form::Templates {
         items
             .iter()
-            .try_for_each(|item| template::check(&item.body))?;
+            .try_for_each(|item| template::check_one_of_several(&item.body))?;
     }
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
@@ -95,6 +96,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     };
     let call = Arc::new(call);
     let permits = Arc::new(Semaphore::new(concurrent));
+    let made = Arc::new(AtomicBool::new(items.is_empty() || form == Form::Searches));
     let mut running = Vec::with_capacity(items.len());
     for mut item in items {
         let permits = permits.clone();
@@ -106,13 +108,14 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
         };
         let account = Spent::current().map(|spent| spent.beside());
         let token = CancellationToken::current();
+        let made = made.clone();
         running.push(tokio::spawn(token.scope(async move {
             let _permit = permits.acquire().await;
             // Those that wait for their turn are not even begun for nobody.
             if stopped() {
                 return Err(ended());
             }
-            let search = answered(&call, form, item);
+            let search = answered(&call, form, item, &made);
             match account {
                 Some(account) => account.scope(search).await,
                 None => search.await,
@@ -126,6 +129,10 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 .unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))),
         );
     }
+    // As in OpenSearch, templates none of which becomes a search are no request.
+    if !made.load(Ordering::Relaxed) {
+        return Err(ApiError::validation("no requests added"));
+    }
     let together: usize = answers.iter().flatten().map(Vec::len).sum();
     call.memory.take(together)?;
     let took_ms = whole_ms(started.elapsed());
@@ -136,8 +143,13 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     Ok(Reply::written(json))
 }
 
-/// The answer of one search, which is cancelled where it says after what time.
-async fn answered(call: &Call, form: Form, item: Item) -> Result<Vec<u8>, ApiError> {
+/// The answer of one search, which is cancelled where it says after what time; `made` becomes true once it is a search.
+async fn answered(
+    call: &Call,
+    form: Form,
+    item: Item,
+    made: &AtomicBool,
+) -> Result<Vec<u8>, ApiError> {
     let Item {
         expression,
         options,
@@ -147,6 +159,7 @@ async fn answered(call: &Call, form: Form, item: Item) -> Result<Vec<u8>, ApiErr
     } = item;
     let search = async {
         let (body, _memory) = form.search_of(call, body).await?;
+        made.store(true, Ordering::Relaxed);
         run(call, &expression, options, body).await
     };
     let Some(after) = cancel_after else {

@@ -16,6 +16,12 @@ use crate::state::call::Call;
 /// What a template that stands in a request is called: its name of today, and those that it had before.
 const SOURCES: [&str; 3] = ["source", "inline", "template"];
 
+/// What else a request may say.
+const MEMBERS: [&str; 5] = ["id", "params", "explain", "profile", "simulate"];
+
+/// What a request is told that names no template.
+const MISSING: &str = "template is missing";
+
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     call.require_source()?;
@@ -44,15 +50,37 @@ pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Refuses a request that says of no template what it is.
-pub(super) fn check(body: &Value) -> Result<(), ApiError> {
-    let is_there = |key: &str| {
-        body.get(key)
-            .is_some_and(|said| !said.is_null() && said != "")
-    };
-    match SOURCES.into_iter().any(is_there) || is_there("id") {
-        true => Ok(()),
-        false => Err(ApiError::validation("template is missing")),
+fn check(body: &Value) -> Result<(), ApiError> {
+    if let Some(unknown) = unknown_member(body) {
+        let reason = format!("[search_template] unknown field [{unknown}]");
+        return Err(ApiError::bad_request("x_content_parse_exception", reason));
     }
+    match said(body).any(|text| text != "") {
+        true => Ok(()),
+        false => Err(ApiError::validation(MISSING)),
+    }
+}
+
+/// The same of one of several requests.
+pub(super) fn check_one_of_several(body: &Value) -> Result<(), ApiError> {
+    if unknown_member(body).is_none() && said(body).next().is_none() {
+        return Err(ApiError::illegal_argument("Malformed search template"));
+    }
+    check(body)
+}
+
+/// What a request says of the template that is meant.
+fn said(body: &Value) -> impl Iterator<Item = &Value> {
+    let names = SOURCES.into_iter().chain(["id"]);
+    names
+        .filter_map(move |name| body.get(name))
+        .filter(|said| !said.is_null())
+}
+
+/// The first member of a request that is none of a template's.
+fn unknown_member(body: &Value) -> Option<&str> {
+    let mut names = body.as_object()?.keys().map(String::as_str);
+    names.find(|name| !SOURCES.contains(name) && !MEMBERS.contains(name))
 }
 
 /// The search that a template becomes that is searched with, and the memory that it takes until that is over: a few bytes of a
@@ -78,7 +106,7 @@ pub(super) async fn rendered(
     besides: impl FnOnce(usize) -> usize + Send + 'static,
 ) -> Result<(Value, Reservation), ApiError> {
     let mut source = None;
-    let mut id = call.path("id").map(String::from);
+    let mut id = None;
     let mut params = json!({});
     for (key, value) in body.as_object().into_iter().flatten() {
         match (key.as_str(), value) {
@@ -95,10 +123,12 @@ pub(super) async fn rendered(
             }
         }
     }
-    let source = match (source, id) {
-        (Some(source), _) => source,
-        (None, Some(id)) => scripts::source_of(call, &id)?,
-        (None, None) => return Err(ApiError::validation("template is missing")),
+    let source = match (call.path("id"), source, id) {
+        // What a path names is meant, whatever the body says.
+        (Some(id), _, _) => scripts::source_of(call, id)?,
+        (None, Some(source), _) => source,
+        (None, None, Some(id)) => scripts::source_of(call, &id)?,
+        (None, None, None) => return Err(ApiError::validation(MISSING)),
     };
     let broken = |reason: String| ApiError::bad_request("general_script_exception", reason);
     let memory = call.memory.clone();
