@@ -37,7 +37,7 @@ def regexps():
 
 def highlights():
     """Fields of megabytes, marked in all ways."""
-    for kind in ("plain", "unified", "fvh"):
+    for kind in ("plain", "unified"):
         body = {"query": {"match": {"text": "w1 w2 w3"}}, "_source": False,
                 "highlight": {"fields": {"text": {"type": kind, "number_of_fragments": 1000}}}}
         yield search(body, "long", "?timeout=1s")

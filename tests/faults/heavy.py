@@ -202,7 +202,7 @@ def pages():
     yield search("collapse", {"size": 10_000, "collapse": {"field": "unique", "inner_hits": {"name": "i", "size": 5, "sort": ["n"]}}})
     yield search("rescore", {"query": {"match": {"words": "common"}}, "size": 10, "rescore": [
         {"window_size": 100_000, "query": {"rescore_query": {"match": {"words": f"w{n} common"}}}} for n in range(10)]})
-    for kind in ("plain", "unified", "fvh"):
+    for kind in ("plain", "unified"):
         yield search(f"highlight {kind}", {"query": {"query_string": {"query": "words:w*1* words:w7 words:\"w1 w2\""}}, "_source": False, "highlight": {
             "fields": {"words": {"type": kind, "number_of_fragments": 10_000}}}}, "/long/_search")
     yield search("suggest completion", {"suggest": {f"s{n}": {"prefix": "song", "completion": {

@@ -289,5 +289,6 @@ class BoundedWorkTest(ClewTest):
             pieces()
         self.assertIn(reason, json.dumps(caught.exception.info))
         self.assertEqual(pieces(max_analyzer_offset=5), ["a <em>fox</em> and a dog and a dog and a dog and a dog and a dog and a dog and a dog and a dog and a dog and a"])
-        with self.refused(400, reason="max_analyzer_offset has exceeded [1000000]"):
+        with self.refused(400, "search_phase_execution_exception") as caught:
             pieces(max_analyzer_offset=1_000_001)
+        self.assertIn("max_analyzer_offset has exceeded [1000000]", json.dumps(caught.exception.info))

@@ -338,3 +338,16 @@ class SearchesAsThere(ClewTest):
         for field in ("d", "mt"):
             reason = f"failed to create query: Cannot create intervals over field [{field}] with no positions indexed"
             self.assert_shards_refuse("query_shard_exception", reason, "s1", query={"intervals": {field: {"match": {"query": "fox"}}}})
+
+    def test_pieces_around_phrases_need_vectors_of_the_words(self):
+        fields = {"t": {"type": "text"}, "v": {"type": "text", "term_vector": "with_positions_offsets"}}
+        self.make("s1", fields, {"1": {"t": "a quick fox", "v": "a quick fox", "k": 1}})
+        highlight = lambda field: {"type": "fvh", "require_field_match": False, "fields": {field: {}}}
+        query = {"match": {"v": "fox"}}
+        for field in ("t", "k"):
+            reason = (f"the field [{field}] should be indexed with term vector with position offsets to be used with fast "
+                      "vector highlighter")
+            self.assert_shards_refuse("illegal_argument_exception", reason, "s1", query=query, highlight=highlight(field))
+        for field, shown in (("v", {"v": ["a quick <em>fox</em>"]}), ("*", {"v": ["a quick <em>fox</em>"]}), ("nope", None)):
+            hit, = self.hits("s1", query=query, highlight=highlight(field))
+            self.assertEqual(hit.get("highlight"), shown, field)

@@ -124,10 +124,19 @@ impl<'a> HitWriter<'a> {
         Ok(())
     }
 
+    /// What is wrong with a field of a hit, which its shard finds.
+    fn failed_shard(&self, hit: &Hit, error: ApiError) -> ApiError {
+        match error.is_kind("illegal_argument_exception") {
+            true => error.all_shards_failed(hit.index.name(), self.node),
+            false => error,
+        }
+    }
+
     /// A hit's pieces by field, when it has any, those of derived fields behind the others.
     fn highlighted(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
         let whole = inner::with_whole_source(hit);
-        let shown = self.highlights.of(&whole)?;
+        let shown = self.highlights.of(&whole);
+        let shown = shown.map_err(|error| self.failed_shard(hit, error))?;
         let Some(highlight) = &self.spec.highlight else {
             return Ok(shown);
         };

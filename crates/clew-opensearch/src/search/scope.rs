@@ -69,22 +69,26 @@ fn filter_of(through: &[Alias]) -> Result<Option<Query>, ApiError> {
     })))
 }
 
-/// The shards that the routing keys lead to; `None` means all. Keys of an alias and of the request
-/// must both lead to a shard.
+/// The shards that the routing keys lead to; `None` means all. Of a request's keys those count that the alias has, too;
+/// where it has none of them, no key does, as in OpenSearch.
 fn shards_of(index: &Index, through: &[Alias], asked: Option<&[&str]>) -> Option<BTreeSet<u32>> {
-    let keyed = |keys: &[&str]| -> BTreeSet<u32> {
-        keys.iter().map(|key| index.shard_number(key)).collect()
-    };
-    let asked = asked.filter(|keys| !keys.is_empty()).map(keyed);
+    let asked = asked.filter(|keys| !keys.is_empty());
     let fixed: Option<Vec<&str>> = through
         .iter()
         .map(|alias| alias.search_routing.as_deref())
         .collect();
-    let fixed = fixed.filter(|keys| !keys.is_empty()).map(|keys| {
-        let keys: Vec<&str> = keys.iter().flat_map(|keys| keys.split(',')).collect();
-        keyed(&keys)
-    });
-    both(asked, fixed)
+    let fixed = fixed.filter(|keys| !keys.is_empty());
+    let keys: Vec<&str> = match (fixed, asked) {
+        (None, None) => return None,
+        (None, Some(asked)) => asked.to_vec(),
+        (Some(fixed), asked) => {
+            let keys = fixed.iter().flat_map(|keys| keys.split(','));
+            keys.filter(|key| asked.is_none_or(|asked| asked.contains(key)))
+                .collect()
+        }
+    };
+    let shards = keys.iter().map(|key| index.shard_number(key));
+    (!keys.is_empty()).then(|| shards.collect())
 }
 
 /// The shards that both want; `None` means all.

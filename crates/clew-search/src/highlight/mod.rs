@@ -116,6 +116,12 @@ pub enum HighlightError {
         /// The least that there may be.
         least: usize,
     },
+    /// Pieces are to lie around phrases of a field that keeps no vectors of its words with their places.
+    #[error("field [{field}] keeps no places of its words in vectors")]
+    NoVectors {
+        /// The name that was asked for.
+        field: String,
+    },
     /// Nobody waits for the result any more.
     #[error("the search was stopped")]
     Stopped,
@@ -160,6 +166,10 @@ impl<'a> Highlighter<'a> {
                     continue;
                 }
                 let field = &mapping.fields()[number];
+                // A pattern means those alone that can be looked through so.
+                if options.fast.is_some() && pattern.contains('*') && !keeps_vectors(field) {
+                    continue;
+                }
                 let here = |one: &&FieldWanted| !options.same_field || one.is_for(&field.path);
                 prepared.push(Prepared {
                     field: number,
@@ -223,6 +233,10 @@ impl Prepared<'_> {
         texts: &[String],
         analyzed_max: usize,
     ) -> Result<Vec<String>, HighlightError> {
+        if self.options.fast.is_some() && !keeps_vectors(field) {
+            let field = self.name.clone();
+            return Err(HighlightError::NoVectors { field });
+        }
         let wanted = self.options.analyzed_max;
         if wanted.is_some_and(|wanted| wanted > analyzed_max) {
             return Err(HighlightError::TooMuch { max: analyzed_max });
@@ -351,9 +365,16 @@ fn beginnings(texts: &[String], most: usize) -> Vec<String> {
 
 /// Whether the index is asked to keep where a field's words stand in its texts, which are not analyzed again then.
 fn keeps_offsets(field: &MappedField) -> bool {
-    let shown = |name: &str| field.settings.shown.get(name).and_then(Value::as_str);
-    let with_vectors = shown("term_vector").is_some_and(|kept| kept.contains("offsets"));
-    shown("index_options") == Some("offsets") || with_vectors
+    let kept = |name: &str| field.settings.shown.get(name).and_then(Value::as_str);
+    let with_vectors = kept("term_vector").is_some_and(|kept| kept.contains("offsets"));
+    kept("index_options") == Some("offsets") || with_vectors
+}
+
+/// Whether a field keeps vectors of its words with all that tells where they stand.
+fn keeps_vectors(field: &MappedField) -> bool {
+    let kept = field.settings.shown.get("term_vector");
+    let kept = kept.and_then(Value::as_str).unwrap_or_default();
+    kept.starts_with("with_positions_offsets")
 }
 
 /// The fields that a name or pattern means: their numbers, and the names that were meant. A pattern means fields of text

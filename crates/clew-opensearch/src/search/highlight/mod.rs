@@ -151,6 +151,10 @@ pub(super) fn refusal(error: &HighlightError, hit: &Hit) -> ApiError {
         HighlightError::TooSmall { size, least } => ApiError::illegal_argument(format!(
             "fragCharSize({size}) is too small. It must be {least} or higher."
         )),
+        HighlightError::NoVectors { field } => ApiError::illegal_argument(format!(
+            "the field [{field}] should be indexed with term vector with position offsets to be used with fast vector \
+             highlighter"
+        )),
         HighlightError::TooMuch { max } => ApiError::illegal_argument(format!(
             "max_analyzer_offset has exceeded [{max}] - {advice}"
         )),

@@ -34,8 +34,10 @@ fn found(
     options: HighlightOptions,
     text: &Value,
 ) -> Result<Vec<String>, HighlightError> {
-    let mapping =
-        clew_opensearch_mapping::mapping(json!({"properties": {"text": {"type": "text"}}}));
+    let vectors = "with_positions_offsets";
+    let mapping = clew_opensearch_mapping::mapping(
+        json!({"properties": {"text": {"type": "text", "term_vector": vectors}}}),
+    );
     let fields = [HighlightField {
         pattern: "text".to_string(),
         options,
