@@ -351,3 +351,12 @@ class SearchesAsThere(ClewTest):
         for field, shown in (("v", {"v": ["a quick <em>fox</em>"]}), ("*", {"v": ["a quick <em>fox</em>"]}), ("nope", None)):
             hit, = self.hits("s1", query=query, highlight=highlight(field))
             self.assertEqual(hit.get("highlight"), shown, field)
+
+    def test_words_of_a_range_are_marked(self):
+        self.make("s1", {"t": {"type": "text"}, "n": {"type": "integer"}}, {"1": {"t": "the lazy dog, the end", "n": 5}})
+        for bounds, shown in (({"gte": "d", "lt": "g"}, "the lazy <em>dog</em>, the <em>end</em>"), ({"gt": "dog", "lte": "end"}, "the lazy dog, the <em>end</em>"),
+                              ({"lt": "dog"}, None), ({"gte": "lazy"}, "<em>the</em> <em>lazy</em> dog, <em>the</em> end")):
+            query = {"bool": {"should": [{"range": {"t": bounds}}, {"range": {"n": {"gte": 1}}}]}}
+            for kind in ("unified", "plain"):
+                hit, = self.hits("s1", query=query, highlight={"type": kind, "fields": {"t": {}}})
+                self.assertEqual(hit.get("highlight", {}).get("t"), shown and [shown], (bounds, kind))

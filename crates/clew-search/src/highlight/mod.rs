@@ -3,8 +3,10 @@
 //! The text comes from the source and is analyzed again: the index keeps no offsets. Whatever a
 //! query matches by (terms, prefixes, patterns, phrases) is looked for in those words.
 
+mod between;
 mod fast;
 mod fragments;
+mod in_a_row;
 mod intervals;
 mod synonyms;
 #[cfg(test)]
