@@ -69,6 +69,19 @@ class AliasesTest(ClewTest):
         found = self.client.search(index="r")
         self.assertEqual((found["_shards"]["total"], len(found["hits"]["hits"])), (1, 1))
 
+    def test_keys_of_a_request_count_that_an_alias_has_too(self):
+        body = {"settings": {"number_of_shards": 5}, "aliases": {"r": {"search_routing": "0,2"}}}
+        self.client.indices.create(index="a", body=body)
+        for key in "012":
+            self.client.index(index="a", id=key, body={}, routing=key, refresh=True)
+        shards = lambda **params: self.client.search(index="r", **params)["_shards"]["total"]
+        one = self.client.search(index="a", routing="2")
+        self.assertEqual(shards(routing="1,2"), one["_shards"]["total"])
+        found = self.client.search(index="r", routing="1,2")["hits"]["total"]
+        self.assertEqual(found, one["hits"]["total"])
+        # Where the alias has none of them, no key leads anywhere.
+        self.assertEqual(shards(routing="1"), 5)
+
     def test_several_changes_are_one(self):
         self.client.indices.create(index="old", body={"aliases": {"live": {}}})
         self.client.indices.create(index="new")

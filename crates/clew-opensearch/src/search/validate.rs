@@ -2,12 +2,12 @@
 
 use axum::http::StatusCode;
 use clew_engine::{
-    Engine, EngineError, ErrorKind, Explanation, Freshness, IndexHandle, Pinned, Purpose,
-    ResolveOptions,
+    Engine, EngineError, ErrorKind, Explanation, Freshness, IndexHandle, PRIMARY_TERM, Pinned,
+    Purpose, ResolveOptions,
 };
 use clew_query::{Bool, Query};
 use clew_search::{describe, describe_in};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::ApiError;
@@ -15,7 +15,7 @@ use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{
-    explained, not_supported, on_index, query_of_params, resolve_documents, search_parts,
+    FieldList, explained, not_supported, on_index, query_of_params, resolve_documents, search_parts,
 };
 use crate::state::call::Call;
 use crate::state::stored_scripts;
@@ -199,33 +199,57 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     };
     json.boolean_field("matched", is_match);
     json.key("explanation").value(&explanation);
-    if let Some(filter) = SourceFilter::from_params(&call.params)? {
-        write_source(&call, &index, &id, &filter, &mut json).await?;
+    let filter = SourceFilter::from_params(&call.params)?;
+    let names = call.params.list("stored_fields");
+    if filter.is_some() || names.is_some() {
+        let mut stored = FieldList::default();
+        if let Some(names) = names {
+            stored.extend("stored_fields", &json!(names))?;
+        }
+        let shown = (filter.unwrap_or(SourceFilter::None), stored);
+        write_get(&call, &index, &id, &shown, &mut json).await?;
     }
     json.end_object();
     Ok(Reply::written(json))
 }
 
-async fn write_source(
+/// Writes what is shown of the document that was explained: its place among changes, its source and its stored fields.
+async fn write_get(
     call: &Call,
     index: &IndexHandle,
     id: &str,
-    filter: &SourceFilter,
+    (filter, stored): &(SourceFilter, FieldList),
     json: &mut JsonWriter,
 ) -> Result<(), ApiError> {
     let routing = call.params.get("routing").map(String::from);
-    let (index, id) = (index.clone(), id.to_string());
+    let (read_from, id) = (index.clone(), id.to_string());
     let read = move |engine: &Engine| {
         let routing = routing.as_deref();
-        engine.get(&index, &id, routing, Freshness::Searchable)
+        engine.get(&read_from, &id, routing, Freshness::Searchable)
     };
-    if let Some(document) = call.blocking(read).await? {
-        json.key("get").begin_object().boolean_field("found", true);
-        if *filter != SourceFilter::None {
-            json.key("_source");
-            filter.write(&document.source, json);
-        }
-        json.end_object();
+    let Some(document) = call.blocking(read).await? else {
+        return Ok(());
+    };
+    json.key("get").begin_object();
+    json.unsigned_field("_seq_no", document.seq_no)
+        .unsigned_field("_primary_term", PRIMARY_TERM);
+    if let Some(routing) = &document.routing {
+        json.string_field("_routing", routing);
     }
+    json.boolean_field("found", true);
+    if *filter != SourceFilter::None {
+        json.key("_source");
+        filter.write(&document.source, json);
+    }
+    let mut values = Map::new();
+    if !stored.is_empty()
+        && let Ok(source) = serde_json::from_slice(&document.source)
+    {
+        stored.collect(&index.index().mapping(), &source, &mut values);
+    }
+    if !values.is_empty() {
+        json.key("fields").value(&Value::Object(values));
+    }
+    json.end_object();
     Ok(())
 }
