@@ -362,7 +362,8 @@ class SearchesAsThere(ClewTest):
                 self.assertEqual(hit.get("highlight", {}).get("t"), shown and [shown], (bounds, kind))
 
     def test_explanations_tell_of_the_document_what_is_asked_for(self):
-        self.make("s1", {"t": {"type": "text"}, "st": {"type": "keyword", "store": True}}, {})
+        fields = {"t": {"type": "text"}, "st": {"type": "keyword", "store": True}}
+        self.client.indices.create(index="s1", body={"mappings": {"properties": fields}})
         self.client.index(index="s1", id="1", routing="r", refresh=True, body={"t": "fox", "st": "s1", "n": 4})
         explain = lambda **params: self.client.explain(index="s1", id="1", routing="r", body={"query": {"match": {"t": "fox"}}}, params=params)
         told = {"_seq_no": 0, "_primary_term": 1, "_routing": "r", "found": True}
