@@ -370,3 +370,10 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(explain(_source="n", stored_fields="st")["get"], {**told, "_source": {"n": 4}, "fields": {"st": ["s1"]}})
         self.assertEqual(explain(_source="n")["get"], {**told, "_source": {"n": 4}})
         self.assertNotIn("get", explain())
+
+    def test_curves_that_lead_nowhere_are_refused_by_shards(self):
+        self.make("s1", {"n": {"type": "integer"}}, {"1": {"n": 1}})
+        for curve, reason in (({"scale": 0}, "scale must be > 0.0."), ({"scale": 1, "offset": -1}, "offset must be > 0.0"),
+                              ({"scale": 1, "decay": 2}, "decay must be in the range [0..1].")):
+            query = {"function_score": {"gauss": {"n": {"origin": 1, **curve}}}}
+            self.assert_shards_refuse("query_shard_exception", f"failed to create query: function_score : {reason}", "s1", query=query)

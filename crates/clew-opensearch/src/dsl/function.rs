@@ -278,9 +278,9 @@ fn decay(shape: DecayShape, name: &'static str, value: &Value) -> Result<Functio
     let at_scale = double(&mut inner, "decay")?.unwrap_or(0.5);
     inner.finish()?;
     if at_scale <= 0.0 || at_scale >= 1.0 {
-        return Err(DslError::illegal(format!(
-            "decay must be in the range (0..1), but got [{at_scale:?}]"
-        )));
+        return Err(DslError::found_by_shards(
+            "function_score : decay must be in the range [0..1].",
+        ));
     }
     Ok(FunctionKind::Decay(Box::new(Decay {
         field: field.to_string(),

@@ -192,10 +192,10 @@ impl Compiler<'_> {
             None => 0.0,
         };
         if scale <= 0.0 {
-            return Err(QueryError::illegal("scale must be > 0.0."));
+            return Err(QueryError::create("function_score : scale must be > 0.0."));
         }
         if offset < 0.0 {
-            return Err(QueryError::illegal("offset must be >= 0.0"));
+            return Err(QueryError::create("function_score : offset must be > 0.0"));
         }
         Ok(Function::Decay {
             column: place.column,
