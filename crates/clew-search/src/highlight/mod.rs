@@ -164,12 +164,10 @@ impl<'a> Highlighter<'a> {
                 None => of_search.get_or_init(|| wanted(query, &mapping)),
             };
             for (number, name) in named(pattern, &mapping) {
-                if !taken.insert(name.clone()) {
-                    continue;
-                }
                 let field = &mapping.fields()[number];
                 // A pattern means those alone that can be looked through so.
-                if options.fast.is_some() && pattern.contains('*') && !keeps_vectors(field) {
+                let is_meant = options.fast.is_none() || !pattern.contains('*');
+                if !(is_meant || keeps_vectors(field)) || !taken.insert(name.clone()) {
                     continue;
                 }
                 let here = |one: &&FieldWanted| !options.same_field || one.is_for(&field.path);
