@@ -202,24 +202,22 @@ impl<'a> Compiler<'a> {
                 let rule = normalized(rule, analyzer);
                 IntervalSource::Words(self.interval_words(&rule, scope.field)?)
             }
-            word => {
-                let words = self.interval_words(word, scope.field)?;
-                self.must_have_places(scope.mapped, &words)?;
-                IntervalSource::Words(words)
-            }
+            word => self.placed_words(word, scope)?,
         })
     }
 
-    /// Refuses words of a field that keeps no places of them, if there are any.
-    fn must_have_places(
+    /// The words that a rule stands for, which are refused where their field keeps no places of them.
+    fn placed_words(
         &self,
-        mapped: &MappedField,
-        words: &[IndexTerm],
-    ) -> Result<(), QueryError> {
+        rule: &IntervalRule,
+        scope: Scope<'a>,
+    ) -> Result<TermSource, QueryError> {
+        let words = self.interval_words(rule, scope.field)?;
+        let mapped = scope.mapped;
         if mapped.keeps_positions() && !is_match_only(mapped) {
-            return Ok(());
+            return Ok(IntervalSource::Words(words));
         }
-        for term in words {
+        for term in &words {
             if self.context.snapshot.doc_freq(term)? > 0 {
                 let text = String::from_utf8_lossy(term.serialized_value_bytes());
                 let reason = format!(
@@ -230,7 +228,7 @@ impl<'a> Compiler<'a> {
                 return Err(QueryError::State { reason });
             }
         }
-        Ok(())
+        Ok(IntervalSource::Words(words))
     }
 
     /// The intervals of a rule that a script holds of; it is asked of each alternative.
