@@ -245,7 +245,7 @@ async fn write_get(
     if !stored.is_empty()
         && let Ok(source) = serde_json::from_slice(&document.source)
     {
-        stored.collect(&index.index().mapping(), &source, &mut values);
+        stored.collect(&index.index().mapping(), (&source, None), &mut values);
     }
     if !values.is_empty() {
         json.key("fields").value(&Value::Object(values));
