@@ -1,4 +1,4 @@
-//! The Milvus API over the engine: gRPC and RESTful v2, as Milvus' clients speak them.
+//! The Milvus API over the engine: gRPC and both RESTful editions, as Milvus' clients speak them.
 //!
 //! A collection is an index whose documents are its rows; what it is beyond the index's mapping is kept with that
 //! (`collection`). Calls (`service`) take columns apart into documents and put them together again (`rows`), and make
@@ -119,13 +119,17 @@ impl Default for MilvusOptions {
     }
 }
 
-/// Where the two halves of the API begin: gRPC, and the RESTful one.
+/// Where the two halves of the API begin: gRPC, and the RESTful one in both editions.
 const GRPC: &str = "/milvus.proto.milvus.MilvusService/";
-const REST: &str = "/v2/vectordb/";
+const REST: [&str; 2] = ["/v2/vectordb/", "/v1/vector/"];
 
 /// Whether a request to this path is answered here.
 pub fn answers(path: &str) -> bool {
-    path.starts_with(GRPC) || path.starts_with(REST)
+    path.starts_with(GRPC) || is_restful(path)
+}
+
+fn is_restful(path: &str) -> bool {
+    REST.iter().any(|root| path.starts_with(*root))
 }
 
 /// Whether a path only tells how the server is, which needs no login.
@@ -135,14 +139,14 @@ pub fn is_open(path: &str) -> bool {
 
 /// The answer to a request to a path of the API whose sender is not let in, before anything of it is read.
 pub fn not_let_in(path: &str, refused: &Refused) -> Response {
-    match path.starts_with(REST) {
+    match is_restful(path) {
         true => rest::not_let_in(refused),
         false => service::not_let_in(refused).into_http(),
     }
 }
 
-/// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`; and what has
-/// to be done beside them, which never ends by itself. Users and roles are managed through it whether callers must be known
+/// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb` and `/v1/vector`; and
+/// what has to be done beside them, which never ends by itself. Users and roles are managed through it whether callers must be known
 /// or not.
 pub fn routes(
     engine: Engine,

@@ -59,7 +59,7 @@ impl Way {
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
     pub(crate) way: Way,
-    /// As clients name it: `Search`, `entities/search`; none where there is no such call.
+    /// As clients name it: `Search`, `entities/search`, `vector/search` of the first RESTful API; none where there is no such call.
     pub(crate) name: Option<String>,
 }
 
@@ -68,15 +68,15 @@ impl Called {
     fn class(&self) -> &'static str {
         match self.name.as_deref() {
             None => "none",
-            Some("Search" | "entities/search") => "search",
+            Some("Search" | "entities/search" | "vector/search") => "search",
             Some("HybridSearch" | "entities/hybrid_search" | "entities/advanced_search") => {
                 "hybrid_search"
             }
-            Some("Query" | "entities/query") => "query",
-            Some("entities/get") => "get",
-            Some("Insert" | "entities/insert") => "insert",
-            Some("Upsert" | "entities/upsert") => "upsert",
-            Some("Delete" | "entities/delete") => "delete",
+            Some("Query" | "entities/query" | "vector/query") => "query",
+            Some("entities/get" | "vector/get") => "get",
+            Some("Insert" | "entities/insert" | "vector/insert") => "insert",
+            Some("Upsert" | "entities/upsert" | "vector/upsert") => "upsert",
+            Some("Delete" | "entities/delete" | "vector/delete") => "delete",
             Some("Flush" | "FlushAll") => "flush",
             Some(_) => "admin",
         }
@@ -101,7 +101,10 @@ impl Called {
         match (self.way, &self.name) {
             (_, None) => Cow::Borrowed("_OTHER"),
             (Way::Grpc, Some(name)) => format!("milvus.proto.milvus.MilvusService/{name}").into(),
-            (Way::Rest, Some(name)) => format!("POST /v2/vectordb/{name}").into(),
+            (Way::Rest, Some(name)) => {
+                let (method, root) = path_of(name);
+                format!("{method} {root}{name}").into()
+            }
         }
     }
 
@@ -114,10 +117,13 @@ impl Called {
                 ("rpc.service", "milvus.proto.milvus.MilvusService".into()),
                 ("rpc.method", name.clone().into()),
             ]),
-            (Way::Rest, Some(name)) => all.extend([
-                ("http.request.method", "POST".into()),
-                ("http.route", format!("/v2/vectordb/{name}").into()),
-            ]),
+            (Way::Rest, Some(name)) => {
+                let (method, root) = path_of(name);
+                all.extend([
+                    ("http.request.method", method.into()),
+                    ("http.route", format!("{root}{name}").into()),
+                ]);
+            }
         }
         if let Ok(code) = u32::try_from(outcome.code) {
             all.push(("clew.milvus_code", code.into()));
@@ -128,6 +134,15 @@ impl Called {
         }
         all.extend(times.attributes());
         all
+    }
+}
+
+/// How a RESTful call is made, and what stands before its name in the path.
+fn path_of(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "vector/collections" | "vector/collections/describe" => ("GET", "/v1/"),
+        _ if name.starts_with("vector/") => ("POST", "/v1/"),
+        _ => ("POST", "/v2/vectordb/"),
     }
 }
 
@@ -352,6 +367,18 @@ mod tests {
                 Some("entities/get"),
                 "get",
                 "POST /v2/vectordb/entities/get",
+            ),
+            (
+                Way::Rest,
+                Some("vector/search"),
+                "search",
+                "POST /v1/vector/search",
+            ),
+            (
+                Way::Rest,
+                Some("vector/collections"),
+                "admin",
+                "GET /v1/vector/collections",
             ),
             (
                 Way::Grpc,

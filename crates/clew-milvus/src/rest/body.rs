@@ -14,6 +14,9 @@ pub(super) enum Refusal {
     NoJson(String),
     #[error("missing required parameters, error: {0}")]
     Missing(String),
+    /// The same as the first edition tells it: by all that a request has to have.
+    #[error("missing required parameters, required parameters: [{0}]")]
+    Required(&'static str),
     #[error("fail to deal the insert data, error: {0}")]
     Rows(String),
     #[error("please check the primary key and its' type can only in [int, string], error: {0}")]
@@ -29,7 +32,7 @@ impl Refusal {
     pub(super) fn code(&self) -> i32 {
         match self {
             Refusal::NoJson(_) => 1801,
-            Refusal::Missing(_) => 1802,
+            Refusal::Missing(_) | Refusal::Required(_) => 1802,
             Refusal::Rows(_) => 1804,
             Refusal::Key(_) => 1806,
             Refusal::WebPage => 1401,
@@ -176,7 +179,7 @@ impl Body {
 }
 
 /// What is no value of the kind that a member has, as if it were no JSON: so Milvus takes it.
-fn mistyped(name: &str, kind: &str) -> Refusal {
+pub(super) fn mistyped(name: &str, kind: &str) -> Refusal {
     Refusal::NoJson(format!("the parameter {name} should be {kind}"))
 }
 

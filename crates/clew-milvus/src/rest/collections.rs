@@ -257,7 +257,7 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
     let by_key = schema.fields.iter().any(|field| field.is_partition_key);
     let partitions = number_of(&params, "partitionsNum").filter(|number| by_key && *number > 0);
     let request = CreateCollectionRequest {
-        collection_name: name.clone(),
+        collection_name: name,
         schema: schema.encode_to_vec().into(),
         shards_num: i32::try_from(number_of(&params, "shardsNum").unwrap_or(1)).unwrap_or(i32::MAX),
         num_partitions: partitions.unwrap_or_default(),
@@ -265,11 +265,22 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         properties: properties(body, &params)?,
         ..CreateCollectionRequest::default()
     };
+    make(door, caller, request, &indexes).await
+}
+
+/// Makes a collection and its indexes, and loads it where it has any.
+pub(super) async fn make(
+    door: &Door,
+    caller: Caller,
+    request: CreateCollectionRequest,
+    indexes: &[Value],
+) -> Result<()> {
+    let name = request.collection_name.clone();
     door.create_collection(caller.clone(), request).await?;
     if indexes.is_empty() {
         return Ok(());
     }
-    for index in &indexes {
+    for index in indexes {
         super::indexes::create(door, caller.clone(), (&name, index)).await?;
     }
     let request = LoadCollectionRequest {

@@ -20,6 +20,7 @@ use crate::service::{Caller, Door, EMBEDDING_LIST, Service, op_of};
 
 /// Rows that take more as JSON are put together where that may take its time.
 const TOLD_HERE_MAX: usize = 256 << 10;
+
 pub(super) async fn run(
     door: &Door,
     (action, caller): (&str, Caller),
@@ -46,9 +47,7 @@ pub(super) async fn run(
             if body.get("id").is_none() {
                 return Err(Refusal::Missing("Key: 'id' is required".to_string()));
             }
-            let primary = collection.primary();
-            let list = keys::list(primary, &body.list("id"))?;
-            let expr = format!("{} in {list}", primary.name);
+            let expr = keys::filter(collection.primary(), &body)?;
             // As many rows as keys, however many these are.
             query(door, caller, (name, expr), (&body, Vec::new())).await
         }
@@ -91,7 +90,8 @@ fn field_ops(body: &Body) -> Result<Vec<FieldPartialUpdateOp>> {
     body.list("fieldOps").into_iter().map(read).collect()
 }
 
-async fn write(
+/// Writes the rows that are the member `data`, by an insert or an upsert.
+pub(super) async fn write(
     door: &Door,
     (caller, action): (Caller, &str),
     (name, collection): (&str, Arc<Collection>),
@@ -140,7 +140,8 @@ async fn write(
     Ok(Answer::Whole(answers::costing(data)))
 }
 
-async fn query(
+/// The rows that an expression finds, with the fields that the request names.
+pub(super) async fn query(
     door: &Door,
     caller: Caller,
     (collection_name, expr): (String, String),
@@ -186,7 +187,7 @@ async fn telling(
 }
 
 /// Hits as they are told, for which memory is booked first.
-async fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer> {
+pub(super) async fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer> {
     let found = found.results.unwrap_or_default();
     let bytes = answers::rows_bytes(&found.fields_data, found.scores.len());
     door.service().hold(bytes)?;

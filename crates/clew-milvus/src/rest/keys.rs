@@ -2,15 +2,21 @@
 
 use serde_json::Value;
 
-use super::body::{Refusal, Result, wrong};
+use super::body::{Body, Refusal, Result, wrong};
 use crate::collection::{DataType, Field};
 use crate::proto::{IDs, LongArray, StringArray, i_ds};
 
-/// The list of an expression that has these keys, which may be none.
+/// The expression that finds the rows whose keys are the member `id`, one or a list.
 ///
 /// # Errors
 /// For what is no key of such a field.
-pub(super) fn list(primary: &Field, ids: &[&Value]) -> Result<String> {
+pub(super) fn filter(primary: &Field, body: &Body) -> Result<String> {
+    let list = list(primary, &body.list("id"))?;
+    Ok(format!("{} in {list}", primary.name))
+}
+
+/// The list of an expression that has these keys, which may be none.
+fn list(primary: &Field, ids: &[&Value]) -> Result<String> {
     let literal = |id: &&Value| {
         let (literal, needed) = match primary.data_type {
             DataType::Int64 => {

@@ -1,5 +1,5 @@
-//! The RESTful API v2: JSON becomes the message of a call, and the call's answer becomes JSON. Nothing is done here that
-//! the calls do not do.
+//! The RESTful API in both editions: JSON becomes the message of a call, and the call's answer becomes JSON. Nothing is done
+//! here that the calls do not do, and the first edition (`first`) does it by the second.
 
 mod access;
 mod aliases;
@@ -11,6 +11,7 @@ mod collections;
 mod databases;
 mod entities;
 mod fields;
+mod first;
 mod health;
 mod indexes;
 mod jobs;
@@ -25,12 +26,13 @@ mod structs;
 mod wide;
 
 use axum::body::Body as RawBody;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::header::ORIGIN;
-use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Json, Response};
-use axum::routing::post;
+use axum::routing::{any, post};
 use clew_access::Refused;
+use clew_platform::Reservation;
 use serde_json::{Value, json};
 
 use crate::error::MilvusError;
@@ -67,6 +69,7 @@ const ACTION_BYTES_MAX: usize = 40;
 pub(crate) fn router(door: Door) -> axum::Router {
     axum::Router::new()
         .route("/v2/vectordb/{*path}", post(answer))
+        .route("/v1/vector/{*path}", any(answer_first))
         // Their length is checked, and told, as they are read.
         .layer(DefaultBodyLimit::disable())
         .merge(health::router())
@@ -86,27 +89,59 @@ async fn answer(
         way: Way::Rest,
         name: is_known(path).then(|| path.to_string()),
     };
-    let answering = respond(&door, (path, &headers, &extensions), body);
+    let asked = Asked {
+        edition: Edition::Second(path),
+        headers: &headers,
+        extensions: &extensions,
+    };
+    let answering = respond(&door, asked, body);
     door.watch().over(&headers, &called, answering).await
 }
 
-async fn respond(
-    door: &Door,
-    (path, headers, extensions): (&str, &HeaderMap, &Extensions),
-    body: RawBody,
-) -> Response {
-    let read = async {
-        if headers.contains_key(ORIGIN) {
-            return Err(Refusal::WebPage);
-        }
-        let service = door.service();
-        let Incoming { bytes, room } = incoming::json(body, service.limits())
-            .await
-            .map_err(MilvusError::from)?;
-        let parsed = service.beside(move |_| Ok(Body::read(&bytes))).await??;
-        Ok((parsed, room))
+/// The same for the first edition.
+async fn answer_first(State(door): State<Door>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let path = first::name_of(&parts.method, &parts.uri);
+    let called = Called {
+        way: Way::Rest,
+        name: path.map(String::from),
     };
-    let done = match read.await {
+    let asked = Asked {
+        edition: Edition::First(&parts.method, &parts.uri),
+        headers: &parts.headers,
+        extensions: &parts.extensions,
+    };
+    let answering = respond(&door, asked, body);
+    door.watch().over(&parts.headers, &called, answering).await
+}
+
+/// A request, but for its body.
+struct Asked<'r> {
+    edition: Edition<'r>,
+    headers: &'r HeaderMap,
+    extensions: &'r Extensions,
+}
+
+/// Of which edition a request is, and what it asks for there.
+#[derive(Clone, Copy)]
+enum Edition<'r> {
+    First(&'r Method, &'r Uri),
+    Second(&'r str),
+}
+
+impl Edition<'_> {
+    /// What is told where all went well.
+    fn code(self) -> i32 {
+        match self {
+            Edition::First(..) => 200,
+            Edition::Second(_) => 0,
+        }
+    }
+}
+
+async fn respond(door: &Door, asked: Asked<'_>, body: RawBody) -> Response {
+    let (edition, headers) = (asked.edition, asked.headers);
+    let done = match read(door, &asked, body).await {
         Ok((mut body, _room)) => {
             wide::note(headers, &mut body);
             match body.text_or("dbName", "") {
@@ -115,8 +150,13 @@ async fn respond(
                         "" => database_of(headers),
                         named => named,
                     };
-                    let caller = Caller::new(database, extensions.get().cloned());
-                    run(door, (path, caller), body).await
+                    let caller = Caller::new(database, asked.extensions.get().cloned());
+                    match edition {
+                        Edition::First(method, uri) => {
+                            Box::pin(first::run(door, (method, uri), caller, body)).await
+                        }
+                        Edition::Second(path) => run(door, (path, caller), body).await,
+                    }
                 }
                 Err(refusal) => Err(refusal),
             }
@@ -124,13 +164,38 @@ async fn respond(
         Err(refusal) => Err(refusal),
     };
     let told = match done {
-        Ok(answer) => told(door, answer).await,
+        Ok(answer) => told(door, answer, edition.code()).await,
         Err(refusal) => Err(refusal),
     };
     let code = told.as_ref().err().map_or(0, Refusal::code);
     let mut response = told.unwrap_or_else(|refusal| refused(&refusal));
     response.extensions_mut().insert(Outcome { code });
     response
+}
+
+/// What a request says, and the room that it has until it is answered. Of the first edition some say it all in the path.
+async fn read(
+    door: &Door,
+    asked: &Asked<'_>,
+    body: RawBody,
+) -> Result<(Body, Option<Reservation>), Refusal> {
+    if asked.headers.contains_key(ORIGIN) {
+        return Err(Refusal::WebPage);
+    }
+    if let Edition::First(method, uri) = asked.edition
+        && method == Method::GET
+    {
+        return Ok((first::of_query(uri), None));
+    }
+    let service = door.service();
+    let Incoming { bytes, room } = incoming::json(body, service.limits())
+        .await
+        .map_err(MilvusError::from)?;
+    if bytes.is_empty() && matches!(asked.edition, Edition::First(..)) {
+        return Err(Refusal::NoJson("the request has no body".to_string()));
+    }
+    let parsed = service.beside(move |_| Ok(Body::read(&bytes))).await??;
+    Ok((parsed, Some(room)))
 }
 
 /// The database that headers name: as Milvus' RESTful API has it, or as its calls over gRPC do.
@@ -143,17 +208,17 @@ fn database_of(headers: &HeaderMap) -> &str {
 }
 
 /// What a call comes to, as it goes; many rows are written where that may take its time.
-async fn told(door: &Door, answer: Answer) -> Result<Response, Refusal> {
+async fn told(door: &Door, answer: Answer, code: i32) -> Result<Response, Refusal> {
     let whole = match answer {
         // Moved, not copied as `json!` does it.
         Answer::Data(data) => {
             let mut whole = serde_json::Map::new();
-            whole.insert("code".to_string(), 0.into());
+            whole.insert("code".to_string(), code.into());
             whole.insert("data".to_string(), data);
             whole
         }
         Answer::Whole(mut whole) => {
-            whole.insert("code".to_string(), 0.into());
+            whole.insert("code".to_string(), code.into());
             whole
         }
     };
