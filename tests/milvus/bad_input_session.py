@@ -237,10 +237,11 @@ class Mistakes(Session):
         ]:
             self.refused(1100, said, lambda: client.create_collection("wrong", schema=self.schema_with(kind, **more)))
         full = self.schema_with("INT64")
-        for number in range(61):
+        for number in range(253):
             full.add_field(f"f{number}", DataType.INT64)
         client.create_collection("full", schema=full)
-        self.refused(1100, "The number of fields has reached the maximum value 64",
+        client.insert("full", [{"id": 1, "v": [1.0] * 4, "x": 1, **{f"f{number}": number for number in range(253)}}])
+        self.refused(1100, "The number of fields has reached the maximum value 256",
                      lambda: client.add_collection_field("full", "y", DataType.INT64, nullable=True))
         client.drop_collection("full")
         for said, kind, more in [
@@ -387,9 +388,9 @@ class Mistakes(Session):
         wide = self.client.create_schema()
         wide.add_field("id", DataType.INT64, is_primary=True)
         wide.add_field("v", DataType.FLOAT_VECTOR, dim=4)
-        for number in range(63):
+        for number in range(255):
             wide.add_field(f"f{number}", DataType.INT64)
-        self.refused(1100, "64", lambda: client.create_collection("wide", schema=wide))
+        self.refused(1100, "limited to 256", lambda: client.create_collection("wide", schema=wide))
 
     def broken_bytes(self):
         """Bytes that are no message, and messages that are too long."""

@@ -5,7 +5,7 @@ use crate::error::{MilvusError, Result};
 use crate::proto::FieldSchema;
 
 /// Most fields of a collection.
-const FIELDS_MAX: usize = 64;
+const FIELDS_MAX: usize = 256;
 /// Most vector fields of a collection.
 const VECTORS_MAX: usize = 10;
 /// Names of fields that Milvus has of its own.
