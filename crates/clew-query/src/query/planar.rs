@@ -3,6 +3,7 @@
 //!
 //! Shapes on the earth are `clew_schema::geo`'s. Refuses empty shapes, and points of more than two numbers.
 
+mod together;
 mod within;
 
 use std::fmt::Write;
@@ -111,8 +112,18 @@ impl PlanarCheck {
 pub struct PlanarShape {
     geometry: Geometry<f64>,
     bounds: Rect<f64>,
-    /// Whether it can be held against others by their edges.
-    is_plain: OnceLock<bool>,
+    /// What of it can be held against others by their edges.
+    plain: OnceLock<Plain>,
+}
+
+/// What of a shape can be held against others by their edges.
+#[derive(Clone, Debug)]
+enum Plain {
+    /// It as it is.
+    Itself,
+    /// The shape that its parts are together.
+    Together(Geometry<f64>),
+    Nothing,
 }
 
 impl PlanarShape {
@@ -134,7 +145,7 @@ impl PlanarShape {
         Ok(PlanarShape {
             geometry,
             bounds,
-            is_plain: OnceLock::new(),
+            plain: OnceLock::new(),
         })
     }
 
@@ -153,8 +164,8 @@ impl PlanarShape {
         out
     }
 
-    /// Whether it lies so to another one. Unknown of what is not valid, and of collections by another relation than
-    /// [`PlanarRelation::Intersects`], but mostly for whether they lie within what is valid and no collection.
+    /// Whether it lies so to another one. Unknown of what is not valid, and of collections whose parts lie partly in each other, by
+    /// another relation than [`PlanarRelation::Intersects`], but mostly for whether they lie within what is plain.
     ///
     /// Costs the bounds for most shapes; for others their edges sorted, and the pairs of them that lie near each other, and
     /// once, where one of them has rings, the pairs of its own edges.
@@ -165,17 +176,16 @@ impl PlanarShape {
         if relation == PlanarRelation::Intersects {
             return Some(self.geometry.intersects(&other.geometry));
         }
-        match (self.is_plain(), other.is_plain(), relation) {
-            (true, true, _) => {}
-            (false, true, PlanarRelation::Within) => {
-                return within::within(&self.geometry, &other.geometry);
+        let matrix = match (self.plain(), other.plain(), relation) {
+            (Some(one), Some(another), _) => one.relate(another),
+            (None, Some(another), PlanarRelation::Within) => {
+                return within::within(&self.geometry, another);
             }
-            (true, false, PlanarRelation::Contains) => {
-                return within::within(&other.geometry, &self.geometry);
+            (Some(one), None, PlanarRelation::Contains) => {
+                return within::within(&other.geometry, one);
             }
             _ => return None,
-        }
-        let matrix = self.geometry.relate(&other.geometry);
+        };
         Some(match relation {
             PlanarRelation::Equals => matrix.is_equal_topo(),
             PlanarRelation::Touches => matrix.is_touches(),
@@ -187,11 +197,20 @@ impl PlanarShape {
         })
     }
 
-    fn is_plain(&self) -> bool {
-        let is_one = !matches!(self.geometry, Geometry::GeometryCollection(_));
-        *self
-            .is_plain
-            .get_or_init(|| is_one && self.geometry.is_valid())
+    /// What can be held against others by their edges, where there is such a thing.
+    fn plain(&self) -> Option<&Geometry<f64>> {
+        let plain = self.plain.get_or_init(|| match &self.geometry {
+            collection @ Geometry::GeometryCollection(_) => {
+                together::together(collection).map_or(Plain::Nothing, Plain::Together)
+            }
+            one if one.is_valid() => Plain::Itself,
+            _ => Plain::Nothing,
+        });
+        match plain {
+            Plain::Itself => Some(&self.geometry),
+            Plain::Together(shape) => Some(shape),
+            Plain::Nothing => None,
+        }
     }
 
     /// Metres to a point whose coordinates are degrees: along the sphere from a point, else by the length that a degree has

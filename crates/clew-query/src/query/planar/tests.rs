@@ -1,5 +1,9 @@
 use super::*;
 
+/// A collection whose parts cannot be taken together.
+const OVER_EACH_OTHER: &str =
+    "GEOMETRYCOLLECTION (POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0)), POLYGON ((1 1, 3 1, 3 3, 1 3, 1 1)))";
+
 fn relates(one: &str, relation: PlanarRelation, other: &str) -> Option<bool> {
     let [one, other] = [one, other].map(|text| PlanarShape::read(text).unwrap());
     one.relates(relation, &other)
@@ -58,7 +62,7 @@ fn shapes_lie_to_each_other_as_their_points_do() {
 #[test]
 fn of_what_is_no_shape_by_its_edges_little_is_known() {
     let bow = "POLYGON ((0 0, 4 4, 4 0, 0 4, 0 0))";
-    let several = "GEOMETRYCOLLECTION (POINT (1 1), LINESTRING (0 0, 2 2))";
+    let several = OVER_EACH_OTHER;
     for shape in [bow, several] {
         let known = |relation| relates(shape, relation, "POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0))");
         assert_eq!(known(PlanarRelation::Overlaps), None, "{shape}");
@@ -69,6 +73,83 @@ fn of_what_is_no_shape_by_its_edges_little_is_known() {
     assert_eq!(valid.holds(bow), Some(false));
     assert_eq!(valid.holds(several), Some(true));
     assert_eq!(valid.holds("no shape"), None);
+}
+
+#[test]
+fn collections_whose_parts_lie_apart_are_held_against_others_as_one_shape() {
+    use PlanarRelation::{Contains, Crosses, Equals, Overlaps, Touches, Within};
+    let square = "POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0))";
+    // What lies in the area or on the line is not looked at.
+    let area = "GEOMETRYCOLLECTION (POINT (1 1), POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0)), LINESTRING (0 0, 2 2))";
+    let line = "GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (1 0)), LINESTRING (0 0, 2 0))";
+    let areas =
+        "GEOMETRYCOLLECTION (POLYGON ((0 0, 1 0, 1 1, 0 0)), POLYGON ((2 2, 3 2, 3 3, 2 2)))";
+    let mixed = "GEOMETRYCOLLECTION (POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0)), LINESTRING (5 5, 6 6), POINT (9 9))";
+    let leaves = "GEOMETRYCOLLECTION (POLYGON ((0 0, 3 0, 3 3, 0 3, 0 0)), LINESTRING (1 1, 6 6))";
+    for (one, relation, other, want) in [
+        (area, Equals, square, Some(true)),
+        (area, Contains, areas, Some(true)),
+        (
+            area,
+            Overlaps,
+            "POLYGON ((1 1, 5 1, 5 5, 1 5, 1 1))",
+            Some(true),
+        ),
+        (
+            area,
+            Touches,
+            "POLYGON ((3 0, 5 0, 5 3, 3 3, 3 0))",
+            Some(true),
+        ),
+        (area, Touches, "POINT (3 1)", Some(true)),
+        (line, Equals, "LINESTRING (0 0, 1 0, 2 0)", Some(true)),
+        (line, Crosses, "LINESTRING (1 -1, 1 1)", Some(true)),
+        (line, Touches, "LINESTRING (2 0, 3 3)", Some(true)),
+        (line, Overlaps, "LINESTRING (1 0, 3 0)", Some(true)),
+        (line, Touches, "POINT (1 0)", Some(false)),
+        (
+            areas,
+            Equals,
+            "MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((2 2, 3 2, 3 3, 2 2)))",
+            Some(true),
+        ),
+        (
+            areas,
+            Overlaps,
+            "POLYGON ((0 0, 1 0, 1 1, 0 0))",
+            Some(false),
+        ),
+        (
+            areas,
+            Overlaps,
+            "POLYGON ((0.5 0, 5 0, 5 1, 0.5 1, 0.5 0))",
+            Some(true),
+        ),
+        (
+            "GEOMETRYCOLLECTION (POINT (1 1), POINT (7 7))",
+            Crosses,
+            square,
+            Some(true),
+        ),
+        (
+            "GEOMETRYCOLLECTION (POINT (1 1), POINT (2 2))",
+            Equals,
+            "MULTIPOINT (2 2, 1 1)",
+            Some(true),
+        ),
+        (mixed, Equals, mixed, Some(true)),
+        (mixed, Equals, square, Some(false)),
+        (mixed, Contains, "MULTIPOINT (9 9, 1 1)", Some(true)),
+        (square, Within, mixed, Some(true)),
+        (leaves, Touches, square, None),
+        (OVER_EACH_OTHER, Equals, square, None),
+    ] {
+        assert_eq!(
+            relates(one, relation, other),
+            want,
+            "{one} {relation:?} {other}"
+        );
+    }
 }
 
 #[test]
@@ -114,7 +195,8 @@ fn collections_and_rings_that_cross_lie_within_what_all_of_them_lies_in() {
         (beside_inside.as_str(), large, Some(true)),
         (beside_outside.as_str(), hollow, Some(false)),
         // Parts of a collection would have to be taken together.
-        ("POLYGON ((1 1, 2 1, 2 2, 1 1))", several, None),
+        ("POLYGON ((1 1, 2 1, 2 2, 1 1))", OVER_EACH_OTHER, None),
+        ("POLYGON ((1 1, 2 1, 2 2, 1 1))", several, Some(false)),
     ] {
         assert_eq!(
             relates(one, PlanarRelation::Within, other),
