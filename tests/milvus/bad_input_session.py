@@ -468,7 +468,7 @@ class Mistakes(Session):
             ("entities/search", b'{"collectionName":"right","data":[[1,2]],"annsField":"t"}', 1801, "cannot find a vector field named: t"),
             ("entities/query", b'{"collectionName":"right","filter":"id > 1","limit":"2"}', 1801, "limit"),
             ("entities/query", b'{"collectionName":"right","filter":"id >"}', 1100, "line 1:4"),
-            ("entities/insert", b'{"collectionName":"right","data":[{"id":1}]}', 1100, "fieldSchema(v)"),
+            ("entities/insert", b'{"collectionName":"right","data":[{"id":1}]}', 1804, "field v must have a value"),
             ("entities/insert", b'{"collectionName":"right","data":[{"id":"x"}]}', 1804, "row 0, field id"),
         ]:
             status, told = ask(path, body)

@@ -717,7 +717,8 @@ class Rest(ClientsTest):
                       {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
             told = self.ask("collections/create", {"collectionName": "wrong", "schema": {"fields": fields}}, code=1100)["message"]
             self.assertIn(said, told)
-        for action, row in [("insert", {"id": 1, "vector": None}), ("upsert", {"id": None, "vector": [1, 2, 3, 4]})]:
+        for action, row in [("insert", {"id": 1, "vector": None}), ("upsert", {"id": None, "vector": [1, 2, 3, 4]}), ("insert", {"id": 1}),
+                            ("upsert", {"id": 1, "color": "red"})]:
             told = self.ask(f"entities/{action}", {"collectionName": "m", "data": [row]}, code=1804)["message"]
             self.assertIn("must have a value", told)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)

@@ -145,7 +145,7 @@ class First(ClientsTest):
         row = {"vector": [1, 2, 3, 4], "a": 1}
         self.assertEqual(self.ask("insert", {"collectionName": "auto", "data": row})["insertCount"], 1)
         self.assertEqual(self.ask("insert", {"collectionName": "auto", "data": [row] * 3})["insertCount"], 3)
-        for data, code in [({}, 1100), ([{}], 1100), ([], 1804), ([row, {"vector": [1, 2]}], 1804), (None, 1802), ("x", 1801), ([1], 1801)]:
+        for data, code in [({}, 1804), ([{}], 1804), ([], 1804), ([row, {"vector": [1, 2]}], 1804), (None, 1802), ("x", 1801), ([1], 1801)]:
             self.ask("insert", {"collectionName": "auto", "data": data}, code)
         said = self.ask("upsert", {"collectionName": "auto", "data": row}, 1100)
         self.assertIn("cannot upsert an autoID collection", said)

@@ -105,11 +105,15 @@ pub(super) async fn write(
     let is_upsert = action == "upsert";
     let is_partial = body.flag("partialUpdate")?.unwrap_or_default();
     let count = data.len();
-    let read = move |_: &Service| Ok(rows::columns(&collection, &data, is_upsert));
+    let field_ops = field_ops(&body)?;
+    let of = collection.clone();
+    let read = move |_: &Service| Ok(rows::columns(&of, &data, is_upsert));
     let fields_data = door.service().beside(read).await??;
+    if !is_partial && field_ops.is_empty() {
+        check_whole(&collection, &fields_data)?;
+    }
     let num_rows = u32::try_from(count).unwrap_or(u32::MAX);
     let partition_name = body.text_or("partitionName", "")?;
-    let field_ops = field_ops(&body)?;
     let mut done = if is_upsert {
         let request = UpsertRequest {
             collection_name: name.to_string(),
@@ -138,6 +142,22 @@ pub(super) async fn write(
         false => json!({"insertCount": done.insert_cnt, "insertIds": ids}),
     };
     Ok(Answer::Whole(answers::costing(data)))
+}
+
+/// Refuses rows of which none has a field that each must have, as rows are of which one lacks it.
+fn check_whole(collection: &Collection, columns: &[FieldData]) -> Result<()> {
+    let fields = collection.fields.iter().filter(|field| {
+        let is_made = field.is_function_output || (field.is_primary && field.auto_id);
+        !is_made && !field.nullable && field.default.is_none()
+    });
+    let lists = collection.structs.iter().filter(|one| !one.nullable);
+    let names = fields.map(|field| &field.name);
+    let mut names = names.chain(lists.map(|one| &one.name));
+    let is_given = |name: &String| columns.iter().any(|column| column.field_name == *name);
+    match names.find(|name| !is_given(name)) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::Rows(format!("field {name} must have a value"))),
+    }
 }
 
 /// The rows that an expression finds, with the fields that the request names.
