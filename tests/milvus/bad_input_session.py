@@ -348,6 +348,8 @@ class Mistakes(Session):
                             lambda: sort(**{"indexoffsetcache.enabled": True}))]:
             self.refused(1100, said, call)
         sort(**{"mmap.enabled": False})
+        # What was altered since does not make another index of it.
+        client.create_index("changing", params)
         collection(**mmap, **{"warmup.vectorField": "sync"})
         field("t", **mmap, warmup="disable")
         index(**mmap)

@@ -24,6 +24,8 @@ const FINISHED: i32 = 3;
 const MMAP: &str = "mmap.enabled";
 /// A switch that only indexes of one type have.
 const OFFSET_CACHE: &str = "indexoffsetcache.enabled";
+/// What of an index may change, so that it is not told apart by it.
+const CHANGEABLE: [&str; 3] = [MMAP, OFFSET_CACHE, "warmup"];
 
 impl Service {
     pub(crate) async fn create_index(
@@ -65,7 +67,6 @@ impl Service {
         call: Call,
         request: AlterIndexRequest,
     ) -> Result<proto::Status> {
-        const CHANGEABLE: [&str; 3] = [MMAP, OFFSET_CACHE, "warmup"];
         if !request.extra_params.is_empty() && !request.delete_keys.is_empty() {
             return Err(both_ways());
         }
@@ -339,9 +340,11 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
     };
     let mut there = collection.indexes.iter();
     if let Some(there) = there.find(|there| there.name == index.name) {
-        let is_it =
-            is_of_the_same(there, &index) && flattened(&there.params)? == flattened(&index.params)?;
-        return match is_it {
+        let (mut kept, asked) = (flattened(&there.params)?, flattened(&index.params)?);
+        let mut is_it = kept == asked;
+        kept.retain(|key, _| !CHANGEABLE.contains(&key.as_str()));
+        is_it |= kept == asked;
+        return match is_it && is_of_the_same(there, &index) {
             true => Ok(Changes::default()),
             false => refused("at most one distinct index is allowed per field"),
         };
