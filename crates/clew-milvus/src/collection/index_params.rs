@@ -48,6 +48,13 @@ const WAYS: [&str; 8] = [
     "SINDI",
 ];
 
+/// How Milvus packs the lists of such an index, how wide the ranges of rows are that it walks at once, and how it holds weights and
+/// counts of words. Nothing here follows from that.
+const CODECS: [&str; 2] = ["block_streamvbyte", "block_maskedvbyte"];
+const WINDOWS: (u64, u64) = (1_024, 65_535);
+const WEIGHTS: [&str; 3] = ["fp16", "bf16", "fp32"];
+const COUNTS: [&str; 3] = ["u8", "u16", "u32"];
+
 /// Index types that take vectors of floats alone; so do those whose names begin with `GPU_` and `SVS_`.
 const OF_FLOATS: [&str; 9] = [
     "FLAT",
@@ -156,15 +163,39 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     if index_type == "MINHASH_LSH" {
         check_min_hash(params)?;
     }
-    match params.get("inverted_index_algo") {
-        Some(given) if index_type.starts_with("SPARSE") && !WAYS.contains(&given.as_str()) => {
-            Err(refused(format!(
-                "sparse inverted index algo {given} not found or not supported, supported: [{}]",
-                WAYS.join(" ")
-            )))
-        }
-        _ => Ok(()),
+    match index_type.starts_with("SPARSE") {
+        true => check_sparse(field, params),
+        false => Ok(()),
     }
+}
+
+/// Refuses parameters of an index of sparse vectors that it does not take; they mean nothing here.
+fn check_sparse(field: &Field, params: &Params) -> Result<()> {
+    number::<u64>(params, "sindi_window_size", WINDOWS)?;
+    number::<u64>(params, "block_max_block_size", (1, NUMBER_MAX))?;
+    let held = match field.is_of_words() {
+        true => COUNTS,
+        false => WEIGHTS,
+    };
+    for (name, called, known) in [
+        (
+            "inverted_index_algo",
+            "sparse inverted index algo",
+            &WAYS[..],
+        ),
+        ("inverted_index_codec", "inverted_index_codec", &CODECS[..]),
+        ("quant_type", "quant_type", &held[..]),
+    ] {
+        if let Some(given) = params.get(name)
+            && !known.contains(&given.as_str())
+        {
+            return Err(refused(format!(
+                "{called} {given} not found or not supported, supported: [{}]",
+                known.join(" ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses metrics of structures where an index in Milvus has none of them either.

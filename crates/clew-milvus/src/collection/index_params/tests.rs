@@ -91,6 +91,22 @@ fn vector_indexes_take_what_milvus_takes() {
             "index_type=SPARSE_WAND inverted_index_algo=NONE",
             "sparse inverted index algo NONE not found or not supported",
         ),
+        (
+            "index_type=SPARSE_INVERTED_INDEX inverted_index_codec=zip",
+            "inverted_index_codec zip not found or not supported, supported: [block_streamvbyte block_maskedvbyte]",
+        ),
+        (
+            "index_type=SPARSE_INVERTED_INDEX quant_type=u16",
+            "quant_type u16 not found or not supported",
+        ),
+        (
+            "index_type=SPARSE_INVERTED_INDEX sindi_window_size=65536",
+            "param 'sindi_window_size' (65536) should be in range [1024, 65535]",
+        ),
+        (
+            "index_type=SPARSE_INVERTED_INDEX block_max_block_size=0",
+            "param 'block_max_block_size' (0) should be in range [1, 2147483647]",
+        ),
     ] {
         let refused = check_vector(&vector, &params(given)).unwrap_err();
         assert_eq!(refused.code(), 1100, "{given}");
@@ -221,6 +237,7 @@ fn what_words_count_is_within_bounds() {
         check_vector(&output, &params(&given))
     };
     assert_eq!(of_words("bm25_k1=1.5 bm25_b=0"), Ok(()));
+    assert_eq!(of_words("quant_type=u16 sindi_window_size=1024"), Ok(()));
     for (given, said) in [
         (
             "bm25_k1=-1",
@@ -230,6 +247,7 @@ fn what_words_count_is_within_bounds() {
             "bm25_b=1.1",
             "param 'bm25_b' (1.1) should be in range [0, 1]",
         ),
+        ("quant_type=fp16", "quant_type fp16 not found"),
         ("bm25_b=NaN", "should be in range [0, 1]"),
         ("bm25_k1=much", "wrong data type in json, key: 'bm25_k1'"),
     ] {
