@@ -145,6 +145,9 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
             )));
         }
     }
+    if index_type == "SCANN" {
+        check_parts(field, params)?;
+    }
     if index_type == "HNSW_PRQ" {
         number::<u64>(params, "nrq", (1, 16))?;
     }
@@ -166,6 +169,18 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     match index_type.starts_with("SPARSE") {
         true => check_sparse(field, params),
         false => Ok(()),
+    }
+}
+
+/// Refuses vectors that are not cut into equal parts, of two numbers where nothing else is said.
+fn check_parts(field: &Field, params: &Params) -> Result<()> {
+    let size = number::<usize>(params, "sub_dim", (1, 65_536))?.unwrap_or(2);
+    let dimension = field.dimension()?;
+    match dimension.is_multiple_of(size) {
+        true => Ok(()),
+        false => Err(refused(format!(
+            "The dimension of a vector (dim) should be a multiple of sub_dim. Dimension:{dimension}, sub_dim:{size}"
+        ))),
     }
 }
 

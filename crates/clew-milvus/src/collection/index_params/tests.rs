@@ -35,6 +35,7 @@ fn vector_indexes_take_what_milvus_takes() {
         "index_type=HNSW_PQ m=4 nbits=8",
         "index_type=IVF_RABITQ nlist=65536 refine=false refine_type=flat",
         "index_type=IVF_FLAT M=-1",
+        "index_type=SCANN sub_dim=4",
     ] {
         assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
     }
@@ -94,6 +95,10 @@ fn vector_indexes_take_what_milvus_takes() {
         (
             "index_type=SPARSE_INVERTED_INDEX inverted_index_codec=zip",
             "inverted_index_codec zip not found or not supported, supported: [block_streamvbyte block_maskedvbyte]",
+        ),
+        (
+            "index_type=SCANN sub_dim=3",
+            "should be a multiple of sub_dim. Dimension:8, sub_dim:3",
         ),
         (
             "index_type=SPARSE_INVERTED_INDEX quant_type=u16",
