@@ -84,6 +84,23 @@ class Documents(ClewTest):
         self.assertNotEqual(first["_id"], second["_id"])
         self.assertEqual(self.client.get(index="books", id=second["_id"])["_source"], {"n": 2})
 
+    def test_a_refused_document_leaves_no_fields_behind(self):
+        fields = lambda: self.client.indices.get_mapping(index="books")["books"]["mappings"].get("properties", {})
+        template = {"s": {"match": "s_*", "mapping": {"type": "keyword"}}}
+        self.client.indices.create(index="books", body={"mappings": {
+            "dynamic_templates": [template], "numeric_detection": True, "properties": {"n": {"type": "long"}}}})
+        before = fields()
+        for document in ({"new": 1, "n": "x"}, {"n": "x", "new": {"in": "a"}}, {"new": "5", "nan": "NaN"},
+                         {"new": True, "s_o": {"x": 1}}, {"new": ["x"], "new.y": 1}):
+            with self.subTest(document=document), self.refused(400):
+                self.client.index(index="books", id="1", body=document)
+            self.assertEqual(fields(), before, document)
+        lines = [{"index": {"_id": "1"}}, {"bad": 1, "n": "x"}, {"index": {"_id": "2"}}, {"good": 1, "n": 2},
+                 {"update": {"_id": "2"}}, {"doc": {"worse": 1, "n": "x"}}]
+        answer = self.client.bulk(index="books", body=lines)
+        self.assertEqual([next(iter(item.values()))["status"] for item in answer["items"]], [400, 201, 400])
+        self.assertEqual(sorted(fields()), ["good", "n"])
+
     def test_ids_may_hold_any_character(self):
         for identity in ["a b", "a/b", "ü+%", "_bulk", "..", "1#2?3"]:
             self.client.index(index="books", id=identity, body={"id": identity})

@@ -24,6 +24,10 @@ use crate::shard::{Prepared, Shard, Text, has_old_columns};
 /// documents may add between two rounds.
 const MAPPING_ROUNDS_MAX: usize = 8;
 
+/// Lets a mapping grow by fields, if it fits with them what brought them.
+pub(crate) type Grow<'g> =
+    dyn Fn(NewFields, &dyn Fn(&Mapping) -> Result<(), EngineError>) -> Result<(), EngineError> + 'g;
+
 /// An index that is open. Handles stay usable after the index is deleted: reads go on over what
 /// they hold, writes fail.
 pub struct Index {
@@ -343,23 +347,27 @@ impl Index {
     }
 
     /// Parses a document under the mapping, which grows first by the fields that the document
-    /// brings; `grow` makes that durable. Its vectors may come beside its text.
+    /// brings; `grow` makes that durable where the document is one of the grown mapping, so that what is refused leaves no
+    /// fields behind. Its vectors may come beside its text.
     pub(crate) fn prepare(
         &self,
         id: &str,
         (source, vectors): Text<'_>,
-        grow: &dyn Fn(NewFields) -> Result<(), EngineError>,
+        grow: &Grow<'_>,
     ) -> Result<Prepared, EngineError> {
+        let refused = |source| EngineError::Document {
+            id: id.to_string(),
+            source,
+        };
+        let fits = |mapping: &Mapping| {
+            let parsed = mapping.parse_stripped(source, vectors.clone());
+            parsed.map(drop).map_err(refused)
+        };
         for _ in 0..MAPPING_ROUNDS_MAX {
             let mapping = self.mapping();
-            let parsed = mapping
-                .parse_stripped(source, vectors.clone())
-                .map_err(|source| EngineError::Document {
-                    id: id.to_string(),
-                    source,
-                })?;
-            match parsed {
-                Parsed::NeedsMapping(fields) => grow(fields)?,
+            let parsed = mapping.parse_stripped(source, vectors.clone());
+            match parsed.map_err(refused)? {
+                Parsed::NeedsMapping(fields) => grow(fields, &fits)?,
                 Parsed::Document(document) => {
                     // A document borrows from its text, and from nothing of the mapping.
                     return Ok(Prepared::of(mapping.clone(), document));

@@ -324,10 +324,19 @@ impl Inner {
         Ok(logged)
     }
 
-    /// Adds fields that a document brought; those that are there by now are kept.
-    pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
-        self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
-            .map(|_| ())
+    /// Adds fields that a document brought, where what they make is a mapping that fits it; those that are there by now are
+    /// kept.
+    pub(crate) fn grow_mapping(
+        &self,
+        index: &Index,
+        fields: NewFields,
+        fits: &dyn Fn(&Mapping) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let grown = self.change_mapping(index, |mapping| {
+            mapping.grow(fields)?;
+            fits(mapping)
+        });
+        grown.map(|_| ())
     }
 }
 

@@ -209,8 +209,9 @@ impl Inner {
     }
 
     fn parse(&self, index: &Index, id: &str, written: Text<'_>) -> Result<Prepared, EngineError> {
-        let grow = |fields| self.grow_mapping(index, fields);
-        let mut document = index.prepare(id, written, &grow)?;
+        let mut document = index.prepare(id, written, &|fields, fits| {
+            self.grow_mapping(index, fields, fits)
+        })?;
         let stored = document.store_queries(self.options.query_reader);
         let settings = index.settings();
         let timed = |()| match &settings.time_field {

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use clew_platform::SimDisk;
-use clew_schema::NewFields;
 use serde_json::json;
 
 use super::*;
@@ -35,10 +34,10 @@ fn placed(index: &Index, ids: &[&str]) -> Pending {
     let mut writer = shard.writer().unwrap();
     writer.expect(ids.len(), 0);
     let none = |_: &str, _: Text<'_>| -> Result<Prepared, EngineError> { unreachable!() };
-    let no_fields = |_: NewFields| -> Result<(), EngineError> { unreachable!() };
     for id in ids {
         let source = json!({"n": 1}).to_string();
-        let document = index.prepare(id, (source.as_bytes(), Vec::new()), &no_fields);
+        let text = (source.as_bytes(), Vec::new());
+        let document = index.prepare(id, text, &|_, _| unreachable!());
         let write = ShardWrite {
             target: Target {
                 id: (*id).to_string(),
