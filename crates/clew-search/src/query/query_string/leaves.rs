@@ -266,7 +266,7 @@ impl Build<'_> {
     }
 
     /// A query with values; values that do not fit are forgiven by a lenient match, so what is
-    /// left are those that cannot say so themselves.
+    /// left are those that cannot say so themselves, as phrases do not on texts without places.
     fn guarded(&self, field: &str, query: Query) -> Query {
         if !self.lenient {
             return query;
@@ -276,7 +276,7 @@ impl Build<'_> {
                 mapped.kind,
                 FieldKind::Text { .. } | FieldKind::Keyword { .. }
             );
-            has_words && mapped.indexed
+            has_words && mapped.indexed && mapped.keeps_positions()
         };
         if self.mapping.field(field).is_none_or(fits) {
             query
