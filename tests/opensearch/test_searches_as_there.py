@@ -42,6 +42,11 @@ class SearchesAsThere(ClewTest):
             phrase = f"{refused}field:[{field}] was indexed without position data; cannot run PhraseQuery"
             for kind in ("match_phrase", "match_phrase_prefix"):
                 self.assert_shards_refuse("query_shard_exception", phrase, "kept", query={kind: {field: "quick fox"}})
+        # Where no field was asked for, what one cannot answer is forgiven.
+        for kind in ("query_string", "simple_query_string"):
+            found = self.hits("kept", query={kind: {"query": '"quick fox"'}})
+            self.assertEqual([hit["_id"] for hit in found], ["2"], kind)
+        self.assertEqual(self.hits("kept", query={"query_string": {"query": 'once:"quick fox"'}}), [])
 
     def test_distances_to_several_points_are_all_looked_at(self):
         self.make("s1", {"g": {"type": "geo_point"}}, {"1": {"g": "45,5"}, "2": {"g": "42,2"}, "3": {"g": ["40,0", "50,9"]}})
@@ -58,6 +63,14 @@ class SearchesAsThere(ClewTest):
             self.assertEqual(list(found), list(expected), rest)
             for id, distance in expected.items():
                 self.assertAlmostEqual(found[id], distance, delta=0.0002, msg=(rest, id))
+
+    def test_the_nearest_to_one_point_in_metres_are_on_no_plane(self):
+        self.make("s1", {"g": {"type": "geo_point"}}, {"1": {"g": "45,5"}, "2": {"g": "22.687,-12.527"}})
+        by = lambda **rest: [hit["sort"][0] for hit in self.hits("s1", sort=[{"_geo_distance": {"g": "10,10", **rest}}])]
+        for rest in ({}, {"mode": "min"}, {"unit": "m", "order": "asc"}):
+            self.assertEqual(by(distance_type="plane", **rest), by(**rest), rest)
+        for rest in ({"order": "desc"}, {"unit": "km"}, {"mode": "max"}):
+            self.assertNotEqual(by(distance_type="plane", **rest), by(**rest), rest)
 
     def test_a_name_in_a_body_has_no_order_behind_it(self):
         self.make("s1", {"n": {"type": "integer"}}, {"1": {"n": 1}})

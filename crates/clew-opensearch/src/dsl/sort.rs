@@ -4,7 +4,7 @@ use clew_query::{
     GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, ScriptSort, SortKey,
     SortMode, SortNumeric, SortValue, Unmapped, refusal_of_text,
 };
-use clew_schema::geo::GeoPoint;
+use clew_schema::geo::{DistanceUnit, GeoPoint};
 use serde_json::Value;
 
 use super::DslError;
@@ -147,13 +147,18 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
         .map_err(|reason: String| {
             DslError::illegal(format!("{reason} for geo distance sort on [{path}]"))
         })?;
+    // The nearest ones to one point in metres are found by another way there, which knows no planes.
+    let is_plain = origins.len() == 1
+        && unit == DistanceUnit::metres()
+        && order == Order::Asc
+        && matches!(mode, None | Some(SortMode::Min));
     Ok(SortKey::GeoDistance(GeoDistanceKey {
         path: path.to_string(),
         origins,
         unit,
         order,
         mode,
-        on_plane,
+        on_plane: on_plane && !is_plain,
         unmapped_ok,
     }))
 }
