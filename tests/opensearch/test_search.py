@@ -402,6 +402,14 @@ class Shown(SearchTest):
         self.assertEqual((shown["year"], shown["price"]), (["1,999.0"], ["009.50"]))
         self.assertEqual((shown["at"], shown["tag"]), (["2024"], ["animal", "red"]))
 
+    def test_numbers_without_a_sign_are_shown_as_they_are_in_any_format(self):
+        self.client.indices.create(index="large", body={"mappings": {"properties": {"n": {"type": "unsigned_long"}}}})
+        self.index_all("large", {"1": {"n": 2**63}})
+        for form in ("#.0", "yyyy", "use_field_mapping"):
+            body = {"docvalue_fields": [{"field": "n", "format": form}]}
+            hits = self.client.search(index="large", body=body)["hits"]["hits"]
+            self.assertEqual(hits[0]["fields"], {"n": [2**63]}, form)
+
     def test_places_are_shown_in_a_format(self):
         self.client.indices.create(
             index="places", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}}

@@ -356,12 +356,10 @@ impl Wanted {
             if matches!(field.kind, FieldKind::Keyword { .. } | FieldKind::Ip) {
                 found.dedup();
             }
-            let is_number = matches!(
-                field.kind,
-                FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Unsigned
-            );
+            // Those without a sign are shown as they are, whatever the format.
+            let is_formatted = matches!(field.kind, FieldKind::Integer(_) | FieldKind::Float(_));
             if let Some(numbers) = format.and_then(|format| format.number.as_ref())
-                && is_number
+                && is_formatted
             {
                 let found = found.iter().filter_map(Value::as_f64);
                 let shown = found.map(|number| Value::from(numbers.format(number)));
