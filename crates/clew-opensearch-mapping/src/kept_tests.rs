@@ -282,6 +282,18 @@ fn what_is_read_in_the_place_of_another_is_later_where_its_analyzers_are_others(
     );
 }
 
+#[test]
+fn numbers_take_any_boost_and_keep_none() {
+    for kind in ["long", "byte", "double", "half_float", "unsigned_long"] {
+        for boost in [json!("x"), json!(2), json!({})] {
+            let mut mapping = with_analysis();
+            let body = json!({"properties": {"a": {"type": kind, "boost": boost}}});
+            merge(&mut mapping, &body).unwrap();
+            assert_eq!(shown(&mapping)["properties"]["a"], json!({"type": kind}));
+        }
+    }
+}
+
 /// Everything that fits into one mapping.
 fn everything() -> Mapping {
     let mut mapping = with_analysis();

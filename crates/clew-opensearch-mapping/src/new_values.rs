@@ -37,7 +37,8 @@ pub(crate) fn check_new(
     for (key, value) in said {
         match key.as_str() {
             "meta" => check_meta(name, value)?,
-            "boost" => check_number(value)?,
+            "boost" if !ignores_boost(&spec.kind) => check_number(value)?,
+            "boost" => {}
             "index_prefixes" => check_prefixes(name, value)?,
             key if SHOWN_SWITCHES.contains(&key) => {
                 boolean(value)?;
@@ -46,6 +47,18 @@ pub(crate) fn check_new(
         }
     }
     Ok(())
+}
+
+/// Whether fields of a type take a `boost`, whatever it is, and make nothing of it.
+pub(crate) fn ignores_boost(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(
+                FloatKind::Double | FloatKind::Float | FloatKind::Half | FloatKind::Scaled { .. }
+            )
+    )
 }
 
 /// Parameters of one type.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
+use crate::new_values::ignores_boost;
 use crate::parameter_values::{
     boolean, named_boolean, no_number, number, show, unknown, unsupported,
 };
@@ -112,6 +113,7 @@ fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, M
         }
         // Fields of other types take it and make nothing of it, nor of none.
         "similarity" if value.is_null() || !is_weighed(&spec.kind) => {}
+        "boost" if ignores_boost(&spec.kind) => {}
         _ if SHOWN.contains(&key) || key == "similarity" => {
             match key {
                 "similarity" => spec.similarity = Some(show(value)),
