@@ -191,8 +191,8 @@ impl Written {
         let mut script = Parameters::new(query, script)?.by_fields("script");
         script.ignore(&["options"]);
         let id = script.text("id")?;
-        let inline = script.text("inline")?;
-        let source = script.text("source")?.or(inline);
+        let inline = text_alone(&mut script, "inline")?;
+        let source = text_alone(&mut script, "source")?.or(inline);
         let lang = script.text("lang")?;
         let params = script.take("params").cloned().unwrap_or(Value::Null);
         script.finish()?;
@@ -265,6 +265,15 @@ impl Written {
         let language = ScriptLanguage::named(lang)
             .ok_or_else(|| DslError::illegal(format!("script_lang not supported [{lang}]")))?;
         Script::read(&self.source, language, &self.params, purpose).map_err(compile_error)
+    }
+}
+
+/// A text, and no scalar that could be read as one: a number is no script.
+fn text_alone(script: &mut Parameters<'_>, name: &'static str) -> Result<Option<String>, DslError> {
+    match script.take(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(script.other_sort(name, other)),
     }
 }
 

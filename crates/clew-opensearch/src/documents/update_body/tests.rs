@@ -120,3 +120,27 @@ fn the_body_has_the_last_word() {
     let error = parse_over(&script, &around, beside()).unwrap_err();
     assert!(error.reason().contains("doc must be specified"));
 }
+
+#[test]
+fn a_script_is_a_text_and_no_number() {
+    let stored = StoredScripts::default();
+    let around = Around {
+        index: "i",
+        stored: &stored,
+        now_ms: 0,
+        memory: &RequestMemory::default(),
+    };
+    for (name, value, found) in [
+        ("source", "5", "VALUE_NUMBER"),
+        ("source", "true", "VALUE_BOOLEAN"),
+        ("source", "null", "VALUE_NULL"),
+        ("source", "[]", "START_ARRAY"),
+        ("inline", "5", "VALUE_NUMBER"),
+    ] {
+        let body = Bytes::from(format!(r#"{{"script":{{"{name}":{value}}}}}"#));
+        let error = parse(&body, &around).unwrap_err();
+        let told = format!("[script] {name} doesn't support values of type: {found}");
+        let cause = format!("{error:?}");
+        assert!(cause.contains(&told), "{body:?}: {cause}");
+    }
+}
