@@ -48,6 +48,14 @@ class SearchesAsThere(ClewTest):
             self.assertEqual([hit["_id"] for hit in found], ["2"], kind)
         self.assertEqual(self.hits("kept", query={"query_string": {"query": 'once:"quick fox"'}}), [])
 
+    def test_ranges_over_all_fields_pass_over_those_that_have_none(self):
+        self.make("s1", {"w": {"type": "wildcard"}, "k": {"type": "keyword"}}, {"1": {"w": "b", "k": "b"}, "2": {"w": "b", "k": "z"}})
+        for text in ("[a TO c]", "<c"):
+            self.assertEqual([hit["_id"] for hit in self.hits("s1", query={"query_string": {"query": text}})], ["1"], text)
+        refused = "failed to create query: Field [w] of type [wildcard] does not support range queries"
+        query = {"query_string": {"query": "[a TO c]", "fields": ["w"]}}
+        self.assert_shards_refuse("query_shard_exception", refused, "s1", query=query)
+
     def test_distances_to_several_points_are_all_looked_at(self):
         self.make("s1", {"g": {"type": "geo_point"}}, {"1": {"g": "45,5"}, "2": {"g": "42,2"}, "3": {"g": ["40,0", "50,9"]}})
         by = lambda **rest: {hit["_id"]: hit["sort"][0] for hit in self.hits(

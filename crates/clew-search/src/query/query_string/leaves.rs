@@ -7,7 +7,7 @@ use clew_query::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Pattern, Query,
     QueryError, Range,
 };
-use clew_schema::{FieldKind, MappedField};
+use clew_schema::{FieldKind, KeywordStyle, MappedField};
 use serde_json::Value;
 
 use super::build::Build;
@@ -266,7 +266,8 @@ impl Build<'_> {
     }
 
     /// A query with values; values that do not fit are forgiven by a lenient match, so what is
-    /// left are those that cannot say so themselves, as phrases do not on texts without places.
+    /// left are those that cannot say so themselves, as phrases do not on texts without places,
+    /// and ranges not on wildcard fields, which have none.
     fn guarded(&self, field: &str, query: Query) -> Query {
         if !self.lenient {
             return query;
@@ -276,7 +277,14 @@ impl Build<'_> {
                 mapped.kind,
                 FieldKind::Text { .. } | FieldKind::Keyword { .. }
             );
-            has_words && mapped.indexed && mapped.keeps_positions()
+            let is_wildcard = matches!(
+                mapped.kind,
+                FieldKind::Keyword {
+                    style: KeywordStyle::Wildcard,
+                    ..
+                }
+            );
+            has_words && !is_wildcard && mapped.indexed && mapped.keeps_positions()
         };
         if self.mapping.field(field).is_none_or(fits) {
             query
