@@ -287,6 +287,25 @@ class IndexAdmin(ClewTest):
         with self.refused(400, "invalid_index_template_exception", invalid):
             self.client.cluster.put_component_template(name="t", body={"template": {"settings": unknown}})
 
+    def test_a_pattern_takes_away_the_settings_that_can_change(self):
+        analysis = {"analyzer": {"dashes": {"type": "pattern", "pattern": "-"}}}
+        for pattern in ("index.*", "*"):
+            settings = {"number_of_shards": 2, "priority": 7, "refresh_interval": "5s", "analysis": analysis}
+            self.client.indices.create(index="i", body={"settings": settings})
+            self.client.indices.put_settings(index="i", body={pattern: None})
+            left = self.client.indices.get_settings(index="i", flat_settings=True)["i"]["settings"]
+            self.assertEqual(left["index.number_of_shards"], "2", pattern)
+            self.assertIn("index.analysis.analyzer.dashes.type", left, pattern)
+            self.assertNotIn("index.priority", left, pattern)
+            self.assertNotIn("index.refresh_interval", left, pattern)
+            self.client.indices.delete(index="i")
+
+    def test_settings_of_no_index_are_not_changed(self):
+        body = {"refresh_interval": "1s"}
+        with self.refused(404, "index_not_found_exception", "no such index [none*]"):
+            self.client.indices.put_settings(index="none*", body=body)
+        self.client.indices.put_settings(index="none*", body=body, params={"allow_no_indices": "true"})
+
     def test_what_an_open_index_keeps_can_change_while_it_is_closed(self):
         self.client.indices.create(index="i", body={"settings": {"blocks.read": True}})
         analysis = {"analysis": {"analyzer": {"dashes": {"type": "pattern", "pattern": "-"}}}}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_engine::{Access, Engine, Index, Purpose, Wildcards};
+use clew_engine::{Access, ClosedNames, Engine, Index, Purpose, ResolveOptions, Wildcards};
 use clew_log::Glsn;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
@@ -143,7 +143,15 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("no settings to update"));
     }
     settings::refuse_managed(&flat)?;
-    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN, Purpose::Change).await?;
+    let options = call.resolve_options_from(ResolveOptions {
+        allow_no_indices: false,
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
+    let indices: Vec<Arc<Index>> = call
+        .indices_with(call.index_expression(), options, Purpose::Change)
+        .await?;
     let has = |name: &String| {
         let mut all = indices.iter();
         all.any(|index| index.settings().given.contains_key(name))
@@ -169,9 +177,13 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     call.change_catalog(changes).await
 }
 
-/// The same settings, where patterns stand for those of them that an index has.
+/// The same settings, where patterns stand for those that an index has and that can change as it is now.
 fn expanded(flat: &Flat, index: &Index) -> Flat {
     let settings = index.settings();
+    let stays: fn(&str) -> bool = match index.is_open() {
+        true => known_settings::is_fixed,
+        false => known_settings::is_final,
+    };
     let mut all = Flat::new();
     for (name, text) in flat {
         if !name.contains('*') {
@@ -179,7 +191,8 @@ fn expanded(flat: &Flat, index: &Index) -> Flat {
             continue;
         }
         let fitting = settings.given.keys().filter(|known| glob(name, known));
-        all.extend(fitting.map(|known| (known.clone(), text.clone())));
+        let changing = fitting.filter(|known| !stays(known));
+        all.extend(changing.map(|known| (known.clone(), text.clone())));
     }
     all
 }
