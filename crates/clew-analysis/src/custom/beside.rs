@@ -7,10 +7,10 @@ use std::ops::Range;
 use tantivy::tokenizer::Token;
 
 use super::filter::Filter;
-use super::kept::Words;
 use super::part::Part;
 use super::room::Room;
 use super::shingle::Behind;
+use super::stop::StopWords;
 use super::unicode::ascii_folded;
 use super::{Chain, Term};
 use crate::java_pattern::{JavaPattern, each_match, java_pattern};
@@ -236,7 +236,7 @@ impl Compounds {
 /// Pairs of words, one of which is a common one.
 #[derive(Clone)]
 pub(super) struct CommonPairs {
-    words: Words,
+    words: StopWords,
     /// Whether words that are in a pair are left out, as queries want it.
     only_pairs: bool,
 }
@@ -247,18 +247,19 @@ impl CommonPairs {
             "missing or empty [common_words] or [common_words_path] configuration for common_grams token filter",
         )?;
         Ok(CommonPairs {
-            words: Words::new(words, part.flag("ignore_case", false)?),
+            words: StopWords::of(words, part.flag("ignore_case", false)?),
             only_pairs: part.flag("query_mode", false)?,
         })
     }
 
     fn apply(&self, terms: &[Term]) -> Vec<Term> {
-        let is_common = |term: &Term| self.words.has(&term.token.text);
+        let common = self.words.among(terms);
+        let is_common = |at: usize| common.get(at).is_some_and(|common| *common);
         let mut out = Vec::with_capacity(terms.len());
         let mut was_paired = false;
         for (at, term) in terms.iter().enumerate() {
             let next = terms.get(at + 1);
-            let pair = next.filter(|next| is_common(term) || is_common(next));
+            let pair = next.filter(|_| is_common(at) || is_common(at + 1));
             let is_inside = pair.is_some() || next.is_none() && was_paired;
             if !(self.only_pairs && is_inside) {
                 out.push(term.clone());

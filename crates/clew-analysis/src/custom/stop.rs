@@ -21,14 +21,23 @@ pub(super) struct StopWords {
 
 impl StopWords {
     pub(super) fn compile(part: &Part<'_>) -> Result<Self, String> {
+        let given = part.list("stopwords");
+        let given = given.unwrap_or_else(|| vec!["_english_".to_string()]);
+        Ok(StopWords {
+            removes_last: part.flag("remove_trailing", true)?,
+            ..StopWords::of(given, part.flag("ignore_case", false)?)
+        })
+    }
+
+    /// Words and names of lists.
+    pub(super) fn of(given: Vec<String>, ignore_case: bool) -> Self {
         let mut stop = StopWords {
             words: BTreeSet::new(),
             lists: Vec::new(),
-            ignore_case: part.flag("ignore_case", false)?,
-            removes_last: part.flag("remove_trailing", true)?,
+            ignore_case,
+            removes_last: true,
         };
-        let given = part.list("stopwords");
-        for word in given.unwrap_or_else(|| vec!["_english_".to_string()]) {
+        for word in given {
             match word
                 .strip_prefix('_')
                 .and_then(|rest| rest.strip_suffix('_'))
@@ -43,20 +52,29 @@ impl StopWords {
                 },
             }
         }
-        Ok(stop)
+        stop
     }
 
     /// The other terms, each at its place.
     pub(super) fn without(&self, mut terms: Vec<Term>) -> Vec<Term> {
+        let last = if self.removes_last { 0 } else { terms.len() };
+        let listed = self.among(&terms);
+        let mut listed = (1..).zip(listed);
+        terms.retain(|_| {
+            let term = listed.next();
+            term.is_none_or(|(at, is_listed)| at == last || !is_listed)
+        });
+        terms
+    }
+
+    /// Which of the terms are among the words.
+    pub(super) fn among(&self, terms: &[Term]) -> Vec<bool> {
         // A list tells its words only by what it lets through.
         let lists = self.lists.iter().cloned();
         let mut lists: Vec<_> = lists
             .map(|list| list.transform(RawTokenizer::default()))
             .collect();
-        let last = if self.removes_last { 0 } else { terms.len() };
-        let mut at = 0;
-        terms.retain(|term| {
-            at += 1;
+        let is_listed = |term: &Term| {
             let text = &term.token.text;
             let lower;
             let listed = if self.ignore_case {
@@ -65,12 +83,11 @@ impl StopWords {
             } else {
                 text
             };
-            at == last
-                || !has(&self.words, text, self.ignore_case)
-                    && lists
-                        .iter_mut()
-                        .all(|list| list.token_stream(listed).advance())
-        });
-        terms
+            has(&self.words, text, self.ignore_case)
+                || lists
+                    .iter_mut()
+                    .any(|list| !list.token_stream(listed).advance())
+        };
+        terms.iter().map(is_listed).collect()
     }
 }

@@ -246,6 +246,18 @@ fn common_words_are_paired_with_their_neighbours() {
     check_filter(pairs(true), "the quick is brown dog", &expected);
     check_filter(pairs(true), "brown the", &[("brown_the", 0)]);
     check_filter(pairs(true), "the", &[("the", 0)]);
+    let named =
+        json!({"type": "common_grams", "common_words": ["_english_", "fox"], "query_mode": true});
+    check_filter(
+        named,
+        "quick the lazy brown fox",
+        &[
+            ("quick_the", 0),
+            ("the_lazy", 1),
+            ("lazy", 2),
+            ("brown_fox", 3),
+        ],
+    );
 }
 
 #[test]
