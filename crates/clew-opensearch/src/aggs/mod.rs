@@ -5,6 +5,7 @@
 mod body;
 mod bucket;
 mod interval;
+mod java_order;
 mod metric;
 mod order;
 mod own_words;

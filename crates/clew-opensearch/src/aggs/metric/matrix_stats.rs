@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
+use crate::aggs::java_order::java_order;
 use crate::aggs::plain::scalar;
 use crate::aggs::render::TypeName;
 use crate::aggs::table::{NUMBERS, Row};
@@ -67,7 +68,7 @@ pub(crate) fn write(body: &mut Map<String, Value>, matrix: &MatrixResult) -> Typ
     if matrix.doc_count == 0 {
         return name;
     }
-    let order = shown_order(&matrix.names);
+    let order = java_order(&matrix.names);
     let by_name = |numbers: &[f64]| -> Map<String, Value> {
         let each = order.iter();
         each.map(|at| (matrix.names[*at].clone(), shown(numbers[*at])))
@@ -90,53 +91,10 @@ pub(crate) fn write(body: &mut Map<String, Value>, matrix: &MatrixResult) -> Typ
     name
 }
 
-/// The places of names in the order in which OpenSearch shows them, which clients read by number: that of a `HashMap` of
-/// Java, which grows before more than three quarters of it are taken.
-fn shown_order(names: &[String]) -> Vec<usize> {
-    let mut slots: u32 = 16;
-    while names.len() > slots as usize / 4 * 3 {
-        slots *= 2;
-    }
-    let slot = |name: &str| {
-        let units = name.encode_utf16().map(u32::from);
-        let hash = units.fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit));
-        (hash ^ (hash >> 16)) & (slots - 1)
-    };
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by_key(|at| slot(&names[*at]));
-    order
-}
-
 /// A number, or what Java writes for one that is none.
 fn shown(number: f64) -> Value {
     if number.is_nan() {
         return json!("NaN");
     }
     json!(number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_shown_as_a_table_of_java_has_them() {
-        for (names, want) in [
-            ("val1 val2 val3", "val3 val2 val1"),
-            ("val2 vals val1 val3", "vals val3 val2 val1"),
-            (
-                "alpha beta gamma delta epsilon zeta eta theta price qty",
-                "epsilon zeta eta price alpha qty delta theta beta gamma",
-            ),
-            (
-                "alpha beta gamma delta epsilon zeta eta theta price qty aa bb cc dd",
-                "zeta aa bb cc dd delta theta epsilon eta price alpha qty beta gamma",
-            ),
-        ] {
-            let names: Vec<String> = names.split(' ').map(String::from).collect();
-            let order = shown_order(&names);
-            let shown: Vec<&str> = order.iter().map(|at| names[*at].as_str()).collect();
-            assert_eq!(shown.join(" "), want);
-        }
-    }
 }
