@@ -23,10 +23,14 @@ pub(super) fn own_words((kind, name): (&str, &str), key: &str, found: &str) -> O
         "global" => {
             format!("Expected [FIELD_NAME] under a [START_OBJECT], but got a [{found}] in [{name}]")
         }
-        "matrix_stats" if matches!(key, "script" | "value_type") => format!(
-            "Unexpected token {found} [{key}] in [{name}]. Multi-field aggregations do not \
+        "matrix_stats"
+            if matches!((key, found), ("value_type", _) | ("script", "START_OBJECT")) =>
+        {
+            format!(
+                "Unexpected token {found} [{key}] in [{name}]. Multi-field aggregations do not \
              support scripts."
-        ),
+            )
+        }
         "matrix_stats" => format!("Unexpected token {found} [{key}] in [{name}]."),
         "top_hits" => format!("Unknown key for a {found} in [{key}]."),
         kind if kind.ends_with("_bucket") => {
@@ -55,6 +59,16 @@ fn tokens(kind: &str) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn matrices_tell_of_scripts_that_are_objects_alone() {
+        let said = |found| own_words(("matrix_stats", "z"), "script", found).unwrap();
+        assert_eq!(
+            said("VALUE_STRING"),
+            "Unexpected token VALUE_STRING [script] in [z]."
+        );
+        assert!(said("START_OBJECT").ends_with("Multi-field aggregations do not support scripts."));
+    }
 
     #[test]
     fn pipelines_tell_unknown_settings_from_values_that_they_have_none_of() {
