@@ -124,7 +124,8 @@ class MetricsAndPipelinesTest(ClewTest):
             ("cardinality", {"field": "n", "format": "0.0"}, "[cardinality] unknown field [format]"),
             ("geo_centroid", {"field": "place", "format": "0"}, "[geo_centroid] unknown field [format]"),
             ("geo_bounds", {"field": "place", "script": "1"}, "[geo_bounds] unknown field [script]"),
-            ("matrix_stats", {"fields": ["n"], "script": "1"}, "Unexpected token VALUE_STRING [script] in [a]. Multi-field aggregations do not support scripts."),
+            ("matrix_stats", {"fields": ["n"], "script": "1"}, "Unexpected token VALUE_STRING [script] in [a]."),
+            ("matrix_stats", {"fields": ["n"], "script": {"source": "1"}}, "Unexpected token START_OBJECT [script] in [a]. Multi-field aggregations do not support scripts."),
             ("matrix_stats", {"field": "n"}, "Unexpected token VALUE_STRING [field] in [a]."),
             ("top_hits", {"size": None}, "Unknown key for a VALUE_NULL in [size]."),
             ("weighted_avg", {"value": {"field": "n", "format": "0"}} | weight, "[field_config] unknown field [format]"),
@@ -166,6 +167,17 @@ class MetricsAndPipelinesTest(ClewTest):
             ([{"_key": {"foo": "desc"}}], "[field_sort] unknown field [foo]"),
         ]:
             self.assertIn(reason, self.refusal(h=histogram | {"aggs": {"z": {"bucket_sort": {"sort": sort}}}}))
+        for model, settings, reason in [
+            ("simple", {"foo": 1}, "Unrecognized parameter(s): [[foo]]"),
+            ("ewma", {"alpha": 0.5, "beta": 0.2, "gamma": 0.3, "period": 2}, "Unrecognized parameter(s): [[period, beta, gamma]]"),
+            ("holt", {"alpha": 2}, "Parameter [alpha] must be between 0-1 inclusive.  Providedvalue was [2.0]"),
+            ("holt_winters", {"alpha": "x"}, "Parameter [alpha] must be a double, type `String` provided instead"),
+        ]:
+            # What the model has not is told before that nothing is predicted here.
+            z = {"moving_avg": {"buckets_path": "_count", "model": model, "predict": 2, "settings": settings}}
+            with self.refused(400, "parsing_exception", f"Could not parse settings for model [{model}].") as caught:
+                self.aggregate(h=histogram | {"aggs": {"z": z}})
+            self.assertEqual(caught.exception.info["error"]["caused_by"], {"type": "parse_exception", "reason": reason})
         words = {"terms": {"field": "kw"}, "aggs": {"z": {"moving_avg": {"buckets_path": "_count"}}}}
         self.assertIn("moving_avg aggregation [z] must have a histogram", self.refusal(h=words))
 

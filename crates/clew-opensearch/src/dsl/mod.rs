@@ -71,6 +71,8 @@ pub enum DslErrorKind {
     ZoneRules,
     /// `query_shard_exception`.
     Create,
+    /// `parse_exception` of Java's own, which is no root of what it is the cause of.
+    JavaParse,
 }
 
 impl DslErrorKind {
@@ -89,6 +91,7 @@ impl DslErrorKind {
             DslErrorKind::DateTime => "date_time_exception",
             DslErrorKind::ZoneRules => "zone_rules_exception",
             DslErrorKind::Create => "query_shard_exception",
+            DslErrorKind::JavaParse => "parse_exception",
         }
     }
 }

@@ -89,7 +89,8 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
             | DslErrorKind::State
             | DslErrorKind::DateTime
             | DslErrorKind::Create
-            | DslErrorKind::ZoneRules => UnfitKind::Illegal,
+            | DslErrorKind::ZoneRules
+            | DslErrorKind::JavaParse => UnfitKind::Illegal,
             DslErrorKind::XContentParse | DslErrorKind::NamedObject => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,
         },

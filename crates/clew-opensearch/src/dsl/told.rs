@@ -34,7 +34,8 @@ fn root_of(error: &DslError) -> &DslError {
         | DslErrorKind::Json
         | DslErrorKind::State
         | DslErrorKind::DateTime
-        | DslErrorKind::ZoneRules => false,
+        | DslErrorKind::ZoneRules
+        | DslErrorKind::JavaParse => false,
     };
     let is_parsers = |kind: DslErrorKind| {
         matches!(

@@ -3,6 +3,7 @@
 
 pub(super) mod bucket_script;
 pub(super) mod bucket_sort;
+mod model_settings;
 pub(super) mod sequence;
 pub(super) mod summary;
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::interval::{calendar, fixed_interval};
+use crate::aggs::pipeline::model_settings::ModelSettings;
 use crate::aggs::pipeline::{pipeline, positive, script};
 use crate::aggs::render::TypeName;
 use crate::aggs::shown::metric_body;
@@ -61,33 +62,43 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     read(body, sequence)
 }
 
-/// The older moving average: the same windows, under the names of its models.
+/// The older moving average: the same windows, under the names of its models. What is wrong with a model's settings is told
+/// before what the models have and this one has not.
 fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let window = positive(body, "window")?.unwrap_or(5);
     let model = body.only_text("model")?;
-    if body.flag("minimize")? {
-        return Err(AggDslError::illegal(
-            "[minimize] is not supported: the [settings] of a model are used as they are given",
-        ));
-    }
-    let settings = ModelSettings::read(body)?;
-    let mut of_none = OfNone::Nothing;
-    let source = match model.as_deref() {
-        None | Some("simple") => "MovingFunctions.unweightedAvg(values)",
-        Some("linear") => "MovingFunctions.linearWeightedAvg(values)",
-        Some("ewma") => "MovingFunctions.ewma(values, params.alpha)",
-        Some("holt") => "MovingFunctions.holt(values, params.alpha, params.beta)",
-        Some("holt_winters") => {
-            of_none = OfNone::Fewer(settings.two_seasons(window)?);
+    let model = model.as_deref().unwrap_or("simple");
+    let (minimize, predict) = (body.flag("minimize")?, positive(body, "predict")?);
+    let source = match model {
+        "simple" => "MovingFunctions.unweightedAvg(values)",
+        "linear" => "MovingFunctions.linearWeightedAvg(values)",
+        "ewma" => "MovingFunctions.ewma(values, params.alpha)",
+        "holt" => "MovingFunctions.holt(values, params.alpha, params.beta)",
+        "holt_winters" => {
             "MovingFunctions.holtWinters(values, params.alpha, params.beta, params.gamma, \
              params.period, params.multiplies)"
         }
-        Some(other) => {
+        other => {
             return Err(AggDslError::parsing(format!(
                 "no [moving_avg_model] registered for [{other}]"
             )));
         }
     };
+    let settings = ModelSettings::read(body, model)?;
+    let of_none = match model {
+        "holt_winters" => OfNone::Fewer(settings.two_seasons(window)?),
+        _ => OfNone::Nothing,
+    };
+    if minimize {
+        return Err(AggDslError::illegal(
+            "[minimize] is not supported: the [settings] of a model are used as they are given",
+        ));
+    }
+    if predict.is_some() {
+        return Err(AggDslError::illegal(
+            "[predict] is not supported: no buckets are made behind the last one",
+        ));
+    }
     let written = json!({"source": source, "params": settings.params()});
     let script = WrittenScript::of("moving_avg", &written)?.read(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
@@ -97,71 +108,6 @@ fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         of_none,
     };
     read(body, sequence)
-}
-
-/// The settings of the models of `moving_avg`.
-struct ModelSettings {
-    alpha: f64,
-    beta: f64,
-    gamma: f64,
-    /// The buckets of a season.
-    period: usize,
-    /// Whether seasons multiply what lies below them, or are added to it.
-    multiplies: bool,
-}
-
-impl ModelSettings {
-    fn read(body: &mut Body<'_>) -> Result<Self, AggDslError> {
-        let mut read = ModelSettings {
-            alpha: 0.3,
-            beta: 0.1,
-            gamma: 0.3,
-            period: 1,
-            multiplies: false,
-        };
-        let Some(value) = body.take("settings") else {
-            return Ok(read);
-        };
-        body.part(("settings", "settings"), value, |part| {
-            read.alpha = part.number("alpha")?.unwrap_or(read.alpha);
-            read.beta = part.number("beta")?.unwrap_or(read.beta);
-            read.gamma = part.number("gamma")?.unwrap_or(read.gamma);
-            read.period = positive(part, "period")?.unwrap_or(read.period);
-            read.multiplies = match part.text("type")?.as_deref() {
-                None | Some("add") => false,
-                Some("mult") => true,
-                Some(other) => {
-                    return Err(AggDslError::parsing(format!(
-                        "failed to parse seasonality type [{other}]. accepted values are [[add, mult]]"
-                    )));
-                }
-            };
-            // Numbers are kept off zero wherever seasons multiply.
-            part.flag("pad")?;
-            Ok(())
-        })?;
-        Ok(read)
-    }
-
-    /// How many buckets two seasons are, which a window must have.
-    fn two_seasons(&self, window: usize) -> Result<usize, AggDslError> {
-        let needed = self.period.saturating_mul(2);
-        if window < needed {
-            return Err(AggDslError::illegal(format!(
-                "Field [window] must be at least twice as large as the period when using \
-                 Holt-Winters.  Value provided was [{window}], which is less than (2*period) == \
-                 {needed}"
-            )));
-        }
-        Ok(needed)
-    }
-
-    fn params(&self) -> Value {
-        json!({
-            "alpha": self.alpha, "beta": self.beta, "gamma": self.gamma,
-            "period": self.period, "multiplies": self.multiplies,
-        })
-    }
 }
 
 #[allow(

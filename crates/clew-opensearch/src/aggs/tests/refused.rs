@@ -46,6 +46,48 @@ fn what_is_wrong_with_a_value_is_within_the_setting_that_has_it() {
 }
 
 #[test]
+fn a_model_refuses_settings_that_it_has_not_before_what_no_model_has_here() {
+    for (model, settings, within) in [
+        (
+            "linear",
+            json!({"pad": true, "type": "mult", "period": 2}),
+            "Unrecognized parameter(s): [[pad, period, type]]",
+        ),
+        (
+            "ewma",
+            json!({"alpha": -1}),
+            "Parameter [alpha] must be between 0-1 inclusive.  Providedvalue was [-1.0]",
+        ),
+        (
+            "holt_winters",
+            json!({"type": 5}),
+            "Parameter [type] must be a String, type `Integer` provided instead",
+        ),
+        (
+            "holt_winters",
+            json!({"pad": "yes"}),
+            "Parameter [pad] must be a boolean, type `String` provided instead",
+        ),
+    ] {
+        let average = json!({"buckets_path": "m", "model": model, "minimize": true, "predict": 2, "settings": settings});
+        let told = ApiError::from(refusal(json!({"moving_avg": average})));
+        let body: Value = serde_json::from_slice(&told.body()).unwrap();
+        let reason = format!("Could not parse settings for model [{model}].");
+        assert_eq!(body["error"]["root_cause"][0]["reason"], reason.as_str());
+        assert_eq!(
+            body["error"]["caused_by"],
+            json!({"type": "parse_exception", "reason": within})
+        );
+    }
+    let average = json!({"buckets_path": "m", "predict": 2, "settings": {}});
+    let told = refusal(json!({"moving_avg": average}));
+    assert!(
+        told.reason.starts_with("[predict] is not supported"),
+        "{told}"
+    );
+}
+
+#[test]
 fn wrong_requests_are_refused_in_known_words() {
     use AggDslErrorKind::{IllegalArgument, Parsing, Script, XContentParse};
     for (body, kind, start) in [
