@@ -191,8 +191,19 @@ class MetricsAndPipelinesTest(ClewTest):
             error = caught.exception.info["error"]
             self.assertEqual((error["phase"], error["failed_shards"], error["reason"]), ("fetch", [], ""))
             self.assertEqual(error["caused_by"]["type"], kind)
+        unread = [
+            {"histogram": {"field": "n", "interval": 10}, "aggs": {"z": {kind: {"buckets_path": "_count", "script": "x +", **more}}}}
+            for kind, more in [("bucket_script", {}), ("bucket_selector", {}), ("moving_fn", {"window": 2})]
+        ]
+        for aggregation in [*unread, {"scripted_metric": scripts | {"reduce_script": "x +"}}]:
+            with self.refused(400, "search_phase_execution_exception") as caught:
+                self.aggregate(a=aggregation)
+            error = caught.exception.info["error"]
+            self.assertEqual((error["phase"], error["caused_by"]["reason"]), ("fetch", "compile error"), aggregation)
         with self.refused(400, "search_phase_execution_exception", "all shards failed"):
             self.aggregate(a={"avg": {"field": "kw"}})
+        with self.refused(400, "search_phase_execution_exception", "all shards failed"):
+            self.aggregate(a={"avg": {"script": "x +"}})
 
     def test_documents_of_aggregations_say_where_their_score_is_from(self):
         tops = {"a": {"top_hits": {"explain": True, "sort": [{"n": "desc"}]}}, "b": {"top_hits": {}}}

@@ -110,6 +110,18 @@ pub struct DslError {
     pub script: Option<Box<ScriptError>>,
     /// Where in the body it is.
     pub(crate) spot: Option<Spot>,
+    /// When OpenSearch finds it.
+    pub(crate) found: Found,
+}
+
+/// When OpenSearch finds what is wrong with a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// When the request is read, or by the shards that it goes to.
+    #[default]
+    Asked,
+    /// When what the shards have found is put together.
+    Reducing,
 }
 
 impl DslError {
@@ -121,6 +133,7 @@ impl DslError {
             within: None,
             script: None,
             spot: None,
+            found: Found::Asked,
         }
     }
 

@@ -9,7 +9,7 @@ use clew_query::{
 use serde_json::Value;
 
 use super::object::{Parameters, lacking, plain};
-use super::{DslError, DslErrorKind};
+use super::{DslError, DslErrorKind, Found};
 use crate::http::place::Spot;
 use crate::state::stored_scripts;
 
@@ -266,6 +266,14 @@ impl Written {
             .ok_or_else(|| DslError::illegal(format!("script_lang not supported [{lang}]")))?;
         Script::read(&self.source, language, &self.params, purpose).map_err(compile_error)
     }
+
+    /// The same of a script over what a search found: OpenSearch reads it when it puts that together.
+    pub(crate) fn read_when_reducing(&self, purpose: ScriptPurpose) -> Result<Script, DslError> {
+        self.read(purpose).map_err(|error| DslError {
+            found: Found::Reducing,
+            ..error
+        })
+    }
 }
 
 /// A text, and no scalar that could be read as one: a number is no script.
@@ -292,6 +300,7 @@ fn compile_error(error: ScriptError) -> DslError {
         within: Some(Box::new(DslError::illegal(error.reason.clone()))),
         script: Some(Box::new(error)),
         spot: None,
+        found: Found::Asked,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 
-use super::{DslError, DslErrorKind};
+use super::{DslError, DslErrorKind, Found};
 use crate::http::error::{ApiError, Cause};
 use crate::http::script_errors::script_cause;
 
@@ -56,12 +56,17 @@ fn root_of(error: &DslError) -> &DslError {
 
 impl From<DslError> for ApiError {
     fn from(error: DslError) -> Self {
+        let found = error.found;
         let root = root_of(&error);
         let root = (!std::ptr::eq(root, &error)).then(|| cause_of(root.clone()));
         let told = ApiError::new(StatusCode::BAD_REQUEST, cause_of(error));
-        match root {
+        let told = match root {
             Some(root) => told.with_root(root),
             None => told,
+        };
+        match found {
+            Found::Asked => told,
+            Found::Reducing => told.of_reducing(),
         }
     }
 }

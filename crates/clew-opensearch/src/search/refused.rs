@@ -31,13 +31,18 @@ pub(crate) fn on_index(index: &Index, error: ApiError) -> ApiError {
 }
 
 /// What is wrong with a search that was read, over the indexes of an expression. Its scripts would be read, and its queries
-/// made, by each of their shards, which fail where one is not understood.
+/// made, by each of their shards, which fail where one is not understood, or when what these found is put together.
 pub(super) async fn by_shards(
     call: &Call,
     (expression, options): (&str, ResolveOptions),
     error: ApiError,
 ) -> ApiError {
-    if !error.is_kind("script_exception") && !error.is_kind("query_shard_exception") {
+    const LATER: [&str; 3] = [
+        "script_exception",
+        "query_shard_exception",
+        "search_phase_execution_exception",
+    ];
+    if !LATER.iter().any(|kind| error.is_kind(kind)) {
         return error;
     }
     match call.open(expression, options, Purpose::Read).await {

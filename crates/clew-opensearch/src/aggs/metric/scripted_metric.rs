@@ -69,7 +69,11 @@ fn script(
         }
         written = written.with_param(name, value.clone());
     }
-    Ok(Some(Box::new(written.read(purpose)?)))
+    let read = match purpose {
+        ScriptPurpose::States => written.read_when_reducing(purpose)?,
+        _ => written.read(purpose)?,
+    };
+    Ok(Some(Box::new(read)))
 }
 
 /// Writes its result, and says the type.

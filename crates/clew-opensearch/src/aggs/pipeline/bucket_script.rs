@@ -30,6 +30,6 @@ fn read(
     let written = script(body, name)?;
     // What a path leads to wins over a parameter of the same name.
     let written = written.without_params(paths.iter().map(|(name, _)| name.as_str()));
-    let script = written.read(ScriptPurpose::Bucket)?;
+    let script = written.read_when_reducing(ScriptPurpose::Bucket)?;
     made(body, kind(Box::new(script)), paths)
 }

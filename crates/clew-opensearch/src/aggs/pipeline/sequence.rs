@@ -52,7 +52,7 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
     )]
     let shift = body.number("shift")?.unwrap_or(0.0) as i64;
-    let script = script(body, "moving_fn")?.read(ScriptPurpose::Window)?;
+    let script = script(body, "moving_fn")?.read_when_reducing(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
         window,
         shift,

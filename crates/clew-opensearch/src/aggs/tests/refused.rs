@@ -88,6 +88,22 @@ fn a_model_refuses_settings_that_it_has_not_before_what_no_model_has_here() {
 }
 
 #[test]
+fn scripts_over_what_was_found_are_refused_when_it_is_put_together() {
+    let named = json!({"buckets_path": {"a": "m"}, "script": "x +"});
+    let window = json!({"buckets_path": "m", "window": 2, "script": "x +"});
+    for (body, phase) in [
+        (json!({"bucket_script": named}), json!("fetch")),
+        (json!({"bucket_selector": named}), json!("fetch")),
+        (json!({"moving_fn": window}), json!("fetch")),
+        (json!({"sum": {"script": "x +"}}), Value::Null),
+    ] {
+        let told = ApiError::from(refusal(body.clone()));
+        let told: Value = serde_json::from_slice(&told.body()).unwrap();
+        assert_eq!(told["error"]["phase"], phase, "{body}");
+    }
+}
+
+#[test]
 fn wrong_requests_are_refused_in_known_words() {
     use AggDslErrorKind::{IllegalArgument, Parsing, Script, XContentParse};
     for (body, kind, start) in [
