@@ -202,8 +202,9 @@ class ClusterStateTest(ClewTest):
         state = self.client.cluster.state(metric="routing_table", index="i")
         self.assertEqual(set(state), {"cluster_name", "cluster_uuid", "routing_table"})
         self.assertEqual(len(state["routing_table"]["indices"]["i"]["shards"]), 3)
-        with self.refused(400, "illegal_argument_exception", "[nonsense]"):
-            self.client.cluster.state(metric="nonsense")
+        # Names that are none choose nothing.
+        self.assertEqual(set(self.client.cluster.state(metric="nonsense")), {"cluster_name", "cluster_uuid"})
+        self.assertIn("blocks", self.client.cluster.state(metric="nonsense,blocks"))
 
     def test_copies_that_are_asked_for_are_missed(self):
         self.client.indices.create(index="i", body={"settings": {"number_of_replicas": 1}})

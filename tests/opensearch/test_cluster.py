@@ -238,6 +238,7 @@ class Cluster(ClewTest):
         text = self.client.cat.indices(h="index,docs.count", s="docs.count:desc", v=True)
         self.assertEqual(text, "index   docs.count\none             12\nanother          1\n")
         self.assertEqual(self.client.cat.count(index="one", h="count"), "12\n")
+        self.assertEqual(self.client.cat.count(index="one", h="count", format="nix"), "12\n")
         self.assertIn("store.size", self.client.cat.indices(help=True))
         self.assertIn("green", self.client.cat.health())
         self.assertEqual(len(self.client.cat.shards(format="json")), 2)

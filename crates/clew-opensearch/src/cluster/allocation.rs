@@ -193,7 +193,7 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)?;
     let metrics = match call.params.get("metric") {
         Some("none") => None,
-        Some(names) => Some(read_metrics(names)?),
+        Some(names) => Some(read_metrics(names)),
         None => {
             let all = METRICS.iter().copied();
             Some(all.filter(|metric| *metric != "metadata").collect())

@@ -17,7 +17,7 @@ use crate::state::api::{BUILD_HASH, BUILD_TYPE};
 use crate::state::call::Call;
 
 const NODES: &[Column] = &[
-    hidden_text("id", &["nodeId"], "unique node id"),
+    hidden_text("id", &["id", "nodeId"], "unique node id"),
     hidden("pid", &["p"], "process id"),
     text("ip", &["i"], "ip address"),
     hidden("port", &["po"], "bound transport port"),
@@ -71,7 +71,7 @@ const NODES: &[Column] = &[
         &["fdm", "fileDescriptorMax"],
         "max file descriptors",
     ),
-    number("cpu", &[], "recent cpu usage"),
+    number("cpu", &["cpu"], "recent cpu usage"),
     number("load_1m", &["l"], "1m load avg"),
     number("load_5m", &["l"], "5m load avg"),
     number("load_15m", &["l"], "15m load avg"),
@@ -198,7 +198,7 @@ fn figures() -> impl Iterator<Item = &'static Figure> {
 
 const ATTRIBUTES: &[Column] = &[
     text("node", &["name"], "node name"),
-    hidden_text("id", &["nodeId"], "unique node id"),
+    hidden_text("id", &["id", "nodeId"], "unique node id"),
     hidden("pid", &["p"], "process id"),
     text("host", &["h"], "host name"),
     text("ip", &["i"], "ip address"),

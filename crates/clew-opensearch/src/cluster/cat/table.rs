@@ -125,12 +125,8 @@ impl Table<'_> {
         let chosen = self.choose(params.list("h"));
         match params.get("format") {
             Some(name) if Format::named(name).is_some() => Ok(Shown::Json(self.json(&chosen))),
-            None | Some("text" | "txt" | "") => {
-                Ok(Shown::Text(self.text(&chosen, params.flag("v", false)?)))
-            }
-            Some(other) => Err(ApiError::illegal_argument(format!(
-                "format [{other}] is not supported"
-            ))),
+            // What is no format is none that was asked for.
+            _ => Ok(Shown::Text(self.text(&chosen, params.flag("v", false)?))),
         }
     }
 
@@ -146,8 +142,11 @@ impl Table<'_> {
         let name_width = lines.iter().map(|(name, ..)| name.len()).max();
         let alias_width = lines.iter().map(|(_, aliases, _)| aliases.len()).max();
         let (name_width, alias_width) = (name_width.unwrap_or(0), alias_width.unwrap_or(0));
+        let about_width = lines.iter().map(|(.., about)| about.chars().count()).max();
+        let about_width = about_width.unwrap_or(0);
         let lines = lines.iter().map(|(name, aliases, about)| {
-            format!("{name:<name_width$} | {aliases:<alias_width$} | {about}\n")
+            // The last column is filled up like the others, as OpenSearch has it.
+            format!("{name:<name_width$} | {aliases:<alias_width$} | {about:<about_width$}\n")
         });
         lines.collect()
     }
@@ -303,12 +302,16 @@ impl Column {
         self.name == name || self.aliases.contains(&name) || of_primaries()
     }
 
-    /// The names under which it is asked for by one that may be a pattern: its own, and that of the primaries.
+    /// The names under which it is asked for by one that may be a pattern, also of one of its other names: its own, and that
+    /// of the primaries.
     fn named_by(&self, asked: &str) -> Vec<String> {
         let fits = |name: &str| asked.contains('*') && glob(asked, name);
         let own = match self.is(asked) {
             true => Some(asked.to_string()),
-            false => fits(self.name).then(|| self.name.to_string()),
+            false => {
+                let fits = fits(self.name) || self.aliases.iter().any(|alias| fits(alias));
+                fits.then(|| self.name.to_string())
+            }
         };
         let of_primaries = self.of_copies.then(|| format!("pri.{}", self.name));
         let of_primaries = of_primaries.filter(|name| fits(name));
@@ -371,6 +374,14 @@ mod tests {
     }
 
     #[test]
+    fn what_columns_say_stands_in_columns_too() {
+        assert_eq!(
+            table().help(),
+            "index      | i,idx | name     \ndocs.count | dc    | documents\n"
+        );
+    }
+
+    #[test]
     fn sizes_and_times_are_sorted_by_what_they_amount_to() {
         for (cells, want) in [
             (
@@ -407,6 +418,8 @@ mod tests {
             ("*", "merges.total pri.merges.total"),
             ("pri.*", "pri.merges.total"),
             ("merges.*", "merges.total"),
+            ("m?", ""),
+            ("m*t", "merges.total"),
             ("mt", "mt"),
             ("pri.merges.total", "pri.merges.total"),
         ] {
