@@ -43,6 +43,11 @@ pub(super) fn stand_in(
         (ValueKind::Long, Scalar::Float(_) | Scalar::Unsigned(_) | Scalar::Text(_)) => {
             number_for_whole(scalar)
         }
+        // A number below zero is the one of the same 64 bits.
+        (ValueKind::Unsigned, Scalar::Integer(value)) => {
+            let bits = u64::from_ne_bytes(value.to_ne_bytes());
+            Ok((kind, Some(Key::U64(bits))))
+        }
         (kind, scalar) => Ok((kind, Some(key_of(scalar, kind, format, now_ms)?))),
     }
 }
@@ -123,6 +128,16 @@ mod tests {
             let want = Ok((kind, Some(key)));
             assert_eq!(read(scalar, ValueKind::Long), want, "{shown}");
         }
+    }
+
+    #[test]
+    fn a_number_below_zero_stands_in_for_unsigned_ones_by_its_bits() {
+        for (number, key) in [(-1, u64::MAX), (i64::MIN, 1 << 63), (7, 7)] {
+            let read = read(Scalar::Integer(number), ValueKind::Unsigned);
+            assert_eq!(read, Ok((ValueKind::Unsigned, Some(Key::U64(key)))));
+        }
+        let text = read(Scalar::Text("-1".into()), ValueKind::Unsigned);
+        assert!(text.is_err(), "{text:?}");
     }
 
     #[test]
