@@ -6,6 +6,7 @@ MAPPING = {"properties": {
     "n": {"type": "long"},
     "tag": {"type": "keyword"},
     "ip": {"type": "ip"},
+    "share": {"type": "double"},
     "flag": {"type": "boolean"},
     "day": {"type": "date"},
     "clock": {"type": "date", "format": "epoch_second"},
@@ -103,6 +104,14 @@ class BucketsAsTheRealOne(ClewTest):
 
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
+
+    def test_fractions_are_neither_rare_nor_significant(self):
+        rare, significant = "RareTerms aggregation does not support floating point fields.", "No support for examining floating point numerics"
+        self.refuse("rare_terms", {"field": "share"}, rare)
+        # What stands in for whole numbers makes them fractions.
+        self.refuse("rare_terms", {"field": "n", "missing": 1.5}, rare)
+        self.refuse("significant_terms", {"field": "share"}, significant)
+        self.assertEqual(self.counts("rare_terms", {"field": "n", "missing": 7}), [(4, 1), (12, 1)])
 
     def test_parameters_that_an_aggregation_has_not(self):
         terms = lambda **rest: {"sources": [{"k": {"terms": {"field": "n", **rest}}}]}

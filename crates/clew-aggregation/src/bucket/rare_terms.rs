@@ -6,12 +6,17 @@ use clew_query::aggregation::RareTermsSpec;
 
 use crate::bucket::terms::{TermsShape, every_term};
 use crate::bucket::{AskedBuckets, Asking, BucketPlan};
-use crate::field::ValuePlan;
 use crate::field::values::{plan_values, term_filter};
+use crate::field::{ValueKind, ValuePlan};
 
 impl AskedBuckets for RareTermsSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
         let values = plan_values(&self.source, "rare_terms", asking.context)?;
+        if values.kind == ValueKind::Double {
+            return Err(AggError::invalid(
+                "RareTerms aggregation does not support floating point fields.",
+            ));
+        }
         let filter = term_filter(&self.filter, &values, asking.name)?;
         let shape = TermsShape::Rare {
             max_doc_count: self.max_doc_count,

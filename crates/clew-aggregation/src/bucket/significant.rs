@@ -32,6 +32,11 @@ impl AskedBuckets for SignificantSpec {
             Some(_) => words_of(&self.source, context)?,
             None => plan_values(&self.source, "significant_terms", context)?,
         };
+        if values.kind == ValueKind::Double {
+            return Err(AggError::invalid(
+                "No support for examining floating point numerics",
+            ));
+        }
         let plan = plan_significant(self, &values, (context, asking.name))?;
         Ok((values, plan.into()))
     }
