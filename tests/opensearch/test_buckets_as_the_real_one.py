@@ -105,6 +105,17 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_values_are_what_they_are_said_to_be_where_there_are_none(self):
+        self.refuse("histogram", {"field": "gone", "interval": 5, "value_type": "string"}, "unmapped field is not supported for aggregation [histogram]")
+        self.refuse("range", {"field": "gone", "ranges": [{"to": 1}], "value_type": "ip"}, "unmapped field is not supported for aggregation [range]")
+        self.assertEqual(self.found("histogram", {"field": "gone", "interval": 5, "value_type": "long"}), {"buckets": []})
+
+    def test_deviations_are_of_numbers_alone(self):
+        for body in ({"field": "day"}, {"field": "flag", "missing": True}):
+            self.refuse("median_absolute_deviation", body, "is not supported for aggregation [median_absolute_deviation]")
+        self.refuse("median_absolute_deviation", {"field": "n", "value_type": "date"}, "Field [n] of type [long] is not supported")
+        self.assertGreaterEqual(self.found("median_absolute_deviation", {"field": "n"})["value"], 0)
+
     def test_fractions_are_neither_rare_nor_significant(self):
         rare, significant = "RareTerms aggregation does not support floating point fields.", "No support for examining floating point numerics"
         self.refuse("rare_terms", {"field": "share"}, rare)

@@ -73,9 +73,7 @@ pub(super) fn check_hint(
             "Expected numeric type on field [{}], but got [{type_name}]",
             source.field
         ))),
-        (false, _) if !supports(aggregation, hinted) => {
-            Err(unsupported(source, type_name, aggregation))
-        }
+        _ if !supports(aggregation, hinted) => Err(unsupported(source, type_name, aggregation)),
         _ => Ok(()),
     }
 }
@@ -135,7 +133,7 @@ pub(super) fn supports(aggregation: &str, kind: ValueKind) -> bool {
         _ if kind == ValueKind::Bytes => matches!(aggregation, "value_count" | "missing"),
         "value_count" | "cardinality" | "missing" => true,
         "diversified_sampler" => !matches!(kind, ValueKind::Ip | ValueKind::Geo),
-        "variable_width_histogram" => matches!(
+        "variable_width_histogram" | "median_absolute_deviation" => matches!(
             kind,
             ValueKind::Long | ValueKind::Unsigned | ValueKind::Double | ValueKind::Unmapped
         ),

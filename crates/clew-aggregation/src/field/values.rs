@@ -237,7 +237,8 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
         },
         _ => ValueFormat::Raw,
     };
-    if !supports(aggregation, kind) {
+    // What it is said to be counts though there is no value of it.
+    if !supports(aggregation, hinted.unwrap_or(kind)) {
         return Err(AggError::invalid(format!(
             "unmapped field is not supported for aggregation [{aggregation}]"
         )));
