@@ -139,7 +139,7 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
         true => super::geo::in_range(point),
         false => point,
     };
-    let origins = GeoPoint::many_from_json(value)
+    let origins: Vec<GeoPoint> = GeoPoint::many_from_json(value)
         .and_then(|points| {
             let points = points.into_iter().map(within);
             points.map(GeoPoint::checked).collect()

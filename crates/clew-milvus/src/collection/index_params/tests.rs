@@ -25,6 +25,82 @@ fn params(given: &str) -> Params {
         .collect()
 }
 
+/// What indexes of vectors are refused for, and in which words.
+const REFUSED: [(&str, &str); 18] = [
+    (
+        "index_type=HNSW M=2049",
+        "param 'M' (2049) should be in range [2, 2048]",
+    ),
+    (
+        "index_type=HNSW M=-1",
+        "param 'M' (-1) should be in range [2, 2048]",
+    ),
+    (
+        "index_type=HNSW M=16.0",
+        "wrong data type in json, key: 'M', value: '16.0'",
+    ),
+    (
+        "index_type=HNSW M=True",
+        "invalid integer value, key: 'M', value: 'True': invalid parameter",
+    ),
+    (
+        "index_type=HNSW efConstruction=0",
+        "should be in range [1, 2147483647]",
+    ),
+    (
+        "index_type=HNSW_PQ m=3",
+        "The dimension of the vector (dim) should be a multiple",
+    ),
+    (
+        "index_type=IVF_PQ m=3",
+        "The dimension of a vector (dim) should be a multiple",
+    ),
+    (
+        "index_type=IVF_PQ nbits=25",
+        "param 'nbits' (25) should be in range [1, 24]",
+    ),
+    (
+        "index_type=HNSW_SQ sq_type=FP32",
+        "invalid scalar quantizer type: invalid parameter",
+    ),
+    (
+        "index_type=HNSW_SQ refine=1",
+        "should be a boolean: invalid parameter",
+    ),
+    (
+        "index_type=HNSW_SQ refine_type=INT8",
+        "optional types are [sq4u, sq6, sq8, fp16, bf16, fp32, flat]",
+    ),
+    (
+        "index_type=IVF_RABITQ refine_type=PQ",
+        "invalid refine type : PQ, optional types are [sq6, sq8,",
+    ),
+    (
+        "index_type=SPARSE_WAND inverted_index_algo=NONE",
+        "sparse inverted index algo NONE not found or not supported",
+    ),
+    (
+        "index_type=SPARSE_INVERTED_INDEX inverted_index_codec=zip",
+        "inverted_index_codec zip not found or not supported, supported: [block_streamvbyte block_maskedvbyte]",
+    ),
+    (
+        "index_type=SCANN sub_dim=3",
+        "should be a multiple of sub_dim. Dimension:8, sub_dim:3",
+    ),
+    (
+        "index_type=SPARSE_INVERTED_INDEX quant_type=u16",
+        "quant_type u16 not found or not supported",
+    ),
+    (
+        "index_type=SPARSE_INVERTED_INDEX sindi_window_size=65536",
+        "param 'sindi_window_size' (65536) should be in range [1024, 65535]",
+    ),
+    (
+        "index_type=SPARSE_INVERTED_INDEX block_max_block_size=0",
+        "param 'block_max_block_size' (0) should be in range [1, 2147483647]",
+    ),
+];
+
 #[test]
 fn vector_indexes_take_what_milvus_takes() {
     let vector = field(DataType::FloatVector);
@@ -39,80 +115,7 @@ fn vector_indexes_take_what_milvus_takes() {
     ] {
         assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
     }
-    for (given, said) in [
-        (
-            "index_type=HNSW M=2049",
-            "param 'M' (2049) should be in range [2, 2048]",
-        ),
-        (
-            "index_type=HNSW M=-1",
-            "param 'M' (-1) should be in range [2, 2048]",
-        ),
-        (
-            "index_type=HNSW M=16.0",
-            "wrong data type in json, key: 'M', value: '16.0'",
-        ),
-        (
-            "index_type=HNSW M=True",
-            "invalid integer value, key: 'M', value: 'True': invalid parameter",
-        ),
-        (
-            "index_type=HNSW efConstruction=0",
-            "should be in range [1, 2147483647]",
-        ),
-        (
-            "index_type=HNSW_PQ m=3",
-            "The dimension of the vector (dim) should be a multiple",
-        ),
-        (
-            "index_type=IVF_PQ m=3",
-            "The dimension of a vector (dim) should be a multiple",
-        ),
-        (
-            "index_type=IVF_PQ nbits=25",
-            "param 'nbits' (25) should be in range [1, 24]",
-        ),
-        (
-            "index_type=HNSW_SQ sq_type=FP32",
-            "invalid scalar quantizer type: invalid parameter",
-        ),
-        (
-            "index_type=HNSW_SQ refine=1",
-            "should be a boolean: invalid parameter",
-        ),
-        (
-            "index_type=HNSW_SQ refine_type=INT8",
-            "optional types are [sq4u, sq6, sq8, fp16, bf16, fp32, flat]",
-        ),
-        (
-            "index_type=IVF_RABITQ refine_type=PQ",
-            "invalid refine type : PQ, optional types are [sq6, sq8,",
-        ),
-        (
-            "index_type=SPARSE_WAND inverted_index_algo=NONE",
-            "sparse inverted index algo NONE not found or not supported",
-        ),
-        (
-            "index_type=SPARSE_INVERTED_INDEX inverted_index_codec=zip",
-            "inverted_index_codec zip not found or not supported, supported: [block_streamvbyte block_maskedvbyte]",
-        ),
-        (
-            "index_type=SCANN sub_dim=3",
-            "should be a multiple of sub_dim. Dimension:8, sub_dim:3",
-        ),
-        (
-            "index_type=SPARSE_INVERTED_INDEX quant_type=u16",
-            "quant_type u16 not found or not supported",
-        ),
-        (
-            "index_type=SPARSE_INVERTED_INDEX sindi_window_size=65536",
-            "param 'sindi_window_size' (65536) should be in range [1024, 65535]",
-        ),
-        (
-            "index_type=SPARSE_INVERTED_INDEX block_max_block_size=0",
-            "param 'block_max_block_size' (0) should be in range [1, 2147483647]",
-        ),
-    ] {
+    for (given, said) in REFUSED {
         let refused = check_vector(&vector, &params(given)).unwrap_err();
         assert_eq!(refused.code(), 1100, "{given}");
         assert!(refused.to_string().contains(said), "{given}: {refused}");
