@@ -43,6 +43,8 @@ mod shape;
 
 mod vector;
 
+mod new_values;
+
 mod parameters;
 
 mod alias;
@@ -52,8 +54,6 @@ mod derived;
 mod show;
 
 mod source;
-
-mod new_values;
 
 mod template;
 

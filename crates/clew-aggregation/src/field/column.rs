@@ -120,7 +120,7 @@ impl ValueColumn {
             kind @ (ValueKind::Shape | ValueKind::Corners | ValueKind::Outlines) => {
                 let shapes = bytes()?;
                 let ords = shapes.as_ref().map(|shapes| shapes.ords().clone());
-                let shapes = shapes.map(|column| Shapes::new(column, shape_part(kind)));
+                let shapes = shapes.map(|column| Shapes::new(column, ShapePart::of(kind)));
                 (ords, Decoder::Shapes(shapes))
             }
             ValueKind::Ip => {
@@ -479,15 +479,6 @@ impl ValueColumn {
             CompactHit::Exact(compact) | CompactHit::Next(compact) => Some(u64::from(compact)),
             CompactHit::AfterLast => None,
         }
-    }
-}
-
-/// Which part of a shape its values are.
-fn shape_part(kind: ValueKind) -> ShapePart {
-    match kind {
-        ValueKind::Corners => ShapePart::Corners,
-        ValueKind::Outlines => ShapePart::Pieces,
-        _ => ShapePart::Whole,
     }
 }
 

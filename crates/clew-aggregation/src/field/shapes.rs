@@ -8,6 +8,7 @@ use clew_query::AggError;
 use clew_schema::geo::{KeptShape, shape_corners};
 use tantivy::columnar::BytesColumn;
 
+use crate::field::ValueKind;
 use crate::field::column::{Decoder, ValueColumn};
 use crate::field::rows::Rows;
 
@@ -20,6 +21,17 @@ pub(super) enum ShapePart {
     Corners,
     /// All of it: the numbers of its pieces.
     Pieces,
+}
+
+impl ShapePart {
+    /// Which part of a shape values of a kind are.
+    pub(super) fn of(kind: ValueKind) -> Self {
+        match kind {
+            ValueKind::Corners => ShapePart::Corners,
+            ValueKind::Outlines => ShapePart::Pieces,
+            _ => ShapePart::Whole,
+        }
+    }
 }
 
 /// The shapes of a segment.
