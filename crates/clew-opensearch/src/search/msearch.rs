@@ -158,8 +158,12 @@ async fn answered(
         ..
     } = item;
     let search = async {
-        let (body, _memory) = form.search_of(call, body).await?;
-        made.store(true, Ordering::Relaxed);
+        let search = form.search_of(call, body).await;
+        // What there is no memory for now may become one later.
+        let is_full = |error: &ApiError| error.status() == StatusCode::TOO_MANY_REQUESTS;
+        let may_be_one = search.as_ref().map_or_else(is_full, |_| true);
+        made.fetch_or(may_be_one, Ordering::Relaxed);
+        let (body, _memory) = search?;
         run(call, &expression, options, body).await
     };
     let Some(after) = cancel_after else {
