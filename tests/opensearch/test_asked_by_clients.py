@@ -264,7 +264,7 @@ class Asked(ClewTest):
         self.assertEqual(self.raw("GET", path)["_source"], {"n": 2})
         self.assertEqual(location("PUT", "/placed/_create/1", {}), "/placed/_doc/1")
         self.assertEqual(location("POST", "/placed/_update/2", {"doc": {}, "doc_as_upsert": True}), "/placed/_doc/2")
-        self.assertRegex(location("POST", "/placed/_doc", {}), "^/placed/_doc/[A-Za-z0-9_-]+$")
+        self.assertRegex(location("POST", "/placed/_doc", {}), "^/placed/_doc/[A-Za-z0-9_~-]+$")
 
     def test_older_clients_flush_with_a_mark(self):
         self.client.indices.create(index="marked", body={"settings": {"number_of_shards": 2}})

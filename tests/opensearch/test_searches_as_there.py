@@ -18,8 +18,8 @@ class SearchesAsThere(ClewTest):
         for id, score in expected.items():
             self.assertAlmostEqual(found[id], score, delta=score * 1e-5, msg=(query, id))
 
-    def assert_shards_refuse(self, kind, reason, index, **body):
-        with self.refused(400, "search_phase_execution_exception") as caught:
+    def assert_shards_refuse(self, kind, reason, index, status=400, **body):
+        with self.refused(status, "search_phase_execution_exception") as caught:
             self.hits(index, **body)
         root = caught.exception.info["error"]["root_cause"][0]
         self.assertEqual((root["type"], root["reason"]), (kind, reason), body)
@@ -354,7 +354,7 @@ class SearchesAsThere(ClewTest):
         self.make("s1", {"d": {"type": "text", "index_options": "docs"}, "mt": {"type": "match_only_text"}}, {"1": {"d": "quick fox", "mt": "quick fox"}})
         for query in ({"span_term": {"d": "fox"}}, {"span_multi": {"match": {"prefix": {"d": "fo"}}}}, {"span_not": {"include": {"span_term": {"d": "fox"}}, "exclude": {"span_term": {"d": "dog"}}}}):
             reason = 'field "d" was indexed without position data; cannot run SpanTermQuery (term=fox)'
-            self.assert_shards_refuse("illegal_state_exception", reason, "s1", query=query)
+            self.assert_shards_refuse("illegal_state_exception", reason, "s1", status=500, query=query)
         self.assertEqual(self.ids("s1", query={"span_term": {"d": "dog"}}), [])
         for field in ("d", "mt"):
             reason = f"failed to create query: Cannot create intervals over field [{field}] with no positions indexed"
