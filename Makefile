@@ -195,11 +195,14 @@ $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-mi
 	touch $@
 
 $(MILVUS_NODE)/session.js: $(wildcard tests/milvus/node_session/*)
-	@command -v npm >/dev/null || { echo "npm is missing: Milvus' SDK for Node.js cannot be installed"; exit 1; }
+$(NODE_LOGGERS)/session.js: $(wildcard tests/clients/node_session/*)
+# The packages that a session names, and behind them the session, whose folder is that of its package.json.
+$(MILVUS_NODE)/session.js $(NODE_LOGGERS)/session.js:
+	@command -v npm >/dev/null || { echo "npm is missing: the packages of $(firstword $(^D)) cannot be installed"; exit 1; }
 	mkdir -p $(@D)
-	cp tests/milvus/node_session/package.json $(@D)
+	cp $(filter %/package.json,$^) $(@D)
 	npm install --silent --no-audit --no-fund --prefix $(@D)
-	cp tests/milvus/node_session/session.js $@
+	cp $(filter %/session.js,$^) $@
 
 $(MILVUS_GO): $(wildcard tests/milvus/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: Milvus' SDK for Go cannot be built"; exit 1; }
@@ -213,13 +216,6 @@ $(MILVUS_JAVA): $(wildcard tests/milvus/java_session/*)
 $(GO_SESSION): $(wildcard tests/clients/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }
 	cd tests/clients/go_session && go build -trimpath -o $@ .
-
-$(NODE_LOGGERS)/session.js: $(wildcard tests/clients/node_session/*)
-	@command -v npm >/dev/null || { echo "npm is missing: loggers for Node.js cannot be installed"; exit 1; }
-	mkdir -p $(@D)
-	cp tests/clients/node_session/package.json $(@D)
-	npm install --silent --no-audit --no-fund --prefix $(@D)
-	cp tests/clients/node_session/session.js $@
 
 $(JAVA_SESSION): $(wildcard tests/clients/java_session/*)
 	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "Maven or a JDK is missing: OpenSearch's clients for Java cannot be installed"; exit 1; }
