@@ -4,11 +4,10 @@
 #[cfg(target_arch = "x86_64")]
 const BLOCKS: usize = 3;
 
-/// Where a byte stands for the first time from a place on, if that is near; otherwise up to where it does not stand, which is the
-/// length of the text where there is no more of it, and less in every other text than a search for what is far would take to begin.
+/// Where a byte stands for the first time from a place on, if that is near.
 ///
 /// # Errors
-/// The place to go on from.
+/// Up to where it does not stand, which is where to go on from: the length of the text, if it is not there at all.
 #[inline]
 pub fn find_near(text: &[u8], from: usize, byte: u8) -> Result<usize, usize> {
     #[cfg(target_arch = "x86_64")]
