@@ -17,9 +17,6 @@ LOOKS_UP = {
     "clew-collect": {
         "document": {"planned"},
     },
-    "clew-vector": {
-        "column": {"measure"},
-    },
 }
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less. The collector's own door
 # speaks `_bulk`, too: how it refuses who may not send is a word of that protocol.

@@ -88,15 +88,18 @@ mod search;
 
 mod measure;
 
+mod builder;
+
 mod max_sim;
 
 mod recall;
 
 mod sparse;
 
+pub use builder::{ColumnBuilder, ImageOptions, LeftOff, UnfinishedGraph};
 pub use calibrate::Choice;
 pub use clew_kernels::CodeBits;
-pub use column::{Column, ColumnBuilder, ColumnSizes, ImageOptions, LeftOff, UnfinishedGraph};
+pub use column::{Column, ColumnSizes};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;

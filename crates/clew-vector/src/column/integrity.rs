@@ -43,7 +43,7 @@ impl Checked {
     }
 
     /// For a column that was never on disk: there is nothing to check.
-    pub(super) fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Checked {
             sections: std::array::from_fn(|_| AtomicBool::new(true)),
             blocks: Vec::new(),
@@ -71,9 +71,9 @@ impl Checked {
 /// An image and what is known of its health.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Integrity<'a> {
-    pub(super) header: &'a Header,
-    pub(super) image: &'a [u8],
-    pub(super) checked: &'a Checked,
+    pub(crate) header: &'a Header,
+    pub(crate) image: &'a [u8],
+    pub(crate) checked: &'a Checked,
 }
 
 impl Integrity<'_> {
@@ -198,6 +198,6 @@ impl Integrity<'_> {
 }
 
 /// The checksums of all blocks of some vectors.
-pub(super) fn vector_sums(vectors: &[u8]) -> Vec<u32> {
+pub(crate) fn vector_sums(vectors: &[u8]) -> Vec<u32> {
     vectors.chunks(BLOCK_BYTES).map(crc32c::crc32c).collect()
 }

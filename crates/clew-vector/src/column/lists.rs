@@ -64,12 +64,12 @@ impl Header {
 
 /// Sections that are made of more than one part of the lists.
 #[derive(Debug, Default)]
-pub(super) struct ListBytes {
+pub(crate) struct ListBytes {
     frame: Vec<u8>,
 }
 
 impl ListBytes {
-    pub(super) fn of(lists: &OwnedLists) -> Self {
+    pub(crate) fn of(lists: &OwnedLists) -> Self {
         let ListFrame {
             frame,
             error,
@@ -93,7 +93,7 @@ impl ListBytes {
     }
 
     /// The sections of lists, in the order of the file.
-    pub(super) fn sections<'a>(
+    pub(crate) fn sections<'a>(
         &'a self,
         lists: &'a OwnedLists,
         sections: &mut Vec<(SectionKind, &'a [u8])>,

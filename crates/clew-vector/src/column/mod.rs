@@ -1,18 +1,13 @@
 //! A column: one immutable image of vectors, read where it lies.
 
-mod builder;
-mod built;
 mod documents;
-mod encode;
 mod format;
 mod integrity;
 mod lists;
-mod structures;
-mod unfinished;
 
-pub use builder::{ColumnBuilder, ImageOptions};
-pub(crate) use integrity::Integrity;
-pub use unfinished::{LeftOff, UnfinishedGraph};
+pub(crate) use format::{FRAME_HEAD_BYTES, HEADER_BYTES, Header, SectionKind, VERSION};
+pub(crate) use integrity::{Checked, Integrity, vector_sums};
+pub(crate) use lists::ListBytes;
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -24,8 +19,6 @@ use clew_kernels::kernels;
 
 use crate::calibrate::{Calibration, Choice};
 use crate::codes::{Frame, RotatedCodes, pitch_bytes};
-use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
-use crate::column::integrity::Checked;
 use crate::documents::Documents;
 use crate::element::{Values, cast};
 use crate::graph::{EntryPoint, Graph, base_slots, upper_slots};

@@ -14,15 +14,15 @@ use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
     VectorError,
 };
-pub(super) use section::SectionKind;
+pub(crate) use section::SectionKind;
 
-pub(super) const HEADER_BYTES: usize = 448;
+pub(crate) const HEADER_BYTES: usize = 448;
 /// Seed, typical error and width of the codes, before the centre.
-pub(super) const FRAME_HEAD_BYTES: usize = 16;
+pub(crate) const FRAME_HEAD_BYTES: usize = 16;
 const CODE_BITS_OFFSET: usize = 12;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
-pub(super) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 /// The oldest version that is read; its graphs are passed over, its vectors are not.
 const VERSION_MIN: u32 = 1;
 /// In the place of the number of rows on upper levels, of which a column of lists has none.
@@ -40,21 +40,21 @@ const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
 
 /// The decoded header of an image: all of it checked, none of the sections read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) version: u32,
-    pub(super) options: ColumnOptions,
-    pub(super) count: usize,
-    pub(super) seed: u64,
+pub(crate) struct Header {
+    pub(crate) version: u32,
+    pub(crate) options: ColumnOptions,
+    pub(crate) count: usize,
+    pub(crate) seed: u64,
     /// Where walks start; `None` when there is no graph.
-    pub(super) entry: Option<EntryPoint>,
-    pub(super) upper_count: usize,
-    pub(super) upper_lists: usize,
-    pub(super) image_bytes: u64,
-    pub(super) sections: Vec<Section>,
+    pub(crate) entry: Option<EntryPoint>,
+    pub(crate) upper_count: usize,
+    pub(crate) upper_lists: usize,
+    pub(crate) image_bytes: u64,
+    pub(crate) sections: Vec<Section>,
 }
 
 impl Header {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let options = &self.options;
         let entry = self.entry.unwrap_or(EntryPoint {
             row: NONE,

@@ -2,7 +2,7 @@
 
 /// What a section holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::column) enum SectionKind {
+pub(crate) enum SectionKind {
     Vectors = 1,
     Docs = 2,
     InverseNorms = 3,

@@ -1,13 +1,12 @@
 //! What a column is searched through is built here, and tried: where nobody insists on a graph, lists beside it, and the
 //! faster of the two is kept.
 
+use crate::builder::built::{Before, Built, Learnt, Structures};
+use crate::builder::encode::{OwnedCodes, encode};
+use crate::builder::unfinished::UnfinishedGraph;
+use crate::builder::{ColumnBuilder, ImageOptions};
 use crate::calibrate::{Agreed, Choice, Point, Tried, as_one_of, points_in_place_of};
-use crate::column::View;
-use crate::column::builder::{ColumnBuilder, ImageOptions};
-use crate::column::built::{Before, Built, Learnt, Structures};
-use crate::column::encode::{OwnedCodes, encode};
-use crate::column::integrity::{Checked, Integrity};
-use crate::column::unfinished::UnfinishedGraph;
+use crate::column::{Checked, Integrity, View};
 use crate::graph::{
     BuildOptions, CutShort, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched,
     base_slots, build, upper_slots,

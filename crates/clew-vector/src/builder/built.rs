@@ -1,10 +1,8 @@
 //! What a builder has made of the vectors, and the sections that follow from it.
 
+use crate::builder::encode::OwnedCodes;
 use crate::calibrate::{Choice, Point, Tried};
-use crate::column::encode::OwnedCodes;
-use crate::column::format::FRAME_HEAD_BYTES;
-use crate::column::integrity::vector_sums;
-use crate::column::lists::ListBytes;
+use crate::column::{FRAME_HEAD_BYTES, ListBytes, vector_sums};
 use crate::graph::{OwnedGraph, Reuse};
 use crate::ivf::{OwnedLists, ReuseLists};
 

@@ -1,15 +1,21 @@
 //! Collects vectors in memory and writes them, with or without a graph, as one image.
 
+mod built;
+mod encode;
+mod structures;
+mod unfinished;
+
+pub use unfinished::{LeftOff, UnfinishedGraph};
+
 use std::io::Write;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use clew_kernels::kernels;
 
+use crate::builder::built::{Before, Built, Derived, Learnt, Structures};
 use crate::codes::FACTORS;
-use crate::column::built::{Before, Built, Derived, Learnt, Structures};
-use crate::column::format::{HEADER_BYTES, Header, SectionKind, VERSION};
-use crate::column::unfinished::{LeftOff, UnfinishedGraph};
+use crate::column::{HEADER_BYTES, Header, SectionKind, VERSION};
 use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
@@ -36,16 +42,16 @@ pub struct ImageOptions {
 /// A column in the making.
 #[derive(Debug)]
 pub struct ColumnBuilder {
-    pub(super) options: ColumnOptions,
-    pub(super) docs: Vec<u32>,
-    pub(super) values: OwnedValues,
+    options: ColumnOptions,
+    docs: Vec<u32>,
+    values: OwnedValues,
     /// The vector pushed last, as it is stored.
     rounded: Vec<f32>,
     /// One over the length of each vector; only kept for [`Space::Cosine`].
     inverse_norms: Vec<f32>,
-    pub(super) watch: BuildWatch,
-    pub(super) shared: Option<Arc<SharedCentres>>,
-    pub(super) left_off: Option<Arc<LeftOff>>,
+    watch: BuildWatch,
+    shared: Option<Arc<SharedCentres>>,
+    left_off: Option<Arc<LeftOff>>,
 }
 
 impl ColumnBuilder {
@@ -290,7 +296,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    pub(super) fn rows(&self) -> Rows<'_> {
+    fn rows(&self) -> Rows<'_> {
         let options = &self.options;
         Rows {
             values: self.values.view(),
@@ -354,7 +360,7 @@ impl ColumnBuilder {
         sections
     }
 
-    pub(super) fn header(
+    fn header(
         &self,
         built: Option<&Built>,
         seed: u64,
