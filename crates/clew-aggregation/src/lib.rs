@@ -28,7 +28,7 @@
 //!
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
-// Rooms, lowest first: each imports only from those before it. The empty lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod value;
 
 mod limits;

@@ -1,8 +1,9 @@
 //! What a run has done so far, as plain numbers: the same counters feed progress bars while it
 //! runs and the report at its end.
 
-use crate::document::{Document, Encoder, Line, Origin, Taken};
+use crate::document::{Document, Encoder, Origin};
 use crate::event::Batch;
+use crate::line::{Line, Taken};
 use crate::parse::ParserName;
 
 /// Counters of one run. They only grow, except `bytes_total`, which follows the files' sizes.

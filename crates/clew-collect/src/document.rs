@@ -8,6 +8,7 @@ use clew_ingest::IsoTimes;
 use crate::event::{EpochMillis, Event};
 use crate::feed::DocumentHead;
 use crate::json::{push_escaped, push_number, push_text};
+use crate::line::{Line, OriginKind, Taken};
 use crate::parse::{ParserName, Record, Times};
 use crate::planned::{LineFacts, Planned};
 
@@ -20,13 +21,6 @@ pub(crate) struct Origin {
     key: u64,
     /// Which of the run's plans is for its lines.
     plan: usize,
-}
-
-/// Where lines come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OriginKind {
-    File,
-    Sender,
 }
 
 impl Origin {
@@ -55,40 +49,6 @@ impl Origin {
     }
 }
 
-/// One framed line (or stanza) and its place.
-#[derive(Debug)]
-pub(crate) struct Line<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// Where it starts in the file.
-    pub(crate) offset: u64,
-    /// The checksum of the file up to the line's end, where ids are made.
-    pub(crate) checksum: u32,
-    /// Whether the end was cut off.
-    pub(crate) cut: bool,
-    /// What a container's program wrote it to.
-    pub(crate) stream: Option<&'static str>,
-    /// When the container's runtime saw it: the time of a line that says none itself.
-    pub(crate) time_ms: Option<i64>,
-    /// What a message is beside its text.
-    pub(crate) message: Option<Message<'a>>,
-}
-
-/// What is known of a line that is a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Message<'a> {
-    /// The part of its id that names where it is.
-    pub(crate) key: u64,
-    /// Members of the document's root.
-    pub(crate) fields: &'a [u8],
-}
-
-impl Line<'_> {
-    /// Members of the document's root that are no parser's.
-    pub(crate) fn fields(&self) -> &[u8] {
-        self.message.map_or(&[][..], |message| message.fields)
-    }
-}
-
 /// A document that was sent: an object of JSON on one line.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
@@ -96,17 +56,6 @@ pub(crate) struct Document<'a> {
     /// Its number among all that came to its input.
     pub(crate) number: u64,
     pub(crate) head: &'a DocumentHead,
-}
-
-/// Whether a line's own parser took it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    ByItsParser,
-    AsPlain,
-    /// By nobody: a processor drops it.
-    Dropped,
-    /// By nobody: no output's condition holds for it.
-    ByNoOutput,
 }
 
 /// Turns lines into events.

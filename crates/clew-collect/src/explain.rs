@@ -2,12 +2,13 @@
 
 use clew_ingest::Flow;
 
-use crate::document::{Encoder, Line, Origin};
+use crate::document::{Encoder, Origin};
 use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::FeedAddress;
 use crate::frame::{Framing, Group, Rest, Stream, unmarked};
 use crate::input::FileRules;
+use crate::line::Line;
 use crate::options::{CollectOptions, FileOptions};
 use crate::parse::{Fit, ParserChoice, ParserName, Times, choose, is_cef};
 use crate::planned::Planned;

@@ -39,14 +39,14 @@
 //! # }
 //! ```
 //!
-//! Where lines come from: `input` (files), `feed` (what is sent here, and topics of Kafka). Where each ends: `frame`. What becomes of them:
-//! `parse`, `planned` (processors), `document`, `metadata`. Where they go: `sink`, `kafka`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop
-//! that moves them; `config` reads the file that describes all this, and other shippers' files (`config/import`).
+//! Where lines come from: `input` (files), `feed` (what is sent here, and topics of Kafka). Where each ends: `frame`; as what it
+//! is handed on: `line`. What becomes of them: `parse`, `planned` (processors), `document`, `metadata`. Where they go: `sink`,
+//! `kafka`. What is remembered: `registry`, `pattern_file`, `dead_letter`. `collector` is the loop that moves them; `config` reads
+//! the file that describes all this, and other shippers' files (`config/import`).
 //!
 //! Deliberately absent: the engine and the servers. Clew itself is one more place to send to.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod stop;
 
 mod event;
@@ -83,6 +83,12 @@ mod feed;
 
 mod options;
 
+mod line;
+
+mod formats;
+
+mod planned;
+
 mod document;
 
 mod counters;
@@ -94,10 +100,6 @@ mod rotated_names;
 mod registry;
 
 mod input;
-
-mod formats;
-
-mod planned;
 
 pub mod config;
 

@@ -3,12 +3,14 @@
 
 use clew_ingest::{DefinitionError, Flow, Plan, Reason, Slot, Span, Value, step_names};
 
-use crate::config::{ConfigError, Definition, nearest};
-use crate::document::{Line, OriginKind, Taken};
+use crate::definition::Definition;
+use crate::error::ConfigError;
 use crate::event::{Event, OutputSet};
 use crate::formats::KnownFormats;
+use crate::line::{Line, OriginKind, Taken};
 use crate::metadata::{METADATA, wrong_with_id};
 use crate::parse::{ParserName, Record};
+use crate::spelling::nearest;
 
 /// The plan of one input.
 #[derive(Debug)]

@@ -27,8 +27,7 @@
 //!
 //! Deliberately absent: notifications, and actions that need other nodes.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod members;
 
 mod conditions;

@@ -18,8 +18,7 @@
     reason = "loads from pointers, and calls into functions whose CPU features were detected"
 )]
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 #[macro_use]
 mod distances;
 

@@ -24,8 +24,7 @@
 //!
 //! Deliberately absent: what a payload means, and where consumers keep their positions.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod position;
 
 mod error;

@@ -32,8 +32,7 @@
 //!
 //! Deliberately absent: anything that the engine would have to know of Milvus.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 pub mod proto;
 
 mod index_name;

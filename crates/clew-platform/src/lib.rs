@@ -20,8 +20,7 @@
 //!
 //! Deliberately absent: anything that knows what the bytes mean.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod advice;
 
 mod allocator;

@@ -34,8 +34,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("column images are little-endian and are read in place");
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod error;
 
 mod element;

@@ -2,8 +2,7 @@
 //! searches them. This crate reads the command line and the configuration and puts the parts
 //! together; it is the only one that knows them all.
 
-// Rooms, lowest first: each imports only from those before it, but for the circles that the test which reads this lists. The empty
-// lines keep the order.
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod aside;
 
 mod calls;

@@ -10,13 +10,14 @@ use clew_platform::Clock;
 use tokio::sync::oneshot;
 
 use super::{Collector, now};
-use crate::document::{Document, Line, Message, Origin};
+use crate::document::{Document, Origin};
 use crate::error::CollectError;
 use crate::feed::{
     DocumentHead, Ended, FeedAddress, FeedOptions, Feeds, Messages, Parcel, ParcelKind,
 };
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
+use crate::line::{Line, Message};
 use crate::parse::{ParserChoice, ParserName, Times, choose, is_cef, tell_choice};
 use crate::sink::SinkError;
 

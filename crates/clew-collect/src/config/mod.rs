@@ -43,7 +43,6 @@ pub use tls::{InputTls, OutputTls};
 pub use crate::definition::Definition;
 pub use crate::error::ConfigError;
 pub use crate::sink::Compression;
-pub(crate) use crate::spelling::nearest;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -57,6 +56,7 @@ use crate::feed::FeedOptions;
 use crate::fingerprint::hash_bytes;
 use crate::input::FileRules;
 use crate::options::{CollectOptions, FileOptions, Mode};
+use crate::spelling::nearest;
 use section::{Section, take_list};
 use source::{Part, Source};
 
