@@ -131,6 +131,7 @@ impl Event {
     }
 
     /// The present line, with what was made of it.
+    #[cfg(feature = "vrl")]
     pub(crate) fn line(&self) -> &str {
         self.text.get(self.shared_bytes..).unwrap_or_default()
     }
