@@ -1,6 +1,5 @@
 //! Members of JSON objects, written one by one without a tree.
 
-use clew_ingest::json_text::push_part;
 pub(crate) use clew_ingest::json_text::{push_escaped, push_number, push_text};
 
 /// The inside of a JSON object that is written member by member, objects in objects included.
@@ -28,7 +27,7 @@ impl Members {
     fn name(&mut self, name: &str) {
         self.separate();
         self.out.push(b'"');
-        push_part(&mut self.out, name.as_bytes(), 0..name.len());
+        self.out.extend_from_slice(name.as_bytes());
         self.out.extend_from_slice(b"\":");
     }
 

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use clew_kernels::last_escape;
 pub(crate) use clew_kernels::next_escape;
-pub use clew_kernels::push_part;
+use clew_kernels::{last_escape, push_part};
 
 /// Appends a string with its quotes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
