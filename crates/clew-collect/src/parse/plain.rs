@@ -91,10 +91,13 @@ fn opening_level(word: &str) -> Option<&'static str> {
     NAMES.contains(&name).then(|| level(name)).flatten()
 }
 
-/// What may stand around a level.
-///
-/// [`may_be_level`] has them as bytes.
-const AROUND: [char; 9] = ['[', ']', ':', '|', '<', '>', '(', ')', ','];
+/// Whether a sign may stand around a level.
+fn is_around(sign: u8) -> bool {
+    matches!(
+        sign,
+        b'[' | b']' | b':' | b'|' | b'<' | b'>' | b'(' | b')' | b','
+    )
+}
 
 /// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`, `INFO/MainProcess]`.
 pub(super) fn level_word(word: &str) -> Option<&'static str> {
@@ -120,7 +123,7 @@ pub(super) fn level_word(word: &str) -> Option<&'static str> {
         Some((_, name)) if word.ends_with(':') => name,
         _ => word,
     };
-    let bare = word.trim_matches(AROUND);
+    let bare = word.trim_matches(|sign: char| u8::try_from(sign).is_ok_and(is_around));
     let capitals = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_uppercase());
     let enclosed = word.starts_with(['[', '<', '(']) && bare.len() + 2 <= word.len();
     match capitals || enclosed {
@@ -133,12 +136,6 @@ pub(super) fn level_word(word: &str) -> Option<&'static str> {
 /// bytes. Names of levels begin with a letter, in front of which stands what may be around them, unless the word has parts.
 fn may_be_level(word: &str) -> bool {
     let bytes = word.as_bytes();
-    let is_around = |byte: u8| {
-        matches!(
-            byte,
-            b'[' | b']' | b':' | b'|' | b'<' | b'>' | b'(' | b')' | b','
-        )
-    };
     let first = bytes.iter().find(|byte| !is_around(**byte));
     let may_begin = first.is_some_and(u8::is_ascii_alphabetic);
     let has_parts = bytes.last() == Some(&b':') || bytes.contains(&b']');
