@@ -24,6 +24,45 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
+/// Whether some text matches both patterns, in time by the product of their lengths: which ends of
+/// the left pattern are reachable is followed along the right one.
+pub fn overlap(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    // `reachable[j]`: what was read of the left pattern and the first `j` bytes of the right one
+    // can match the same text.
+    let mut reachable = vec![false; right.len() + 1];
+    reachable[0] = true;
+    spread_stars(&mut reachable, right);
+    for byte in left {
+        let mut next = vec![false; right.len() + 1];
+        for at in 0..=right.len() {
+            let star = right.get(at) == Some(&b'*');
+            if *byte == b'*' {
+                // The left star stands for nothing, or for anything the right pattern says.
+                next[at] |= reachable[at] || (at > 0 && next[at - 1]);
+            } else if reachable[at] {
+                // The right star takes the left byte, or the two bytes are the same.
+                next[at] |= star;
+                if right.get(at) == Some(byte) {
+                    next[at + 1] = true;
+                }
+            }
+        }
+        spread_stars(&mut next, right);
+        reachable = next;
+    }
+    reachable[right.len()]
+}
+
+/// A star of the right pattern may stand for nothing.
+fn spread_stars(reachable: &mut [bool], right: &[u8]) {
+    for at in 0..right.len() {
+        if reachable[at] && right[at] == b'*' {
+            reachable[at + 1] = true;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -39,6 +78,21 @@ mod tests {
             (Some((byte, rest)), Some((first, behind))) => byte == first && naive(rest, behind),
             (Some(_), None) => false,
         }
+    }
+
+    /// All texts of two letters that are no longer.
+    fn texts_up_to(length_max: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut from = 0;
+        for _ in 0..length_max {
+            let shorter = from..all.len();
+            from = all.len();
+            for at in shorter {
+                let longer = ['a', 'ä'].map(|letter| format!("{}{letter}", all[at]));
+                all.extend(longer);
+            }
+        }
+        all
     }
 
     #[test]
@@ -63,6 +117,29 @@ mod tests {
     }
 
     #[test]
+    fn patterns_overlap_when_a_text_matches_both() {
+        for (left, right, want) in [
+            ("a*", "ab*", true),
+            ("a*", "b*", false),
+            ("*", "x", true),
+            ("a*b", "ac*", true),
+            ("a*b", "*c", false),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("", "*", true),
+            ("*-1", "logs-*", true),
+            ("foo*bar", "foo", false),
+            ("a**b", "ab", true),
+            ("kube.*", "kube.var.*.log", true),
+            ("kube.var.nginx*", "kube.var.*.log", true),
+            ("é*", "*ê", true),
+        ] {
+            assert_eq!(overlap(left, right), want, "{left} {right}");
+            assert_eq!(overlap(right, left), want, "{right} {left}");
+        }
+    }
+
+    #[test]
     fn many_stars_over_a_long_text_take_no_time() {
         let (text, pattern) = ("a".repeat(1 << 20), "*aaaaaaab".repeat(64));
         assert!(!matches(&pattern, &text));
@@ -77,6 +154,16 @@ mod tests {
             text in "[abä*]{0,10}",
         ) {
             prop_assert_eq!(matches(&pattern, &text), naive(pattern.as_bytes(), text.as_bytes()));
+        }
+
+        #[test]
+        fn patterns_overlap_where_there_is_a_text_of_both(
+            left in "[aä*]{0,3}",
+            right in "[aä*]{0,3}",
+        ) {
+            // The shortest text of both has no letter that neither says.
+            let both = |text: &String| matches(&left, text) && matches(&right, text);
+            prop_assert_eq!(overlap(&left, &right), texts_up_to(6).iter().any(both));
         }
     }
 }

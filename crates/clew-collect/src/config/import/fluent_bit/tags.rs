@@ -1,7 +1,7 @@
 //! Which events of an input a section is for. A tag may have the path of the file in it, `kube.*`, and sections are then for those of
 //! some files only.
 
-use clew_schema::glob::matches as glob;
+use clew_schema::glob::{matches as glob, overlap};
 use serde_json::{Value, json};
 
 use super::syntax::Section;
@@ -77,39 +77,15 @@ impl Tag {
     }
 }
 
-/// Letters of tags and patterns that are looked at; what is longer has nothing in common with others.
-const LETTERS_MAX: usize = 1_000;
+/// Bytes of tags and patterns that are compared; what is longer has nothing in common with others.
+const PATTERN_BYTES_MAX: usize = 1_000;
 
 /// Whether a text is as two patterns, in each of which `*` stands for any letters.
 fn have_one_in_common(one: &str, other: &str) -> bool {
-    if !one.contains('*') {
-        return glob(other, one);
+    match one.contains('*') {
+        true => one.len().max(other.len()) <= PATTERN_BYTES_MAX && overlap(one, other),
+        false => glob(other, one),
     }
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    if one.len().max(other.len()) > LETTERS_MAX {
-        return false;
-    }
-    // Of what is left of both: whether there is one, by how much is left of the other one, from its end on.
-    let mut below: Vec<bool> = Vec::new();
-    for left in (0..=one.len()).rev() {
-        let mut row = vec![false; other.len() + 1];
-        for right in (0..=other.len()).rev() {
-            let at = |row: &[bool], place: usize| row.get(place).copied().unwrap_or(false);
-            let (first, second) = (one.get(left), other.get(right));
-            let has_one = match (first, second) {
-                (None, None) => true,
-                (Some('*'), _) => at(&below, right) || (second.is_some() && at(&row, right + 1)),
-                (_, Some('*')) => at(&row, right + 1) || (first.is_some() && at(&below, right)),
-                (Some(first), Some(second)) => first == second && at(&below, right + 1),
-                _ => false,
-            };
-            if let Some(place) = row.get_mut(right) {
-                *place = has_one;
-            }
-        }
-        below = row;
-    }
-    below.first().copied().unwrap_or(false)
 }
 
 #[cfg(test)]
