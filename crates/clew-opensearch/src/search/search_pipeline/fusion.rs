@@ -1,6 +1,7 @@
 //! `phase_results_processors`: how the rankings of a `hybrid` query become one.
 
 use clew_engine::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
+use clew_ingest::java_class;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
@@ -107,7 +108,7 @@ fn clause(
         Value::Object(members) => Ok(members),
         other => Err(super::step::malformed(format!(
             "[{key}] property isn't a map, but of type [{}]",
-            java_type(&other)
+            java_class(&other)
         ))),
     };
     let Some(clause) = members.remove(name) else {
@@ -120,7 +121,7 @@ fn clause(
         Some(other) => {
             return Err(super::step::malformed(format!(
                 "[technique] property isn't a string, but of type [{}]",
-                java_type(&other)
+                java_class(&other)
             )));
         }
     };
@@ -129,18 +130,6 @@ fn clause(
         Some(parameters) => object("parameters", parameters)?,
     };
     Ok((technique, parameters))
-}
-
-fn java_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::Number(number) if number.is_f64() => "java.lang.Double",
-        Value::Number(_) => "java.lang.Integer",
-        Value::String(_) => "java.lang.String",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Object(_) => "java.util.HashMap",
-    }
 }
 
 fn combination(technique: &str) -> Result<Combination, ApiError> {
