@@ -69,30 +69,6 @@ impl Compiler<'_> {
         Ok(words)
     }
 
-    /// A word as it scores where words of a dictionary are looked for, also in fields all of whose other matches score the
-    /// same; as one that is in so many documents, if that is said.
-    fn found_term(
-        &mut self,
-        mapped: &MappedField,
-        term: IndexTerm,
-        docs: Option<u64>,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let found = self.context.snapshot.find(&term)?;
-        let own = found.frequency();
-        let blend = Blend {
-            docs: docs.unwrap_or(own),
-            occurrences: None,
-        };
-        let node = self.term_with_frequency(mapped, (term, found), blend, boost)?;
-        let dead = self.context.snapshot.dead_docs();
-        Ok(Node {
-            at_least: own.saturating_sub(dead),
-            exact: dead == 0 && own == blend.docs,
-            ..node
-        })
-    }
-
     /// Words with their factors, joined as is asked for.
     pub(super) fn joined_words(
         &mut self,
@@ -106,10 +82,13 @@ impl Compiler<'_> {
         for (word, factor) in words {
             terms.push((IndexTerm::from_field_text(field, &word), factor));
         }
-        let mut docs = 0;
+        let mut blend = Blend {
+            docs: 0,
+            occurrences: None,
+        };
         if matches!(rewrite, Rewrite::TopBlended(_)) {
             for (term, _) in &terms {
-                docs = docs.max(self.context.snapshot.doc_freq(term)?);
+                blend.docs = blend.docs.max(self.context.snapshot.doc_freq(term)?);
             }
         }
         let mut nodes = Vec::with_capacity(terms.len());
@@ -119,7 +98,7 @@ impl Compiler<'_> {
                 Rewrite::Usual | Rewrite::Constant => self.counted_term(term, 1.0)?,
                 Rewrite::TopFactors(_) => self.counted_term(term, own)?,
                 Rewrite::Scored | Rewrite::Top(_) => self.found_term(mapped, term, None, own)?,
-                Rewrite::TopBlended(_) => self.found_term(mapped, term, Some(docs), own)?,
+                Rewrite::TopBlended(_) => self.found_term(mapped, term, Some(blend), own)?,
             });
         }
         let joined = any(nodes, 1);

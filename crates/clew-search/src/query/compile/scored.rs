@@ -119,8 +119,24 @@ impl Compiler<'_> {
         if is_match_only(mapped) {
             return self.counted_term(term, boost);
         }
+        self.found_term(mapped, term, Some(blend), boost)
+    }
+
+    /// A term that scores as if it were like the blend, or like itself, also in a field all of whose other matches score the
+    /// same.
+    pub(super) fn found_term(
+        &mut self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        blend: Option<Blend>,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
         let found = self.context.snapshot.find(&term)?;
         let own = found.frequency();
+        let blend = blend.unwrap_or(Blend {
+            docs: own,
+            occurrences: None,
+        });
         let node = self.term_with_frequency(mapped, (term, found), blend, boost)?;
         let dead = self.context.snapshot.dead_docs();
         Ok(Node {
