@@ -15,7 +15,7 @@ use tantivy::columnar::{StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::key_source::{KeySource, points, scripted, source};
-use super::missing_value::{fitted, read, shown_end};
+use super::missing_value::missing_of;
 use super::nested_sort::Objects;
 use super::sort_number::SortNumber;
 use super::sort_place::{cut, float, floor_unsigned, narrow, score_at, score_place, whole};
@@ -78,36 +78,17 @@ impl KeyCursor {
             } => {
                 let field = (path.as_str(), *numeric);
                 let source = source(snapshot, reader, field, unmapped)?;
-                let numbers_only =
-                    matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
-                if numbers_only && source.has_texts() {
+                let mode = mode.unwrap_or(by_order);
+                let folds = matches!(mode, SortMode::Sum | SortMode::Avg | SortMode::Median);
+                if folds && source.has_no_numbers() {
                     return Err(QueryError::unmapped(
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
                 }
-                let shown = match missing {
-                    Missing::Value(SortValue::Str(text)) => read(snapshot, field, text)?,
-                    Missing::Value(value) => fitted(snapshot, field, value),
-                    end => {
-                        let least = (end == &Missing::First) == (order == Order::Asc);
-                        shown_end(snapshot, field, &source, unmapped, least)
-                    }
-                };
-                let missing = shown.map_or_else(|| missing.clone(), Missing::Value);
-                (source, mode.unwrap_or(by_order), missing)
+                let missing = missing_of(snapshot, field, (&source, unmapped), (missing, order))?;
+                (source, mode, missing)
             }
         };
-        let folds = matches!(mode, SortMode::Sum | SortMode::Avg | SortMode::Median);
-        if folds
-            && matches!(
-                source,
-                KeySource::Text(_) | KeySource::Ids(_) | KeySource::Address(_) | KeySource::Same(_)
-            )
-        {
-            return Err(QueryError::unmapped(
-                "we only support AVG, MEDIAN and SUM on number based fields",
-            ));
-        }
         Ok(KeyCursor {
             source,
             order,

@@ -55,11 +55,15 @@ pub(super) enum KeySource {
 }
 
 impl KeySource {
-    /// Whether values of columns are no numbers.
-    pub(super) fn has_texts(&self) -> bool {
+    /// Whether its values are texts, ids or addresses.
+    pub(super) fn has_no_numbers(&self) -> bool {
         matches!(
             self,
-            KeySource::Text(_) | KeySource::Leaf(_) | KeySource::Address(_)
+            KeySource::Text(_)
+                | KeySource::Leaf(_)
+                | KeySource::Ids(_)
+                | KeySource::Address(_)
+                | KeySource::Same(_)
         )
     }
 }

@@ -1,6 +1,6 @@
 //! What a document without a value is sorted by, and shown to have.
 
-use clew_query::{QueryError, SortNumeric, SortValue, Unmapped};
+use clew_query::{Missing, Order, QueryError, SortNumeric, SortValue, Unmapped};
 use clew_schema::{FieldKind, IntegerKind, parse_address};
 
 use super::key_source::{KeySource, is_numeric};
@@ -9,6 +9,28 @@ use crate::snapshot::Snapshot;
 
 /// A field, and what its numbers are sorted as where that is another type than their own.
 pub(super) type SortedField<'a> = (&'a str, Option<SortNumeric>);
+
+/// What a document without a value is sorted by: what the key says, as the field has it, or else an end of what the field's
+/// values can be, where they have one.
+///
+/// # Errors
+/// When a text in place of values is none of the field.
+pub(super) fn missing_of(
+    snapshot: &Snapshot,
+    field: SortedField<'_>,
+    (source, unmapped): (&KeySource, &Unmapped),
+    (missing, order): (&Missing, Order),
+) -> Result<Missing, QueryError> {
+    let value = match missing {
+        Missing::Value(SortValue::Str(text)) => read(snapshot, field, text)?,
+        Missing::Value(value) => fitted(snapshot, field, value),
+        end => {
+            let least = (end == &Missing::First) == (order == Order::Asc);
+            shown_end(snapshot, field, source, unmapped, least)
+        }
+    };
+    Ok(value.map_or_else(|| missing.clone(), Missing::Value))
+}
 
 /// The least or the greatest number that a field can have, which a document without one is shown
 /// to have; `None` where its values are no numbers.
@@ -41,7 +63,7 @@ fn outermost(
 }
 
 /// The same, also of a field that is not mapped.
-pub(super) fn shown_end(
+fn shown_end(
     snapshot: &Snapshot,
     field: SortedField<'_>,
     source: &KeySource,
@@ -57,11 +79,7 @@ pub(super) fn shown_end(
 
 /// A number in place of missing values, where it is not what it is to the field: where it lies outside what the field's sort
 /// values can be, and its digits where these are texts.
-pub(super) fn fitted(
-    snapshot: &Snapshot,
-    field: SortedField<'_>,
-    value: &SortValue,
-) -> Option<SortValue> {
+fn fitted(snapshot: &Snapshot, field: SortedField<'_>, value: &SortValue) -> Option<SortValue> {
     let mapping = &snapshot.mapping;
     let is_text = match mapping.field(field.0) {
         Some(mapped) => matches!(mapped.kind, FieldKind::Keyword { .. }),
@@ -100,7 +118,7 @@ fn digits(number: &SortValue) -> Option<SortValue> {
 ///
 /// # Errors
 /// When it is no such value.
-pub(super) fn read(
+fn read(
     snapshot: &Snapshot,
     field: SortedField<'_>,
     text: &str,
