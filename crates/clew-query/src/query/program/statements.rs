@@ -130,7 +130,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.take_word("for") {
-            return self.counted(body);
+            return self.for_loop(body);
         }
         if self.take_word("while") {
             self.expect("(")?;
@@ -206,9 +206,8 @@ impl Parser<'_> {
     }
 
     /// A loop over a list, or with a beginning, a condition and a step.
-    fn counted(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+    fn for_loop(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
         self.expect("(")?;
-        let seen = self.scope.len();
         let typed = self.type_ahead(0).filter(|(_, count)| {
             matches!(
                 (self.ahead(*count), self.ahead(count + 1)),
@@ -220,34 +219,49 @@ impl Parser<'_> {
                 (self.peek(), self.ahead(1)),
                 (Token::Word(_), Token::Word(next)) if next == "in"
             );
-        if in_list {
-            let (kind, count) = typed.unwrap_or((Type::Any, 0));
-            (0..count).for_each(|_| self.skip());
-            let name = self.word()?;
-            self.skip();
-            let list = self.expression()?;
-            self.expect(")")?;
-            let place = self.declare(name, kind)?;
-            let mut inside = self.block()?;
-            settle(&mut inside);
-            self.scope.truncate(seen);
-            if kind != Type::Any {
-                let value = Node::Variable(place);
-                let fitted = Statement::Set {
-                    place,
-                    kind,
-                    cut: false,
-                    value,
-                };
-                inside.insert(0, fitted);
-            }
-            body.push(Statement::Each {
-                place,
-                list,
-                body: inside,
-            });
-            return Ok(());
+        match in_list {
+            true => self.each(typed.unwrap_or((Type::Any, 0)), body),
+            false => self.stepped(body),
         }
+    }
+
+    /// A loop over a list, whose variable is of a type that so many tokens name.
+    fn each(
+        &mut self,
+        (kind, count): (Type, usize),
+        body: &mut Vec<Statement>,
+    ) -> Result<(), String> {
+        let seen = self.scope.len();
+        (0..count).for_each(|_| self.skip());
+        let name = self.word()?;
+        self.skip();
+        let list = self.expression()?;
+        self.expect(")")?;
+        let place = self.declare(name, kind)?;
+        let mut inside = self.block()?;
+        settle(&mut inside);
+        self.scope.truncate(seen);
+        if kind != Type::Any {
+            let value = Node::Variable(place);
+            let fitted = Statement::Set {
+                place,
+                kind,
+                cut: false,
+                value,
+            };
+            inside.insert(0, fitted);
+        }
+        body.push(Statement::Each {
+            place,
+            list,
+            body: inside,
+        });
+        Ok(())
+    }
+
+    /// A loop with a beginning, a condition and a step, any of which may be left out.
+    fn stepped(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        let seen = self.scope.len();
         if !self.is_at(";") {
             self.simple(body)?;
         }
