@@ -56,6 +56,14 @@ impl<'m> Budget<'m> {
         }
         Ok(())
     }
+
+    /// Counts the values of a row.
+    ///
+    /// # Errors
+    /// As [`Budget::spend`].
+    pub(crate) fn spend_row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        row.iter().try_for_each(|value| self.spend(value))
+    }
 }
 
 /// The way through many rows, as long as somebody wants it. What is done to a row may take a regular expression,

@@ -79,7 +79,7 @@ pub(crate) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
             if join.kind.keeps_right() {
                 matched.insert(*place);
             }
-            pair.iter().try_for_each(|value| budget.spend(value))?;
+            budget.spend_row(&pair)?;
             rows.push(pair);
         }
         let stays = if is_alone {
@@ -89,7 +89,7 @@ pub(crate) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
         };
         if stays {
             row.resize(columns.0.len(), Value::Null);
-            row.iter().try_for_each(|value| budget.spend(value))?;
+            budget.spend_row(&row)?;
             rows.push(row);
         }
     }
@@ -134,7 +134,7 @@ fn alone(
         }
         let mut row: Row = vec![Value::Null; width];
         row.extend(other.iter().cloned());
-        row.iter().try_for_each(|value| budget.spend(value))?;
+        budget.spend_row(&row)?;
         rows.push(row);
     }
     Ok(rows)
@@ -208,7 +208,7 @@ pub(crate) fn combined(
         Combining::All | Combining::Distinct => {
             let mut budget = Budget::of(memory);
             for row in &others.rows {
-                row.iter().try_for_each(|value| budget.spend(value))?;
+                budget.spend_row(row)?;
                 table.rows.push(row.clone());
             }
         }
@@ -273,7 +273,7 @@ pub(crate) fn unnested(
                 .iter()
                 .map(|(_, kind, path)| part_of(*kind, path, object));
             let new: Row = row.iter().cloned().chain(values).collect();
-            new.iter().try_for_each(|value| budget.spend(value))?;
+            budget.spend_row(&new)?;
             rows.push(new);
         }
     }

@@ -103,7 +103,7 @@ pub(crate) fn expanded(
             if let Some(value) = new.get_mut(place) {
                 *value = item;
             }
-            new.iter().try_for_each(|value| budget.spend(value))?;
+            budget.spend_row(&new)?;
             rows.push(new);
         }
     }

@@ -204,7 +204,7 @@ impl Table {
         let mut rows = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
             let row: Row = bound.iter().map(|value| value.value(row)).collect();
-            row.iter().try_for_each(|value| budget.spend(value))?;
+            budget.spend_row(&row)?;
             rows.push(row);
         }
         Ok(Table {
