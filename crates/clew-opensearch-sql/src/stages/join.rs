@@ -50,38 +50,20 @@ pub(crate) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
     } else {
         places(others, &other_keys, memory)?
     };
-    let (mut rows, mut pairs, mut matched) = (Vec::new(), 0, BTreeSet::new());
-    let (mut budget, mut walk) = (Budget::of(memory), Walk::begin());
+    let mut pairs = Pairs {
+        join,
+        others,
+        condition,
+        looked_at: 0,
+        matched: BTreeSet::new(),
+        rows: Vec::new(),
+        budget: Budget::of(memory),
+        walk: Walk::begin(),
+    };
     for mut row in table.rows {
-        walk.step()?;
+        pairs.walk.step()?;
         let found = key(&keys, &row).and_then(|key| places.get(&key));
-        let mut is_alone = true;
-        for place in found.into_iter().flatten() {
-            pairs += 1;
-            if pairs > PAIRS_MAX {
-                return Err(SqlError::semantic(format!(
-                    "a join would look at more than {PAIRS_MAX} pairs of rows"
-                )));
-            }
-            walk.step()?;
-            let other = others.rows.get(*place).into_iter().flatten();
-            let pair: Row = row.iter().chain(other).cloned().collect();
-            if condition
-                .as_ref()
-                .is_some_and(|holds| !holds.is_true(&pair))
-            {
-                continue;
-            }
-            is_alone = false;
-            if join.kind.shows_left() {
-                break;
-            }
-            if join.kind.keeps_right() {
-                matched.insert(*place);
-            }
-            budget.spend_row(&pair)?;
-            rows.push(pair);
-        }
+        let is_alone = !pairs.pair(&row, found.map_or(&[][..], Vec::as_slice))?;
         let stays = if is_alone {
             join.kind.keeps_left()
         } else {
@@ -89,19 +71,87 @@ pub(crate) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
         };
         if stays {
             row.resize(columns.0.len(), Value::Null);
-            budget.spend_row(&row)?;
-            rows.push(row);
+            pairs.add(row)?;
         }
     }
     if join.kind.keeps_right() {
-        rows.extend(alone(others, &matched, width, &mut budget)?);
+        pairs.add_others_alone(width)?;
     }
-    let mut table = Table { columns, rows };
+    let mut table = Table {
+        columns,
+        rows: pairs.rows,
+    };
     if join.kind.shows_left() {
         table.columns.0.truncate(width);
         table.rows.iter_mut().for_each(|row| row.truncate(width));
     }
     Ok(table)
+}
+
+/// The rows of a join in the making.
+struct Pairs<'a> {
+    join: &'a Join,
+    others: &'a Table,
+    condition: Option<Bound>,
+    /// How many there were so far, whether they belong together or not.
+    looked_at: usize,
+    /// The places of the others that were found to belong to a row, where the rest of them is wanted.
+    matched: BTreeSet<usize>,
+    rows: Vec<Row>,
+    budget: Budget<'a>,
+    walk: Walk,
+}
+
+impl Pairs<'_> {
+    /// Adds a row with each of the others at these places that belongs to it, and tells whether there is one. Where only the
+    /// rows so far are shown, the first is enough, and nothing is added.
+    fn pair(&mut self, row: &[Value], places: &[usize]) -> Result<bool, SqlError> {
+        let mut is_paired = false;
+        for place in places {
+            self.looked_at += 1;
+            if self.looked_at > PAIRS_MAX {
+                return Err(SqlError::semantic(format!(
+                    "a join would look at more than {PAIRS_MAX} pairs of rows"
+                )));
+            }
+            self.walk.step()?;
+            let other = self.others.rows.get(*place).into_iter().flatten();
+            let pair: Row = row.iter().chain(other).cloned().collect();
+            let condition = self.condition.as_ref();
+            if condition.is_some_and(|holds| !holds.is_true(&pair)) {
+                continue;
+            }
+            is_paired = true;
+            if self.join.kind.shows_left() {
+                break;
+            }
+            if self.join.kind.keeps_right() {
+                self.matched.insert(*place);
+            }
+            self.add(pair)?;
+        }
+        Ok(is_paired)
+    }
+
+    /// Adds the others that belong to no row, behind so many empty columns.
+    fn add_others_alone(&mut self, width: usize) -> Result<(), SqlError> {
+        for (place, other) in self.others.rows.iter().enumerate() {
+            self.walk.step()?;
+            if self.matched.contains(&place) {
+                continue;
+            }
+            let mut row: Row = vec![Value::Null; width];
+            row.extend(other.iter().cloned());
+            self.add(row)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, row: Row) -> Result<(), SqlError> {
+        self.budget.spend_row(&row)?;
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
 /// The columns of both: of two of one name, the second has that of its source before it.
@@ -116,28 +166,6 @@ fn beside(mut columns: Columns, others: &Columns) -> Columns {
         columns.0.push(column);
     }
     columns
-}
-
-/// The rows that have none beside them, behind so many empty columns.
-fn alone(
-    others: &Table,
-    matched: &BTreeSet<usize>,
-    width: usize,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Row>, SqlError> {
-    let mut walk = Walk::begin();
-    let mut rows = Vec::new();
-    for (place, other) in others.rows.iter().enumerate() {
-        walk.step()?;
-        if matched.contains(&place) {
-            continue;
-        }
-        let mut row: Row = vec![Value::Null; width];
-        row.extend(other.iter().cloned());
-        budget.spend_row(&row)?;
-        rows.push(row);
-    }
-    Ok(rows)
 }
 
 /// Where the rows with a key stand.
