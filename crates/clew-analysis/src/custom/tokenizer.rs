@@ -120,20 +120,7 @@ impl Cutter {
             "letter" => Cutter::Letters { lower: false },
             "lowercase" => Cutter::Letters { lower: true },
             "alphanumeric" => Cutter::Alphanumeric,
-            "pattern" => {
-                let pattern = part.pattern("pattern", r"\W+")?;
-                let group = match part.text("group").as_deref() {
-                    None | Some("-1") => None,
-                    Some(_) => Some(part.number("group", 0, 0..=GROUPS_MAX)?),
-                };
-                let groups = pattern.group_count() - 1;
-                if group.is_some_and(|group| group > groups) {
-                    return Err(format!(
-                        "invalid group specified: pattern only has: {groups} capturing groups"
-                    ));
-                }
-                Cutter::Pattern { pattern, group }
-            }
+            "pattern" => Cutter::at_pattern(part)?,
             "simple_pattern" => Cutter::Pattern {
                 pattern: part.pattern("pattern", "")?,
                 group: Some(0),
@@ -156,20 +143,7 @@ impl Cutter {
                     belongs: CharacterClasses::of_pieces(part)?,
                 }
             }
-            "path_hierarchy" | "PathHierarchy" => {
-                let one = |key: &str, usual: char| {
-                    part.text(key)
-                        .and_then(|text| text.chars().next())
-                        .unwrap_or(usual)
-                };
-                let delimiter = one("delimiter", '/');
-                Cutter::Paths {
-                    delimiter,
-                    replacement: one("replacement", delimiter),
-                    reverse: part.flag("reverse", false)?,
-                    skip: part.number("skip", 0, 0..=1000)?,
-                }
-            }
+            "path_hierarchy" | "PathHierarchy" => Cutter::of_paths(part)?,
             "thai" => Cutter::Thai,
             "icu_segments" => Cutter::Segments,
             "icu_words" => Cutter::SegmentWords,
@@ -179,6 +153,38 @@ impl Cutter {
                 &part.list("tokenize_on_chars").unwrap_or_default(),
             )?),
             other => return Err(format!("Unknown tokenizer type [{other}]")),
+        })
+    }
+
+    /// Cuts where a pattern matches, or takes what one of its groups does.
+    fn at_pattern(part: &Part<'_>) -> Result<Self, String> {
+        let pattern = part.pattern("pattern", r"\W+")?;
+        let group = match part.text("group").as_deref() {
+            None | Some("-1") => None,
+            Some(_) => Some(part.number("group", 0, 0..=GROUPS_MAX)?),
+        };
+        let groups = pattern.group_count() - 1;
+        if group.is_some_and(|group| group > groups) {
+            return Err(format!(
+                "invalid group specified: pattern only has: {groups} capturing groups"
+            ));
+        }
+        Ok(Cutter::Pattern { pattern, group })
+    }
+
+    /// Makes a path and all above it terms.
+    fn of_paths(part: &Part<'_>) -> Result<Self, String> {
+        let one = |key: &str, usual: char| {
+            part.text(key)
+                .and_then(|text| text.chars().next())
+                .unwrap_or(usual)
+        };
+        let delimiter = one("delimiter", '/');
+        Ok(Cutter::Paths {
+            delimiter,
+            replacement: one("replacement", delimiter),
+            reverse: part.flag("reverse", false)?,
+            skip: part.number("skip", 0, 0..=1000)?,
         })
     }
 
