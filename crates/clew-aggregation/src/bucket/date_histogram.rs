@@ -15,7 +15,6 @@ use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::{CLOCKS_FROM_MS, CLOCKS_TO_MS, ValueColumn};
 use crate::field::context::AggContext;
-use crate::field::rows::Rows;
 use crate::field::values::{bound_ms, date_format, plan_values};
 use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
@@ -88,14 +87,9 @@ impl DateHistogram {
         let (min, max) = column.instants().unwrap_or((0, 0));
         let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, min..=max);
         let numbering = Numbering::of(rounding, range);
+        let slots = Slots::for_range(numbering.span(range), level);
         Ok(DateHistogram {
-            steps: Steps {
-                column,
-                rows: Rows::default(),
-                slots: Slots::for_range(numbering.span(range), level),
-                counts: Vec::new(),
-                subs: plan.open_subs(segment)?,
-            },
+            steps: Steps::open(column, slots, (segment, plan))?,
             numbering,
             hard: dates.hard,
             ranges: None,
@@ -112,13 +106,7 @@ impl DateHistogram {
         let known = CLOCKS_FROM_MS..=CLOCKS_TO_MS;
         let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, known);
         Ok(DateHistogram {
-            steps: Steps {
-                column,
-                rows: Rows::default(),
-                slots: Slots::for_range(None, level),
-                counts: Vec::new(),
-                subs: plan.open_subs(segment)?,
-            },
+            steps: Steps::open(column, Slots::for_range(None, level), (segment, plan))?,
             numbering: Numbering::Rounded { rounding, hint: 0 },
             hard: dates.hard,
             ranges: Some(plan.values().field.clone()),

@@ -14,7 +14,6 @@ use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
-use crate::field::rows::Rows;
 use crate::field::values::{bound_number, plan_values};
 use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
@@ -52,13 +51,7 @@ impl NumberHistogram {
             (step(min).to_u64(), step(max).to_u64())
         });
         Ok(NumberHistogram {
-            steps: Steps {
-                column,
-                rows: Rows::default(),
-                slots: Slots::for_range(range, level),
-                counts: Vec::new(),
-                subs: plan.open_subs(segment)?,
-            },
+            steps: Steps::open(column, Slots::for_range(range, level), (segment, plan))?,
             interval: numbers.interval,
             offset: numbers.offset,
             hard: numbers.hard,

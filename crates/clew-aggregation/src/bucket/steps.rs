@@ -6,31 +6,41 @@ use clew_query::aggregation::Direction;
 use clew_schema::Span;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
-use crate::collect::slots::{Slots, count_up};
-use crate::collect::{Block, Subs};
+use crate::collect::places::Places;
+use crate::collect::slots::Slots;
+use crate::collect::{Block, Planned, Segment};
 use crate::counted::Partial;
-use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::Account;
 use crate::order::{By, PlannedOrder, Row};
 use crate::reduce::{Budget, Node, results_of};
 use crate::result::{Bucket, BucketExtra};
-use crate::value::key::{Key, KeyTable};
+use crate::value::key::Key;
 
 /// Steps that one range may touch: one without an end touches all there are.
 const RANGE_STEPS_MAX: usize = 1 << 18;
 
 /// What both histograms share: how buckets are numbered and counted.
 pub(crate) struct Steps {
-    pub(crate) column: ValueColumn,
-    pub(crate) rows: Rows,
-    pub(crate) slots: Slots,
-    pub(crate) counts: Vec<u64>,
-    pub(crate) subs: Subs,
+    column: ValueColumn,
+    rows: Rows,
+    places: Places,
 }
 
 impl Steps {
+    pub(crate) fn open(
+        column: ValueColumn,
+        slots: Slots,
+        of: (Segment<'_>, &dyn Planned),
+    ) -> Result<Self, AggError> {
+        Ok(Steps {
+            column,
+            rows: Rows::default(),
+            places: Places::numbered_by(slots, of)?,
+        })
+    }
+
     /// Counts each value under the step it belongs to; a document counts once per step, and as its
     /// values are sorted, equal steps are neighbours.
     pub(crate) fn collect(
@@ -54,15 +64,10 @@ impl Steps {
             }
             previous = Some((*entry, step));
             let at = *entry as usize;
-            let number = self
-                .slots
-                .number(block.parents[at], step.to_u64(), account)?;
-            count_up(&mut self.counts, number, block.docs[at], account)?;
-            if !self.subs.is_empty() {
-                self.subs.push(block.docs[at], number);
-            }
+            let of = (block.docs[at], block.parents[at]);
+            self.places.add(of, step.to_u64(), account)?;
         }
-        self.subs.flush(account)
+        self.places.flush(account)
     }
 
     /// Counts each document under all steps that its ranges touch, once each. `steps_of` says from which step to which
@@ -94,6 +99,7 @@ impl Steps {
                 _ => first,
             };
             let at = *entry as usize;
+            let of = (block.docs[at], block.parents[at]);
             let mut steps = 0_usize;
             while step <= last {
                 steps += 1;
@@ -103,13 +109,7 @@ impl Steps {
                          buckets: bound them by [hard_bounds], or take a longer interval"
                     )));
                 }
-                let number = self
-                    .slots
-                    .number(block.parents[at], step.to_u64(), account)?;
-                count_up(&mut self.counts, number, block.docs[at], account)?;
-                if !self.subs.is_empty() {
-                    self.subs.push(block.docs[at], number);
-                }
+                self.places.add(of, step.to_u64(), account)?;
                 let following = next(step);
                 if following <= step {
                     break;
@@ -118,7 +118,7 @@ impl Steps {
             }
             reached = Some((*entry, before.map_or(last, |before| before.max(last))));
         }
-        self.subs.flush(account)
+        self.places.flush(account)
     }
 
     pub(crate) fn finish(
@@ -126,20 +126,8 @@ impl Steps {
         key_of: impl Fn(i64) -> Key,
         account: &mut Account,
     ) -> Result<Partial, AggError> {
-        let (parents, steps) = self.slots.into_parts();
-        let mut counts = self.counts;
-        counts.truncate(steps.len());
-        account.charge_keys(steps.len())?;
-        let keys = steps
-            .into_iter()
-            .map(|step| key_of(i64::from_u64(step)))
-            .collect();
-        let table = KeyTable::of_distinct(parents, keys);
-        Ok(Partial::Buckets(Buckets::of(
-            table,
-            counts,
-            self.subs.finish(account)?,
-        )))
+        let key_of = |place| key_of(i64::from_u64(place));
+        self.places.finish_as(key_of, account)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Documents counted in buckets that are known beforehand, by their places in a list.
+//! Documents counted in buckets that a number names, as its place in a list of buckets that are known beforehand.
 
 use clew_query::AggError;
 
@@ -35,7 +35,7 @@ impl Collect for Everything {
     }
 }
 
-/// Counts documents per bucket; keys are places in a list.
+/// Counts documents per bucket.
 pub(crate) struct Places {
     slots: Slots,
     counts: Vec<u64>,
@@ -44,13 +44,22 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
+        Places::numbered_by(Slots::for_range(None, Level::Nested), (segment, plan))
+    }
+
+    /// For places of which something is known.
+    pub(crate) fn numbered_by(
+        slots: Slots,
+        (segment, plan): (Segment<'_>, &dyn Planned),
+    ) -> Result<Self, AggError> {
         Ok(Places {
-            slots: Slots::for_range(None, Level::Nested),
+            slots,
             counts: Vec::new(),
             subs: plan.open_subs(segment)?,
         })
     }
 
+    #[inline]
     pub(crate) fn add(
         &mut self,
         (doc, parent): (u32, u32),
@@ -69,15 +78,21 @@ impl Places {
         self.subs.flush(account)
     }
 
+    /// The buckets, whose keys are their places.
     pub(crate) fn finish(self, account: &mut Account) -> Result<Partial, AggError> {
+        self.finish_as(|place| Key::I64(place.cast_signed()), account)
+    }
+
+    pub(crate) fn finish_as(
+        self,
+        key_of: impl Fn(u64) -> Key,
+        account: &mut Account,
+    ) -> Result<Partial, AggError> {
         let (parents, places) = self.slots.into_parts();
         let mut counts = self.counts;
         counts.truncate(places.len());
         account.charge_keys(places.len())?;
-        let keys = places
-            .into_iter()
-            .map(|place| Key::I64(place.cast_signed()))
-            .collect();
+        let keys = places.into_iter().map(key_of).collect();
         let table = KeyTable::of_distinct(parents, keys);
         Ok(Partial::Buckets(Buckets::of(
             table,
