@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
@@ -151,18 +149,8 @@ impl Iterator for ShardDocuments {
             if segment.reader.is_deleted(doc) {
                 continue;
             }
-            let read = || {
-                let source = segment.source(doc, &self.index.mapping())?;
-                let row = segment.row(doc)?;
-                Ok(Document {
-                    id: row.id.to_string(),
-                    version: row.version,
-                    seq_no: row.seq_no,
-                    routing: row.routing.map(str::to_string),
-                    source: Bytes::from(source),
-                })
-            };
-            return Some(read().map_err(|source| self.shard.tantivy_error(source)));
+            let read = segment.document(doc, &self.index.mapping());
+            return Some(read.map_err(|source| self.shard.tantivy_error(source)));
         }
     }
 }

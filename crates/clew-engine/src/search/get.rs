@@ -116,18 +116,9 @@ fn read(
     segment: &SegmentView,
     doc: tantivy::DocId,
 ) -> Result<Document, EngineError> {
-    let source = segment
-        .source(doc, &index.mapping())
-        .map_err(|source| shard.tantivy_error(source))?;
-    let row = segment.row(doc);
-    let row = row.map_err(|source| shard.tantivy_error(source))?;
-    Ok(Document {
-        id: row.id.to_string(),
-        version: row.version,
-        seq_no: row.seq_no,
-        routing: row.routing.map(str::to_string),
-        source: Bytes::from(source),
-    })
+    segment
+        .document(doc, &index.mapping())
+        .map_err(|source| shard.tantivy_error(source))
 }
 
 #[cfg(test)]

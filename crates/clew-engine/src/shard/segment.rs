@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use clew_schema::{
     FieldId, Mapping, SourceCursor, Sources, StoredNumbers, StoredObjectVectors, StoredVector,
     lacks_object_vectors, restored,
@@ -18,6 +19,7 @@ use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 use super::alive::AliveBits;
 use super::row_plugin::{RowRef, Rows};
 use super::vector_file::VectorFile;
+use crate::base::write_request::Document;
 
 /// The files of a segment, open; shared by all views that show it.
 pub(crate) struct SegmentFiles {
@@ -218,6 +220,19 @@ impl SegmentView {
         let mut sources = self.files.sources.cursor();
         let source = sources.get(doc)?;
         Ok(source.to_vec())
+    }
+
+    /// A document as it was written.
+    pub(crate) fn document(&self, doc: DocId, mapping: &Mapping) -> tantivy::Result<Document> {
+        let source = self.source(doc, mapping)?;
+        let row = self.row(doc)?;
+        Ok(Document {
+            id: row.id.to_string(),
+            version: row.version,
+            seq_no: row.seq_no,
+            routing: row.routing.map(str::to_string),
+            source: Bytes::from(source),
+        })
     }
 
     /// A document's source with its vectors put back.
