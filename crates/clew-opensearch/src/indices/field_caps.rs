@@ -163,15 +163,8 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
             add(name, type_name, own(is_searchable, is_aggregatable));
         }
     }
-    let fields = mapping
-        .fields()
-        .iter()
-        .map(|field| (field.path.as_str(), field));
-    let aliases = mapping
-        .aliases()
-        .filter_map(|(alias, path)| Some((alias, mapping.field(path)?)));
-    let wanted = fields
-        .chain(aliases)
+    let wanted = mapping
+        .named_fields()
         .filter(|(name, field)| !field.settings.hidden && is_wanted(name));
     let mut above = BTreeSet::new();
     for (name, field) in wanted {

@@ -18,6 +18,15 @@ impl Mapping {
             .map(|(alias, path)| (alias.as_str(), path.as_str()))
     }
 
+    /// All fields by their names, those that aliases give them last.
+    pub fn named_fields(&self) -> impl Iterator<Item = (&str, &MappedField)> {
+        let fields = self.fields().iter();
+        let own = fields.map(|field| (field.path.as_str(), field));
+        let aliases = self.aliases();
+        let aliases = aliases.filter_map(move |(alias, path)| Some((alias, self.field(path)?)));
+        own.chain(aliases)
+    }
+
     /// The field whose values a multi-field has too; `None` of a field with values of its own.
     pub(super) fn source_field(&self, field: &MappedField) -> Option<&MappedField> {
         if !field.multi_field {

@@ -315,14 +315,8 @@ impl Wanted {
                 .collect();
         }
         let matches = |name: &str| glob(&self.pattern, name);
-        let own = mapping
-            .fields()
-            .iter()
-            .map(|field| (field.path.as_str(), field));
-        let aliases = mapping
-            .aliases()
-            .filter_map(|(alias, path)| Some((alias, mapping.field(path)?)));
-        own.chain(aliases)
+        mapping
+            .named_fields()
             .filter(|(name, field)| matches(name) && shows(field))
             .collect()
     }
