@@ -1,4 +1,4 @@
-//! JSON values and numbers as texts.
+//! JSON values and numbers as texts, and what values are called.
 
 use serde_json::Value;
 
@@ -7,6 +7,18 @@ pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+/// What readers of JSON call the beginning of a value.
+pub fn json_token(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "START_OBJECT",
+        Value::Array(_) => "START_ARRAY",
+        Value::String(_) => "VALUE_STRING",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Null => "VALUE_NULL",
     }
 }
 

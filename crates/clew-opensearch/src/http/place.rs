@@ -2,6 +2,7 @@
 //! value, and whoever has the text finds its line and column there, once and for an error only.
 
 use clew_schema::TextPlace;
+pub(crate) use clew_schema::json_token as token;
 use serde_json::{Map, Value};
 
 /// What of a value is meant.
@@ -107,18 +108,6 @@ impl<'a> Places<'a> {
                 place
             }
         }
-    }
-}
-
-/// What JSON's readers call the beginning of a value.
-pub(crate) fn token(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::String(_) => "VALUE_STRING",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Null => "VALUE_NULL",
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{CompletionMapping, ENTRY_SEPARATOR};
-use crate::plain::text_of;
+use crate::plain::{json_token, text_of};
 
 /// Characters that an input cannot have.
 const RESERVED: [char; 3] = ['\0', '\u{1e}', ENTRY_SEPARATOR];
@@ -37,7 +37,7 @@ pub(crate) fn terms(
             other => {
                 return Err(format!(
                     "failed to parse [{told}]: expected text or object, but got {}",
-                    token(other)
+                    json_token(other)
                 ));
             }
         }
@@ -66,13 +66,13 @@ fn object(
                     inputs.push(item.as_str().ok_or_else(|| {
                         format!(
                             "input array must have string values, but was [{}]",
-                            token(item)
+                            json_token(item)
                         )
                     })?);
                 }
             }
             ("input", other) => {
-                let found = token(other);
+                let found = json_token(other);
                 return Err(format!(
                     "input must be a string or array, but was [{found}]"
                 ));
@@ -109,18 +109,6 @@ fn object(
         terms.push(term(mapping, input, weight, contexts)?);
     }
     Ok(())
-}
-
-/// What readers of JSON call a value.
-fn token(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::String(_) => "VALUE_STRING",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Null => "VALUE_NULL",
-    }
 }
 
 /// Contexts that only the input itself can have must be there.

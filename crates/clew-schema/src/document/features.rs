@@ -6,6 +6,7 @@ use serde_json::Value;
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use super::convert::{Misfit, Scalar, check_term, misfit};
+use crate::plain::json_token;
 
 /// Bits of a 32-bit float that are not kept.
 const LOST_BITS: u32 = 15;
@@ -72,7 +73,7 @@ pub(super) fn read(
             return misfit(format!(
                 "[rank_features] fields take hashes that map a feature to a strictly positive \
                  float, but got unexpected token {}",
-                token_name(value)
+                json_token(value)
             ));
         };
         check_term(feature)?;
@@ -90,16 +91,6 @@ pub(super) fn read(
         text: String::new(),
         tokens,
     })
-}
-
-fn token_name(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::String(_) => "VALUE_STRING",
-        Value::Null | Value::Number(_) => "VALUE_NULL",
-    }
 }
 
 #[cfg(test)]

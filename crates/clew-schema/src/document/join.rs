@@ -7,6 +7,7 @@ use super::error::{DocumentError, UnfitKind};
 use super::failure::{Failure, Result};
 use super::walk::Walk;
 use crate::mapping::{JoinRelations, MappedField};
+use crate::plain::json_token;
 
 /// What a document says of itself.
 struct Place {
@@ -63,11 +64,7 @@ fn read(join: &str, value: &Value) -> Result<Place> {
         }
         Value::Object(members) => members,
         other => {
-            let token = match other {
-                Value::Null => "VALUE_NULL",
-                Value::Bool(_) => "VALUE_BOOLEAN",
-                _ => "VALUE_NUMBER",
-            };
+            let token = json_token(other);
             let kind = UnfitKind::Shape;
             let reason = format!("[null] expected START_OBJECT or VALUE_STRING but was: {token}");
             return Err(DocumentError::Unfit { kind, reason }.into());
