@@ -328,7 +328,5 @@ pub(super) fn page<T>(call: &Call, all: Vec<T>) -> Result<impl Iterator<Item = T
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))?
+    tokio::task::spawn_blocking(work).await?
 }

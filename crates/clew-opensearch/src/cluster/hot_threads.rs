@@ -97,8 +97,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         let _turn = turn;
         watch((kind, rate, interval), &token, &account)
     });
-    let watched = watched.await;
-    let mut watched = watched.map_err(|error| ApiError::internal(error.to_string()))??;
+    let mut watched = watched.await??;
     // What idle threads use is told as any other's is.
     if kind != ThreadKind::Cpu && asked.ignore_idle {
         drop_idle(&mut watched.profile);

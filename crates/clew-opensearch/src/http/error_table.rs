@@ -13,6 +13,7 @@ use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
 use clew_schema::{DateFormat, DateStop, DocumentError, MappingError};
 use serde_json::Value;
+use tokio::task::JoinError;
 
 use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};
 use crate::http::script_errors::script_cause;
@@ -21,6 +22,13 @@ use crate::http::setting_values::size_in_words;
 impl From<MemoryExceeded> for ApiError {
     fn from(exceeded: MemoryExceeded) -> Self {
         Self::new(memory_status(&exceeded), memory_cause(&exceeded))
+    }
+}
+
+/// Work on another thread, or in a task of its own, panicked.
+impl From<JoinError> for ApiError {
+    fn from(error: JoinError) -> Self {
+        Self::internal(error.to_string())
     }
 }
 

@@ -70,9 +70,7 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
     if !waits {
         return Ok(Reply::json(&json!({"task": task})));
     }
-    let ended = ended.await;
-    let body = ended.map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::json(&body?))
+    Ok(Reply::json(&ended.await??))
 }
 
 fn answer(verdicts: &[ShardVerdict]) -> Value {

@@ -76,8 +76,7 @@ async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&json!({"task": task})));
     }
     if let Some(ended) = patience.wait(work).await {
-        let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
-        return Ok(Reply::json(&ended?));
+        return Ok(Reply::json(&ended??));
     }
     // It goes on, as OpenSearch's shards do that have not started in time.
     let is_there = call.api.engine.check_new_name(&target).is_err();

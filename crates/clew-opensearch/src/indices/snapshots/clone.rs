@@ -37,8 +37,7 @@ pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
     let Some(ended) = patience.wait(work).await else {
         return Ok(Reply::json(&json!({"acknowledged": false})));
     };
-    let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::json(&ended?))
+    Ok(Reply::json(&ended??))
 }
 
 /// The names and patterns of the indexes that are wanted.

@@ -52,9 +52,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     if !wait {
         return Ok(Reply::json(&json!({"accepted": true})));
     }
-    let taken = work
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
+    let taken = work.await??;
     Ok(Reply::json(&json!({"snapshot": taken.show()})))
 }
 
@@ -73,10 +71,8 @@ fn without_copies(expression: &str, mut indices: Vec<IndexHandle>) -> Vec<IndexH
 /// Refuses the name of a snapshot that is there, before anybody is told that another one will be.
 async fn refuse_taken(api: &Arc<Api>, repository: &str, name: &str) -> Result<(), ApiError> {
     let (looking, place, wanted) = (api.clone(), repository.to_string(), name.to_string());
-    let taken = tokio::task::spawn_blocking(move || is_taken(&looking, &place, &wanted))
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    if !taken {
+    let looked = tokio::task::spawn_blocking(move || is_taken(&looking, &place, &wanted));
+    if !looked.await?? {
         return Ok(());
     }
     let reason = "snapshot with the same name already exists";

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use tokio::task::spawn_blocking;
+
 use super::content::{StoredSnapshots, stored};
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
@@ -25,7 +27,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     };
     // To its end, whoever still waits for it.
     let deleted = tokio::spawn(carry_out(Arc::new(deletion))).await;
-    deleted.map_err(|error| ApiError::internal(error.to_string()))??;
+    deleted??;
     Ok(Reply::acknowledged())
 }
 
@@ -50,20 +52,12 @@ async fn carry_out(deletion: Arc<Deletion>) -> Result<(), ApiError> {
     let (place, folder) = ((name, &*deletion.expression), &deletion.repository.folder);
     let _removes = running.begin_deletion(place, folder.dir()).await?;
     let this = deletion.clone();
-    let mut known = blocking(move || this.hold_known()).await?;
+    let mut known = spawn_blocking(move || this.hold_known()).await??;
     let given_up = running.give_up(name, |name| deletion.names(name));
     running.wait_for_end(&given_up).await;
     known.running.extend(given_up);
     let this = deletion.clone();
-    blocking(move || this.remove(known)).await
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))?
+    spawn_blocking(move || this.remove(known)).await?
 }
 
 impl Deletion {

@@ -68,9 +68,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
             return Ok(Reply::json(&json!({"accepted": true})));
         }
     }
-    let ended = work.await;
-    let ended = ended.map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::json(&ended?))
+    Ok(Reply::json(&work.await??))
 }
 
 /// The snapshot of a name.
