@@ -26,17 +26,17 @@ impl Likeness {
             true => (one, other),
             false => (other, one),
         };
-        if self == Likeness::Damerau || longer.len() > LETTERS_MAX {
-            return 1.0 - number(edits) / number(shorter.len().max(1));
+        let by_edits = 1.0 - number(edits) / number(shorter.len().max(1));
+        if longer.len() > LETTERS_MAX {
+            return by_edits;
         }
         let length = number(longer.len().max(1));
         match self {
+            Likeness::Damerau => by_edits,
             Likeness::Levenshtein => 1.0 - distance(one, other, differs) / length,
             Likeness::Pairs if shorter.len() < 2 => same_places(one, other) / length,
             Likeness::Pairs => 1.0 - distance(one, other, pairs_differ) / length,
             Likeness::JaroWinkler => jaro_winkler(shorter, longer),
-            // It was told above.
-            Likeness::Damerau => 1.0,
         }
     }
 }
@@ -74,8 +74,9 @@ fn pairs_differ(one: &[char], i: usize, other: &[char], j: usize) -> f32 {
 /// The least that letters put in, left out and replaced cost.
 fn distance(one: &[char], other: &[char], replaced: Replaced) -> f32 {
     let mut last: Vec<f32> = (0..=one.len()).map(number).collect();
+    let mut row = Vec::with_capacity(last.len());
     for j in 0..other.len() {
-        let mut row = Vec::with_capacity(last.len());
+        row.clear();
         let mut left = number(j + 1);
         row.push(left);
         for (i, above) in last.windows(2).enumerate() {
@@ -83,7 +84,7 @@ fn distance(one: &[char], other: &[char], replaced: Replaced) -> f32 {
             left = (left + 1.0).min(above[1] + 1.0).min(diagonal);
             row.push(left);
         }
-        last = row;
+        std::mem::swap(&mut last, &mut row);
     }
     last.last().copied().unwrap_or_default()
 }
