@@ -4,6 +4,7 @@
 
 mod chosen;
 mod code_widths;
+mod header;
 mod images;
 mod life;
 mod lists;

@@ -8,7 +8,8 @@ use clew_vector::{
 };
 use proptest::prelude::*;
 
-use crate::lists::{clustered, exact, sections};
+use crate::header::sections;
+use crate::lists::{clustered, exact};
 
 const DIMENSION: usize = 40;
 const PARTS: usize = 6;

@@ -5,6 +5,8 @@ use clew_vector::{
     SparseMetric, SparseSearchRequest, VectorError,
 };
 
+use crate::header::seal;
+
 const HEADER_BYTES: usize = 384;
 
 fn entry(dimension: u32, weight: f32) -> SparseEntry {
@@ -75,14 +77,6 @@ fn use_column(column: &SparseColumn<Vec<u8>>) -> Result<Answers, VectorError> {
     Ok(answers)
 }
 
-/// Writes the header checksum anew, so that damage gets past it and meets the other checks.
-fn seal(image: &mut [u8]) {
-    let header = &mut image[..HEADER_BYTES];
-    header[12..16].fill(0);
-    let checksum = crc32c::crc32c(header);
-    header[12..16].copy_from_slice(&checksum.to_le_bytes());
-}
-
 /// Writes all checksums anew: what an image says is then believed, but may be nonsense.
 fn seal_all(image: &mut [u8]) {
     let word = |image: &[u8], at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
@@ -108,7 +102,7 @@ fn seal_all(image: &mut [u8]) {
         let checksum = crc32c::crc32c(&image[range(image, kind)]);
         image[at + 4..at + 8].copy_from_slice(&checksum.to_le_bytes());
     }
-    seal(image);
+    seal(image, HEADER_BYTES);
 }
 
 #[test]
@@ -147,7 +141,7 @@ fn nonsense_under_right_checksums_does_not_panic() {
             if at >= HEADER_BYTES {
                 seal_all(&mut damaged);
             } else {
-                seal(&mut damaged);
+                seal(&mut damaged, HEADER_BYTES);
             }
             if let Ok(column) = SparseColumn::open(damaged) {
                 let _ = use_column(&column);
@@ -162,7 +156,7 @@ fn a_header_that_contradicts_itself_is_refused_by_name() {
     let check = |at: usize, bytes: &[u8], expected: &str| {
         let mut image = image(1);
         image[at..at + bytes.len()].copy_from_slice(bytes);
-        seal(&mut image);
+        seal(&mut image, HEADER_BYTES);
         let error = SparseColumn::open(image).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert_eq!(error.to_string(), expected);

@@ -4,7 +4,8 @@ use clew_vector::{
     Column, ColumnBuilder, ErrorKind, ListCodes, Scratch, SearchRequest, Space, VectorError,
 };
 
-use super::{HOW, clustered, image, options, sections};
+use super::{HOW, clustered, image, options};
+use crate::header::{self, HEADER_BYTES, sections};
 
 /// Writes all checksums anew, so that damage gets past them and meets the other checks.
 fn seal(image: &mut [u8]) {
@@ -12,9 +13,7 @@ fn seal(image: &mut [u8]) {
         let checksum = image.get(start..start + len).map_or(0, crc32c::crc32c);
         image[68 + 24 * slot..][..4].copy_from_slice(&checksum.to_le_bytes());
     }
-    image[12..16].fill(0);
-    let checksum = crc32c::crc32c(&image[..448]);
-    image[12..16].copy_from_slice(&checksum.to_le_bytes());
+    header::seal(image, HEADER_BYTES);
 }
 
 /// Searches in every way that reads lists, and merges; all of that goes well without the lists, too.

@@ -140,17 +140,3 @@ fn requests<'a>(
 }
 
 const COUNT: usize = 12_000;
-
-/// Kind, offset and size of every section, in the order of the table.
-pub(crate) fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
-    let number = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().unwrap());
-    let slots = usize::from(image[30]);
-    (0..slots)
-        .map(|slot| 64 + 24 * slot)
-        .map(|at| {
-            let kind = u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
-            let [start, len] = [8, 16].map(|field| usize::try_from(number(at + field)).unwrap());
-            (kind, start, len)
-        })
-        .collect()
-}
