@@ -3,6 +3,8 @@
 
 mod late;
 mod refused;
+mod rollover;
+mod shrink;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -190,97 +192,6 @@ fn an_index_is_led_through_its_states_to_its_end() {
     assert_eq!(all, json!({"total_managed_indices": 0}));
 }
 
-fn rolling(node: &Node) {
-    let policy = only(json!([{"rollover": {"min_doc_count": 2, "copy_alias": true}}]));
-    node.put_policy("rolling", policy).unwrap();
-    let settings = json!({"plugins.index_state_management.rollover_alias": "logs"});
-    node.create(
-        "logs-000001",
-        json!({"settings": settings, "aliases": {"logs": {"is_write_index": true}, "all": {}}}),
-    );
-    node.add("logs-000001", "rolling");
-}
-
-#[test]
-fn a_full_index_is_rolled_over_with_its_aliases() {
-    let node = Node::open(&SimDisk::new()).unwrap();
-    rolling(&node);
-    node.run();
-    node.run();
-    let explained = node.explain("logs-000001");
-    assert_eq!(
-        explained["info"]["message"],
-        "Rollover conditions not met [index=logs-000001]"
-    );
-    assert_eq!(
-        explained["info"]["conditions"]["min_doc_count"],
-        json!({"condition": 2, "current": 0})
-    );
-    assert_eq!(explained["step"]["name"], "attempt_rollover");
-    let passed = json!({"validation_message": "", "validation_status": "passed"});
-    assert_eq!(node.validated("logs-000001"), passed);
-    node.write("logs", 2);
-    node.run();
-    assert_eq!(node.names(), ["logs-000001", "logs-000002"]);
-    assert_eq!(node.explain("logs-000001")["rolled_over"], true);
-    node.write("logs", 1);
-    let newer = node.index("logs-000002");
-    assert_eq!(newer.stats().docs, 1);
-    assert!(newer.aliases().contains_key("all"));
-    node.run();
-    node.run();
-    assert_eq!(node.explain("logs-000001")["policy_completed"], true);
-    assert_eq!(node.names().len(), 2);
-}
-
-#[test]
-fn a_rollover_that_power_cuts_anywhere_happens_once() {
-    let mut changes_until_cut = 1;
-    loop {
-        let disk = SimDisk::new();
-        let node = Node::open(&disk).unwrap();
-        rolling(&node);
-        node.run();
-        node.write("logs", 2);
-        disk.cut_power_after(changes_until_cut);
-        node.run();
-        // When nothing was cut, the write goes through.
-        let is_whole = node
-            .engine()
-            .change_definitions(&Access::everything(), |_| {
-                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-                Ok::<_, EngineError>(vec![change])
-            });
-        let now = node.engine().now();
-        drop(node);
-        let found = disk.crashed(changes_until_cut);
-        let node = Node::open_at(&found, now).unwrap();
-        for _ in 0..4 {
-            node.run();
-        }
-        let explained = node.explain("logs-000001");
-        assert_eq!(
-            node.names(),
-            ["logs-000001", "logs-000002"],
-            "cut after {changes_until_cut}: {explained}"
-        );
-        assert_eq!(
-            explained["policy_completed"], true,
-            "cut after {changes_until_cut}"
-        );
-        node.write("logs", 1);
-        assert_eq!(node.index("logs-000002").stats().docs, 1);
-        if is_whole.is_ok() {
-            break;
-        }
-        changes_until_cut += 1;
-    }
-    assert!(
-        changes_until_cut > 3,
-        "the rollover changed the disk at several points"
-    );
-}
-
 #[test]
 fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
     let node = Node::open(&SimDisk::new()).unwrap();
@@ -313,26 +224,6 @@ fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
     assert_eq!(removed["updated_indices"], 1);
     node.run();
     assert_eq!(followed("log-b"), Value::Null);
-}
-
-#[test]
-fn streams_are_rolled_over_and_their_new_indexes_follow_too() {
-    let node = Node::open(&SimDisk::new()).unwrap();
-    let template = json!({"index_patterns": ["metrics-*"], "data_stream": {}});
-    node.done("PUT /_index_template/t", template);
-    let mut policy = only(json!([{"rollover": {"min_index_age": "1h"}}]));
-    policy["ism_template"] = json!([{"index_patterns": ["metrics-*"], "priority": 1}]);
-    node.put_policy("streams", policy).unwrap();
-    node.clock.advance(MINUTE);
-    let body = json!({"@timestamp": "2026-11-22T00:00:00Z"});
-    node.done("POST /metrics-cpu/_doc?op_type=create", body);
-    for _ in 0..20 {
-        node.run();
-    }
-    let names = node.names();
-    assert_eq!(names, [".ds-metrics-cpu-000001", ".ds-metrics-cpu-000002"]);
-    assert_eq!(node.explain(&names[1])["policy_id"], "streams");
-    assert_eq!(node.explain(&names[0])["policy_completed"], true);
 }
 
 #[test]
@@ -426,83 +317,6 @@ fn policies_change_between_actions_and_survive_a_restart() {
     }
     assert_eq!(node.explain("book")["policy_id"], "other");
     assert!(!node.index("book").is_open());
-}
-
-#[test]
-fn a_shrunken_copy_takes_the_aliases() {
-    let node = Node::open(&SimDisk::new()).unwrap();
-    let shrink = json!({"percentage_of_source_shards": 0.8, "switch_aliases": true,
-        "target_index_name_template": {"source": "small-{{ctx.index}}"}});
-    node.put_policy("small", only(json!([{ "shrink": shrink }, {"delete": {}}])))
-        .unwrap();
-    let settings = json!({"number_of_shards": 4});
-    node.create(
-        "book",
-        json!({"settings": settings, "aliases": {"read": {}}}),
-    );
-    node.write("book", 20);
-    node.add("book", "small");
-    node.run();
-    node.run();
-    let message = "Shrink finished successfully: [small-book] [index=book]";
-    assert_eq!(node.message("book"), message);
-    let copy = node.index("small-book");
-    assert_eq!((copy.settings().shards, copy.stats().docs), (2, 20));
-    assert!(copy.settings().blocks.is_empty());
-    assert!(copy.aliases().contains_key("read"));
-    node.run();
-    assert_eq!(node.names(), ["small-book"]);
-}
-
-#[test]
-fn a_shrink_that_power_cuts_anywhere_loses_no_document() {
-    let mut changes_until_cut = 1;
-    loop {
-        let disk = SimDisk::new();
-        let node = Node::open(&disk).unwrap();
-        let shrink = json!({"num_new_shards": 1,
-            "target_index_name_template": {"source": "small-{{ctx.index}}"}});
-        // What is not in the copy is gone with the source.
-        node.put_policy("small", only(json!([{ "shrink": shrink }, {"delete": {}}])))
-            .unwrap();
-        node.create("book", json!({"settings": {"number_of_shards": 2}}));
-        node.write("book", 5);
-        node.add("book", "small");
-        node.run();
-        disk.cut_power_after(changes_until_cut);
-        node.run();
-        // When nothing was cut, the write goes through.
-        let is_whole = node
-            .engine()
-            .change_definitions(&Access::everything(), |_| {
-                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-                Ok::<_, EngineError>(vec![change])
-            });
-        let now = node.engine().now();
-        drop(node);
-        let found = disk.crashed(changes_until_cut);
-        let node = Node::open_at(&found, now).unwrap();
-        for _ in 0..6 {
-            node.run();
-        }
-        assert_eq!(
-            node.names(),
-            ["small-book"],
-            "cut after {changes_until_cut}"
-        );
-        node.done("POST /small-book/_refresh", Value::Null);
-        let copy = node.index("small-book");
-        assert_eq!(copy.stats().docs, 5, "cut after {changes_until_cut}");
-        assert!(!clew_opensearch::wing::is_unfinished(copy.index()));
-        if is_whole.is_ok() {
-            break;
-        }
-        changes_until_cut += 1;
-    }
-    assert!(
-        changes_until_cut > 3,
-        "the shrink changed the disk at several points"
-    );
 }
 
 #[test]

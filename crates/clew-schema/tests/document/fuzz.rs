@@ -1,5 +1,6 @@
 //! Nothing from outside may panic, and whatever is taken as a document is one for others too.
 
+use clew_schema::{StoredVector, restore_vectors};
 use proptest::prelude::*;
 
 use super::vectors::{floats, stored};

@@ -1,3 +1,6 @@
+use clew_schema::{
+    DocumentError, FieldId, StoredNumbers, StoredVector, VectorValue, restore_vectors,
+};
 use clew_vector::Element;
 
 use super::*;
