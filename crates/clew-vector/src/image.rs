@@ -4,7 +4,7 @@
 #![deny(clippy::indexing_slicing)]
 
 use std::io::Write;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use clew_platform::brought_in;
 
@@ -168,8 +168,33 @@ pub(crate) fn complete(head: &mut Vec<u8>, sections: &[Section], header_bytes: u
     }
 }
 
+/// What a header of so many bytes says behind its beginning, and its version, which is among those that are read. What images
+/// of a kind begin with stands beside what is told of those that do not.
+pub(crate) fn opened<'i>(
+    image: &'i [u8],
+    header_bytes: usize,
+    (magic, other): (u64, &'static str),
+    versions: RangeInclusive<u32>,
+) -> Result<(Fields<'i>, u32), VectorError> {
+    let head = image.get(..header_bytes);
+    let bytes = head.ok_or(corrupt("header is cut off", 0))?;
+    let mut fields = Fields { bytes, at: 0 };
+    if fields.u64() != magic {
+        return Err(corrupt(other, 0));
+    }
+    let version = fields.u32();
+    if fields.u32() != header_checksum(bytes) {
+        return Err(corrupt("header checksum does not match", 0));
+    }
+    if !versions.contains(&version) {
+        let supported = *versions.end();
+        return Err(VectorError::UnsupportedVersion { version, supported });
+    }
+    Ok((fields, version))
+}
+
 /// Covers a header with its own checksum read as zero.
-pub(crate) fn header_checksum(header: &[u8]) -> u32 {
+fn header_checksum(header: &[u8]) -> u32 {
     let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
     let after = rest.get(4..).unwrap_or_default();
     let sum = crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]);

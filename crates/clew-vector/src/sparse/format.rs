@@ -3,7 +3,7 @@
 #![deny(clippy::indexing_slicing)]
 
 use crate::image::{
-    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, header_checksum,
+    ALIGNMENT_BYTES, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, opened,
     sections_of_header,
 };
 use crate::sparse::integrity::SUM_BYTES;
@@ -96,23 +96,8 @@ impl Header {
     }
 
     pub(super) fn decode(image: &[u8]) -> Result<Self, VectorError> {
-        let head = image
-            .get(..HEADER_BYTES)
-            .ok_or(corrupt("header is cut off", 0))?;
-        let mut fields = Fields { bytes: head, at: 0 };
-        if fields.u64() != MAGIC {
-            return Err(corrupt("not a column of sparse vectors", 0));
-        }
-        let version = fields.u32();
-        if fields.u32() != header_checksum(head) {
-            return Err(corrupt("header checksum does not match", 0));
-        }
-        if version != VERSION {
-            return Err(VectorError::UnsupportedVersion {
-                version,
-                supported: VERSION,
-            });
-        }
+        let kind = (MAGIC, "not a column of sparse vectors");
+        let (mut fields, _) = opened(image, HEADER_BYTES, kind, VERSION..=VERSION)?;
         let [rows, entries, terms, blocks] = std::array::from_fn(|_| fields.u32() as usize);
         let image_bytes = fields.u64();
         let postings_bytes = fields.u64();

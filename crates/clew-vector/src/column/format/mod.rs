@@ -7,7 +7,7 @@ mod section;
 
 use crate::graph::{EntryPoint, NONE};
 use crate::image::{
-    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, header_checksum,
+    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, opened,
     sections_of_header,
 };
 use crate::{
@@ -98,23 +98,8 @@ impl Header {
     }
 
     pub(super) fn decode(image: &[u8]) -> Result<Self, VectorError> {
-        let head = image
-            .get(..HEADER_BYTES)
-            .ok_or(corrupt("header is cut off", 0))?;
-        let mut fields = Fields { bytes: head, at: 0 };
-        if fields.u64() != MAGIC {
-            return Err(corrupt("not a vector column", 0));
-        }
-        let version = fields.u32();
-        if fields.u32() != header_checksum(head) {
-            return Err(corrupt("header checksum does not match", 0));
-        }
-        if !(VERSION_MIN..=VERSION).contains(&version) {
-            return Err(VectorError::UnsupportedVersion {
-                version,
-                supported: VERSION,
-            });
-        }
+        let kind = (MAGIC, "not a vector column");
+        let (mut fields, version) = opened(image, HEADER_BYTES, kind, VERSION_MIN..=VERSION)?;
         let dimension = fields.u32() as usize;
         let count = fields.u32() as usize;
         let [space, element] = fields.take();
