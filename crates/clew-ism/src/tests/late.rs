@@ -7,6 +7,7 @@ use clew_schema::Mapping;
 
 use super::super::machine::advance;
 use super::super::managed::ManagedIndex;
+use super::rollover::rolling;
 use super::*;
 
 /// Deletes an index when a step has looked it up already, and makes it anew before that goes on, which may have recorded

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn rolling(node: &Node) {
+pub(super) fn rolling(node: &Node) {
     let policy = only(json!([{"rollover": {"min_doc_count": 2, "copy_alias": true}}]));
     node.put_policy("rolling", policy).unwrap();
     let settings = json!({"plugins.index_state_management.rollover_alias": "logs"});

@@ -5,6 +5,8 @@ use clew_vector::{
     SearchRequest, Space, Strategy,
 };
 
+use crate::header::{HEADER_BYTES, seal};
+
 /// Wide enough that rows of every width differ in size.
 const DIMENSION: usize = 256;
 /// So many that walking them is cheaper than a scan of their codes.
@@ -12,7 +14,6 @@ const ROWS: usize = 8_000;
 const QUERIES: usize = 100;
 const K: usize = 10;
 const FRAME: u32 = 10;
-const HEADER_BYTES: usize = 448;
 
 /// Vectors around a hundred centres, from a plain generator: the same in every run.
 fn vectors(count: usize, seed: u64) -> Vec<Vec<f32>> {
@@ -162,9 +163,7 @@ fn with_width(mut image: Vec<u8>, width: u32) -> Vec<u8> {
     image[offset + 12..offset + 16].copy_from_slice(&width.to_le_bytes());
     let checksum = crc32c::crc32c(&image[offset..offset + len]);
     image[slot + 4..slot + 8].copy_from_slice(&checksum.to_le_bytes());
-    image[12..16].fill(0);
-    let checksum = crc32c::crc32c(&image[..HEADER_BYTES]);
-    image[12..16].copy_from_slice(&checksum.to_le_bytes());
+    seal(&mut image, HEADER_BYTES);
     image
 }
 

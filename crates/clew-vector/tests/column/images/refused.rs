@@ -3,6 +3,7 @@
 use clew_vector::{ErrorKind, check_direction, validate};
 
 use super::*;
+use crate::header::{HEADER_BYTES, seal};
 
 #[test]
 fn vectors_that_cannot_be_compared_are_refused_by_name() {
