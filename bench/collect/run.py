@@ -3,7 +3,8 @@
 
 Every program reads one seeded file on a file system in memory, on one core, takes its lines apart and writes JSON lines to
 another. What counts is the processor time of its process, start included; programs take turns. A peer that is not installed
-(`make clients` gets all of them) has a row that says so.
+(`make clients` gets all of them) has a row that says so. How fast a machine is shows in what it takes to copy: each case says
+which share of that rate it reaches.
 
     python3 bench/collect/run.py --bin CLEW [--lines 1000000] [--rounds 3]
 """
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import lines
 import peers
@@ -25,6 +27,7 @@ sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402
 
 SEED = 20251
+READ_BYTES, WRITE_BYTES = 256 << 10, 64 << 10
 FIXED = peers.TOKENS
 NGINX = ('%{client} %{ident} %{user} [%{time}] "%{method} %{url} HTTP/%{version}" %{status} %{bytes} "%{referrer}" "%{agent}"')
 GROK = (r'%{IPORHOST:client} %{USER:ident} %{USER:user} \[%{HTTPDATE:time}\] "(?:%{WORD:method} %{NOTSPACE:url}'
@@ -61,6 +64,21 @@ def clew(binary, data, folder, parse, processors, multiline=None):
     return document["machine"], metrics
 
 
+def copied(data, out, ratio, count):
+    """Lines a second of processor time where they are only read, and `ratio` times as many bytes written, as the collector reads and
+    writes: what nobody can pass on this machine."""
+    taken, written = bytearray(READ_BYTES), bytes(WRITE_BYTES)
+    owed, began = 0.0, time.process_time()
+    with open(data, "rb", buffering=0) as source, open(out, "wb", buffering=0) as sink:
+        while got := source.readinto(taken):
+            owed += got * ratio
+            while owed >= WRITE_BYTES:
+                owed -= sink.write(written)
+        sink.write(written[:int(owed)])
+    out.unlink()
+    return count / (time.process_time() - began)
+
+
 def figures(rates):
     if not rates:
         return "–"
@@ -89,6 +107,9 @@ def main():
                 machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors, JOINED.get(case))
                 found.add("collect", key("clew", case, kind), {"lines_per_cpu_s": metrics["lines_per_cpu_s"]})
                 sizes[case] = metrics["document_bytes"] / metrics["lines"]
+                ratio = metrics["document_bytes"] / (folder / kind).stat().st_size
+                rate = copied(folder / kind, folder / "copied", ratio, arguments.lines)
+                found.add("collect", key("copying", case, kind), {"lines_per_cpu_s": rate})
             for peer in others:
                 if peer.path:
                     rate = peers.measure(peer, folder / "fixed", folder / "peer", arguments.lines)
@@ -96,12 +117,15 @@ def main():
     found.save(arguments.json, arguments.bin, machine)
     rates = lambda program, case, kind: figures(found.samples("collect", "lines_per_cpu_s", **key(program, case, kind)))
     text = [f"{arguments.lines:,} lines of each kind, thousands of lines a second of processor time, median of {arguments.rounds} rounds with "
-            "the least and the greatest, one core, file to file in memory, the registry on.", "",
-            "| case | bytes a line | bytes a document | thousand lines/CPU-s |", "| --- | --- | --- | --- |"]
+            "the least and the greatest, one core, file to file in memory, the registry on; beside it the share of the rate of a program that "
+            "only reads the lines and writes as many bytes as the documents have.", "",
+            "| case | bytes a line | bytes a document | thousand lines/CPU-s | of copying |", "| --- | --- | --- | --- | --- |"]
+    median = lambda *of: statistics.median(found.samples("collect", "lines_per_cpu_s", **key(*of)))
     for case, kind, _, _ in CASES:
-        text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {rates('clew', case, kind)} |")
+        share = median("clew", case, kind) / median("copying", case, kind)
+        text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {rates('clew', case, kind)} | {share:.2f} |")
     for peer in others:
-        text.append(f"| {peer.name} | {sizes['fixed']:.0f} | | {rates(*peer.case, 'fixed') if peer.path else 'not installed'} |")
+        text.append(f"| {peer.name} | {sizes['fixed']:.0f} | | {rates(*peer.case, 'fixed') if peer.path else 'not installed'} | |")
     results.publish(arguments.results, "Collector", "make bench-collect", machine, text)
 
 
