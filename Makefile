@@ -35,6 +35,7 @@ demo: build ## build, serve, collect this machine's logs, load vectors and ask s
 test: check test-rust test-clients ## run every test
 
 test-rust: ## unit, property and simulation tests
+	cargo build --workspace --bins --tests --locked # with the program, which takes a minute where it is built alone afterwards
 	cargo test --workspace --locked
 
 test-kafka: ## the collector's input and output `kafka`, which other tests leave out, against librdkafka's own servers of Kafka
