@@ -24,7 +24,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-at-once bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults kill-log torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-at-once bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,9 @@ differential: build $(VENV)/.installed ## the same requests to Clew and to a rea
 
 faults: build ## crashes, power cuts, damaged files, failing disks, clocks, hostile requests; ARGS="kill --rounds 500 --seed 1", ARGS="damage disk"
 	CLEW_BIN=$(RELEASE) python3 -m tests.faults $(ARGS)
+
+kill-log: ## SIGKILL of what appends to a log, for some minutes; ARGS="CLEW_LOG_KILLS=100000" for longer
+	CLEW_LOG_KILLS=5000 $(ARGS) cargo test --locked -p clew-log --test log sigkill -- --nocapture
 
 torture: build ## the collector under rotations, kills and a failing output; ARGS="--seed 1 --seeds 100 --steps 1000"
 	CLEW_BIN=$(RELEASE) python3 -m tests.collect.rotation
