@@ -567,6 +567,12 @@ fn shards_form_lists_around_the_same_centres_and_find_together_what_one_does() {
     const K: usize = 10;
     const ROWS: u64 = 1_300;
     let rows: Vec<Vec<f32>> = (0..ROWS).map(clustered).collect();
+    let nearest_ids = |query: &[f32]| -> Vec<String> {
+        let distances: Vec<f32> = rows.iter().map(|row| squared(query, row)).collect();
+        let mut nearest: Vec<usize> = (0..rows.len()).collect();
+        nearest.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
+        nearest[..K].iter().map(usize::to_string).collect()
+    };
     let recall_of = |shards: u32| {
         let node = listed(shards, &rows);
         let segments: Vec<_> = node.index().segments().into_iter().flatten().collect();
@@ -578,10 +584,7 @@ fn shards_form_lists_around_the_same_centres_and_find_together_what_one_does() {
         assert!(columns.iter().all(|column| column.list_centres == centres));
         let found = (0..40).map(|n| {
             let query = clustered(ROWS + n);
-            let distance = |at: &usize| squared(&query, &rows[*at]);
-            let mut nearest: Vec<usize> = (0..rows.len()).collect();
-            nearest.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-            let nearest: Vec<String> = nearest[..K].iter().map(usize::to_string).collect();
+            let nearest = nearest_ids(&query);
             let hits = node.hits(knn(query, K, None), K);
             hits.iter().filter(|hit| nearest.contains(&hit.id)).count()
         });
