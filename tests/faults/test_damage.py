@@ -7,7 +7,7 @@ import unittest
 from .damage import Trials
 from .server import Server, binary, folder
 
-TRIALS = 25
+TRIALS = 15
 
 
 class Damage(unittest.TestCase):

@@ -4,7 +4,7 @@ from .base import FaultTest, Server, eventually
 from .disk import FAULTS, DiskRounds
 from .shim import Shim
 
-SHORT_FORM = FAULTS[:7]
+SHORT_FORM = FAULTS[:5]
 DOCUMENTS = 12
 PLACES_MAX = 120
 

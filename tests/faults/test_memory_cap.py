@@ -91,7 +91,7 @@ class MemoryCap(unittest.TestCase):
                 self.assertIn("reason", json.loads(answer)["error"])
 
     def test_large_bulks_at_once(self):
-        body, count = bulk_of(100 * MB if FULL else 60 * MB)
+        body, count = bulk_of(100 * MB if FULL else 40 * MB)
         clients = 50 if FULL else 12
         answers = self.under_attack(clients, lambda _: self.send("POST", "/b/_bulk", body))
         self.check_refused(answers, 429)
