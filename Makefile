@@ -45,7 +45,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) $(PYMILVUS) # tests that lack one of these say that they are skipped
 	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
-		$(PYTHON) -m unittest_parallel --level class -s tests -t tests -v # on all cores: mostly one of both waits, client or server
+		$(PYTHON) -m unittest_parallel --level class -s tests -t tests -p longest_first.py -v # on all cores: mostly one of both waits, client or server
 
 clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(JAVA_SESSION) $(NODE_LOGGERS)/session.js $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
