@@ -68,11 +68,39 @@ pub(crate) fn stat_open(file: &File) -> io::Result<Stat> {
     file.metadata().map(|metadata| stat_of(&metadata))
 }
 
+/// Names that a link may lead on to, as many as the kernel follows.
+const LINKS_MAX: usize = 40;
+
+/// Where a link leads in the end, its folders as they are written; `None` where it leads nowhere, or in circles.
+pub(crate) fn target(link: &Path) -> Option<PathBuf> {
+    let mut at = link.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&at) {
+            Ok(next) => at = at.parent().unwrap_or(Path::new("")).join(next),
+            // That is what asking a file which is no link says.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Some(at),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
 /// One name in a folder.
 #[derive(Debug)]
 pub(crate) struct Name {
     pub(crate) path: PathBuf,
     pub(crate) is_folder: bool,
+    pub(crate) is_link: bool,
+}
+
+/// A name by itself. One that is not there is no link.
+pub(crate) fn name(path: &Path) -> Name {
+    let kind = fs::symlink_metadata(path).map(|metadata| metadata.file_type());
+    Name {
+        path: path.to_owned(),
+        is_folder: kind.as_ref().is_ok_and(|kind| kind.is_dir()),
+        is_link: kind.is_ok_and(|kind| kind.is_symlink()),
+    }
 }
 
 /// The names in a folder, sorted. A link to a folder is not a folder here, so that no walk can
@@ -81,10 +109,11 @@ pub(crate) fn list(folder: &Path) -> io::Result<Vec<Name>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let kind = entry.file_type();
         names.push(Name {
             path: entry.path(),
-            is_folder,
+            is_folder: kind.as_ref().is_ok_and(|kind| kind.is_dir()),
+            is_link: kind.is_ok_and(|kind| kind.is_symlink()),
         });
     }
     names.sort_by(|a, b| a.path.cmp(&b.path));

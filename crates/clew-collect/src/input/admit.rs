@@ -51,7 +51,7 @@ struct Opened<'a> {
 impl Fleet {
     pub(super) fn admit(&mut self, registry: &mut Registry, mut candidate: Candidate, look: Look) {
         let now = look.now;
-        if let Some((stat, reason)) = self.refused.get(&candidate.path)
+        if let Some((stat, reason)) = self.refused.get(candidate.place())
             && *stat == candidate.stat
             // Rights, and handles that are free, may have changed without the file.
             && !matches!(reason, SkipReason::Unreadable(_))
@@ -70,7 +70,7 @@ impl Fleet {
         if is_too_old(&candidate, now) {
             return self.skip(&candidate, SkipReason::TooOld);
         }
-        match file_system::open(&candidate.path) {
+        match file_system::open(candidate.place()) {
             Err(error) => self.refuse(&candidate, SkipReason::Unreadable(error.to_string())),
             // Renamed between the look and the opening: the next look sees both.
             Ok((_, stat)) if stat.file != candidate.stat.file => {}
@@ -110,8 +110,8 @@ impl Fleet {
 
     /// Skips until the file changes.
     fn refuse(&mut self, candidate: &Candidate, reason: SkipReason) {
-        self.refused
-            .insert(candidate.path.clone(), (candidate.stat, reason.clone()));
+        let place = candidate.place().to_owned();
+        self.refused.insert(place, (candidate.stat, reason.clone()));
         self.skip(candidate, reason);
     }
 
@@ -124,6 +124,7 @@ impl Fleet {
     ) {
         let candidate = opened.candidate;
         let path = candidate.path.to_string_lossy().into_owned();
+        let target = candidate.target_text();
         let file = candidate.stat.file;
         let slot = match verdict {
             Verdict::Ignore => return,
@@ -131,8 +132,12 @@ impl Fleet {
             Verdict::Refuse(reason) => return self.refuse(candidate, reason),
             Verdict::Resume(slot) => {
                 registry.revive(slot);
-                if registry.get(slot).path != path {
-                    registry.update(slot, |entry| entry.path = path);
+                let entry = registry.get(slot);
+                if entry.path != path || entry.target != target {
+                    registry.update(slot, |entry| {
+                        entry.path = path;
+                        entry.target = target;
+                    });
                 }
                 slot
             }
@@ -142,6 +147,7 @@ impl Fleet {
                 let retired_ms = None;
                 registry.insert(FileRecord {
                     path,
+                    target,
                     file,
                     head,
                     position,
@@ -159,6 +165,7 @@ impl Fleet {
                 registry.insert(FileRecord {
                     first_path: path.clone(),
                     path,
+                    target,
                     file,
                     generation,
                     key: file_key(&self.options.host, file, generation, now),
@@ -171,10 +178,11 @@ impl Fleet {
                 })
             }
         };
-        self.start_tail(registry.get(slot), slot, opened);
+        self.start_tail(registry.get(slot), slot, opened, now);
     }
 
-    fn start_tail(&mut self, entry: &FileRecord, slot: Slot, opened: Opened<'_>) {
+    fn start_tail(&mut self, entry: &FileRecord, slot: Slot, opened: Opened<'_>, now: Now) {
+        let is_left = opened.candidate.wanted == CandidateReason::LinkLeft;
         let rules = Arc::clone(&opened.candidate.rules);
         let parser = match rules.options.parse {
             ParserChoice::Named(parser) => Some(parser),
@@ -188,6 +196,7 @@ impl Fleet {
             slot,
             file: entry.file,
             path: opened.candidate.path.clone(),
+            target: opened.candidate.target.clone(),
             stat: opened.candidate.stat,
             compressed,
             // A decompressor holds memory: it is made again when the file's turn comes.
@@ -206,7 +215,7 @@ impl Fleet {
             over: false,
             window_bytes: window_bytes_at_start(),
             dirty: true,
-            gone_since: None,
+            gone_since: is_left.then_some(now.monotonic),
             closing: false,
             failure: None,
         });
@@ -247,7 +256,10 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
     if let Some(verdict) = goes_on(registry, opened)? {
         return Ok(verdict);
     }
-    let wanted = candidate.wanted == CandidateReason::Asked || is_newer(registry, opened);
+    let wanted = match candidate.wanted {
+        CandidateReason::Asked | CandidateReason::LinkLeft => true,
+        CandidateReason::IfItContinues => is_newer(registry, opened),
+    };
     if !wanted {
         return Ok(Verdict::Ignore);
     }

@@ -25,15 +25,32 @@ pub(crate) enum CandidateReason {
     /// It is what a rotation may have made of a named file: only worth reading if it continues
     /// what was read before.
     IfItContinues,
+    /// A link led to it, or may have, and leads elsewhere now.
+    LinkLeft,
 }
 
 /// A file there is.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
+    /// Where it is, if the path is a link.
+    pub(crate) target: Option<PathBuf>,
     pub(crate) stat: Stat,
     pub(crate) wanted: CandidateReason,
     pub(crate) rules: Arc<FileRules>,
+}
+
+impl Candidate {
+    /// The path that leads to it whatever links do meanwhile.
+    pub(crate) fn place(&self) -> &Path {
+        self.target.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Its target as the registry keeps it. One that is no text is not kept: after a restart nothing would find it.
+    pub(crate) fn target_text(&self) -> Option<String> {
+        let target = self.target.as_deref();
+        target.and_then(Path::to_str).map(str::to_owned)
+    }
 }
 
 /// What there is.
@@ -41,8 +58,10 @@ pub(crate) struct Candidate {
 pub(crate) struct Discovered {
     pub(crate) files: Vec<Candidate>,
     pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
-    /// The folders looked into: changes in them may change the answer.
+    /// The folders looked into, and those that links lead into: changes in them may change the answer.
     pub(crate) folders: BTreeSet<PathBuf>,
+    /// Those of them that links lead into and nothing else does: of their files only those that links lead to are of interest.
+    pub(crate) target_folders: BTreeSet<PathBuf>,
     /// The collector's own files, by the names they were found by.
     pub(crate) own: BTreeSet<PathBuf>,
 }
@@ -73,7 +92,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
                     }
                 }
                 _ => {
-                    finder.add(path, CandidateReason::Asked);
+                    finder.add(&file_system::name(path), CandidateReason::Asked);
                     if finder.found.own.contains(path) {
                         finder.skip(path, SkipReason::Own);
                     }
@@ -93,6 +112,13 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
         };
         finder.add_siblings(path);
     }
+    let Discovered {
+        folders,
+        target_folders,
+        ..
+    } = &mut found;
+    target_folders.retain(|folder| !folders.contains(folder));
+    folders.extend(target_folders.iter().cloned());
     found
 }
 
@@ -144,7 +170,7 @@ impl Finder<'_> {
             if name.is_folder {
                 self.walk(&name.path, depth + 1);
             } else {
-                self.add(&name.path, CandidateReason::Asked);
+                self.add(&name, CandidateReason::Asked);
             }
         }
     }
@@ -164,7 +190,7 @@ impl Finder<'_> {
             let sibling_name = sibling.path.file_name().and_then(|name| name.to_str());
             let rotated = sibling_name.is_some_and(|other| other != name && stem(other) == name);
             if rotated && !sibling.is_folder {
-                self.add(&sibling.path, CandidateReason::IfItContinues);
+                self.add(&sibling, CandidateReason::IfItContinues);
             }
         }
     }
@@ -211,21 +237,22 @@ impl Finder<'_> {
                 }
                 // At the end of a pattern, `**` means every file.
                 ("**", false) if rest.is_empty() && !text.starts_with('.') => {
-                    self.add(&name.path, CandidateReason::Asked)
+                    self.add(&name, CandidateReason::Asked)
                 }
                 ("**", _) => {}
                 (_, true) if name_matches(first, text) => {
                     self.expand_below(&name.path, rest, depth + 1);
                 }
                 (_, false) if rest.is_empty() && name_matches(first, text) => {
-                    self.add(&name.path, CandidateReason::Asked);
+                    self.add(&name, CandidateReason::Asked);
                 }
                 _ => {}
             }
         }
     }
 
-    fn add(&mut self, path: &Path, wanted: CandidateReason) {
+    fn add(&mut self, name: &Name, wanted: CandidateReason) {
+        let path = name.path.as_path();
         self.names += 1;
         if self.own.is_path(path) {
             self.found.own.insert(path.to_owned());
@@ -239,13 +266,21 @@ impl Finder<'_> {
         if path.to_str().is_none() {
             return self.skip(path, SkipReason::NameNotText);
         }
-        match file_system::stat(path) {
+        // A link is read once, so that what is seen and what is opened is one file.
+        let target = match name.is_link {
+            true => file_system::target(path),
+            false => None,
+        };
+        match file_system::stat(target.as_deref().unwrap_or(path)) {
             Ok(stat) if self.own.is_there(stat.file) => {
                 self.found.own.insert(path.to_owned());
             }
             Ok(stat) if stat.is_file && self.found.files.len() < FILES_MAX => {
+                let folder = target.as_deref().and_then(Path::parent);
+                self.found.target_folders.extend(folder.map(Path::to_owned));
                 self.found.files.push(Candidate {
                     path: path.to_owned(),
+                    target,
                     stat,
                     wanted,
                     rules: Arc::clone(self.rules),

@@ -75,6 +75,9 @@ pub(crate) struct Fleet {
     /// Files that were opened and refused, as they were then.
     pub(super) refused: HashMap<PathBuf, (Stat, SkipReason)>,
     pub(crate) folders: BTreeSet<PathBuf>,
+    /// Those of them that only links lead into, and where all links led at the last look.
+    target_folders: BTreeSet<PathBuf>,
+    targets: HashSet<PathBuf>,
     /// The collector's own files, by the names the last look found them by.
     own: BTreeSet<PathBuf>,
     /// Open files, as of the last look.
@@ -97,6 +100,8 @@ impl Fleet {
             skipped: BTreeMap::new(),
             refused: HashMap::new(),
             folders: BTreeSet::new(),
+            target_folders: BTreeSet::new(),
+            targets: HashSet::new(),
             own: BTreeSet::new(),
             open: 0,
             open_max: open_files_max(),
@@ -116,6 +121,9 @@ impl Fleet {
             }
         }
         self.folders = found.folders;
+        self.target_folders = found.target_folders;
+        let targets = found.files.iter().filter_map(|file| file.target.clone());
+        self.targets = targets.collect();
         self.own = found.own;
         let mut present: HashMap<FileId, PathBuf> = HashMap::new();
         let mut fresh = Vec::new();
@@ -133,9 +141,12 @@ impl Fleet {
                 fresh.push(candidate);
             }
         }
-        let paths: HashSet<&PathBuf> = fresh.iter().map(|candidate| &candidate.path).collect();
-        self.refused.retain(|path, _| paths.contains(path));
-        drop(paths);
+        let left = self.left_by_links(registry, &fresh, &present);
+        fresh.extend(left);
+        let places: HashSet<&Path> = fresh.iter().map(Candidate::place).collect();
+        self.refused
+            .retain(|place, _| places.contains(place.as_path()));
+        drop(places);
         self.see_off(registry, &present, now);
         self.settle_originals(registry, &fresh, now);
         let first_found = registry.next_slot();
@@ -147,10 +158,15 @@ impl Fleet {
         self.admit_all(registry, fresh, look);
         self.retire_lost(registry, now);
         self.close_idle();
-        let paths = self.tails.iter().enumerate();
-        self.by_path = paths
-            .map(|(index, tail)| (tail.path.clone(), index))
-            .collect();
+        self.by_path.clear();
+        for (index, tail) in self.tails.iter().enumerate() {
+            // The name of a link belongs to what it leads to now.
+            if tail.gone_since.is_none() {
+                self.by_path.insert(tail.path.clone(), index);
+            }
+            let target = tail.target.clone();
+            self.by_path.extend(target.map(|target| (target, index)));
+        }
     }
 
     /// Sees to it that what is known of files is what they hold now, before what a rotation made of them is held against it. A copy of a content
@@ -228,6 +244,11 @@ impl Fleet {
             let path = seen.path.to_string_lossy().into_owned();
             registry.update(tail.slot, |entry| entry.path = path);
         }
+        if tail.target != seen.target {
+            tail.target.clone_from(&seen.target);
+            let target = seen.target_text();
+            registry.update(tail.slot, |entry| entry.target = target);
+        }
         if seen.stat != tail.stat {
             tail.stat = seen.stat;
             tail.dirty = true;
@@ -254,6 +275,7 @@ impl Fleet {
         let entry = FileRecord {
             first_path: path.clone(),
             path,
+            target: registry.get(tail.slot).target.clone(),
             file: tail.file,
             generation,
             key: file_key(&self.options.host, tail.file, generation, now),
@@ -295,7 +317,7 @@ impl Fleet {
                 continue;
             }
             let since = *tail.gone_since.get_or_insert(now.monotonic);
-            if tail.closing && !tail.dirty || tail.source.is_none() {
+            if tail.closing && !tail.dirty || !tail.is_within_reach() {
                 left.insert(tail.file);
             } else if now.monotonic.saturating_sub(since) >= GONE_KEPT {
                 tail.closing = true;
@@ -361,16 +383,22 @@ impl Fleet {
     }
 
     /// Marks the files at these paths as possibly longer; returns whether a look is needed,
-    /// because one of them is not read yet and may have to be.
+    /// because one of them is not read yet and may have to be. What lies beside the targets of links need not.
     pub(crate) fn touch(&mut self, paths: &BTreeSet<PathBuf>) -> bool {
         let mut unknown = false;
         for path in paths {
             match self.by_path.get(path) {
                 Some(&index) => self.tails[index].dirty = true,
-                None => unknown |= !self.is_refused(path),
+                None => unknown |= self.may_be_read(path) && !self.is_refused(path),
             }
         }
         unknown
+    }
+
+    fn may_be_read(&self, path: &Path) -> bool {
+        let folder = path.parent();
+        let lies_beside = folder.is_some_and(|folder| self.target_folders.contains(folder));
+        !lies_beside || self.targets.contains(path)
     }
 
     /// Whether a look would leave the file alone again.

@@ -8,6 +8,7 @@ mod content;
 mod discover;
 mod fleet;
 mod glob;
+mod links;
 mod own;
 mod rules;
 mod source;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::glob::path_matches;
+use super::glob::{is_pattern, path_matches};
 use crate::error::CollectError;
 use crate::frame::{Encoding, Framing, Group, Joiner, Rest, unmarked};
 use crate::options::FileOptions;
@@ -54,6 +54,13 @@ impl FileRules {
     pub(crate) fn excludes(&self, path: &Path) -> bool {
         let excluded = |pattern: &String| path_matches(pattern, path);
         self.options.exclude.iter().any(excluded)
+    }
+
+    /// Whether the input would read a file that is found at a path.
+    pub(crate) fn asks_for(&self, path: &Path) -> bool {
+        let fits = |pattern: &str| is_pattern(pattern) && path_matches(pattern, path);
+        let asks = |asked: &PathBuf| path.starts_with(asked) || asked.to_str().is_some_and(fits);
+        self.options.paths.iter().any(asks) && !self.excludes(path)
     }
 
     /// The encoding of a file that begins like this.

@@ -3,7 +3,7 @@
 //! A tail moves its own position only; the registry follows when the events were acknowledged.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub(crate) struct Tail {
     pub(crate) slot: Slot,
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
+    /// Where it is, if the path is a link.
+    pub(crate) target: Option<PathBuf>,
     pub(crate) stat: Stat,
     pub(crate) rules: Arc<FileRules>,
     pub(crate) source: Option<FileSource>,
@@ -81,7 +83,7 @@ pub(crate) struct Tail {
     pub(crate) waiting: Option<(u64, Duration)>,
     /// There may be something to read.
     pub(crate) dirty: bool,
-    /// Since when no path leads to it.
+    /// Since when no path leads to it and nothing more came.
     pub(crate) gone_since: Option<Duration>,
     /// Why the last reading ended early, if it did.
     pub(crate) failure: Option<String>,
@@ -128,9 +130,26 @@ impl Tail {
         let Some(mut source) = self.opened()? else {
             return Ok(Pass::Moved);
         };
+        let before = self.read;
         let pass = self.fill_from(&mut source, fill);
         self.source = Some(source);
+        if self.read != before && !self.closing {
+            // Whoever still writes to it has not noticed yet that nothing leads to it.
+            self.gone_since = self.gone_since.map(|_| fill.now);
+        }
         pass
+    }
+
+    /// The path that leads to it whatever links do meanwhile.
+    pub(crate) fn place(&self) -> &Path {
+        self.target.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Whether it can be read on, though nothing may lead to it any more.
+    pub(crate) fn is_within_reach(&self) -> bool {
+        let target = self.target.as_deref();
+        let is_there = |place| file_system::stat(place).is_ok_and(|stat| stat.file == self.file);
+        self.source.is_some() || target.is_some_and(is_there)
     }
 
     /// The open file; `None` if another one has its name by now.
@@ -139,7 +158,7 @@ impl Tail {
             self.stat = file_system::stat_open(source.file())?;
             return Ok(Some(source));
         }
-        let (file, stat) = match file_system::open(&self.path) {
+        let (file, stat) = match file_system::open(self.place()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other?,
         };

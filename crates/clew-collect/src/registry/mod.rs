@@ -32,6 +32,9 @@ pub(crate) struct FileRecord {
     pub(crate) path: String,
     /// Where it was first seen: what its events say.
     pub(crate) first_path: String,
+    /// Where it is, if its path is a link: the link may lead elsewhere at the next look, or after a restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
     pub(crate) file: FileId,
     /// Truncations of this file before this incarnation.
     pub(crate) generation: u32,
@@ -233,6 +236,13 @@ impl Registry {
     pub(crate) fn move_cursors(&mut self, delivered: &mut BTreeMap<String, String>) {
         self.moved |= !delivered.is_empty();
         self.cursors.append(delivered);
+    }
+
+    /// The incarnations that links led to when they were last seen, and where those are.
+    pub(crate) fn behind_links(&self) -> impl Iterator<Item = (&FileRecord, &Path)> {
+        let entries = self.entries.values();
+        let live = entries.filter(|entry| entry.retired_ms.is_none());
+        live.filter_map(|entry| Some((entry, Path::new(entry.target.as_deref()?))))
     }
 
     pub(crate) fn live_slots(&self) -> Vec<Slot> {

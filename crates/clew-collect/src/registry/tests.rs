@@ -6,6 +6,7 @@ use serde_json::json;
 
 fn entry(path: &str, inode: u64) -> FileRecord {
     FileRecord {
+        target: None,
         path: path.to_owned(),
         first_path: path.to_owned(),
         file: FileId {

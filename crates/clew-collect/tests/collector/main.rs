@@ -9,6 +9,7 @@ mod feeds;
 mod files;
 mod journal;
 mod lines;
+mod links;
 mod posted;
 mod processors;
 mod restart;

@@ -1,0 +1,143 @@
+//! Files that links led to and lead to no more: what was left of them is read, also after a restart.
+//!
+//! Nobody sees what a link led to between two looks. Such a file is taken for one of the link's if it lies beside the one that the link leads to, has
+//! a name of the same stem, and was made after the last one that was seen and before this one. What has other names, or was there before, cannot be
+//! told from files that nobody asked for, and is left alone.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::discover::{Candidate, CandidateReason};
+use super::fleet::{Fleet, text_name};
+use super::rules::FileRules;
+use crate::file_system::{self, FileId};
+use crate::registry::{FileRecord, Registry};
+use crate::rotated_names::stem;
+
+impl Fleet {
+    /// What links have left of what nobody reads, or may have.
+    pub(super) fn left_by_links(
+        &self,
+        registry: &Registry,
+        fresh: &[Candidate],
+        present: &HashMap<FileId, PathBuf>,
+    ) -> Vec<Candidate> {
+        let left = registry.behind_links();
+        let mut found: Vec<Candidate> = left
+            .filter_map(|(entry, target)| self.left(entry, target, present))
+            .collect();
+        for switched in fresh {
+            found.extend(passed_by(registry, switched));
+        }
+        let mut seen = HashSet::new();
+        found.retain(|candidate| {
+            let (file, place) = (candidate.stat.file, candidate.place());
+            let is_own = self.options.excluded.iter().any(|own| own == place);
+            !self.is_met(file, present)
+                && !candidate.rules.excludes(place)
+                && !is_own
+                && seen.insert(file)
+        });
+        found
+    }
+
+    /// Whether a file is read, or found by a path of its own.
+    fn is_met(&self, file: FileId, present: &HashMap<FileId, PathBuf>) -> bool {
+        present.contains_key(&file) || self.by_file.contains_key(&file)
+    }
+
+    /// The file of an entry whose link leads elsewhere, if it is still there and an input asks for it.
+    fn left(
+        &self,
+        entry: &FileRecord,
+        target: &Path,
+        present: &HashMap<FileId, PathBuf>,
+    ) -> Option<Candidate> {
+        if self.is_met(entry.file, present) {
+            return None;
+        }
+        let paths = [Path::new(&entry.path), Path::new(&entry.first_path)];
+        let asks = |rules: &&Arc<FileRules>| paths.iter().any(|path| rules.asks_for(path));
+        let rules = self.options.rules.iter().find(asks)?;
+        let mut places = vec![target.to_owned()];
+        if !is_there(entry, target) {
+            places = beside(target);
+        }
+        let place = places.into_iter().find(|place| is_there(entry, place))?;
+        Some(Candidate {
+            path: paths[0].to_owned(),
+            stat: file_system::stat(&place).ok()?,
+            target: Some(place),
+            wanted: CandidateReason::LinkLeft,
+            rules: Arc::clone(rules),
+        })
+    }
+}
+
+fn is_there(entry: &FileRecord, place: &Path) -> bool {
+    file_system::stat(place).is_ok_and(|stat| stat.file == entry.file)
+}
+
+/// The files that a link may have led to before it led to one that nobody has seen yet.
+fn passed_by(registry: &Registry, switched: &Candidate) -> Vec<Candidate> {
+    let Some(target) = &switched.target else {
+        return Vec::new();
+    };
+    let Some((after, before)) = span_before(registry, switched) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for place in beside(target) {
+        let Ok(stat) = file_system::stat(&place) else {
+            continue;
+        };
+        // Clocks of file systems tick every few milliseconds.
+        let is_between = |born: u64| (after..=before).contains(&born);
+        let is_new = registry.of_file(stat.file).is_empty();
+        if stat.is_file && stat.file.born_ns.is_some_and(is_between) && is_new {
+            found.push(Candidate {
+                path: switched.path.clone(),
+                target: Some(place),
+                stat,
+                wanted: CandidateReason::LinkLeft,
+                rules: Arc::clone(&switched.rules),
+            });
+        }
+    }
+    found
+}
+
+/// Between which times a file was made that a link may have led to before this one: since the newest that it was seen to lead to, or since it
+/// was first asked for. Nothing where this one was seen before, or the file system has no times of birth.
+fn span_before(registry: &Registry, switched: &Candidate) -> Option<(u64, u64)> {
+    let before = switched.stat.file.born_ns?;
+    if !registry.of_file(switched.stat.file).is_empty() {
+        return None;
+    }
+    let path = switched.path.to_str()?;
+    let slots = registry.of_stem(&stem(text_name(&switched.path)?)).iter();
+    let entries = slots.map(|slot| registry.get(*slot));
+    let seen = entries
+        .filter(|entry| entry.path == path || entry.first_path == path)
+        .filter_map(|entry| entry.file.born_ns)
+        .filter(|born| *born <= before)
+        .max();
+    let asked_ms = registry.asked_since_ms(&switched.path);
+    let after = seen.or(asked_ms.map(|ms| ms.saturating_mul(1_000_000)))?;
+    (after <= before).then_some((after, before))
+}
+
+/// The other files in the folder of one whose names differ from its name by what rotations put there.
+fn beside(target: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (target.parent(), text_name(target)) else {
+        return Vec::new();
+    };
+    let like_it = stem(name);
+    let mut names = file_system::list(folder).unwrap_or_default();
+    names.retain(|found| {
+        let is_like_it = text_name(&found.path).is_some_and(|name| stem(name) == like_it);
+        is_like_it && found.path != target && !found.is_folder && !found.is_link
+    });
+    names.into_iter().map(|found| found.path).collect()
+}
