@@ -22,6 +22,8 @@ use crate::rotated_names::{is_rotated, stem};
 const SAMPLE_BYTES: usize = 8 << 10;
 /// A file changed this recently may still be in the making.
 const RECENT_MS: i64 = 2_000;
+/// Contents with the same beginning that a compressed one is held against, each of which may mean to decompress it.
+const PACKED_ORIGINS_MAX: usize = 8;
 /// Equal beginnings of this length are no accident, even in different folders.
 const TELLING_BYTES: u64 = HEAD_BYTES_MAX as u64;
 
@@ -253,6 +255,11 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
     {
         return Ok(verdict);
     }
+    if opened.source.is_compressed()
+        && let Some(verdict) = unpacks(registry, opened, look)?
+    {
+        return Ok(verdict);
+    }
     if let Some(verdict) = goes_on(registry, opened)? {
         return Ok(verdict);
     }
@@ -336,8 +343,7 @@ fn continues(
         .collect();
     // The furthest position that fits leaves the least to send; then the newest.
     origins.sort_by_key(|(slot, entry)| std::cmp::Reverse((entry.position.offset, *slot)));
-    let now_ms = i64::try_from(look.now.wall_ms).unwrap_or(i64::MAX);
-    let recent = now_ms.saturating_sub(opened.candidate.stat.modified_ms) < RECENT_MS;
+    let recent = is_recent(opened, look.now);
     // The most like of those that nothing more is known of, and how many bytes it has in common.
     let mut likest: Option<(usize, Slot)> = None;
     for (slot, entry) in origins {
@@ -369,6 +375,54 @@ fn continues(
         }
     }
     Ok(likest.map(|(_, slot)| Verdict::Continue(slot, Position::default())))
+}
+
+/// Whether a compressed file is what somebody made of one that was read, whatever it is called and wherever it lies. Only contents that are long enough
+/// to tell are held against it.
+fn unpacks(
+    registry: &Registry,
+    opened: &mut Opened<'_>,
+    look: Look,
+) -> io::Result<Option<Verdict>> {
+    let begins = Head::of(&opened.sample);
+    let is_short = begins.bytes() < HEAD_BYTES_MAX;
+    let may_grow = look.patience == Patience::Wait && is_recent(opened, look.now);
+    let mut origins = Vec::new();
+    for (slot, entry) in registry.records() {
+        let is_other = entry.file != opened.candidate.stat.file;
+        if !is_other || entry.position.offset < TELLING_BYTES {
+            continue;
+        }
+        if !is_short && entry.head == begins {
+            origins.push((slot, entry));
+        } else if is_short && may_grow && entry.head.likeness(&opened.sample) != Likeness::Other {
+            // It has just been begun.
+            return Ok(Some(Verdict::Wait));
+        }
+    }
+    origins.sort_by_key(|(slot, entry)| std::cmp::Reverse((entry.position.offset, *slot)));
+    for (slot, entry) in origins.into_iter().take(PACKED_ORIGINS_MAX) {
+        let position = entry.position;
+        let (checksum, bytes) = opened.source.prefix_checksum(position.offset)?;
+        let fits = bytes == position.offset && checksum == position.checksum;
+        if may_grow && entry.retired_ms.is_none() && (fits || bytes < position.offset) {
+            return Ok(Some(Verdict::Wait));
+        }
+        if fits {
+            return Ok(Some(Verdict::Continue(slot, position)));
+        }
+        // Made before the last lines were read: as in `continues`, their ids tell.
+        if bytes < position.offset {
+            return Ok(Some(Verdict::Continue(slot, Position::default())));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the file was written to so lately that whoever does may go on.
+fn is_recent(opened: &Opened<'_>, now: Now) -> bool {
+    let now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
+    now_ms.saturating_sub(opened.candidate.stat.modified_ms) < RECENT_MS
 }
 
 /// Whether the file has taken the place of one that was read, and has all of it and more: so write editors and programs that

@@ -238,6 +238,11 @@ impl Registry {
         self.cursors.append(delivered);
     }
 
+    /// All entries.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (Slot, &FileRecord)> {
+        self.entries.iter().map(|(slot, entry)| (*slot, entry))
+    }
+
     /// The incarnations that links led to when they were last seen, and where those are.
     pub(crate) fn behind_links(&self) -> impl Iterator<Item = (&FileRecord, &Path)> {
         let entries = self.entries.values();

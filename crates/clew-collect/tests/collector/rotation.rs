@@ -238,6 +238,23 @@ fn compressed_after_it_was_read_partly_or_wholly() {
 }
 
 #[test]
+fn compressed_under_a_name_that_says_nothing() {
+    for name in ["app.log.1.packed", "backup of app", "kept/old.gz"] {
+        for more in [0, 10] {
+            let mut story = Story::new("");
+            fs::create_dir(story.place.log("kept")).unwrap();
+            story.write("app.log", 100);
+            story.write("other.log", 100);
+            story.run();
+            story.write("app.log", more);
+            story.place.gzip("app.log", name);
+            story.write("app.log", 10);
+            story.check(0);
+        }
+    }
+}
+
+#[test]
 fn compressed_files_never_seen_before_are_read() {
     let mut story = Story::new("");
     story.write("old", 10);
