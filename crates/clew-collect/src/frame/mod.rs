@@ -172,13 +172,13 @@ fn line(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
         None => return None,
     };
     let text_end = text_end - usize::from(text_end > 0 && window[text_end - 1] == b'\r');
-    let cut = text_end > bytes_max;
+    let start = text_end - behind_nuls(&window[..text_end]).len();
+    let cut = text_end - start > bytes_max;
     let text_end = if cut {
-        cut_point(window, bytes_max)
+        start + cut_point(&window[start..], bytes_max)
     } else {
         text_end
     };
-    let start = text_end - behind_nuls(&window[..text_end]).len();
     Some(Frame {
         content: start..text_end,
         end,

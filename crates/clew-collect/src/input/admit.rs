@@ -8,6 +8,7 @@ use super::SkipReason;
 use super::content;
 use super::discover::{Candidate, CandidateReason};
 use super::fleet::{Fleet, Look, Now, Patience, file_key, text_name};
+use super::nuls::first_text;
 use super::source::FileSource;
 use super::tail::{Tail, advance, window_bytes_at_start};
 use crate::document::Origin;
@@ -210,6 +211,7 @@ impl Fleet {
             fit: None,
             framing: None,
             waiting: None,
+            nuls: None,
             read: entry.position,
             skipping: None,
             opening: None,
@@ -247,7 +249,10 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
         return Ok(Verdict::Wait);
     }
     let encoding = candidate.rules.encoding(&opened.sample);
-    if let Some(reason) = content::refuse(&opened.sample, encoding) {
+    let Some(text) = first_text(&mut opened.source, &opened.sample)? else {
+        return Ok(Verdict::Refuse(SkipReason::Empty));
+    };
+    if let Some(reason) = content::refuse(&text, encoding) {
         return Ok(Verdict::Refuse(reason));
     }
     if is_rotated(opened.name)

@@ -14,6 +14,10 @@ const FORMATS: [(&[u8], &str); 7] = [
     (b"SQLite format 3\0", "a database"),
 ];
 
+/// Where an archive of files, which may be texts, says that it is one.
+const TAR_AT: usize = 257;
+const TAR: &[u8] = b"ustar";
+
 /// Why a file that starts like this is not read as text; `None` when it is.
 pub(crate) fn refuse(start: &[u8], encoding: Encoding) -> Option<SkipReason> {
     if let Some((_, name)) = FORMATS.iter().find(|(magic, _)| start.starts_with(magic)) {
@@ -23,24 +27,31 @@ pub(crate) fn refuse(start: &[u8], encoding: Encoding) -> Option<SkipReason> {
     if encoding != Encoding::Utf8 {
         return None;
     }
-    if memchr::memchr(0, start).is_some() && !begins_lines_only(start) {
+    if start.get(TAR_AT..).is_some_and(|at| at.starts_with(TAR)) {
+        return Some(SkipReason::Binary("a tar archive"));
+    }
+    let nuls = nuls_in_lines(start);
+    // Programs that end or divide texts by NULs write words between them; UTF-16 has one beside every letter, and records of numbers more.
+    if nuls * 4 > start.len() || !start.is_empty() && start.iter().all(|byte| *byte == 0) {
         return Some(SkipReason::Binary("it holds NUL bytes"));
     }
     let strange = strange_bytes(start);
     // Latin-1 text has a few bytes that are not UTF-8; more than one in eight is no language.
-    (strange * 8 > start.len()).then_some(SkipReason::Binary("most of it is not UTF-8"))
+    let is_strange = strange > 0 && (strange + nuls) * 8 > start.len();
+    is_strange.then_some(SkipReason::Binary("most of it is not UTF-8"))
 }
 
-/// Whether NUL bytes stand at the beginning of lines and nowhere else: what is left of lines that were lost with the power. There
-/// has to be something beside them.
-fn begins_lines_only(start: &[u8]) -> bool {
-    let mut before = b'\n';
-    let begin_lines = start.iter().all(|byte| {
-        let fits = *byte != 0 || matches!(before, 0 | b'\n');
-        before = *byte;
-        fits
-    });
-    begin_lines && start.iter().any(|byte| *byte != 0)
+/// NUL bytes but those at the beginning of lines, which are what is left of lines that were lost with the power.
+fn nuls_in_lines(start: &[u8]) -> usize {
+    let (mut nuls, mut begins) = (0, true);
+    for byte in start {
+        match byte {
+            0 if begins => {}
+            0 => nuls += 1,
+            _ => begins = *byte == b'\n',
+        }
+    }
+    nuls
 }
 
 /// Bytes that are not UTF-8, or control characters that no log uses.
@@ -73,6 +84,10 @@ mod tests {
             b"caf\xe9 au lait, s'il vous pla\xeet",
             // Lines that were lost with the power.
             b"\0\0\0\0\0\0one\ntwo\n\0\0\n\0\0\0\0\0\0\0\0\0\0three",
+            // Texts that NULs end or divide.
+            b"text\0text",
+            b"HOME=/root\0PATH=/bin:/sbin\0",
+            b"a line with a name\0 of C in it\nand one that is caf\xe9\n",
             // A character cut by the end of the sample.
             &"a journal of 日".as_bytes()[..15],
         ] {
@@ -87,10 +102,22 @@ mod tests {
             Some(SkipReason::Binary("a systemd journal"))
         );
         assert!(refuse(&[0; 100], Encoding::Utf8).is_some());
-        assert!(matches!(
-            refuse(b"text\0text", Encoding::Utf8),
-            Some(SkipReason::Binary(_))
-        ));
+        let mut archive = b"app.log".to_vec();
+        archive.resize(TAR_AT, 0);
+        archive.extend_from_slice(b"ustar\x0000");
+        archive.resize(512, 0);
+        archive.extend_from_slice(&b"a line of text\n".repeat(500));
+        for binary in [
+            archive.as_slice(),
+            b"U\0T\0F\0-\x001\x006\0\n\0",
+            b"\x07\0\0\0pts/0\0\0\0\0\0\0\0\0\0\0\0\0\0ts/0root",
+            b"name\0\x01\x02\0other\0\x03\x04",
+        ] {
+            assert!(
+                matches!(refuse(binary, Encoding::Utf8), Some(SkipReason::Binary(_))),
+                "{binary:?}"
+            );
+        }
         assert!(matches!(
             refuse(b"\x80\x91\xfe\x01\x02abc", Encoding::Utf8),
             Some(SkipReason::Binary(_))

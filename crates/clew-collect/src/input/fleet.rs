@@ -299,6 +299,7 @@ impl Fleet {
         tail.encoding = tail.rules.encoding(&start);
         tail.framing = None;
         tail.waiting = None;
+        tail.nuls = None;
         if tail.compressed {
             tail.source = None;
         }

@@ -11,9 +11,19 @@ use std::sync::Arc;
 use super::discover::{Candidate, CandidateReason};
 use super::fleet::{Fleet, text_name};
 use super::rules::FileRules;
+use super::tail::Tail;
 use crate::file_system::{self, FileId};
 use crate::registry::{FileRecord, Registry};
 use crate::rotated_names::stem;
+
+impl Tail {
+    /// Whether it can be read on, though nothing may lead to it any more.
+    pub(super) fn is_within_reach(&self) -> bool {
+        let target = self.target.as_deref();
+        let is_there = |place| file_system::stat(place).is_ok_and(|stat| stat.file == self.file);
+        self.source.is_some() || target.is_some_and(is_there)
+    }
+}
 
 impl Fleet {
     /// What links have left of what nobody reads, or may have.

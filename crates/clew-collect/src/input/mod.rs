@@ -9,6 +9,7 @@ mod discover;
 mod fleet;
 mod glob;
 mod links;
+mod nuls;
 mod own;
 mod rules;
 mod source;

@@ -83,7 +83,9 @@ impl FileRules {
         if !framing.decodes() {
             let range = sample_range(data, last)?;
             let text = unmarked(&data[range], 0);
-            return Some(String::from_utf8_lossy(text).into_owned());
+            // What is before the first line that was not lost says nothing.
+            let text = String::from_utf8_lossy(text);
+            return Some(text.trim_start_matches('\0').to_owned());
         }
         let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
         let mut group = Group::default();

@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 use flate2::bufread::MultiGzDecoder;
+use rustix::io::Errno;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use crate::fingerprint::{HEAD_BYTES_MAX, Position};
@@ -24,6 +25,17 @@ pub(crate) struct Got {
     /// Whether the file ends there. A compressed file whose end is missing or damaged does not
     /// end: it brings fewer bytes than were asked for, and then none.
     pub(crate) at_end: bool,
+}
+
+/// What stands behind NULs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// Another byte, here.
+    Something(u64),
+    /// The end of the file, here.
+    Nothing(u64),
+    /// More of them, perhaps: so far was looked.
+    Unknown(u64),
 }
 
 impl FileSource {
@@ -100,6 +112,44 @@ impl FileSource {
         let mut lead = vec![0; usize::try_from(lead_bytes).unwrap_or(0)];
         let got = self.read_at(position.offset - lead_bytes, &mut lead)?;
         Ok(got.bytes == lead.len() && crc32c::crc32c(&lead) == position.lead)
+    }
+
+    /// What follows the NULs from an offset on. Holes are passed without reading them; of other NULs about `bytes_max` are looked through.
+    pub(crate) fn behind_nuls(&mut self, from: u64, bytes_max: u64) -> io::Result<Behind> {
+        let mut buffer = vec![0; 256 << 10];
+        let (mut at, mut looked) = (from, 0);
+        loop {
+            at = match self.behind_hole(at)? {
+                Ok(data) => data,
+                Err(end) => return Ok(Behind::Nothing(end)),
+            };
+            let got = self.read_at(at, &mut buffer)?;
+            let found = &buffer[..got.bytes];
+            if let Some(text) = found.iter().position(|byte| *byte != 0) {
+                return Ok(Behind::Something(at + text as u64));
+            }
+            at += got.bytes as u64;
+            looked += got.bytes as u64;
+            if got.at_end || got.bytes == 0 {
+                return Ok(Behind::Nothing(at));
+            }
+            if looked >= bytes_max {
+                return Ok(Behind::Unknown(at));
+            }
+        }
+    }
+
+    /// Where data begins at or behind an offset, as far as the file system says; or the file's end, if none does.
+    fn behind_hole(&self, at: u64) -> io::Result<Result<u64, u64>> {
+        let FileSource::Plain(file) = self else {
+            return Ok(Ok(at));
+        };
+        match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+            Ok(data) => Ok(Ok(data.max(at))),
+            Err(Errno::NXIO) => Ok(Err(file.metadata()?.len().max(at))),
+            // It does not know of holes.
+            Err(_) => Ok(Ok(at)),
+        }
     }
 
     /// The checksum of the first `bytes` bytes, and how many of them there are.

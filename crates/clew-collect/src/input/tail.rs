@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::nuls::Nuls;
 use super::rules::{FileRules, SAMPLE_BYTES_MAX};
 use super::source::FileSource;
 use crate::counters::Counters;
@@ -81,6 +82,8 @@ pub(crate) struct Tail {
     /// What was there when an event had to wait for the lines that belong to it, and since when: [`Duration::MAX`] where the time
     /// is over, and all was taken that may be without them.
     pub(crate) waiting: Option<(u64, Duration)>,
+    /// Where NULs begin that nothing follows, and up to where they were looked through.
+    pub(crate) nuls: Option<(u64, u64)>,
     /// There may be something to read.
     pub(crate) dirty: bool,
     /// Since when no path leads to it and nothing more came.
@@ -143,13 +146,6 @@ impl Tail {
     /// The path that leads to it whatever links do meanwhile.
     pub(crate) fn place(&self) -> &Path {
         self.target.as_deref().unwrap_or(&self.path)
-    }
-
-    /// Whether it can be read on, though nothing may lead to it any more.
-    pub(crate) fn is_within_reach(&self) -> bool {
-        let target = self.target.as_deref();
-        let is_there = |place| file_system::stat(place).is_ok_and(|stat| stat.file == self.file);
-        self.source.is_some() || target.is_some_and(is_there)
     }
 
     /// The open file; `None` if another one has its name by now.
@@ -261,6 +257,12 @@ impl Tail {
             match self.goes_on(source, from, &scratch[..got.bytes]) {
                 Ok(true) => {}
                 Ok(false) => break Ok(Pass::Truncated),
+                Err(error) => break Err(error),
+            }
+            match self.pass_nuls(source, &scratch[..got.bytes], lead) {
+                Ok(Nuls::InLine) => {}
+                Ok(Nuls::Passed) => continue,
+                Ok(Nuls::Last) => break Ok(Pass::Drained),
                 Err(error) => break Err(error),
             }
             let end = from.offset - lead as u64 + got.bytes as u64;

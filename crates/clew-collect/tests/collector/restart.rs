@@ -166,7 +166,7 @@ fn the_report_says_what_was_skipped_and_why() {
     let place = Place::new();
     place.append("good.log", "x\n");
     place.append("empty.log", "");
-    place.append("nul.bin", b"abc\0def");
+    place.append("nul.bin", b"a\0b\0c\0d");
     place.append("old.xz", b"\xfd7zXZ\0\x01\x02");
     std::fs::hard_link(place.log("good.log"), place.log("same.log")).unwrap();
     std::os::unix::fs::symlink("nowhere", place.log("broken")).unwrap();

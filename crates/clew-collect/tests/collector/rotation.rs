@@ -1,11 +1,12 @@
 //! Rotation in all its forms: nothing lost, nothing sent twice.
 
 use std::fs;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crate::support::{Follower, Memory, Place, Random, lines, sorted, text};
+use crate::support::{Follower, Memory, Place, Random, collect, lines, sorted, text};
 use clew_collect::{Delivery, Event, Mode, NoProgress, Sink, SinkError, StopToken, World};
 use clew_platform::{Clock, RealClock, RealDisk};
 
@@ -276,6 +277,43 @@ fn truncated_and_written_again() {
 }
 
 #[test]
+fn truncated_under_a_writer_that_goes_on_where_it_was() {
+    // What the writer leaves in front of its next line is shorter than a window, than a line may be, and longer.
+    for before in [100, 20_000, 60_000] {
+        let (place, mut memory) = (Place::new(), Memory::default());
+        let mut options = place.options("app.log*");
+        options.batch_lines_max = 1_000;
+        options.registry_interval = Duration::from_secs(1);
+        let mut run = || collect(&options, &mut memory, &StopToken::new()).unwrap();
+        let mut writer = fs::File::create(place.log("app.log")).unwrap();
+        writer
+            .write_all(text(&lines(0, before)).as_bytes())
+            .unwrap();
+        run();
+        place.copy_truncate("app.log", "app.log.2");
+        writer
+            .write_all(text(&lines(before, 5)).as_bytes())
+            .unwrap();
+        run();
+        writer
+            .write_all(text(&lines(before + 5, 5)).as_bytes())
+            .unwrap();
+        place.copy_truncate("app.log", "app.log.1");
+        writer
+            .write_all(text(&lines(before + 10, 5)).as_bytes())
+            .unwrap();
+        run();
+        // One that nobody has seen before begins so, too.
+        place.copy("app.log", "new.log");
+        place.once("new.log", &mut memory).unwrap();
+        let mut expected = lines(0, before + 15);
+        expected.extend(lines(before + 10, 5));
+        assert_eq!(sorted(memory.messages), sorted(expected), "{before}");
+        assert_eq!(memory.repeated, 0);
+    }
+}
+
+#[test]
 fn replaced_by_another_file_with_the_same_name_or_inode() {
     let mut story = Story::new("app.log");
     story.write("app.log", 10);
@@ -472,7 +510,7 @@ fn a_deleted_file_is_read_to_its_end() {
         .open(place.log("a.log"))
         .unwrap();
     fs::remove_file(place.log("a.log")).unwrap();
-    std::io::Write::write_all(&mut writer, b"two\n").unwrap();
+    writer.write_all(b"two\n").unwrap();
     follower.expect(&["two"]);
     place.append("a.log", "three\n");
     follower.expect(&["three"]);
