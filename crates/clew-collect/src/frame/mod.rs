@@ -130,9 +130,17 @@ impl Framing {
             return false;
         };
         group.end = frame.end;
+        let text = &window[frame.content.clone()];
+        let content = match self {
+            Framing::Joined(_) if may_return(&window[..frame.end], text) => {
+                join_by_newlines(text, &mut group.text);
+                Content::Text(0..group.text.len())
+            }
+            _ => Content::Window(frame.content),
+        };
         group.pieces.push(Piece {
             place: 0..frame.end,
-            content: Content::Window(frame.content),
+            content,
             cut: frame.cut,
             stream: None,
             time_ms: None,
@@ -163,6 +171,25 @@ struct Frame {
     content: Range<usize>,
     end: usize,
     cut: bool,
+}
+
+/// Whether lines of an event may end with CR and LF: its last one does, or has no end yet.
+fn may_return(lines: &[u8], text: &[u8]) -> bool {
+    let ends_so = !lines.ends_with(b"\n") || lines.ends_with(b"\r\n");
+    ends_so && memchr::memchr(b'\r', text).is_some()
+}
+
+/// Appends the lines of an event without the CRs in front of their ends.
+fn join_by_newlines(lines: &[u8], text: &mut Vec<u8>) {
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => {
+                text.extend_from_slice(line);
+                text.push(b'\n');
+            }
+            None => text.extend_from_slice(line),
+        }
+    }
 }
 
 fn line(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {

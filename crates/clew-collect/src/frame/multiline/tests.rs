@@ -63,6 +63,22 @@ fn patterns_begin_or_continue_events() {
 }
 
 #[test]
+fn lines_that_end_with_cr_and_lf_are_joined_by_lf() {
+    let rule = || Multiline::new(MultilineRule::Continue(r"^\s".to_owned()));
+    let text = "a\r\n b\r\n\r\n c\rd\r\ne\r\nf\r\n";
+    assert_eq!(events(&rule(), text, 10_000), ["a\n b\n\n c\rd", "e"]);
+    let joiner = Joiner::new(&rule()).unwrap();
+    let framing = Framing::new(
+        Some(joiner),
+        Wrapping::None,
+        Encoding::Utf8,
+        ParserName::Plain,
+    );
+    let found = framed(&framing, b"a\r\n b\r\n c", 10_000, Rest::Ends);
+    assert_eq!(found, ["a\n b\n c"]);
+}
+
+#[test]
 fn events_end_where_their_last_line_says_so() {
     let end = |rule| Multiline {
         end: Some(r"^END|;$".to_owned()),
