@@ -66,7 +66,7 @@ fn patterns_begin_or_continue_events() {
 fn lines_that_end_with_cr_and_lf_are_joined_by_lf() {
     let rule = || Multiline::new(MultilineRule::Continue(r"^\s".to_owned()));
     let text = "a\r\n b\r\n\r\n c\rd\r\ne\r\nf\r\n";
-    assert_eq!(events(&rule(), text, 10_000), ["a\n b\n\n c\rd", "e"]);
+    assert_eq!(events(&rule(), text, 10_000), ["a\n b", "\n c\rd", "e"]);
     let joiner = Joiner::new(&rule()).unwrap();
     let framing = Framing::new(
         Some(joiner),

@@ -1,7 +1,7 @@
 //! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
 //! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`. Of a list one item has to contain a text,
-//! or to be as an expression says. Three words Beats do not have: `includes` asks for an item that is the same, `within` whether
-//! the field is a part of a text, and `compare` what it is to another field.
+//! or to be as an expression says. Four words Beats do not have: `is` asks for the same value of the same kind, which is what `equals` of Beats does,
+//! `includes` for an item that is the same, `within` whether the field is a part of a text, and `compare` what it is to another field.
 
 mod relation;
 
@@ -26,6 +26,8 @@ const DEPTH_MAX: usize = 20;
 pub(super) enum Condition {
     /// The field says the same.
     Equals(Slot, Literal),
+    /// The field is the same: a text that spells a number is none.
+    Is(Slot, Literal),
     /// The field, or an item of it, has the text in it.
     Contains(Slot, Box<Finder<'static>>),
     /// The field is a list that has the item, or a text that has the text in it.
@@ -118,6 +120,9 @@ impl Condition {
     pub(super) fn holds(&self, event: &mut Event) -> bool {
         match self {
             Condition::Equals(slot, literal) => literal.is(event, *slot),
+            Condition::Is(slot, literal) => {
+                literal.is_kind_of(event, *slot) && literal.is(event, *slot)
+            }
             Condition::Contains(slot, finder) => {
                 any_text(event, *slot, |text| finder.find(text.as_bytes()).is_some())
             }
@@ -156,6 +161,22 @@ impl Literal {
             Literal::Text(wanted) => event
                 .text(slot)
                 .is_some_and(|text| event.at(text) == wanted),
+        }
+    }
+
+    /// Whether a field is a text, a number or a truth as it is.
+    fn is_kind_of(&self, event: &mut Event, slot: Slot) -> bool {
+        match (self, event.get(slot)) {
+            (Literal::Text(_), Value::Text(_) | Value::Time(_))
+            | (Literal::Number(_), Value::Int(_) | Value::Float(_))
+            | (Literal::Bool(_), Value::Bool(_)) => true,
+            (_, Value::Json(json)) => match event.at(json).as_bytes().first() {
+                Some(b'"') => matches!(self, Literal::Text(_)),
+                Some(b't' | b'f') => matches!(self, Literal::Bool(_)),
+                Some(b'-' | b'0'..=b'9') => matches!(self, Literal::Number(_)),
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -238,6 +259,7 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
     };
     Ok(match name {
         "equals" => Condition::Equals(slot, literal(name, what)?),
+        "is" => Condition::Is(slot, literal(name, what)?),
         "includes" => Condition::Includes(slot, literal(name, what)?),
         "within" => Condition::Within(slot, text()?.to_owned()),
         "contains" => Condition::Contains(slot, Box::new(Finder::new(text()?).into_owned())),
@@ -253,8 +275,8 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
         }
         other => {
             return Err(refused(&format!(
-                "has no condition [{other}]; there are equals, contains, includes, within, compare, \
-                 regexp, range, network, has_fields, and, or, not"
+                "has no condition [{other}]; there are equals, is, contains, includes, within, \
+                 compare, regexp, range, network, has_fields, and, or, not"
             )));
         }
     })

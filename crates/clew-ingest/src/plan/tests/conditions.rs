@@ -42,6 +42,39 @@ fn conditions_say_whether_a_step_is_done() {
 }
 
 #[test]
+fn what_spells_a_value_equals_it_and_is_another() {
+    let line = r#"{"text":"200","number":200,"fraction":1.5,"truth":true,"word":"true","list":[200],"none":null}"#;
+    let table = [
+        (json!({"equals": {"text": 200}}), true),
+        (json!({"is": {"text": 200}}), false),
+        (json!({"is": {"text": "200"}}), true),
+        (json!({"equals": {"number": "200"}}), true),
+        (json!({"is": {"number": "200"}}), false),
+        (json!({"is": {"number": 200}}), true),
+        (json!({"is": {"number": 201}}), false),
+        (json!({"is": {"fraction": 1.5}}), true),
+        (json!({"is": {"truth": true}}), true),
+        (json!({"is": {"truth": "true"}}), false),
+        (json!({"is": {"word": true}}), false),
+        (json!({"is": {"list": 200}}), false),
+        (json!({"is": {"none": 200}}), false),
+        (json!({"is": {"missing": "200"}}), false),
+        (json!({"not": {"is": {"made": 7}}}), false),
+        (json!({"is": {"made": "7"}}), false),
+    ];
+    for (condition, expected) in table {
+        let steps = json!([
+            {"json": {"field": "message", "add_to_root": true}},
+            {"add": {"field": "made", "value": "7"}},
+            {"convert": {"field": "made", "type": "long"}},
+            {"drop": {"if": condition}},
+        ]);
+        let is_dropped = run(steps, line).starts_with("dropped");
+        assert_eq!(is_dropped, expected, "{condition}");
+    }
+}
+
+#[test]
 fn conditions_on_lists_look_at_each_item() {
     let line =
         r#"{"tags":["application","b\"c","[x]"],"codes":[200,404.0],"none":[],"text":"[\"app\"]"}"#;

@@ -64,7 +64,7 @@ fn definitions_that_are_wrong_say_where() {
     );
     check(
         json!({"drop": {"if": {"equal": {"a": 1}}}}),
-        "[if] has no condition [equal]; there are equals, contains, includes, within, compare, regexp, range, network, has_fields, and, or, not",
+        "[if] has no condition [equal]; there are equals, is, contains, includes, within, compare, regexp, range, network, has_fields, and, or, not",
     );
     check(
         json!({"drop": {"if": {"compare": {"a": {"ne": "b"}}}}}),

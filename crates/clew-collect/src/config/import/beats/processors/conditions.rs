@@ -41,7 +41,16 @@ pub(in crate::config::import) fn condition(
                 all.push(json!({"not": {"has_fields": []}}));
                 continue;
             }
-            ("equals" | "contains" | "regexp" | "network" | "has_fields", what) => what,
+            ("equals", Value::Object(fields)) => {
+                let fields = fields.into_iter();
+                let (exact, alike): (Map<_, _>, Map<_, _>) =
+                    fields.partition(|(_, wanted)| depends_on_kind(wanted));
+                let parts = [("equals", alike), ("is", exact)].into_iter();
+                let parts = parts.filter(|(_, fields)| !fields.is_empty());
+                all.extend(parts.map(|(name, fields)| json!({name: fields})));
+                continue;
+            }
+            ("contains" | "regexp" | "network" | "has_fields", what) => what,
             (other, _) => {
                 notes.tell(
                     path,
@@ -56,6 +65,16 @@ pub(in crate::config::import) fn condition(
     match all.len() {
         1 => all.remove(0),
         _ => json!({"and": all}),
+    }
+}
+
+/// Whether what says the same may be of another kind, which is not equal in Beats: a text that spells a number, and that number.
+fn depends_on_kind(wanted: &Value) -> bool {
+    match wanted {
+        Value::String(text) => {
+            text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false")
+        }
+        other => !other.is_null(),
     }
 }
 

@@ -96,9 +96,9 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     check(
         "{if: {equals: {a: 1}}, then: [{drop_event: ~}], else: {add_tags: {tags: [t], when.has_fields: [b]}}}",
         &json!([
-            {"drop": {"if": {"equals": {"a": 1}}}},
+            {"drop": {"if": {"is": {"a": 1}}}},
             {"append": {"field": "tags", "value": ["t"], "if": {"and": [
-                {"not": {"equals": {"a": 1}}}, {"has_fields": ["b"]},
+                {"not": {"is": {"a": 1}}}, {"has_fields": ["b"]},
             ]}}},
         ]),
         0,
@@ -167,11 +167,18 @@ fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
         0,
     );
     check(
+        "{drop_event.when.equals: {a: x, b: '200', c: true}}",
+        &json!([{"drop": {"if": {"and": [
+            {"equals": {"a": "x"}}, {"is": {"b": "200", "c": true}},
+        ]}}}]),
+        0,
+    );
+    check(
         "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
         &json!([{"date": {
             "field": "t", "formats": ["UNIX"], "target_field": "@timestamp", "timezone": "Local",
             "ignore_failure": true,
-            "if": {"and": [{"equals": {"a": 1}}, {"has_fields": ["t"]}]},
+            "if": {"and": [{"is": {"a": 1}}, {"has_fields": ["t"]}]},
         }}]),
         0,
     );
