@@ -82,6 +82,24 @@ processors:
 output.console: {{}}
 """, "a;  b\n")
         self.assertEqual((documents[0]["tags"], documents[0]["cells"], told), (["seen"], ["a", "b"], ""))
+        self.assertEqual(documents[0]["error"], {"message": "failed to decode fields in urldecode processor"})
+
+    def test_a_filebeat_says_what_it_could_not_do(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- decode_json_fields: {{fields: [message], target: said, add_error_key: true}}
+- convert: {{fields: [{{from: said.yes, type: boolean}}, {{from: said.took, type: integer}}], ignore_missing: true}}
+- rename: {{fields: [{{from: said.yes, to: yes}}, {{from: said.none, to: none}}], when.has_fields: [said.yes]}}
+- add_tags: {{tags: [zero], when.equals.said.code: 0}}
+output.console: {{}}
+""", '{"yes":"T","took":3.7,"code":"0"}\nno json\n{"code":0}\n')
+        self.assertEqual(told, "")
+        self.assertEqual(documents[0]["said"], {"yes": True, "took": 3, "code": "0"})
+        self.assertEqual([one.get("error") for one in documents], [
+            {"message": "Failed to rename fields in processor"},
+            {"message": "parsing input as JSON", "data": "no json", "field": "message"}, None])
+        self.assertEqual([one.get("tags") for one in documents], [None, None, ["zero"]])
 
     def of_fluent_bit(self, sections, *lines):
         return self.documents("fluent-bit.conf", f"""

@@ -169,11 +169,17 @@ pub(super) enum Spelling {
     Strict,
     /// Also with commas between thousands, whole numbers with a fraction, which is cut off, and truths as `yes`, `n`, `1`.
     Lenient,
+    /// As Beats, which are written in Go, want them: truths are the texts that Go takes for some, and what is a number may have a fraction.
+    Go,
 }
 
 impl Spelling {
     /// Reads `lenient`, which only lines have.
     pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        if config.get("lenient").and_then(Json::as_str) == Some("go") {
+            config.remove("lenient");
+            return Ok(Spelling::Go);
+        }
         Ok(match flag(config, "lenient", false)? {
             true => Spelling::Lenient,
             false => Spelling::Strict,
@@ -226,12 +232,31 @@ fn leniently(kind: ConvertType, text: &str) -> Option<Typed> {
     }
 }
 
+/// What Go makes of a text, or of a number.
+fn as_go(kind: ConvertType, text: &str, is_number: bool) -> Option<Typed> {
+    match kind {
+        ConvertType::Boolean if is_number => None,
+        ConvertType::Boolean => match text {
+            "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(Typed::Bool(true)),
+            "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(Typed::Bool(false)),
+            _ => None,
+        },
+        ConvertType::Integer | ConvertType::Long if is_number => {
+            kind.read(text.split_once('.').map_or(text, |(whole, _)| whole))
+        }
+        _ => kind.read(text),
+    }
+}
+
 impl Convert {
-    fn read(&self, written: &str) -> Option<Typed> {
-        let read = self.kind.read(written);
+    fn read(&self, written: &str, is_number: bool) -> Option<Typed> {
         match self.spelling {
-            Spelling::Strict => read,
-            Spelling::Lenient => read.or_else(|| leniently(self.kind, written)),
+            Spelling::Strict => self.kind.read(written),
+            Spelling::Lenient => {
+                let read = self.kind.read(written);
+                read.or_else(|| leniently(self.kind, written))
+            }
+            Spelling::Go => as_go(self.kind, written, is_number),
         }
     }
 
@@ -248,7 +273,7 @@ impl Convert {
                 return Some(item);
             }
             let text = java_text(&item);
-            Some(match self.read(&text)? {
+            Some(match self.read(&text, item.is_number())? {
                 Typed::Text => text.into(),
                 Typed::Whole(number) => number.into(),
                 Typed::Float(number) => number.into(),
@@ -278,7 +303,12 @@ impl Step for Convert {
                 false => Err(Reason::Missing),
             };
         };
-        let read = self.read(event.at(text));
+        let is_number = match event.get(self.from) {
+            Value::Int(_) | Value::Float(_) => true,
+            Value::Json(json) => !event.at(json).starts_with(['"', 't', 'f']),
+            _ => false,
+        };
+        let read = self.read(event.at(text), is_number);
         let value = match read.ok_or(Reason::NotConvertible)? {
             Typed::Text => Value::Text(text),
             Typed::Whole(number) => Value::Int(number),

@@ -32,6 +32,43 @@ fn values_may_be_spelled_leniently() {
 }
 
 #[test]
+fn values_may_be_spelled_as_in_go() {
+    let converted = |kind: &str, value: &str| {
+        let steps = json!([
+            {"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}},
+            {"convert": {"field": "v", "type": kind, "lenient": "go"}},
+        ]);
+        run(steps, &format!(r#"{{"v":{value}}}"#))
+    };
+    for (kind, value, expected) in [
+        ("boolean", r#""1""#, "true"),
+        ("boolean", r#""T""#, "true"),
+        ("boolean", r#""True""#, "true"),
+        ("boolean", r#""f""#, "false"),
+        ("boolean", r#""0""#, "false"),
+        ("boolean", "true", "true"),
+        ("long", "3.7", "3"),
+        ("integer", "-3.7", "-3"),
+        ("long", r#""12""#, "12"),
+        ("long", "[3.7,\"4\"]", "[3,4]"),
+        ("double", r#""1.5""#, "1.5"),
+    ] {
+        let expected = format!(r#"{{"v":{expected}}}"#);
+        assert_eq!(converted(kind, value), expected, "{kind} {value}");
+    }
+    for (kind, value) in [
+        ("boolean", r#""yes""#),
+        ("boolean", r#""tRue""#),
+        ("boolean", "1"),
+        ("long", r#""3.7""#),
+        ("long", r#""1,000""#),
+    ] {
+        let expected = format!(r#"not_convertible {{"v":{value}}}"#);
+        assert_eq!(converted(kind, value), expected, "{kind} {value}");
+    }
+}
+
+#[test]
 fn items_of_lists_are_converted_and_have_their_letters_changed() {
     let steps = |step: &str, more: Json| {
         let mut parameters = json!({"field": "l"});

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::failures::{complaint, error_message};
 use super::fields;
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::only_if;
@@ -144,6 +145,9 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
                 "source_field": from, "target_field": to, "ignore_missing": quiet,
             }})),
             (_, kind) => {
+                if matches!(kind.as_deref(), Some("integer" | "long" | "boolean")) {
+                    parts["lenient"] = "go".into();
+                }
                 parts["type"] = kind.into();
                 if renames && from != to {
                     // What cannot be converted stays where it is.
@@ -168,7 +172,12 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
         for step in &mut out[first..] {
             only_if(step, there.clone());
         }
-        let steps = first..out.len();
+        if let Some((_, told)) = complaint(name) {
+            let mut told = error_message(told);
+            only_if(&mut told, json!({"not": there}));
+            out.insert(first, told);
+        }
+        let steps = first + 1..out.len();
         decide_once(out, &[(there, steps)]);
     }
 }

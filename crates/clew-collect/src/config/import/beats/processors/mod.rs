@@ -2,6 +2,7 @@
 
 mod conditions;
 mod decoded;
+mod failures;
 mod members;
 mod tokens;
 
@@ -18,11 +19,13 @@ use crate::config::import::patterns::expression;
 use crate::config::import::{
     Notes, ONLY_NAMES, Part, bytes, fingerprints, names_of_container, processor, programs, texts,
 };
+use failures::{complain, complaint, error_message, go_on_after_failure};
 use members::{added, dropped, included, moves};
 use tokens::dissect;
 
 pub(super) use conditions::condition;
 pub(super) use decoded::syslog;
+pub(super) use failures::error_steps;
 
 /// Converts a list of processors.
 pub(super) fn convert(
@@ -136,6 +139,9 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         if let Some(condition) = &condition {
             only_if(processor, condition.clone());
         }
+        if let Some((step, told)) = complaint(name).filter(|_| !fails_quietly) {
+            complain(processor, step, told);
+        }
         go_on_after_failure(processor, fails_quietly);
     }
     if let Some(condition) = condition {
@@ -143,40 +149,6 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         decide_once(out, &[(condition, steps)]);
     }
     keys.tell_rest(notes);
-}
-
-/// Has an event go on to what comes next where a step fails, as it does in Beats, with the flag that they give one that they
-/// could not take apart.
-fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
-    /// Those that may fail.
-    const FALLIBLE: [&str; 11] = [
-        "dissect",
-        "json",
-        "date",
-        "convert",
-        "rename",
-        "copy",
-        "gsub",
-        "parse",
-        "lowercase",
-        "uppercase",
-        "urldecode",
-    ];
-    let Some((name, parameters)) = processor
-        .as_object_mut()
-        .and_then(|one| one.iter_mut().next())
-    else {
-        return;
-    };
-    if parameters.get("on_failure").is_some() {
-        return;
-    }
-    if name == "dissect" {
-        let flag = json!({"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}});
-        parameters["on_failure"] = json!([flag]);
-    } else if is_quiet || FALLIBLE.contains(&name.as_str()) {
-        parameters["ignore_failure"] = true.into();
-    }
 }
 
 /// Adds what a processor becomes; false if it has no counterpart.
@@ -414,7 +386,10 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     for field in fields {
         let mut parts = json!({"field": field});
         if tells {
-            parts["on_failure"] = error_steps("The field is no JSON").into();
+            // What Beats says but for the reason, of which field, and what was in it.
+            let data = json!({"copy": {"source_field": field, "target_field": "error.data"}});
+            let name = json!({"add": {"field": "error.field", "value": field}});
+            parts["on_failure"] = json!([error_message("parsing input as JSON"), data, name]);
         }
         let inside = match target.as_deref() {
             Some("") => {
@@ -437,15 +412,6 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
             }}));
         }
     }
-}
-
-/// The steps that say that something is no JSON, as Beats do where they are asked to.
-pub(super) fn error_steps(message: &str) -> Vec<Value> {
-    let added = [("error.message", message), ("error.type", "json")];
-    let add = |(field, value): (&str, &str)| {
-        processor("add", [("field", field.into()), ("value", value.into())])
-    };
-    added.into_iter().map(add).collect()
 }
 
 fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {

@@ -48,7 +48,11 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
         }
     }
     for (field, kind) in kinds {
-        out.push(json!({"convert": {"field": field, "type": kind, "ignore_missing": true}}));
+        let mut parts = json!({"field": field, "type": kind, "ignore_missing": true});
+        if parts["type"] == "boolean" {
+            parts["lenient"] = "go".into();
+        }
+        out.push(json!({"convert": parts}));
     }
 }
 

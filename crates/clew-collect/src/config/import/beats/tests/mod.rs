@@ -134,7 +134,10 @@ processors:
     field: a
     target_field: b.c
     ignore_missing: true
-    ignore_failure: true
+    on_failure:
+    - add:
+        field: error.message
+        value: Failed to rename fields in processor
 - date:
     field: when
     formats:

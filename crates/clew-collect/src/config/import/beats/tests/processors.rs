@@ -88,6 +88,11 @@ pub(super) fn check_processors(given: &str, expected: &Value, told: usize) {
     assert_eq!(&config["processors"], expected, "{given}");
 }
 
+/// What an event says where a processor failed.
+fn told(message: &str) -> Value {
+    serde_json::json!([{"add": {"field": "error.message", "value": message}}])
+}
+
 #[test]
 fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     use serde_json::json;
@@ -155,7 +160,7 @@ fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
         "{convert: {fields: [{from: a, to: b, type: long}, {from: c, to: d}], mode: rename}}",
         &json!([
             {"convert": {
-                "field": "a", "target_field": "b", "type": "long",
+                "field": "a", "target_field": "b", "type": "long", "lenient": "go",
                 "on_failure": [{"add": {"field": mark, "value": "a"}}],
             }},
             {"remove": {
@@ -190,7 +195,8 @@ fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
     check(
         "{replace: {fields: [{field: f, pattern: a, replacement: b}]}}",
         &json!([{"gsub": {
-            "field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false, "ignore_failure": true,
+            "field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false,
+            "on_failure": told("Failed to replace fields in processor"),
         }}]),
         0,
     );
@@ -262,7 +268,8 @@ fn fields_of_a_filebeat_are_named_by_patterns_and_moved_to_what_was_found_here()
         &json!([
             {"remove": {"field": "log.level", "ignore_missing": true, "if": {"has_fields": ["level"]}}},
             {"rename": {
-                "field": "level", "target_field": "log.level", "ignore_missing": true, "ignore_failure": true,
+                "field": "level", "target_field": "log.level", "ignore_missing": true,
+                "on_failure": told("Failed to rename fields in processor"),
             }},
         ]),
         0,
@@ -271,8 +278,9 @@ fn fields_of_a_filebeat_are_named_by_patterns_and_moved_to_what_was_found_here()
         "{decode_json_fields: {fields: [a], max_depth: 3, add_error_key: true}}",
         &json!([{"json": {
             "field": "a", "target_field": "a", "if": {"has_fields": ["a"]}, "on_failure": [
-                {"add": {"field": "error.message", "value": "The field is no JSON"}},
-                {"add": {"field": "error.type", "value": "json"}},
+                {"add": {"field": "error.message", "value": "parsing input as JSON"}},
+                {"copy": {"source_field": "a", "target_field": "error.data"}},
+                {"add": {"field": "error.field", "value": "a"}},
             ],
         }}]),
         1,
@@ -316,8 +324,10 @@ fn conditions_of_a_filebeat_are_asked_once() {
     use serde_json::json;
     let is = |value: &str| json!({"equals": {"a": value}});
     let decided = |number: usize| json!({"equals": {"@metadata.branch2": number}});
-    let asked = json!({"equals": {"@metadata.branch4": 0}});
-    let both = json!({"and": [asked, decided(0)]});
+    let asked = json!({"equals": {"@metadata.branch5": 0}});
+    let both = json!({"and": [asked, {"equals": {"@metadata.branch3": 0}}]});
+    let there = json!({"has_fields": ["a", "c"]});
+    let failed = told("Failed to rename fields in processor");
     check_processors(
         "{if: {equals: {a: x}}, then: [{drop_fields: {fields: [a]}}], else: [{drop_event: ~}]}",
         &json!([
@@ -332,24 +342,30 @@ fn conditions_of_a_filebeat_are_asked_once() {
     check_processors(
         "{rename: {fields: [{from: a, to: b}, {from: c, to: d}], when.equals.a: x}}",
         &json!([
-            {"remove": {"field": "@metadata.branch4", "ignore_missing": true}},
-            {"add": {"field": "@metadata.branch4", "value": 0, "if": is("x")}},
-            {"remove": {"field": "@metadata.branch2", "ignore_missing": true, "if": asked}},
-            {"add": {"field": "@metadata.branch2", "value": 0, "if": {"and": [
-                asked, {"has_fields": ["a", "c"]},
-            ]}}},
-            {"rename": {"field": "a", "target_field": "b", "if": both, "ignore_failure": true}},
-            {"rename": {"field": "c", "target_field": "d", "if": both, "ignore_failure": true}},
+            {"remove": {"field": "@metadata.branch5", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch5", "value": 0, "if": is("x")}},
+            {"add": {
+                "field": "error.message", "value": "Failed to rename fields in processor",
+                "if": {"and": [asked, {"not": there}]},
+            }},
+            {"remove": {"field": "@metadata.branch3", "ignore_missing": true, "if": asked}},
+            {"add": {"field": "@metadata.branch3", "value": 0, "if": {"and": [asked, there]}}},
+            {"rename": {"field": "a", "target_field": "b", "if": both, "on_failure": failed}},
+            {"rename": {"field": "c", "target_field": "d", "if": both, "on_failure": failed}},
         ]),
         0,
     );
     // Where one may be missing, or nothing is taken back, each is by itself.
     for flag in ["ignore_missing: true", "fail_on_error: false"] {
-        let mut copy = json!({"source_field": "a", "target_field": "b", "ignore_missing": false, "ignore_failure": true});
+        let is_quiet = flag.starts_with("ignore");
+        let mut copy = json!({"source_field": "a", "target_field": "b", "ignore_missing": false});
+        match is_quiet {
+            true => copy["on_failure"] = told("Failed to copy fields in copy_fields processor"),
+            false => copy["ignore_failure"] = true.into(),
+        }
         let mut other = copy.clone();
         other["source_field"] = "c".into();
         other["target_field"] = "d".into();
-        let is_quiet = flag.starts_with("ignore");
         copy["ignore_missing"] = is_quiet.into();
         other["ignore_missing"] = is_quiet.into();
         check_processors(
@@ -381,6 +397,7 @@ fn texts_of_a_filebeat_are_cut_by_bytes_or_characters() {
 fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
     use serde_json::json;
     let there = json!({"has_fields": ["message"]});
+    let failed = told("failed in decode_xml");
     let moved = |from: &str| {
         json!({"rename": {
             "field": from, "target_field": "@metadata._id",
@@ -390,7 +407,7 @@ fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
     check_processors(
         "{decode_xml: {field: message, target_field: x, ignore_missing: true}}",
         &json!([{"xml": {
-            "field": "message", "target_field": "x", "lowercase": true, "ignore_failure": true,
+            "field": "message", "target_field": "x", "lowercase": true, "on_failure": failed,
             "if": there,
         }}]),
         0,
@@ -400,7 +417,7 @@ fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
         &json!([
             {"xml": {
                 "field": "message", "target_field": "message", "lowercase": false,
-                "ignore_failure": true, "if": there,
+                "on_failure": failed, "if": there,
             }},
             moved("message.a.id"),
         ]),
@@ -411,7 +428,7 @@ fn xml_of_a_filebeat_is_read_with_the_names_that_it_has_there() {
         &json!([
             {"xml": {
                 "field": "message", "add_to_root": true, "lowercase": true,
-                "ignore_failure": true, "if": there,
+                "on_failure": failed, "if": there,
             }},
             moved("a.id"),
         ]),
@@ -470,7 +487,8 @@ output.console: {}
         steps[0]["vrl"]["source"],
         r#"."b" = map_values(parse_csv!(string!(."a"), delimiter: ",")) -> |cell| { replace(string!(cell), r'^\s+', "") }"#
     );
-    let decoded = |from: &str, to: &str| json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": true, "ignore_failure": true}});
+    let failed = told("failed to decode fields in urldecode processor");
+    let decoded = |from: &str, to: &str| json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": true, "on_failure": failed}});
     assert_eq!(steps[1], decoded("u", "d"));
     assert_eq!(steps[2], decoded("v", "v"));
 }
