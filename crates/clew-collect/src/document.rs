@@ -33,11 +33,15 @@ impl Origin {
         }
     }
 
-    /// Of lines that were sent from this address.
+    /// Of lines that were sent from this address; empty where there is none.
     pub(crate) fn sent(address: &str, key: u64) -> Self {
+        let (place, place_json) = match address {
+            "" => (OriginKind::Unnamed, String::new()),
+            address => (OriginKind::Sender, json_text(address)),
+        };
         Origin {
-            place: OriginKind::Sender,
-            place_json: json_text(address),
+            place,
+            place_json,
             key,
             plan: 0,
         }
@@ -227,12 +231,14 @@ impl Encoder {
         push_members(out, b",", self.record.event.bytes());
         out.extend_from_slice(b"},\"host\":{\"name\":");
         out.extend_from_slice(self.host_json.as_bytes());
-        out.extend_from_slice(match origin.place {
-            OriginKind::File => b"},\"log\":{\"file\":{\"path\":".as_slice(),
-            OriginKind::Sender => b"},\"log\":{\"source\":{\"address\":",
-        });
+        let (before, behind): (&[u8], &[u8]) = match origin.place {
+            OriginKind::File => (b"},\"log\":{\"file\":{\"path\":", b"},\"offset\":"),
+            OriginKind::Sender => (b"},\"log\":{\"source\":{\"address\":", b"},\"offset\":"),
+            OriginKind::Unnamed => (b"},\"log\":{", b"\"offset\":"),
+        };
+        out.extend_from_slice(before);
         out.extend_from_slice(origin.place_json.as_bytes());
-        out.extend_from_slice(b"},\"offset\":");
+        out.extend_from_slice(behind);
         push_number(out, line.offset);
         if let Some(level) = self.record.level {
             out.extend_from_slice(b",\"level\":\"");

@@ -40,6 +40,8 @@ impl Line<'_> {
 pub(crate) enum OriginKind {
     File,
     Sender,
+    /// A sender without an address, as those of unix sockets and of standard input.
+    Unnamed,
 }
 
 /// Whether a line's own parser took it.

@@ -252,6 +252,7 @@ impl Planned {
                     &match given.place {
                         (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
                         (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
+                        (OriginKind::Unnamed, _) => String::new(),
                     },
                     &format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
                 ]);
@@ -274,10 +275,13 @@ impl Planned {
         event.place(slots.event, Value::Json(shared.event));
         event.place(slots.host, Value::Json(shared.host));
         let place = match given.place.0 {
-            OriginKind::File => slots.file,
-            OriginKind::Sender => slots.sender,
+            OriginKind::File => Some(slots.file),
+            OriginKind::Sender => Some(slots.sender),
+            OriginKind::Unnamed => None,
         };
-        event.place(place, Value::Json(shared.place));
+        if let Some(place) = place {
+            event.place(place, Value::Json(shared.place));
+        }
         let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);
         event.place(slots.offset, Value::Int(offset));
         if let Some(level) = record.level {

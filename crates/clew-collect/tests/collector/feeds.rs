@@ -54,7 +54,7 @@ fn lines_that_are_sent_arrive_beside_those_of_files() {
     assert_eq!(sent.len(), 2);
     assert_eq!(sent[0]["event"]["dataset"], "syslog");
     assert_eq!(sent[0]["log"]["syslog"]["priority"], 34);
-    assert_eq!(sent[0]["log"]["source"]["address"], "");
+    assert_eq!(sent[0]["log"]["source"], serde_json::Value::Null);
     assert_eq!(sent[0]["log"]["file"], serde_json::Value::Null);
 }
 
