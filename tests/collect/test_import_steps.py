@@ -84,6 +84,17 @@ output.console: {{}}
         self.assertEqual((documents[0]["tags"], documents[0]["cells"], told), (["seen"], ["a", "b"], ""))
         self.assertEqual(documents[0]["error"], {"message": "failed to decode fields in urldecode processor"})
 
+    def test_a_filebeat_takes_items_out_of_lists_that_are_not_empty(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- decode_json_fields: {{fields: [message], target: ""}}
+- extract_array: {{field: l, omit_empty: true, mappings: {{a: 0, b: 1, c: 2, d: 3, e: 4}}}}
+output.console: {{}}
+""", '{"l":["x","",null,{},7]}\n')
+        self.assertEqual(told, "")
+        self.assertEqual({name: documents[0].get(name) for name in "abcde"}, {"a": "x", "b": None, "c": None, "d": None, "e": 7})
+
     def test_a_filebeat_says_what_it_could_not_do(self):
         documents, told = self.documents("filebeat.yml", f"""
 filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]

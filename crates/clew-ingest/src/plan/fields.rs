@@ -438,7 +438,13 @@ fn length_of(
 impl Step for Truncate {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
         for slot in &self.fields {
-            let Some(text) = event.text(*slot) else {
+            // Numbers, and lists as they are written, are no texts.
+            let is_text = match event.get(*slot) {
+                Value::Text(_) => true,
+                Value::Json(json) => event.at(json).starts_with('"'),
+                _ => false,
+            };
+            let Some(text) = event.text(*slot).filter(|_| is_text) else {
                 continue;
             };
             let written = event.at(text);

@@ -142,9 +142,8 @@ fn none_of<'a>(fields: impl IntoIterator<Item = &'a str>) -> Value {
 /// Filebeat's `extract_array`: items of a list as fields.
 pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
     let field = keys.take_text("field").unwrap_or_default();
-    for key in ["ignore_missing", "omit_empty"] {
-        keys.take(key);
-    }
+    keys.take("ignore_missing");
+    let omits = keys.take_flag("omit_empty") == Some(true);
     let overwrites = keys.take_flag("overwrite_keys") == Some(true);
     // Names with dots are the same as objects inside each other.
     let mut mappings = Vec::new();
@@ -155,8 +154,12 @@ pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
     let mut program = format!("list = array!({})\n", named(&field));
     for (target, index) in mappings {
         let target = named(&target);
+        let is_there = match omits {
+            true => format!(" && !includes([null, \"\", [], {{}}], list[{index}])"),
+            false => String::new(),
+        };
         program.push_str(&format!(
-            "if length(list) > {index} {{ {target} = list[{index}] }}\n"
+            "if length(list) > {index}{is_there} {{ {target} = list[{index}] }}\n"
         ));
     }
     let mut step = step(&program);

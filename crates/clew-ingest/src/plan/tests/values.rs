@@ -216,6 +216,14 @@ fn fields_are_copied_cut_and_changed() {
         );
     }
     check(
+        json!([
+            {"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}},
+            {"truncate": {"field": ["l", "n", "s", "o"], "max_bytes": 3}},
+        ]),
+        r#"{"l":["abcdef"],"n":123456,"s":"abcdef","o":{"a":"b"}}"#,
+        r#"{"l":["abcdef"],"n":123456,"s":"abc","o":{"a":"b"}}"#,
+    );
+    check(
         json!([{"truncate": {"field": "message", "max_characters": 3, "max_bytes": 2}}]),
         "aéi o",
         r#"{"message":"a"}"#,

@@ -69,8 +69,20 @@ pub(super) fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
         };
         match key {
             "labels" => labels(&name, value, out),
-            _ => out.push(processor("add", [("field", name.into()), ("value", value)])),
+            _ => members(&name, value, out),
         }
+    }
+}
+
+/// A field, or the members of an object, which are put beside those that it has.
+fn members(name: &str, value: Value, out: &mut Vec<Value>) {
+    match value {
+        Value::Object(inner) if !inner.is_empty() => {
+            for (key, value) in inner {
+                members(&format!("{name}.{key}"), value, out);
+            }
+        }
+        value => out.push(processor("add", [("field", name.into()), ("value", value)])),
     }
 }
 

@@ -314,6 +314,13 @@ fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
             "destination.port",
         ),
         ("transport", "protocol_field", "network.transport"),
+        ("icmp_type", "icmp_type_field", "icmp.type"),
+        ("icmp_code", "icmp_code_field", "icmp.code"),
+        (
+            "iana_number",
+            "iana_protocol_number_field",
+            "network.iana_number",
+        ),
     ] {
         let field = keys.take_text(&format!("fields.{theirs}"));
         parts[ours] = field.unwrap_or_else(|| usual.to_owned()).into();

@@ -143,6 +143,8 @@ output.console: {}
                 "source_ip_field": "client", "source_port_field": "source.port",
                 "destination_ip_field": "destination.ip", "destination_port_field": "destination.port",
                 "protocol_field": "network.transport",
+                "icmp_type_field": "icmp.type", "icmp_code_field": "icmp.code",
+                "iana_protocol_number_field": "network.iana_number",
             }},
             {"vrl": {"source": md5, "ignore_failure": true, "if": there("a")}},
         ])

@@ -379,6 +379,20 @@ fn conditions_of_a_filebeat_are_asked_once() {
 }
 
 #[test]
+fn objects_that_a_filebeat_adds_are_put_beside_what_is_there() {
+    use serde_json::json;
+    check_processors(
+        "{add_fields: {target: a, fields: {b: {c: 1, d: [2]}, e: {}}}}",
+        &json!([
+            {"add": {"field": "a.b.c", "value": 1}},
+            {"add": {"field": "a.b.d", "value": [2]}},
+            {"add": {"field": "a.e", "value": {}}},
+        ]),
+        0,
+    );
+}
+
+#[test]
 fn texts_of_a_filebeat_are_cut_by_bytes_or_characters() {
     use serde_json::json;
     check_processors(
