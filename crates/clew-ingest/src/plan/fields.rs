@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::read::slot;
+use super::spelling::Spelling;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot, Value};
@@ -162,31 +163,6 @@ impl Step for Move {
     }
 }
 
-/// How strictly values have to be spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
-    /// As pipelines want them.
-    Strict,
-    /// Also with commas between thousands, whole numbers with a fraction, which is cut off, and truths as `yes`, `n`, `1`.
-    Lenient,
-    /// As Beats, which are written in Go, want them: truths are the texts that Go takes for some, and what is a number may have a fraction.
-    Go,
-}
-
-impl Spelling {
-    /// Reads `lenient`, which only lines have.
-    pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
-        if config.get("lenient").and_then(Json::as_str) == Some("go") {
-            config.remove("lenient");
-            return Ok(Spelling::Go);
-        }
-        Ok(match flag(config, "lenient", false)? {
-            true => Spelling::Lenient,
-            false => Spelling::Strict,
-        })
-    }
-}
-
 /// `convert`.
 #[derive(Debug)]
 struct Convert {
@@ -212,54 +188,7 @@ pub(super) fn convert(
     }))
 }
 
-/// What a text spells that is not written as pipelines want it.
-fn leniently(kind: ConvertType, text: &str) -> Option<Typed> {
-    let text = text.trim();
-    match kind {
-        ConvertType::Boolean => match text.to_ascii_lowercase().as_str() {
-            "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(Typed::Bool(true)),
-            "false" | "f" | "no" | "n" | "0" | "0.0" => Some(Typed::Bool(false)),
-            _ => None,
-        },
-        ConvertType::Integer | ConvertType::Long => {
-            let whole = text.replace(',', "");
-            let (whole, fraction) = whole.split_once('.').unwrap_or((whole.as_str(), ""));
-            let is_number = fraction.bytes().all(|byte| byte.is_ascii_digit());
-            kind.read(whole).filter(|_| is_number)
-        }
-        ConvertType::Float | ConvertType::Double => kind.read(&text.replace(',', "")),
-        ConvertType::Text | ConvertType::Ip | ConvertType::Auto => None,
-    }
-}
-
-/// What Go makes of a text, or of a number.
-fn as_go(kind: ConvertType, text: &str, is_number: bool) -> Option<Typed> {
-    match kind {
-        ConvertType::Boolean if is_number => None,
-        ConvertType::Boolean => match text {
-            "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(Typed::Bool(true)),
-            "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(Typed::Bool(false)),
-            _ => None,
-        },
-        ConvertType::Integer | ConvertType::Long if is_number => {
-            kind.read(text.split_once('.').map_or(text, |(whole, _)| whole))
-        }
-        _ => kind.read(text),
-    }
-}
-
 impl Convert {
-    fn read(&self, written: &str, is_number: bool) -> Option<Typed> {
-        match self.spelling {
-            Spelling::Strict => self.kind.read(written),
-            Spelling::Lenient => {
-                let read = self.kind.read(written);
-                read.or_else(|| leniently(self.kind, written))
-            }
-            Spelling::Go => as_go(self.kind, written, is_number),
-        }
-    }
-
     /// Each item of a list, as pipelines have it.
     fn items(&self, list: &str) -> Option<Json> {
         let Ok(Json::Array(items)) = serde_json::from_str(list) else {
@@ -273,12 +202,14 @@ impl Convert {
                 return Some(item);
             }
             let text = java_text(&item);
-            Some(match self.read(&text, item.is_number())? {
-                Typed::Text => text.into(),
-                Typed::Whole(number) => number.into(),
-                Typed::Float(number) => number.into(),
-                Typed::Bool(truth) => truth.into(),
-            })
+            Some(
+                match self.spelling.read(self.kind, &text, item.is_number())? {
+                    Typed::Text => text.into(),
+                    Typed::Whole(number) => number.into(),
+                    Typed::Float(number) => number.into(),
+                    Typed::Bool(truth) => truth.into(),
+                },
+            )
         };
         items
             .into_iter()
@@ -308,7 +239,7 @@ impl Step for Convert {
             Value::Json(json) => !event.at(json).starts_with(['"', 't', 'f']),
             _ => false,
         };
-        let read = self.read(event.at(text), is_number);
+        let read = self.spelling.read(self.kind, event.at(text), is_number);
         let value = match read.ok_or(Reason::NotConvertible)? {
             Typed::Text => Value::Text(text),
             Typed::Whole(number) => Value::Int(number),

@@ -45,6 +45,7 @@ mod read;
 mod redact;
 mod regex;
 mod reshaped;
+mod spelling;
 mod stamps;
 mod step;
 #[cfg_attr(not(feature = "vrl"), path = "without_vrl.rs")]

@@ -5,11 +5,11 @@ use serde_json::{Map, Value as Json};
 
 use super::condition::Condition;
 use super::document::OnDocument;
-use super::fields::Spelling;
 use super::formats::{Formats, read_parse};
 use super::json::{Conflict, Taken, json};
 use super::pairs::Quotes;
 use super::reshaped::Reshaped;
+use super::spelling::Spelling;
 use super::step::{Guarded, Step};
 use super::{
     cut, date, fields, grok, items, limits, lookup, pairs, pattern, redact, regex, vrl, xml,

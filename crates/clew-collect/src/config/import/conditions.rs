@@ -25,3 +25,13 @@ pub(super) fn parameters(step: &mut Value) -> Option<&mut Map<String, Value>> {
     let (_, parameters) = step.as_object_mut()?.iter_mut().next()?;
     parameters.as_object_mut()
 }
+
+/// Whether what says the same may be of another kind, which is not equal in Beats and in Logstash: a text that spells a number, and that number.
+pub(super) fn depends_on_kind(wanted: &Value) -> bool {
+    match wanted {
+        Value::String(text) => {
+            text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false")
+        }
+        other => !other.is_null(),
+    }
+}

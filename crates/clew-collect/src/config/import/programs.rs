@@ -226,6 +226,13 @@ pub(super) fn called(function: &str, from: &str, to: &str) -> Value {
     step
 }
 
+/// The bytes of a size that is written with its unit, `1.5 kB`; what is none fails.
+pub(super) fn size(from: &str, to: &str, base: u32) -> Value {
+    let (from, to) = (named(from), named(to));
+    let read = format!("parse_bytes!(string!({from}), unit: \"B\", base: \"{base}\")");
+    json!({"vrl": {"source": format!("{to} = to_int({read})")}})
+}
+
 /// A value for a field that is there and has none, of Logstash's `mutate { coerce }`.
 pub(super) fn coerced(field: &str, value: &Value) -> Value {
     let field = named(field);

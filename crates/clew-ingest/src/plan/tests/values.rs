@@ -69,6 +69,37 @@ fn values_may_be_spelled_as_in_go() {
 }
 
 #[test]
+fn values_may_be_spelled_as_in_ruby() {
+    let converted = |kind: &str, value: &str| {
+        let steps = json!([
+            {"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}},
+            {"convert": {"field": "v", "type": kind, "lenient": "ruby"}},
+        ]);
+        run(steps, &format!(r#"{{"v":{value}}}"#))
+    };
+    for (kind, value, expected) in [
+        ("long", r#""12ms""#, "12"),
+        ("long", r#"" -1,234.5 kB""#, "-1234"),
+        ("long", r#""none""#, "0"),
+        ("long", r#""-""#, "0"),
+        ("long", "true", "1"),
+        ("long", "3.9", "3"),
+        ("long", r#"["1","2x"]"#, "[1,2]"),
+        ("double", r#""1.5s""#, "1.5"),
+        ("double", r#""1.5.6""#, "1.5"),
+        ("double", r#""2e3x""#, "2000.0"),
+        ("double", r#""x""#, "0.0"),
+        ("boolean", r#""Yes""#, "true"),
+        ("boolean", "0", "false"),
+        ("boolean", r#""""#, "false"),
+        ("boolean", r#""maybe""#, r#""maybe""#),
+    ] {
+        let expected = format!(r#"{{"v":{expected}}}"#);
+        assert_eq!(converted(kind, value), expected, "{kind} {value}");
+    }
+}
+
+#[test]
 fn items_of_lists_are_converted_and_have_their_letters_changed() {
     let steps = |step: &str, more: Json| {
         let mut parameters = json!({"field": "l"});

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::syntax::{Condition, Operand};
+use crate::config::import::conditions::depends_on_kind;
 use crate::config::import::patterns::expression;
 
 /// Whether a comparison in it is none of a field and a value, or of two fields.
@@ -119,9 +120,13 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
         return json!({"not": {"has_fields": []}});
     }
     let is = |word: &str, value: &Value| json!({word: {field: value}});
+    let same = |value: &Value| match depends_on_kind(value) {
+        true => is("is", value),
+        false => is("equals", value),
+    };
     match (sign, is_turned) {
-        ("==", _) => is("equals", &value),
-        ("!=", _) => json!({"not": is("equals", &value)}),
+        ("==", _) => same(&value),
+        ("!=", _) => json!({"not": same(&value)}),
         ("=~", _) => is("regexp", &matched(&value)),
         ("!~", _) => json!({"not": is("regexp", &matched(&value))}),
         ("in", true) => is("includes", &value),
@@ -130,7 +135,7 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
         ("not in", false) if value.is_string() => json!({"not": is("within", &value)}),
         ("in" | "not in", false) => {
             let items = value.as_array().cloned().unwrap_or_else(|| vec![value]);
-            let any: Vec<Value> = items.iter().map(|item| is("equals", item)).collect();
+            let any: Vec<Value> = items.iter().map(same).collect();
             match sign {
                 "in" => json!({"or": any}),
                 _ => json!({"not": {"or": any}}),

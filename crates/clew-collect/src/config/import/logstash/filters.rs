@@ -457,7 +457,8 @@ pub(super) fn csv(
                 continue;
             }
         };
-        steps.push(json!({"convert": {"field": at(&column), "type": kind, "lenient": true, "ignore_missing": true}}));
+        // What cannot be converted stays as it is, and is told by no tag.
+        steps.push(json!({"convert": {"field": at(&column), "type": kind, "lenient": true, "ignore_missing": true, "ignore_failure": true}}));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Logstash's `grok`, and what its named patterns are with `ecs_compatibility`.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::filters::{dotted, pairs};
@@ -114,6 +116,17 @@ fn may_capture_nothing(pattern: &str) -> bool {
         })
 }
 
+/// Whether a pattern names a field more than once, whose values are a list in Logstash.
+fn names_twice(pattern: &str) -> bool {
+    let references = pattern.split("%{").skip(1);
+    let references = references.filter_map(|behind| behind.split_once('}')?.0.split(':').nth(1));
+    let groups = pattern.split("(?<").skip(1);
+    let groups = groups.filter_map(|behind| Some(behind.split_once('>')?.0));
+    let groups = groups.filter(|name| !name.starts_with(['=', '!']));
+    let mut seen = HashSet::new();
+    references.chain(groups).any(|name| !seen.insert(name))
+}
+
 /// Takes what makes no difference here, and tells what would.
 fn passed_over(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) {
     for key in ["overwrite", "timeout_millis", "timeout_scope"] {
@@ -167,6 +180,9 @@ pub(super) fn grok(
             }
             if !keeps_empty && patterns.iter().any(|pattern| may_capture_nothing(pattern)) {
                 parts["keep_empty_captures"] = false.into();
+            }
+            if patterns.iter().any(|pattern| names_twice(pattern)) {
+                parts["capture_all_matches"] = true.into();
             }
             if takes_all {
                 parts["ignore_failure"] = true.into();

@@ -101,7 +101,7 @@ fn convert(keys: &mut Keys, steps: &mut Vec<Value>) {
         }
         let mut parts = json!({"field": path(&name), "type": kind, "ignore_missing": true});
         if kind != "string" {
-            parts["lenient"] = true.into();
+            parts["lenient"] = "ruby".into();
         }
         steps.push(json!({ "convert": parts }));
     }

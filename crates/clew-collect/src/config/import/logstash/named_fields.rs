@@ -13,12 +13,19 @@ pub(super) fn set(
     steps: &mut Vec<Value>,
     place: (usize, &str, &mut Told),
 ) {
+    let (line, key, told) = place;
+    // A name may be told by other fields, too.
+    let field = match name.contains("%{") {
+        true => template(name, steps, (line, key, &mut *told)),
+        false => path(name),
+    };
     let step = match value {
         Value::String(text) if text.contains("%{") => {
-            let value = template(&text, steps, place);
-            json!({"set": {"field": path(name), "value": value, "keep_references": true}})
+            let value = template(&text, steps, (line, key, told));
+            json!({"set": {"field": field, "value": value, "keep_references": true}})
         }
-        value => json!({"add": {"field": path(name), "value": value}}),
+        value if field.contains("{{") => json!({"set": {"field": field, "value": value}}),
+        value => json!({"add": {"field": field, "value": value}}),
     };
     steps.push(step);
 }

@@ -33,8 +33,12 @@ pub(super) fn size(keys: &mut Keys, steps: &mut Vec<Value>) {
     let mut field = |key: &str| keys.take_text(key).map(|name| path(&name));
     let source = field("source").unwrap_or_else(|| "message".to_owned());
     let target = field("target").unwrap_or_else(|| source.clone());
+    let base = match keys.take_text("conversion_method").as_deref() {
+        Some("metric") => 10,
+        _ => 2,
+    };
     // What is not there is no size, either, and is told by the filter's tag.
-    steps.push(json!({"bytes": {"field": source, "target_field": target}}));
+    steps.push(programs::size(&source, &target, base));
 }
 
 /// `prune`: takes away fields by their names, or by what they say.

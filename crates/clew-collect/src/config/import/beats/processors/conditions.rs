@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::undotted;
+use crate::config::import::conditions::depends_on_kind;
 use crate::config::import::patterns::expression;
 use crate::config::import::{Notes, Part};
 
@@ -65,16 +66,6 @@ pub(in crate::config::import) fn condition(
     match all.len() {
         1 => all.remove(0),
         _ => json!({"and": all}),
-    }
-}
-
-/// Whether what says the same may be of another kind, which is not equal in Beats: a text that spells a number, and that number.
-fn depends_on_kind(wanted: &Value) -> bool {
-    match wanted {
-        Value::String(text) => {
-            text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false")
-        }
-        other => !other.is_null(),
     }
 }
 

@@ -178,7 +178,7 @@ output { stdout {} }
                     {"append": {"field": "tags", "value": ["_csvparsefailure"]}},
                 ],
             }},
-            {"convert": {"field": "b", "type": "long", "lenient": true, "ignore_missing": true}},
+            {"convert": {"field": "b", "type": "long", "lenient": true, "ignore_missing": true, "ignore_failure": true}},
         ])
     );
 }

@@ -96,7 +96,7 @@ processors:
     field: took
     type: long
     ignore_missing: true
-    lenient: true
+    lenient: ruby
     on_failure:
     - append:
         field: tags

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_kv_of_a_logstash_has_its_options_and_keys_that_are_missing_get_theirs() {
     use serde_json::json;
-    let branch = json!({"equals": {"a": 1}});
+    let branch = json!({"is": {"a": 1}});
     let tagged = json!([{"append": {"field": "tags", "value": ["_kv_filter_error"]}}]);
     check_filter(
         r#"kv { recursive => true include_brackets => false allow_empty_values => true transform_key => "lowercase"
@@ -54,12 +54,12 @@ fn a_translate_of_a_logstash_finds_expressions_and_parts() {
     use serde_json::json;
     let there = |condition: Value| {
         json!({"and": [
-            {"equals": {"a": 1}},
+            {"is": {"a": 1}},
             {"and": [{"has_fields": ["code"]}, {"and": [{"not": {"has_fields": ["class"]}}, condition]}]},
         ]})
     };
     let free = json!({"and": [
-        {"equals": {"a": 1}},
+        {"is": {"a": 1}},
         {"and": [{"has_fields": ["code"]}, {"not": {"has_fields": ["class"]}}]},
     ]});
     let found = |number: u64| json!({"equals": {"@metadata.translated": number}});
@@ -88,7 +88,7 @@ fn a_translate_of_a_logstash_finds_expressions_and_parts() {
 #[test]
 fn numbers_that_are_written_in_europe_and_values_of_the_environment_are_read() {
     use serde_json::json;
-    let branch = json!({"equals": {"a": 1}});
+    let branch = json!({"is": {"a": 1}});
     let tagged = json!([{"append": {"field": "tags", "value": ["_mutate_error"]}}]);
     let turned = |pattern: &str, replacement: &str| {
         json!({"gsub": {
@@ -102,7 +102,7 @@ fn numbers_that_are_written_in_europe_and_values_of_the_environment_are_read() {
             turned(r"\.", ""),
             turned(",", "."),
             {"convert": {
-                "field": "n", "type": "double", "ignore_missing": true, "lenient": true,
+                "field": "n", "type": "double", "ignore_missing": true, "lenient": "ruby",
                 "on_failure": tagged, "if": branch,
             }},
         ]),
@@ -156,10 +156,63 @@ fn the_host_of_a_logstash_without_the_schema_is_the_name_of_the_machine() {
 fn what_is_no_size_for_a_logstash_has_its_tag() {
     use serde_json::json;
     check_filter(
-        r#"bytes { source => "s" }"#,
-        &json!([{"bytes": {
-            "field": "s", "target_field": "s", "if": {"equals": {"a": 1}},
+        r#"bytes { source => "s" conversion_method => "metric" }"#,
+        &json!([{"vrl": {
+            "source": r#"."s" = to_int(parse_bytes!(string!(."s"), unit: "B", base: "10"))"#,
+            "if": {"is": {"a": 1}},
             "on_failure": [{"append": {"field": "tags", "value": ["_bytesparsefailure"]}}],
         }}]),
+    );
+}
+
+#[test]
+fn what_a_grok_of_a_logstash_names_twice_is_a_list() {
+    use serde_json::json;
+    for (pattern, is_list) in [
+        ("%{WORD:a} %{WORD:a}", true),
+        ("%{WORD:a} (?<a>x)", true),
+        ("%{INT:a:int}|%{WORD:[a]}", true),
+        (
+            "%{WORD:a} %{WORD:b} %{WORD} %{WORD} (?<=x)(?<!y)(?<=x)",
+            false,
+        ),
+    ] {
+        let text = format!(
+            "input {{ stdin {{}} }} filter {{ grok {{ match => {{ \"message\" => \"{pattern}\" }} }} }} output {{ stdout {{}} }}"
+        );
+        let imported = import_pipeline("p.conf", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let all = &config["processors"][0]["grok"]["capture_all_matches"];
+        assert_eq!(all == &json!(true), is_list, "{pattern}");
+    }
+}
+
+#[test]
+fn names_of_fields_that_a_logstash_adds_may_be_told_by_others() {
+    use serde_json::json;
+    check_filter(
+        r#"mutate { add_field => { "is_%{[a][b]}" => "%{c}" "of_%{d}" => "fixed" } }"#,
+        &json!([
+            {"set": {
+                "field": "is_{{a.b}}", "value": "{{c}}", "keep_references": true, "if": {"is": {"a": 1}},
+            }},
+            {"set": {"field": "of_{{d}}", "value": "fixed", "if": {"is": {"a": 1}}}},
+        ]),
+    );
+}
+
+#[test]
+fn what_spells_a_number_is_none_for_a_logstash() {
+    use serde_json::json;
+    let text = r#"input { stdin {} }
+filter { if [a] == "200" or [b] != 7 or [c] == "x" or [d] in ["1", "y"] { drop {} } } output { stdout {} }"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["processors"][0]["drop"]["if"],
+        json!({"or": [
+            {"is": {"a": "200"}}, {"not": {"is": {"b": 7}}}, {"equals": {"c": "x"}},
+            {"or": [{"is": {"d": "1"}}, {"equals": {"d": "y"}}]},
+        ]})
     );
 }
