@@ -5,7 +5,7 @@
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -71,18 +71,29 @@ pub(crate) fn stat_open(file: &File) -> io::Result<Stat> {
 /// Names that a link may lead on to, as many as the kernel follows.
 const LINKS_MAX: usize = 40;
 
-/// Where a link leads in the end, its folders as they are written; `None` where it leads nowhere, or in circles.
+/// Where a link leads in the end; `None` where it leads nowhere, or in circles. Its folders are as they are written, so that a folder that is looked into
+/// keeps its name, unless they are written by way of others.
 pub(crate) fn target(link: &Path) -> Option<PathBuf> {
     let mut at = link.to_owned();
     for _ in 0..LINKS_MAX {
         match fs::read_link(&at) {
             Ok(next) => at = at.parent().unwrap_or(Path::new("")).join(next),
             // That is what asking a file which is no link says.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Some(at),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Some(direct(at)),
             Err(_) => return None,
         }
     }
     None
+}
+
+/// A path without `..` in it, if its folder is there.
+fn direct(path: PathBuf) -> PathBuf {
+    let is_indirect = path.components().any(|part| part == Component::ParentDir);
+    let folder = path.parent().filter(|_| is_indirect);
+    let folder = folder.and_then(|folder| fs::canonicalize(folder).ok());
+    let named = folder.zip(path.file_name());
+    let direct = named.map(|(folder, name)| folder.join(name));
+    direct.unwrap_or(path)
 }
 
 /// One name in a folder.

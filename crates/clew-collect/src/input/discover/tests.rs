@@ -69,6 +69,40 @@ fn folders_patterns_and_names_find_their_files() {
 }
 
 #[test]
+fn what_a_link_leads_to_is_named_and_its_folder_is_looked_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for name in ["logs", "pods"] {
+        fs::create_dir(root.join(name)).unwrap();
+    }
+    fs::write(root.join("logs/own.log"), "own").unwrap();
+    fs::write(root.join("pods/0.log"), "0").unwrap();
+    let link = |to: &str, from: &str| {
+        std::os::unix::fs::symlink(to, root.join("logs").join(from)).unwrap();
+    };
+    link("second.log", "first.log");
+    link("../pods/0.log", "second.log");
+    link("circle.log", "circle.log");
+    for path in ["logs/first.log", "logs/f*.log"] {
+        let rules = FileRules::new(&FileOptions::new(vec![root.join(path)])).unwrap();
+        let found = discover(&[Arc::new(rules)], &[]);
+        let [file] = found.files.as_slice() else {
+            panic!("{:?}", found.files);
+        };
+        assert_eq!(file.path, root.join("logs/first.log"));
+        let pods = fs::canonicalize(root.join("pods")).unwrap();
+        let target = pods.join("0.log");
+        assert_eq!(file.target.as_deref(), Some(target.as_path()), "{path}");
+        let folders = [pods];
+        assert!(found.target_folders.iter().eq(&folders), "{path}");
+        assert!(found.folders.contains(&folders[0]) && found.folders.contains(&root.join("logs")));
+    }
+    let rules = FileRules::new(&FileOptions::new(vec![root.join("logs/circle.log")])).unwrap();
+    let found = discover(&[Arc::new(rules)], &[]);
+    assert_eq!((found.files.len(), found.skipped.len()), (0, 1));
+}
+
+#[test]
 fn own_files_are_left_out_whatever_leads_to_them() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
