@@ -16,6 +16,9 @@ use crate::file_system::{self, FileId};
 use crate::registry::{FileRecord, Registry};
 use crate::rotated_names::stem;
 
+/// Files that were left, the newest first, which are looked at for whether somebody writes to them all the same.
+const RETIRED_MAX: usize = 500;
+
 impl Tail {
     /// Whether it can be read on, though nothing may lead to it any more.
     pub(super) fn is_within_reach(&self) -> bool {
@@ -33,10 +36,13 @@ impl Fleet {
         fresh: &[Candidate],
         present: &HashMap<FileId, PathBuf>,
     ) -> Vec<Candidate> {
-        let left = registry.behind_links();
-        let mut found: Vec<Candidate> = left
-            .filter_map(|(entry, target)| self.left(entry, target, present))
-            .collect();
+        let (mut found, mut retired) = (Vec::new(), 0);
+        for (entry, target) in registry.behind_links() {
+            retired += usize::from(entry.retired_ms.is_some());
+            if entry.retired_ms.is_none() || retired <= RETIRED_MAX {
+                found.extend(self.left(entry, target, present));
+            }
+        }
         for switched in fresh {
             found.extend(passed_by(registry, switched));
         }
@@ -71,13 +77,22 @@ impl Fleet {
         let asks = |rules: &&Arc<FileRules>| paths.iter().any(|path| rules.asks_for(path));
         let rules = self.options.rules.iter().find(asks)?;
         let mut places = vec![target.to_owned()];
-        if !is_there(entry, target) {
+        if !is_there(entry, target) && entry.retired_ms.is_none() {
             places = beside(target);
         }
         let place = places.into_iter().find(|place| is_there(entry, place))?;
+        let stat = file_system::stat(&place).ok()?;
+        // One that was left was read to its end, unless it was written to since.
+        let is_at_end = |at: u64| {
+            let at = i64::try_from(at).unwrap_or(i64::MAX);
+            stat.modified_ms < at || stat.size_bytes <= entry.position.offset
+        };
+        if entry.retired_ms.is_some_and(is_at_end) {
+            return None;
+        }
         Some(Candidate {
             path: paths[0].to_owned(),
-            stat: file_system::stat(&place).ok()?,
+            stat,
             target: Some(place),
             wanted: CandidateReason::LinkLeft,
             rules: Arc::clone(rules),

@@ -243,11 +243,10 @@ impl Registry {
         self.entries.iter().map(|(slot, entry)| (*slot, entry))
     }
 
-    /// The incarnations that links led to when they were last seen, and where those are.
+    /// The incarnations that links led to when they were last seen, and where those are, the newest first.
     pub(crate) fn behind_links(&self) -> impl Iterator<Item = (&FileRecord, &Path)> {
-        let entries = self.entries.values();
-        let live = entries.filter(|entry| entry.retired_ms.is_none());
-        live.filter_map(|entry| Some((entry, Path::new(entry.target.as_deref()?))))
+        let entries = self.entries.values().rev();
+        entries.filter_map(|entry| Some((entry, Path::new(entry.target.as_deref()?))))
     }
 
     pub(crate) fn live_slots(&self) -> Vec<Slot> {

@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::support::{Follower, Memory, Place, lines, sorted, text};
+use crate::support::{Follower, Hurried, Memory, Place, lines, sorted, text};
 
 /// Has `current` lead to a file, at once, as programs that do so switch it.
 fn switch(place: &Place, target: impl AsRef<Path>) {
@@ -39,6 +41,31 @@ fn what_a_link_led_to_is_read_to_its_end_after_a_restart() {
         let mut paths = paths.map(|document| document["log"]["file"]["path"].as_str());
         assert!(paths.all(|path| path == current.to_str()));
     }
+}
+
+#[test]
+fn what_is_written_to_what_a_link_led_to_long_ago_is_read() {
+    let place = Place::new();
+    let clock = Arc::new(Hurried::new());
+    place.append("app.0", text(&lines(0, 10)));
+    switch(&place, "app.0");
+    let options = place.options("current");
+    let follower = Follower::start_by(clock.clone(), options, Memory::default());
+    follower.expect(&lines(0, 10));
+    place.append("app.1", text(&lines(10, 10)));
+    switch(&place, "app.1");
+    follower.expect(&lines(10, 10));
+    // So long that nobody reads the first file any more; a new name has the collector look.
+    for turn in 2..6 {
+        clock.hurry(Duration::from_secs(60));
+        place.append(&format!("new.{turn}"), "not asked for\n");
+        place.append("app.1", text(&lines(turn * 10, 10)));
+        follower.expect(&lines(turn * 10, 10));
+    }
+    place.append("app.0", text(&lines(60, 10)));
+    follower.expect_while(&lines(60, 10), || clock.hurry(Duration::from_secs(60)));
+    let (_, memory) = follower.finish();
+    assert_eq!((memory.messages.len(), memory.repeated), (70, 0));
 }
 
 #[test]

@@ -3,12 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crate::support::{Follower, Memory, Place, Random, collect, lines, sorted, text};
+use crate::support::{Follower, Hurried, Memory, Place, Random, collect, lines, sorted, text};
 use clew_collect::{Delivery, Event, Mode, NoProgress, Sink, SinkError, StopToken, World};
-use clew_platform::{Clock, RealClock, RealDisk};
+use clew_platform::RealDisk;
 
 /// Runs over `path` between the steps of a story; every message must come exactly once.
 struct Story {
@@ -137,25 +136,6 @@ fn copied_and_not_yet_truncated_when_the_collector_comes() {
     }
 }
 
-/// A clock that may be set forward, but for the time of day.
-#[derive(Debug)]
-struct Hurried {
-    real: RealClock,
-    ahead_ms: AtomicU64,
-}
-
-impl Clock for Hurried {
-    fn since_epoch(&self) -> Duration {
-        self.real.since_epoch()
-    }
-    fn monotonic(&self) -> Duration {
-        self.real.monotonic() + Duration::from_millis(self.ahead_ms.load(Ordering::SeqCst))
-    }
-    fn identity(&self) -> u64 {
-        self.real.identity()
-    }
-}
-
 /// Does something after each delivery, told how many messages have come.
 struct Scripted<F> {
     memory: Memory,
@@ -175,10 +155,7 @@ impl<F: FnMut(usize)> Sink for Scripted<F> {
 fn copied_for_the_second_time_before_the_second_content_was_read() {
     let place = Place::new();
     place.append("app.log", text(&lines(0, 14)));
-    let clock = Arc::new(Hurried {
-        real: RealClock::new(),
-        ahead_ms: AtomicU64::new(0),
-    });
+    let clock = Arc::new(Hurried::new());
     let stop = StopToken::new();
     let mut step = 0;
     let script = |sent: usize| match (step, sent) {
@@ -187,7 +164,7 @@ fn copied_for_the_second_time_before_the_second_content_was_read() {
             place.copy_truncate("app.log", "app.log.2");
             place.append("app.log", text(&lines(14, 14)));
             place.copy("app.log", "app.log.1");
-            clock.ahead_ms.fetch_add(1_500, Ordering::SeqCst);
+            clock.hurry(Duration::from_millis(1_500));
         }
         (1, 28..) => {
             step = 2;

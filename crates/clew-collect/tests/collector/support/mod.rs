@@ -7,6 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -178,6 +179,39 @@ impl Sink for Telling {
             self.out.send(message.clone()).expect("the test listens");
         }
         Ok(delivery)
+    }
+}
+
+/// A clock that may be set forward, but for the time of day.
+#[derive(Debug)]
+pub(crate) struct Hurried {
+    real: RealClock,
+    ahead_ms: AtomicU64,
+}
+
+impl Hurried {
+    pub(crate) fn new() -> Hurried {
+        Hurried {
+            real: RealClock::new(),
+            ahead_ms: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn hurry(&self, time: Duration) {
+        let ms = u64::try_from(time.as_millis()).unwrap();
+        self.ahead_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Hurried {
+    fn since_epoch(&self) -> Duration {
+        self.real.since_epoch()
+    }
+    fn monotonic(&self) -> Duration {
+        self.real.monotonic() + Duration::from_millis(self.ahead_ms.load(Ordering::SeqCst))
+    }
+    fn identity(&self) -> u64 {
+        self.real.identity()
     }
 }
 

@@ -44,7 +44,7 @@ pub(in crate::config::import) fn condition(
             }
             ("equals", Value::Object(fields)) => {
                 let fields = fields.into_iter();
-                let (exact, alike): (Map<_, _>, Map<_, _>) =
+                let (exact, alike): (Map<String, Value>, Map<String, Value>) =
                     fields.partition(|(_, wanted)| depends_on_kind(wanted));
                 let parts = [("equals", alike), ("is", exact)].into_iter();
                 let parts = parts.filter(|(_, fields)| !fields.is_empty());
