@@ -42,8 +42,9 @@ pub fn status(
         .filter(|record| record.retired_ms.is_none())
         .map(|record| {
             let path = PathBuf::from(&record.path);
-            let place = record.target.as_deref().map_or(path.as_path(), Path::new);
-            let there = stat(place).ok().filter(|stat| stat.file == record.file);
+            let there = stat(record.place())
+                .ok()
+                .filter(|stat| stat.file == record.file);
             let offset_bytes = record.position.offset;
             // What is shorter than its position is compressed, or will be found to begin again.
             let lag_bytes = there.and_then(|stat| stat.size_bytes.checked_sub(offset_bytes));

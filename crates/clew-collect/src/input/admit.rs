@@ -185,7 +185,7 @@ impl Fleet {
     }
 
     fn start_tail(&mut self, entry: &FileRecord, slot: Slot, opened: Opened<'_>, now: Now) {
-        let is_left = opened.candidate.wanted == CandidateReason::LinkLeft;
+        let is_left = opened.candidate.wanted == CandidateReason::Left;
         let rules = Arc::clone(&opened.candidate.rules);
         let parser = match rules.options.parse {
             ParserChoice::Named(parser) => Some(parser),
@@ -269,7 +269,7 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
         return Ok(verdict);
     }
     let wanted = match candidate.wanted {
-        CandidateReason::Asked | CandidateReason::LinkLeft => true,
+        CandidateReason::Asked | CandidateReason::Left => true,
         CandidateReason::IfItContinues => is_newer(registry, opened),
     };
     if !wanted {

@@ -25,8 +25,8 @@ pub(crate) enum CandidateReason {
     /// It is what a rotation may have made of a named file: only worth reading if it continues
     /// what was read before.
     IfItContinues,
-    /// A link led to it, or may have, and leads elsewhere now.
-    LinkLeft,
+    /// It was read, or a link may have led to it, and nothing that is asked for leads to it now.
+    Left,
 }
 
 /// A file there is.

@@ -141,7 +141,7 @@ impl Fleet {
                 fresh.push(candidate);
             }
         }
-        let left = self.left_by_links(registry, &fresh, &present);
+        let left = self.left_behind(registry, &fresh, &present);
         fresh.extend(left);
         let places: HashSet<&Path> = fresh.iter().map(Candidate::place).collect();
         self.refused

@@ -1,4 +1,5 @@
-//! Files that links led to and lead to no more: what was left of them is read, also after a restart.
+//! Files that were read and that nothing asked for leads to any more, because they were renamed or a link leads elsewhere: what is left of them is read,
+//! also after a restart, as far as they are found where they were, or beside that under a name that differs by what rotations put there.
 //!
 //! Nobody sees what a link led to between two looks. Such a file is taken for one of the link's if it lies beside the one that the link leads to, has
 //! a name of the same stem, and was made after the last one that was seen and before this one. What has other names, or was there before, cannot be
@@ -20,27 +21,36 @@ use crate::rotated_names::stem;
 const RETIRED_MAX: usize = 500;
 
 impl Tail {
-    /// Whether it can be read on, though nothing may lead to it any more.
-    pub(super) fn is_within_reach(&self) -> bool {
-        let target = self.target.as_deref();
-        let is_there = |place| file_system::stat(place).is_ok_and(|stat| stat.file == self.file);
-        self.source.is_some() || target.is_some_and(is_there)
+    /// Whether it can be read on, though nothing may lead to it any more. One that is not open is looked for.
+    pub(super) fn is_within_reach(&mut self) -> bool {
+        if self.source.is_some() || is_there(self.file, self.place()) {
+            return true;
+        }
+        let file = self.file;
+        let mut others = beside(self.place()).into_iter();
+        let found = others.find(|place| is_there(file, place));
+        let is_found = found.is_some();
+        if is_found {
+            self.target = found;
+        }
+        is_found
     }
 }
 
 impl Fleet {
-    /// What links have left of what nobody reads, or may have.
-    pub(super) fn left_by_links(
+    /// What is there of what nobody reads, though it was read, or a link may have led to it.
+    pub(super) fn left_behind(
         &self,
         registry: &Registry,
         fresh: &[Candidate],
         present: &HashMap<FileId, PathBuf>,
     ) -> Vec<Candidate> {
         let (mut found, mut retired) = (Vec::new(), 0);
-        for (entry, target) in registry.behind_links() {
-            retired += usize::from(entry.retired_ms.is_some());
-            if entry.retired_ms.is_none() || retired <= RETIRED_MAX {
-                found.extend(self.left(entry, target, present));
+        for (_, entry) in registry.records().rev() {
+            let is_retired = entry.retired_ms.is_some();
+            retired += usize::from(is_retired && entry.target.is_some());
+            if !is_retired || entry.target.is_some() && retired <= RETIRED_MAX {
+                found.extend(self.left(entry, present));
             }
         }
         for switched in fresh {
@@ -63,24 +73,20 @@ impl Fleet {
         present.contains_key(&file) || self.by_file.contains_key(&file)
     }
 
-    /// The file of an entry whose link leads elsewhere, if it is still there and an input asks for it.
-    fn left(
-        &self,
-        entry: &FileRecord,
-        target: &Path,
-        present: &HashMap<FileId, PathBuf>,
-    ) -> Option<Candidate> {
+    /// The file of an entry, if nothing that was found is that, but it is still there and an input asked for it.
+    fn left(&self, entry: &FileRecord, present: &HashMap<FileId, PathBuf>) -> Option<Candidate> {
         if self.is_met(entry.file, present) {
             return None;
         }
         let paths = [Path::new(&entry.path), Path::new(&entry.first_path)];
         let asks = |rules: &&Arc<FileRules>| paths.iter().any(|path| rules.asks_for(path));
         let rules = self.options.rules.iter().find(asks)?;
-        let mut places = vec![target.to_owned()];
-        if !is_there(entry, target) && entry.retired_ms.is_none() {
-            places = beside(target);
+        let mut places = vec![entry.place().to_owned()];
+        if !is_there(entry.file, entry.place()) && entry.retired_ms.is_none() {
+            places = beside(entry.place());
         }
-        let place = places.into_iter().find(|place| is_there(entry, place))?;
+        let mut places = places.into_iter();
+        let place = places.find(|place| is_there(entry.file, place))?;
         let stat = file_system::stat(&place).ok()?;
         // One that was left was read to its end, unless it was written to since.
         let is_at_end = |at: u64| {
@@ -94,14 +100,14 @@ impl Fleet {
             path: paths[0].to_owned(),
             stat,
             target: Some(place),
-            wanted: CandidateReason::LinkLeft,
+            wanted: CandidateReason::Left,
             rules: Arc::clone(rules),
         })
     }
 }
 
-fn is_there(entry: &FileRecord, place: &Path) -> bool {
-    file_system::stat(place).is_ok_and(|stat| stat.file == entry.file)
+fn is_there(file: FileId, place: &Path) -> bool {
+    file_system::stat(place).is_ok_and(|stat| stat.file == file)
 }
 
 /// The files that a link may have led to before it led to one that nobody has seen yet.
@@ -125,7 +131,7 @@ fn passed_by(registry: &Registry, switched: &Candidate) -> Vec<Candidate> {
                 path: switched.path.clone(),
                 target: Some(place),
                 stat,
-                wanted: CandidateReason::LinkLeft,
+                wanted: CandidateReason::Left,
                 rules: Arc::clone(&switched.rules),
             });
         }

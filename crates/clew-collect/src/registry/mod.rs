@@ -53,6 +53,13 @@ pub(crate) struct FileRecord {
     pub(crate) retired_ms: Option<u64>,
 }
 
+impl FileRecord {
+    /// Where its file was when it was last seen, by a path that leads there whatever links do meanwhile.
+    pub(crate) fn place(&self) -> &Path {
+        Path::new(self.target.as_ref().unwrap_or(&self.path))
+    }
+}
+
 /// Names an entry within one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(u64);
@@ -238,15 +245,9 @@ impl Registry {
         self.cursors.append(delivered);
     }
 
-    /// All entries.
-    pub(crate) fn records(&self) -> impl Iterator<Item = (Slot, &FileRecord)> {
+    /// All entries, the oldest first.
+    pub(crate) fn records(&self) -> impl DoubleEndedIterator<Item = (Slot, &FileRecord)> {
         self.entries.iter().map(|(slot, entry)| (*slot, entry))
-    }
-
-    /// The incarnations that links led to when they were last seen, and where those are, the newest first.
-    pub(crate) fn behind_links(&self) -> impl Iterator<Item = (&FileRecord, &Path)> {
-        let entries = self.entries.values().rev();
-        entries.filter_map(|entry| Some((entry, Path::new(entry.target.as_deref()?))))
     }
 
     pub(crate) fn live_slots(&self) -> Vec<Slot> {

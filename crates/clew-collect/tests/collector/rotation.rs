@@ -61,6 +61,22 @@ fn renamed_while_the_collector_was_down() {
 }
 
 #[test]
+fn renamed_to_what_nobody_asked_for_while_the_collector_was_down() {
+    let mut story = Story::new("*.log");
+    story.write("app.log", 10);
+    story.run();
+    for round in 1..4 {
+        story.write("app.log", 10);
+        story.place.rename("app.log", &format!("app.log.{round}"));
+        story.write("app.log", 10);
+        story.run();
+    }
+    // What was there before was not asked for.
+    story.place.append("app.log.9", "other\n");
+    story.check(0);
+}
+
+#[test]
 fn renamed_twice_while_the_collector_was_down() {
     for path in BOTH {
         let mut story = Story::new(path);
