@@ -86,6 +86,12 @@ pub(crate) fn target(link: &Path) -> Option<PathBuf> {
     None
 }
 
+/// Where a folder is, if links lead to it by this path.
+pub(crate) fn real_folder(path: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(path).ok()?;
+    (real != path).then_some(real)
+}
+
 /// A path without `..` in it, if its folder is there.
 fn direct(path: PathBuf) -> PathBuf {
     let is_indirect = path.components().any(|part| part == Component::ParentDir);

@@ -33,7 +33,7 @@ pub(crate) enum CandidateReason {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
-    /// Where it is, if the path is a link.
+    /// Where it is, if the path is a link, or leads through one.
     pub(crate) target: Option<PathBuf>,
     pub(crate) stat: Stat,
     pub(crate) wanted: CandidateReason,
@@ -79,11 +79,15 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
             own: &own,
             seen: &mut seen,
             names: 0,
+            through: None,
         };
         for path in &rules.options.paths {
             let pattern = path.to_str().is_some_and(is_pattern);
             match file_system::stat(path) {
-                Ok(stat) if stat.is_folder => finder.walk(path, 0),
+                Ok(stat) if stat.is_folder => {
+                    finder.enter(Some(path));
+                    finder.walk(path, 0);
+                }
                 Err(_) if pattern => {
                     let before = finder.names;
                     finder.expand(path);
@@ -92,6 +96,7 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
                     }
                 }
                 _ => {
+                    finder.enter(path.parent());
                     finder.add(&file_system::name(path), CandidateReason::Asked);
                     if finder.found.own.contains(path) {
                         finder.skip(path, SkipReason::Own);
@@ -109,7 +114,9 @@ pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Disco
             own: &own,
             seen: &mut seen,
             names: 0,
+            through: None,
         };
+        finder.enter(path.parent());
         finder.add_siblings(path);
     }
     let Discovered {
@@ -129,9 +136,27 @@ struct Finder<'a> {
     seen: &'a mut BTreeSet<PathBuf>,
     /// Names of files that were looked at, those that are left out on purpose among them.
     names: usize,
+    /// The folder that is looked through, and where it is, if links lead to it.
+    through: Option<(PathBuf, PathBuf)>,
 }
 
 impl Finder<'_> {
+    /// Begins with a folder. Below it no links to folders are followed.
+    fn enter(&mut self, folder: Option<&Path>) {
+        let real = folder.and_then(|folder| Some((folder, file_system::real_folder(folder)?)));
+        self.through = real.map(|(folder, real)| (folder.to_owned(), real));
+    }
+
+    /// Where a file is, if a link leads to it.
+    fn target(&self, name: &Name) -> Option<PathBuf> {
+        if name.is_link {
+            return file_system::target(&name.path);
+        }
+        let (folder, real) = self.through.as_ref()?;
+        let below = name.path.strip_prefix(folder).ok()?;
+        Some(real.join(below))
+    }
+
     fn list(&mut self, folder: &Path) -> Vec<Name> {
         let id = file_system::stat(folder).ok().map(|stat| stat.file);
         if id.is_some_and(|id| self.own.is_there(id)) {
@@ -212,6 +237,7 @@ impl Finder<'_> {
         } else {
             base
         };
+        self.enter(Some(&base));
         self.expand_below(&base, &parts, 0);
     }
 
@@ -267,10 +293,7 @@ impl Finder<'_> {
             return self.skip(path, SkipReason::NameNotText);
         }
         // A link is read once, so that what is seen and what is opened is one file.
-        let target = match name.is_link {
-            true => file_system::target(path),
-            false => None,
-        };
+        let target = self.target(name);
         match file_system::stat(target.as_deref().unwrap_or(path)) {
             Ok(stat) if self.own.is_there(stat.file) => {
                 self.found.own.insert(path.to_owned());

@@ -56,7 +56,7 @@ pub(crate) struct Tail {
     pub(crate) slot: Slot,
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
-    /// Where it is, if the path is a link.
+    /// Where it is, if the path is a link, or leads through one.
     pub(crate) target: Option<PathBuf>,
     pub(crate) stat: Stat,
     pub(crate) rules: Arc<FileRules>,

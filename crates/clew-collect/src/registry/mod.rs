@@ -32,7 +32,7 @@ pub(crate) struct FileRecord {
     pub(crate) path: String,
     /// Where it was first seen: what its events say.
     pub(crate) first_path: String,
-    /// Where it is, if its path is a link: the link may lead elsewhere at the next look, or after a restart.
+    /// Where it is, if its path is a link or leads through one: the link may lead elsewhere at the next look, or after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
     pub(crate) file: FileId,

@@ -99,6 +99,27 @@ fn what_a_link_led_to_between_two_looks_is_read() {
 }
 
 #[test]
+fn links_to_folders_are_switched_like_those_to_files() {
+    for path in ["current/app.log", "current/*.log", "current"] {
+        let (place, mut memory) = (Place::new(), Memory::default());
+        for round in 0..3 {
+            let from = round * 20;
+            fs::create_dir(place.log(&format!("release.{round}"))).unwrap();
+            place.append(&format!("release.{round}/app.log"), text(&lines(from, 10)));
+            switch(&place, format!("release.{round}"));
+            place.once(path, &mut memory).unwrap();
+            place.append(
+                &format!("release.{round}/app.log"),
+                text(&lines(from + 10, 10)),
+            );
+        }
+        place.once(path, &mut memory).unwrap();
+        assert_eq!(sorted(memory.messages), lines(0, 60), "{path}");
+        assert_eq!(memory.repeated, 0);
+    }
+}
+
+#[test]
 fn the_target_of_a_link_is_followed_into_its_rotated_name() {
     let (place, mut memory) = (Place::new(), Memory::default());
     fs::create_dir(place.log("pod")).unwrap();
