@@ -269,7 +269,9 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
         return Ok(verdict);
     }
     let wanted = match candidate.wanted {
-        CandidateReason::Asked | CandidateReason::Left => true,
+        CandidateReason::Asked => true,
+        // What is compressed beside it was made of what a link led to before.
+        CandidateReason::Left => !opened.source.is_compressed(),
         CandidateReason::IfItContinues => is_newer(registry, opened),
     };
     if !wanted {

@@ -112,7 +112,9 @@ fn is_there(file: FileId, place: &Path) -> bool {
 
 /// The files that a link may have led to before it led to one that nobody has seen yet.
 fn passed_by(registry: &Registry, switched: &Candidate) -> Vec<Candidate> {
-    let Some(target) = &switched.target else {
+    // A link to a folder, or to a file of its own name, does not say which others are its files.
+    let is_named_otherwise = |target: &&PathBuf| text_name(target) != text_name(&switched.path);
+    let Some(target) = switched.target.as_ref().filter(is_named_otherwise) else {
         return Vec::new();
     };
     let Some((after, before)) = span_before(registry, switched) else {

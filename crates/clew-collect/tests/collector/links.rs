@@ -135,6 +135,27 @@ fn the_target_of_a_link_is_followed_into_its_rotated_name() {
 }
 
 #[test]
+fn what_is_packed_beside_the_target_of_a_link_is_not_taken_for_its_own() {
+    let (place, mut memory) = (Place::new(), Memory::default());
+    fs::create_dir(place.log("pod")).unwrap();
+    for round in 0..4 {
+        // The one before the last is compressed, as container runtimes do: short, so that its content tells nothing.
+        if round > 1 {
+            let old = format!("pod/0.log.{}", round - 2);
+            place.gzip(&old, &format!("{old}.gz"));
+        }
+        if round > 0 {
+            place.rename("pod/0.log", &format!("pod/0.log.{}", round - 1));
+        }
+        place.append("pod/0.log", text(&lines(round * 10, 10)));
+        switch(&place, place.log("pod/0.log"));
+        place.once("current", &mut memory).unwrap();
+    }
+    assert_eq!(sorted(memory.messages), lines(0, 40));
+    assert_eq!(memory.repeated, 0);
+}
+
+#[test]
 fn a_link_is_followed_while_it_is_switched() {
     for path in BOTH {
         let place = Place::new();

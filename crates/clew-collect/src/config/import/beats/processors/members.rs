@@ -181,17 +181,24 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
         }
     }
     if let Some(there) = there {
-        for step in &mut out[first..] {
-            only_if(step, there.clone());
-        }
-        if let Some((_, told)) = complaint(name) {
-            let mut told = error_message(told);
-            only_if(&mut told, json!({"not": there}));
-            out.insert(first, told);
-        }
-        let steps = first + 1..out.len();
-        decide_once(out, &[(there, steps)]);
+        all_or_none(name, there, first, out);
     }
+}
+
+/// Has several moves be done together where all that they begin with is there, and where it is not, none, which the event says then.
+fn all_or_none(name: &str, there: Value, first: usize, out: &mut Vec<Value>) {
+    for step in &mut out[first..] {
+        only_if(step, there.clone());
+    }
+    let mut begin = first;
+    if let Some((_, told)) = complaint(name) {
+        let mut told = error_message(told);
+        only_if(&mut told, json!({"not": there}));
+        out.insert(first, told);
+        begin += 1;
+    }
+    let steps = begin..out.len();
+    decide_once(out, &[(there, steps)]);
 }
 
 /// A condition that holds where all fields are there that several moves begin with: where one is missing, Beats takes the others
