@@ -1,19 +1,19 @@
-//! What a write does under the shard's lock: check its condition, number it, append it to the log, and find a place for its
-//! document in a buffer. Replay enters at the last step.
+//! What a write does under the shard's lock once it is planned: it is appended to the log, and a place found for its document in
+//! a buffer. Replay enters at the last step.
 
 use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
-use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, VectorValue};
+use clew_schema::{FieldId, Mapping, NestedObject, VectorValue};
 use tantivy::schema::OwnedValue;
 
 use super::document::{Row, SegmentDocument};
+use super::plan::{Does, Plan, Planned};
 use super::prepared::Prepared;
 use super::writer::{Buffered, Current, DocumentPlace, Fullness, Tombstone, Writer};
 use crate::base::error::EngineError;
-use crate::base::operation::{Body, DocumentOperation, encode_head};
-use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, WriteResult};
-use crate::shard::update::{Merged, merge_source};
+use crate::base::operation::DocumentOperation;
+use crate::base::write_request::{Condition, OpType, UpdateSpec, WriteResult};
 
 /// Which document a write is about.
 pub(crate) struct Target {
@@ -73,6 +73,15 @@ pub(crate) type Text<'a> = (&'a [u8], Vec<(FieldId, VectorValue)>);
 /// Parses a document that came out of an update; may let the mapping grow.
 pub(crate) type Prepare<'a> = dyn Fn(&str, Text<'_>) -> Result<Prepared, EngineError> + 'a;
 
+/// How operations are appended: the group is written and synced once, when its last position is waited for.
+pub(crate) fn logged() -> AppendOptions {
+    AppendOptions {
+        durability: Durability::Os,
+        more_follows: true,
+        ..AppendOptions::default()
+    }
+}
+
 impl Writer {
     /// Does one write. It is acknowledged only when the log is durable at the position returned.
     pub(crate) fn write(
@@ -81,148 +90,66 @@ impl Writer {
         prepare: &Prepare<'_>,
         now: Duration,
     ) -> Result<ShardWritten, EngineError> {
-        let current = if write.fresh_id {
-            None
-        } else {
-            self.current(&write.target.id)?
-        };
-        let last = self.last_version(&write.target.id, current);
-        // Before anything is numbered or logged: a refused write leaves no trace.
-        check_condition(&write, current.as_ref(), last)?;
-        let ShardWrite {
-            target,
-            action,
-            condition,
-            ..
-        } = write;
-        let version = match condition {
-            Some(Condition::External { version, .. }) => version,
-            _ => last.unwrap_or(0) + 1,
-        };
-        match action {
-            ShardAction::Index { document, op_type } => {
-                if let (OpType::Create, Some(Current { version, .. })) = (op_type, current) {
-                    let reason = format!("document already exists (current version [{version}])");
-                    return Err(EngineError::VersionConflict {
-                        id: target.id,
-                        reason,
-                    });
-                }
-                self.index(target, document, current, version)
+        let was = self.was(&write)?;
+        match self.plan(write, was, (self.next_seq_no, now), prepare)? {
+            Plan::Nothing(written) => Ok(written),
+            Plan::Logged(planned) => {
+                let head = planned.head();
+                let bytes = head.len() + planned.source().len();
+                let parts: [&[u8]; 2] = [&head, planned.source()];
+                let entry = NewEntry::new(self.stream, &parts);
+                let appended = self.log.append(&[entry], logged())?;
+                self.put(*planned, (appended.first, bytes), prepare)
             }
-            ShardAction::Update(spec) if spec.change.is_some() => {
-                self.change(target, &spec, current, (prepare, now))
-            }
-            ShardAction::Update(spec) => self.update(target, &spec, current, prepare),
-            ShardAction::Delete => self.delete(target, current, Tombstone { version, at: now }),
         }
     }
 
-    pub(super) fn index(
+    /// Applies a write that the log has taken at a position, with so many bytes. A document of which only the text was kept is
+    /// parsed for it.
+    pub(crate) fn put(
         &mut self,
-        target: Target,
-        document: Prepared,
-        current: Option<Current>,
-        version: u64,
-    ) -> Result<ShardWritten, EngineError> {
-        let seq_no = self.next_seq_no;
-        let Target { id, routing } = target;
-        if let (Some(field), None) = (&document.needs_routing, &routing) {
-            let source = DocumentError::without_routing(field);
-            return Err(EngineError::Document { id, source });
-        }
-        let row = Row {
-            id,
-            routing,
-            seq_no,
-            version,
-            nested: None,
-        };
-        let operation = DocumentOperation {
-            id: &row.id,
-            routing: row.routing.as_deref(),
-            seq_no,
-            version,
-            body: Body::Index {
-                vectors: Vec::new(),
-                source: &document.source,
-            },
-        };
-        let head = encode_head(&operation, &document.logged_vectors());
-        let glsn = self.append(&[&head, &document.source])?;
-        let result = if current.is_some() {
-            WriteResult::Updated
-        } else {
-            WriteResult::Created
-        };
-        self.apply_index(row, document, current, glsn)?;
-        Ok(ShardWritten {
-            version,
-            seq_no,
-            glsn,
-            result,
-        })
-    }
-
-    fn update(
-        &mut self,
-        target: Target,
-        spec: &UpdateSpec,
-        current: Option<Current>,
+        planned: Planned,
+        (glsn, bytes): (Glsn, usize),
         prepare: &Prepare<'_>,
     ) -> Result<ShardWritten, EngineError> {
-        let (target, existing) = self.there(target, current)?;
-        let merged = merge_source(spec, existing.as_deref(), &self.mapping)?;
-        match (merged, current) {
-            (Merged::Document(source, vectors), _) => {
-                let document = prepare(&target.id, (&source, vectors))?;
-                let last = self.last_version(&target.id, current);
-                self.index(target, document, current, last.unwrap_or(0) + 1)
+        let Planned {
+            row,
+            does,
+            current,
+            seals,
+            is_again,
+        } = planned;
+        let (version, seq_no) = (row.version, row.seq_no);
+        // Only now: a refused append has taken no number, and replay takes a gap for lost operations.
+        self.unflushed_bytes += bytes as u64;
+        self.unflushed_operations += 1;
+        self.next_seq_no = seq_no + 1;
+        let has_moved = is_again || seals != self.seals;
+        let current = match has_moved {
+            true => self
+                .current(&row.id)
+                .inspect_err(|error| self.fail(error))?,
+            false => current,
+        };
+        let result = match (&does, current.is_some()) {
+            (Does::Index(_), true) => WriteResult::Updated,
+            (Does::Index(_), false) => WriteResult::Created,
+            (Does::Delete { .. }, true) => WriteResult::Deleted,
+            (Does::Delete { .. }, false) => WriteResult::NotFound,
+        };
+        match does {
+            Does::Index(document) => {
+                let document = match document.is_text() {
+                    true => self.parsed_again(&row.id, document, prepare)?,
+                    false => document,
+                };
+                self.apply_index(row, document, current, glsn)?;
             }
-            (
-                Merged::Noop,
-                Some(Current {
-                    seq_no, version, ..
-                }),
-            ) => {
-                // Nothing is logged, but what was seen must be durable before it is told.
-                let (glsn, result) = (self.applied, WriteResult::Noop);
-                Ok(ShardWritten {
-                    version,
-                    seq_no,
-                    glsn,
-                    result,
-                })
-            }
-            (Merged::Noop | Merged::Missing, _) => {
-                Err(EngineError::DocumentMissing { id: target.id })
+            Does::Delete { at } => {
+                let tombstone = Tombstone { version, at };
+                self.apply_delete(row.id, tombstone, current, glsn);
             }
         }
-    }
-
-    pub(super) fn delete(
-        &mut self,
-        target: Target,
-        current: Option<Current>,
-        tombstone: Tombstone,
-    ) -> Result<ShardWritten, EngineError> {
-        let Target { id, routing } = target;
-        let (seq_no, version) = (self.next_seq_no, tombstone.version);
-        let routing = routing.as_deref();
-        let operation = DocumentOperation {
-            id: &id,
-            routing,
-            seq_no,
-            version,
-            body: Body::Delete,
-        };
-        let glsn = self.append(&[&encode_head(&operation, &[])])?;
-        let result = if current.is_some() {
-            WriteResult::Deleted
-        } else {
-            WriteResult::NotFound
-        };
-        self.apply_delete(id, tombstone, current, glsn);
         Ok(ShardWritten {
             version,
             seq_no,
@@ -231,26 +158,31 @@ impl Writer {
         })
     }
 
-    /// The version that the document has, or had when it was deleted a short time ago.
-    pub(super) fn last_version(&self, id: &str, current: Option<Current>) -> Option<u64> {
-        let last = current.map(|current| current.version);
-        last.or_else(|| self.tombstones.get(id).map(|stone| stone.version))
+    fn parsed_again(
+        &self,
+        id: &str,
+        document: Prepared,
+        prepare: &Prepare<'_>,
+    ) -> Result<Prepared, EngineError> {
+        let (source, vectors) = document.into_text();
+        // The log has it: should it not be taken now, memory lacks it.
+        prepare(id, (&source, vectors)).inspect_err(|error| self.fail(error))
     }
 
-    fn append(&mut self, parts: &[&[u8]]) -> Result<Glsn, EngineError> {
-        let entry = NewEntry::new(self.stream, parts);
-        // The group is written and synced once, when its last position is waited for.
-        let options = AppendOptions {
-            durability: Durability::Os,
-            more_follows: true,
-            ..AppendOptions::default()
-        };
-        let appended = self.log.append(&[entry], options)?;
-        // Only now: a refused append has taken no number, and replay takes a gap for lost operations.
-        self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();
-        self.unflushed_operations += 1;
-        self.next_seq_no += 1;
-        Ok(appended.first)
+    /// Puts the documents in that have their places, and makes segments of buffers that are too full: for groups that are more
+    /// than a buffer holds.
+    pub(crate) fn settle(&mut self) -> Result<(), EngineError> {
+        let settled = self.end_turn().and_then(|left_out| {
+            self.left_out.extend(left_out);
+            match self.fullness() {
+                Fullness::IsOver => self.seal(),
+                Fullness::HasRoom | Fullness::IsDue => Ok(()),
+            }
+        });
+        settled.map_err(|source| {
+            self.fail(&source);
+            self.tantivy_error(source)
+        })
     }
 
     /// Applies an operation read back from the log.
@@ -422,58 +354,4 @@ fn nested_row(object: NestedObject, row: &Row) -> SegmentDocument {
         vectors,
         row,
     }
-}
-
-fn check_condition(
-    write: &ShardWrite,
-    current: Option<&Current>,
-    last: Option<u64>,
-) -> Result<(), EngineError> {
-    let reason = match (write.condition, current) {
-        (None, _) => return Ok(()),
-        // An update needs a document before it needs it in a state.
-        (Some(Condition::At { .. }), None) if matches!(write.action, ShardAction::Update(_)) => {
-            return Ok(());
-        }
-        (
-            Some(Condition::At {
-                seq_no,
-                primary_term,
-            }),
-            current,
-        ) => {
-            let required = format!("required seqNo [{seq_no}], primary term [{primary_term}].");
-            match current {
-                Some(current) if current.seq_no == seq_no && primary_term == PRIMARY_TERM => {
-                    return Ok(());
-                }
-                Some(Current { seq_no, .. }) => format!(
-                    "{required} current document has seqNo [{seq_no}] and primary term \
-                     [{PRIMARY_TERM}]"
-                ),
-                None => format!("{required} but no document was found"),
-            }
-        }
-        (Some(Condition::Version { version }), current) => match current {
-            Some(current) if current.version == version => return Ok(()),
-            Some(current) => format!(
-                "current version [{}] is different than the one provided [{version}]",
-                current.version
-            ),
-            None => format!("document does not exist (expected version [{version}])"),
-        },
-        (Some(Condition::External { version, or_equal }), _) => match last {
-            Some(last) if or_equal && last > version => {
-                format!("current version [{last}] is higher than the one provided [{version}]")
-            }
-            Some(last) if !or_equal && last >= version => format!(
-                "current version [{last}] is higher or equal to the one provided [{version}]"
-            ),
-            _ => return Ok(()),
-        },
-    };
-    Err(EngineError::VersionConflict {
-        id: write.target.id.clone(),
-        reason,
-    })
 }

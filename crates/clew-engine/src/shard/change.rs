@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use super::apply::{Prepare, ShardWritten, Target};
-use super::writer::{Current, Tombstone, Writer};
+use super::apply::{Prepare, Target};
+use super::plan::{Plan, Was};
+use super::writer::Writer;
 use crate::base::error::EngineError;
-use crate::base::write_request::{Changed, DocumentNow, UpdateSpec, WriteResult};
+use crate::base::write_request::{Changed, DocumentNow, UpdateSpec};
 
 impl Writer {
-    /// Asks an update what becomes of a document, and does it.
-    pub(super) fn change(
-        &mut self,
+    /// Asks an update what becomes of a document.
+    pub(super) fn plan_change(
+        &self,
         target: Target,
         spec: &UpdateSpec,
-        current: Option<Current>,
-        (prepare, now): (&Prepare<'_>, Duration),
-    ) -> Result<ShardWritten, EngineError> {
+        was: Was,
+        (seq_no, now, prepare): (u64, Duration, &Prepare<'_>),
+    ) -> Result<Plan, EngineError> {
+        let current = was.current;
         let (target, source) = self.there(target, current)?;
         let there = current.zip(source.as_deref());
         let there = there.map(|(current, source)| DocumentNow {
@@ -27,22 +29,16 @@ impl Writer {
             Some(change) => change.change(&target.id, there, spec.upsert.as_deref())?,
             None => Changed::Nothing,
         };
-        let version = self.last_version(&target.id, current).unwrap_or(0) + 1;
+        let numbers = (seq_no, was.next_version());
         match changed {
             Changed::Document(source) => {
                 let document = prepare(&target.id, (&source, Vec::new()))?;
-                self.index(target, document, current, version)
+                self.plan_index(target, document, current, numbers)
             }
             Changed::Gone if current.is_some() => {
-                self.delete(target, current, Tombstone { version, at: now })
+                Ok(self.plan_delete(target, current, numbers, now))
             }
-            // Nothing is logged, but what was seen must be durable before it is told.
-            Changed::Nothing => Ok(ShardWritten {
-                version: current.map_or(0, |current| current.version),
-                seq_no: current.map_or(0, |current| current.seq_no),
-                glsn: self.applied,
-                result: WriteResult::Noop,
-            }),
+            Changed::Nothing => Ok(self.plan_nothing(current)),
             Changed::Gone | Changed::Missing => Err(EngineError::DocumentMissing { id: target.id }),
         }
     }

@@ -26,6 +26,7 @@ mod merge;
 mod merge_choice;
 mod merge_job;
 mod norms;
+mod plan;
 mod prepared;
 mod price;
 mod rebuild;
@@ -65,16 +66,17 @@ use crate::base::signal::Signal;
 use crate::base::waiting::{Seat, Seats, lock_aside};
 
 pub(crate) use alive::AliveBits;
-pub(crate) use apply::{ShardAction, ShardWrite, ShardWritten, Target, Text};
+pub(crate) use apply::{ShardAction, ShardWrite, ShardWritten, Target, Text, logged};
 pub(crate) use centres::IndexCentres;
 pub(crate) use file_names::{is_manifest, is_shard_file};
-pub(crate) use filling::PutIn;
+pub(crate) use filling::{Pending, PutIn};
 pub(crate) use health::Remedy;
 pub use inspect::FileDamage;
 pub(crate) use inspect::ShardFiles;
 pub(crate) use merge::MergeGoal;
 pub(crate) use merge_choice::has_old_columns;
 pub(crate) use merge_job::{MergeLimits, MergeState};
+pub(crate) use plan::{Plan, Planned};
 pub(crate) use prepared::Prepared;
 pub(crate) use repair::ShardRepair;
 pub(crate) use segment::SegmentView;
@@ -82,7 +84,6 @@ pub(crate) use vector_file::VectorFile;
 pub(crate) use writer::{Fullness, Writer};
 
 use directory::ShardDirectory;
-use filling::Pending;
 use health::ShardHealth;
 use price::RecentPrice;
 

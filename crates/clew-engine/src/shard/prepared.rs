@@ -31,7 +31,12 @@ pub(crate) struct Prepared {
     /// The texts of queries that it stores, by field; not among its values before
     /// [`Prepared::store_queries`].
     pub(crate) queries: Vec<(FieldId, String)>,
+    /// Its values were given up.
+    is_text: bool,
 }
+
+/// What a value takes beside what it is a copy of.
+const VALUE_BYTES: usize = 128;
 
 impl Prepared {
     pub(crate) fn of(mapping: Arc<Mapping>, document: ParsedDocument<'_>) -> Self {
@@ -45,7 +50,44 @@ impl Prepared {
             id_fields: document.id_fields,
             needs_routing: document.needs_routing,
             queries: document.queries,
+            is_text: false,
         }
+    }
+
+    /// About how many bytes its text and its vectors are.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let vectors = self.vectors.iter().chain(&self.object_vectors);
+        let vectors = vectors.map(|(_, vector)| vector.bytes());
+        self.source.len() + vectors.sum::<usize>()
+    }
+
+    /// About what [`Self::keep_text`] gives up: values are copies of parts of the text, and vectors of objects are there twice.
+    pub(crate) fn values_bytes(&self) -> usize {
+        let objects = self.nested.iter();
+        let values = objects.map(|object| object.fields.len() + 1);
+        let values = values.sum::<usize>() + self.fields.len();
+        let vectors = self.object_vectors.iter();
+        let vectors = vectors.map(|(_, vector)| vector.bytes());
+        self.source.len() + values * VALUE_BYTES + vectors.sum::<usize>()
+    }
+
+    /// Gives up its values: what is left is what the log takes, and has to be parsed again.
+    pub(crate) fn keep_text(&mut self) {
+        self.fields = Vec::new();
+        self.nested = Vec::new();
+        self.is_text = true;
+    }
+
+    /// Whether [`Self::keep_text`] was called.
+    pub(crate) fn is_text(&self) -> bool {
+        self.is_text
+    }
+
+    /// What it was parsed from: its text, and the vectors that are not in there.
+    pub(crate) fn into_text(self) -> (Vec<u8>, Vec<(FieldId, VectorValue)>) {
+        let mut vectors = self.vectors;
+        vectors.extend(self.object_vectors);
+        (self.source, vectors)
     }
 
     /// Its vectors as the log takes them: each with the type that its column keeps.
