@@ -1,10 +1,11 @@
 //! The parts of a request in which it is written: so many operations are parsed, then each shard's are applied.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::write_request::WriteOperation;
 use crate::index::handle::Index;
-use crate::shard::ShardWrite;
+use crate::shard::{ShardWrite, Target};
 use crate::write::watched::Watch;
 use crate::write::write_memory::{CHUNK_BYTES, operation_bytes};
 
@@ -33,6 +34,23 @@ impl Chunk {
 
 /// The operations of one shard, with their places in the request.
 pub(super) type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite, Watch)>);
+
+/// Those of all shards, by the index' and the shard's own names: in the order in which several shards are locked.
+pub(super) type ShardBatches = BTreeMap<(String, u32), ShardBatch>;
+
+/// Adds an operation, with its place in the request, to those of its shard.
+pub(super) fn put_by_shard(
+    shards: &mut ShardBatches,
+    position: usize,
+    (index, write, watch): (Arc<Index>, ShardWrite, Watch),
+) {
+    let Target { id, routing } = &write.target;
+    let key = routing.as_ref().unwrap_or(id);
+    let shard = index.shard_of(key).place.number;
+    let batch = shards.entry((index.uuid.clone(), shard));
+    let (_, writes) = batch.or_insert_with(|| (index, vec![]));
+    writes.push((position, write, watch));
+}
 
 /// The next of them: one whose shard nobody writes to just now, so that requests of many shards that come at once do not wait for
 /// each other at each of them.

@@ -1,6 +1,7 @@
 //! The write path.
 
 mod batches;
+mod left;
 pub(crate) mod operations;
 mod room;
 mod watched;

@@ -1,7 +1,7 @@
 //! The way of a write: index and shard, mapping check, number, log, buffer; and the wait for
 //! durability before anything is acknowledged.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,12 +18,11 @@ use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::destination::Destination;
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{
-    Fullness, Prepared, PutIn, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text,
-};
-use crate::write::batches::{Chunk, ShardBatch, next_free};
+use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text};
+use crate::write::batches::{Chunk, ShardBatches, next_free, put_by_shard};
+use crate::write::left::Group;
 use crate::write::room::Room;
-use crate::write::watched::{Watch, Watched};
+use crate::write::watched::Watch;
 
 impl Engine {
     /// Does a list of writes, in order for each document. The results may be told to a client
@@ -107,21 +106,12 @@ impl Inner {
                 }
                 break;
             }
-            let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
+            let mut shards = ShardBatches::new();
             let mut chunk = Chunk::default();
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
                 match self.prepare(destination, operation) {
                     Err(error) => results[position] = Some(Err(error)),
-                    Ok((index, write, watch)) => {
-                        let Target { id, routing } = &write.target;
-                        let key = routing.as_ref().unwrap_or(id);
-                        let shard = index.shard_of(key).place.number;
-                        let batch = shards.entry((index.uuid.clone(), shard));
-                        batch
-                            .or_insert_with(|| (index, vec![]))
-                            .1
-                            .push((position, write, watch));
-                    }
+                    Ok(prepared) => put_by_shard(&mut shards, position, prepared),
                 }
                 position += 1;
             }
@@ -156,7 +146,7 @@ impl Inner {
     }
 
     /// Finds the operation's index and parses its document, taking the time where that is wanted.
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         destination: Destination<'_>,
         operation: WriteOperation,
@@ -208,7 +198,12 @@ impl Inner {
         Ok((index, write, watch))
     }
 
-    fn parse(&self, index: &Index, id: &str, written: Text<'_>) -> Result<Prepared, EngineError> {
+    pub(super) fn parse(
+        &self,
+        index: &Index,
+        id: &str,
+        written: Text<'_>,
+    ) -> Result<Prepared, EngineError> {
         let mut document = index.prepare(id, written, &|fields, fits| {
             self.grow_mapping(index, fields, fits)
         })?;
@@ -258,10 +253,11 @@ impl Inner {
         let bytes: u64 = writes.iter().map(|(_, write, _)| write.bytes()).sum();
         writer.expect(writes.len(), bytes);
         for (position, write, mut watch) in writes {
+            let bytes = write.bytes();
             // Under the lock: whoever has blocked or closed the index sees all that it will ever hold, in a copy of it too.
             let taken = destination
                 .check_taken(index)
-                .and_then(|()| self.check_room(index, shard, (&writer, &mut room), &write));
+                .and_then(|()| self.check_room(index, shard, (&writer, &mut room), (1, bytes)));
             if let Err(refused) = taken {
                 results[position] = Some(Err(refused));
                 continue;
@@ -286,34 +282,24 @@ impl Inner {
             log_refused |= matches!(written, Err(EngineError::Log(_)));
             results[position] = Some(written);
         }
-        self.space.spend(room.unseen(&writer));
-        room.note(shard, &writer);
-        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
-        let is_due = much || writer.segment_count() != segments;
-        let pending = writer.take_turn();
-        drop(writer);
-        // Most of the work; others write meanwhile.
-        let put_in = shard.fill(pending, !watches.is_empty());
-        drop(seat);
-        note_left_out(&put_in.left_out, (index, number), results);
-        note_slow(watches, &put_in, results);
-        if log_refused {
-            return self.log_refused();
-        }
-        let writes = &index.activity.writes;
-        writes.add(self.clock.monotonic().saturating_sub(now));
-        // What was written is in the log: should this fail, the shard is rebuilt from there.
-        let fullness = put_in.fullness;
-        let sealed = fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok();
-        // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
-        if is_due || sealed {
-            self.wake_upkeep();
-        }
+        let group = Group {
+            room,
+            segments,
+            since: now,
+            watches,
+            log_refused,
+        };
+        let left = self.leave((index, shard), (writer, seat), group);
+        self.put_in((index, number), left, results);
     }
 }
 
 /// What a client is told of a write, as far as it is known when the write is logged.
-fn numbered(index: &Arc<Index>, (shard, id): (u32, String), written: ShardWritten) -> Written {
+pub(super) fn numbered(
+    index: &Arc<Index>,
+    (shard, id): (u32, String),
+    written: ShardWritten,
+) -> Written {
     let ShardWritten {
         version,
         seq_no,
@@ -333,47 +319,8 @@ fn numbered(index: &Arc<Index>, (shard, id): (u32, String), written: ShardWritte
     }
 }
 
-/// Notes of which documents of a shard analysis has left something out, by the numbers of their operations.
-fn note_left_out(
-    left_out: &[u64],
-    (index, shard): (&Arc<Index>, u32),
-    results: &mut [Option<Result<Written, EngineError>>],
-) {
-    if left_out.is_empty() {
-        return;
-    }
-    let left_out: HashSet<u64> = left_out.iter().copied().collect();
-    for written in results.iter_mut().flatten().flatten() {
-        if written.shard == shard && Arc::ptr_eq(&written.index, index) {
-            written.left_out |= left_out.contains(&written.seq_no);
-        }
-    }
-}
-
-/// Notes which writes were slow, of those by their positions whose time was taken until their documents had their places.
-fn note_slow(
-    watches: Vec<(usize, Box<Watched>)>,
-    put_in: &PutIn,
-    results: &mut [Option<Result<Written, EngineError>>],
-) {
-    if watches.is_empty() {
-        return;
-    }
-    // A document and its nested objects have one number.
-    let mut took: HashMap<u64, Duration> = HashMap::with_capacity(watches.len());
-    for (number, part) in &put_in.took {
-        *took.entry(*number).or_default() += *part;
-    }
-    for (position, watch) in watches {
-        if let Some(Some(Ok(written))) = results.get_mut(position) {
-            let more = took.get(&written.seq_no).copied().unwrap_or_default();
-            written.slow = watch.slow(&written.index, more);
-        }
-    }
-}
-
 /// Says in the log that documents are not found by all of their words.
-fn tell_left_out(results: &[Result<Written, EngineError>]) {
+pub(super) fn tell_left_out(results: &[Result<Written, EngineError>]) {
     let mut left_out = results.iter().flatten().filter(|written| written.left_out);
     if let Some(first) = left_out.next() {
         let (index, id, documents) = (first.index.name(), &first.id, 1 + left_out.count());
@@ -415,7 +362,7 @@ fn check_id(id: &str, id_bytes_max: usize, routing: Option<&str>) -> Result<(), 
     Err(EngineError::InvalidRequest { reason })
 }
 
-fn outcome(
+pub(super) fn outcome(
     results: Vec<Result<Written, EngineError>>,
     touched: Vec<TouchedShard>,
     life: u64,
@@ -450,7 +397,7 @@ fn refuse(
 }
 
 /// Why a shard that takes nothing refuses a write.
-fn refused(index: &Index, shard: &Shard, reason: &str) -> EngineError {
+pub(super) fn refused(index: &Index, shard: &Shard, reason: &str) -> EngineError {
     match shard.is_retired() {
         true => EngineError::IndexNotFound {
             index: index.name().to_string(),

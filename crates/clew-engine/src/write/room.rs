@@ -5,7 +5,7 @@ use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Inner;
-use crate::shard::{Shard, ShardWrite, Writer};
+use crate::shard::{Shard, Writer};
 
 /// From so many writes on the buffer is asked how large it is; of fewer that is estimated.
 const EXACT_OPERATIONS_MIN: u64 = 32;
@@ -40,16 +40,15 @@ impl Room {
 }
 
 impl Inner {
-    /// Refuses a write that the disk may have no room for.
+    /// Refuses so many writes, of so many bytes, that the disk may have no room for.
     pub(super) fn check_room(
         &self,
         index: &Index,
         shard: &Shard,
         (writer, room): (&Writer, &mut Room),
-        write: &ShardWrite,
+        (writes, bytes): (u64, u64),
     ) -> Result<(), EngineError> {
-        room.operations += 1;
-        let bytes = write.bytes();
+        room.operations += writes;
         if self.space.admits(room.unseen(writer).saturating_add(bytes)) {
             return Ok(());
         }

@@ -1,0 +1,127 @@
+//! The end of a group of writes to a shard: its writer is given back, and the documents are put into the buffer that has their
+//! places.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::MutexGuard;
+
+use crate::base::error::EngineError;
+use crate::base::waiting::Seat;
+use crate::index::handle::Index;
+use crate::index::write_outcome::Written;
+use crate::node::engine::Inner;
+use crate::shard::{Fullness, Pending, PutIn, Shard, Writer};
+use crate::write::room::Room;
+use crate::write::watched::Watched;
+
+/// What is known of a group of writes to a shard.
+pub(super) struct Group {
+    pub(super) room: Room,
+    /// The shard's segments when it began, and when that was.
+    pub(super) segments: usize,
+    pub(super) since: Duration,
+    pub(super) watches: Vec<(usize, Box<Watched>)>,
+    pub(super) log_refused: bool,
+}
+
+/// A group whose documents have their places and are not there yet.
+pub(super) struct Left<'s> {
+    pending: Pending,
+    seat: Seat<'s>,
+    is_due: bool,
+    group: Group,
+}
+
+impl Inner {
+    /// Gives a shard's writer back when a group of writes is logged and its documents have their places: others write while they
+    /// are put there.
+    pub(super) fn leave<'s>(
+        &self,
+        (index, shard): (&Index, &Shard),
+        (mut writer, seat): (MutexGuard<'_, Writer>, Seat<'s>),
+        group: Group,
+    ) -> Left<'s> {
+        self.space.spend(group.room.unseen(&writer));
+        group.room.note(shard, &writer);
+        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
+        Left {
+            pending: writer.take_turn(),
+            seat,
+            is_due: much || writer.segment_count() != group.segments,
+            group,
+        }
+    }
+
+    /// Puts the documents of a group in: most of the work.
+    pub(super) fn put_in(
+        &self,
+        (index, number): (&Arc<Index>, u32),
+        left: Left<'_>,
+        results: &mut [Option<Result<Written, EngineError>>],
+    ) {
+        let shard = &index.shards[number as usize];
+        let Left {
+            pending,
+            seat,
+            is_due,
+            group,
+        } = left;
+        let put_in = shard.fill(pending, !group.watches.is_empty());
+        drop(seat);
+        note_left_out(&put_in.left_out, (index, number), results);
+        note_slow(group.watches, &put_in, results);
+        if group.log_refused {
+            return self.log_refused();
+        }
+        let writes = &index.activity.writes;
+        writes.add(self.clock.monotonic().saturating_sub(group.since));
+        // What was written is in the log: should this fail, the shard is rebuilt from there.
+        let fullness = put_in.fullness;
+        let sealed = fullness != Fullness::HasRoom && shard.seal_full_buffer(fullness).is_ok();
+        // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
+        if is_due || sealed {
+            self.wake_upkeep();
+        }
+    }
+}
+
+/// Notes of which documents of a shard analysis has left something out, by the numbers of their operations.
+fn note_left_out(
+    left_out: &[u64],
+    (index, shard): (&Arc<Index>, u32),
+    results: &mut [Option<Result<Written, EngineError>>],
+) {
+    if left_out.is_empty() {
+        return;
+    }
+    let left_out: HashSet<u64> = left_out.iter().copied().collect();
+    for written in results.iter_mut().flatten().flatten() {
+        if written.shard == shard && Arc::ptr_eq(&written.index, index) {
+            written.left_out |= left_out.contains(&written.seq_no);
+        }
+    }
+}
+
+/// Notes which writes were slow, of those by their positions whose time was taken until their documents had their places.
+fn note_slow(
+    watches: Vec<(usize, Box<Watched>)>,
+    put_in: &PutIn,
+    results: &mut [Option<Result<Written, EngineError>>],
+) {
+    if watches.is_empty() {
+        return;
+    }
+    // A document and its nested objects have one number.
+    let mut took: HashMap<u64, Duration> = HashMap::with_capacity(watches.len());
+    for (number, part) in &put_in.took {
+        *took.entry(*number).or_default() += *part;
+    }
+    for (position, watch) in watches {
+        if let Some(Some(Ok(written))) = results.get_mut(position) {
+            let more = took.get(&written.seq_no).copied().unwrap_or_default();
+            written.slow = watch.slow(&written.index, more);
+        }
+    }
+}
