@@ -307,6 +307,15 @@ class Client(Session):
         ]:
             self.refused(1100, said, lambda: change(rows, **{field: "array_append"}))
         self.same(found(), [(1, [2, 3, 7], ["z"]), (2, [4], [])], "what was refused changed nothing")
+        # More rows than are parsed at once, and one in the middle that cannot be.
+        many = [{"id": key, "tags": [1], "labels": [], **row} for key in range(1000, 2200)]
+        client.insert("lists", many)
+        longer = [{"id": one["id"], "tags": [1, 2, 3, 4, 5, 6] if one["id"] == 2000 else [5]} for one in many]
+        self.refused(65535, "array length 7 exceeds max_capacity 6", lambda: change(longer, tags="array_append"))
+        self.same(self.count("lists", "array_contains(tags, 5)"), 0, "no row of a request is written where one is refused")
+        change([{"id": one["id"], "tags": [5]} for one in many], tags="array_append")
+        self.same(self.count("lists", "array_contains(tags, 5)"), 1200, "all of them otherwise")
+        client.delete("lists", filter="id >= 1000")
         change([{"id": 3, "tags": [1], "labels": ["a"], **row}], tags="array_append", labels="array_remove")
         self.same(found()[2], (3, [1], []), "a row that was not there")
         # Nobody would keep namespaces apart.

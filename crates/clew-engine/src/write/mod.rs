@@ -1,5 +1,6 @@
 //! The write path.
 
+mod as_one;
 mod batches;
 mod left;
 pub(crate) mod operations;

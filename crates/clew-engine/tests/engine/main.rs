@@ -13,6 +13,7 @@ mod harness;
 
 mod access;
 mod aliases;
+mod as_one;
 mod changes;
 mod crash;
 mod damage;

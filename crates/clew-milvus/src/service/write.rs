@@ -170,7 +170,7 @@ impl Service {
         let changes_lists = !lists.is_empty();
         let call = call.clone();
         let left_out = collection.left_out(&request.fields_data).map(not_given);
-        let (ids, outcome) = self
+        let (ids, written) = self
             .beside(move |service| {
                 let rows = RowsToWrite {
                     request: &request,
@@ -181,21 +181,17 @@ impl Service {
                 service.apply_rows(&call, &opened, &rows)
             })
             .await?;
-        self.engine().durable(&outcome).await?;
-        match outcome
-            .results
-            .into_iter()
-            .find_map(std::result::Result::err)
-        {
-            Some(EngineError::DocumentMissing { .. }) if left_out.is_some() => {
-                left_out.map_or(Ok(ids), Err)
+        match (written, left_out) {
+            (Ok(outcome), _) => {
+                self.engine().durable(&outcome).await?;
+                Ok(ids)
             }
+            (Err(EngineError::DocumentMissing { .. }), Some(left_out)) => Err(left_out),
             // How long a list becomes is known when its row is read.
-            Some(EngineError::InvalidRequest { reason }) if changes_lists => {
+            (Err(EngineError::InvalidRequest { reason }), _) if changes_lists => {
                 Err(MilvusError::Unexpected(reason))
             }
-            Some(error) => Err(error.into()),
-            None => Ok(ids),
+            (Err(error), _) => Err(error.into()),
         }
     }
 
@@ -242,12 +238,14 @@ impl Service {
         Ok((made, keys))
     }
 
+    /// Writes all rows of a request or none, as Milvus tells it: the outer error is of what is known before, the inner one of
+    /// what the engine refuses.
     fn apply_rows(
         &self,
         call: &Call,
         opened: &Opened,
         rows: &RowsToWrite<'_>,
-    ) -> Result<(IDs, WriteOutcome)> {
+    ) -> Result<(IDs, std::result::Result<WriteOutcome, EngineError>)> {
         let (made, keys) = self.made_rows(opened, rows)?;
         let &RowsToWrite {
             request,
@@ -288,11 +286,11 @@ impl Service {
                 }),
             };
             operations.push(operation(row.id, action));
-            // What goes for a row goes after it: whatever is broken off between them is in both, and not in neither.
             operations.extend(row.replaces.map(|id| operation(id, Action::Delete)));
         }
         let _room = self.engine().admit(&operations)?;
-        let written = self.engine().write_found(&call.access, &found, operations);
+        let engine = self.engine();
+        let written = engine.write_as_one(&call.access, &found, operations);
         Ok((keys, written))
     }
 }
