@@ -381,6 +381,8 @@ class Kinds(Session):
             self.refused(1100, "expected vector size(byte) 16, actual 12", lambda: found(probe[:3]))
             for said, given in [("reorder_k(9) should be larger than k(10)", {"reorder_k": 9}),
                                 ("search_list_size(3) should be larger than k(10)", {"search_list": 3}),
+                                ("search_list_size(3) should be larger than k(10)", {"search_list_size": 3}),
+                                ("param 'search_list_size' (100.0) should be integer", {"search_list_size": 100.0}),
                                 ("'dim_max_score_ratio' (1.4) should be in range [0.500000, 1.300000]", {"dim_max_score_ratio": 1.4})]:
                 self.refused(1100, said, lambda: found(probe, search_params={"params": given}))
             grouped = found(probe, search_params={"params": {"search_list": 3}}, group_by_field="id")

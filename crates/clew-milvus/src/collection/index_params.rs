@@ -1,6 +1,8 @@
 //! What the parameters of an index may be, checked when it is asked for. Most of them mean nothing to the structures of
 //! Clew; but who mistypes one is told so here as by Milvus, and not by what is found.
 
+mod texts;
+
 use std::collections::BTreeMap;
 
 use clew_query::Bm25;
@@ -9,6 +11,8 @@ use clew_schema::similarity::{B, K1};
 use super::vector_index::check_scalar_type;
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
+
+use texts::{check_grams, check_json_of_grams, check_suffixes};
 
 /// Greatest number of a parameter that has no other bound.
 const NUMBER_MAX: u64 = 2_147_483_647;
@@ -85,7 +89,10 @@ const OF_AUTOMATIC: [&str; 5] = [
 fn is_for(index_type: &str, data_type: DataType) -> bool {
     match index_type {
         "BIN_FLAT" | "BIN_IVF_FLAT" | "MINHASH_LSH" => data_type == DataType::BinaryVector,
-        "HNSW_SQ" | "HNSW_PQ" | "HNSW_PRQ" => data_type != DataType::BinaryVector,
+        "HNSW_SQ" | "HNSW_PQ" | "HNSW_PRQ" => !matches!(
+            data_type,
+            DataType::BinaryVector | DataType::SparseFloatVector
+        ),
         other
             if OF_FLOATS.contains(&other)
                 || other.starts_with("GPU_")
@@ -138,7 +145,10 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
         if let Some(parts) = number::<usize>(params, "m", (1, 65_536))?
             && !field.dimension()?.is_multiple_of(parts)
         {
-            let vector = if is_graph { "the vector" } else { "a vector" };
+            let vector = match index_type {
+                "HNSW_PQ" => "the vector",
+                _ => "a vector",
+            };
             return Err(refused(format!(
                 "The dimension of {vector} (dim) should be a multiple of the number of subquantizers (m). Dimension:{}, m:{parts}",
                 field.dimension()?
@@ -261,7 +271,7 @@ fn check_refinement(index_type: &str, params: &Params) -> Result<()> {
         )));
     }
     let mut known = vec!["sq6", "sq8", "fp16", "bf16", "fp32", "flat"];
-    if index_type == "HNSW_SQ" {
+    if matches!(index_type, "HNSW_SQ" | "HNSW_PQ") {
         known.insert(0, "sq4u");
     }
     match params.get("refine_type") {
@@ -317,6 +327,8 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
         "NGRAM" if !is_text && !is_json => {
             "ngram index can only be created on VARCHAR or JSON field".to_string()
         }
+        "FMINDEX" if !is_text => "FM-index can only be created on VARCHAR field".to_string(),
+        "FMINDEX" => return check_suffixes(params),
         "NGRAM" if !is_json => return check_grams(params),
         "NGRAM" => return check_json_of_grams(params).and_then(|()| check_grams(params)),
         _ if is_json => return check_json(params),
@@ -325,43 +337,6 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
     Err(MilvusError::Invalid(format!(
         "{said}: invalid parameter[expected=valid index params][actual=invalid index params]"
     )))
-}
-
-/// Lengths of the parts of words that texts are cut into.
-fn check_grams(params: &Params) -> Result<()> {
-    let (Some(min), Some(max)) = (params.get("min_gram"), params.get("max_gram")) else {
-        return Err(MilvusError::Missing(
-            "Ngram index must specify both min_gram and max_gram: missing parameter".into(),
-        ));
-    };
-    let number = |name: &str, given: &str| -> Result<i64> {
-        given.parse().map_err(|_| {
-            refused(format!(
-                "{name} for Ngram index must be an integer, got: {given}"
-            ))
-        })
-    };
-    let (min, max) = (number("min_gram", min)?, number("max_gram", max)?);
-    match 0 < min && min <= max {
-        true => Ok(()),
-        false => Err(refused(format!(
-            "invalid min_gram or max_gram value for Ngram index, min_gram: {min}, max_gram: {max}"
-        ))),
-    }
-}
-
-/// Refuses an index of parts of words of JSON that does not say that a path leads to texts.
-fn check_json_of_grams(params: &Params) -> Result<()> {
-    match params.get("json_cast_type") {
-        None => Err(MilvusError::Missing(
-            "JSON field with ngram index must specify json_cast_type: missing parameter".into(),
-        )),
-        Some(cast) if !cast.trim().eq_ignore_ascii_case("VARCHAR") => Err(refused(format!(
-            "JSON field with ngram index only supports VARCHAR cast type, got: {}",
-            cast.trim().to_ascii_uppercase()
-        ))),
-        Some(_) => Ok(()),
-    }
 }
 
 /// Refuses an index of JSON that does not say what a path leads to: it is read as a type, and not every index has all of

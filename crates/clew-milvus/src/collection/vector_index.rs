@@ -150,7 +150,7 @@ const TYPES: [(&str, Structure); 26] = [
 ];
 
 /// Index types of scalars; the columns and postings that every field has answer for all.
-const SCALAR_TYPES: [&str; 10] = [
+const SCALAR_TYPES: [&str; 11] = [
     "",
     "INVERTED",
     "STL_SORT",
@@ -160,6 +160,7 @@ const SCALAR_TYPES: [&str; 10] = [
     "Trie",
     "AUTOINDEX",
     "NGRAM",
+    "FMINDEX",
     "RTREE",
 ];
 
@@ -169,6 +170,8 @@ pub(crate) struct VectorIndex {
     pub(crate) metric: Metric,
     /// Whether searches measure every vector.
     pub(crate) is_flat: bool,
+    /// Whether a search may keep fewer candidates than it has hits, as Milvus takes it of graphs of parts of vectors.
+    pub(crate) keeps_few: bool,
     /// The column that dense vectors lie in.
     pub(crate) column: Option<ColumnOptions>,
     /// How words are weighed, where it is one of words.
@@ -239,6 +242,7 @@ impl VectorIndex {
             return Ok(VectorIndex {
                 metric,
                 is_flat: false,
+                keeps_few: false,
                 column: None,
                 // Whoever makes one is refused weights that are none. There may be such from before they counted: they do not
                 // count now either.
@@ -250,6 +254,7 @@ impl VectorIndex {
         Ok(VectorIndex {
             metric,
             is_flat: structure == Structure::Flat || metric == Metric::MinHash,
+            keeps_few: matches!(index_type, "HNSW_PQ" | "HNSW_PRQ"),
             bands: Bands::read(&column, params)?,
             column: Some(column),
             words: None,

@@ -38,6 +38,8 @@ pub(super) struct Asked {
     pub(super) field: Field,
     pub(super) metric: Metric,
     pub(super) is_flat: bool,
+    /// Whether it may keep fewer candidates than it has hits.
+    pub(super) keeps_few: bool,
     /// How words are weighed, where they are what is looked for.
     pub(super) words: Option<Bm25>,
     /// What hits have in common with what is looked for, where that is a band of a signature.
@@ -137,6 +139,7 @@ impl Asked {
         Ok(Asked {
             metric: index.metric,
             is_flat: index.is_flat,
+            keeps_few: index.keeps_few,
             words: index.words,
             bands,
             probes,

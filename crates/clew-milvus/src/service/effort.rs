@@ -133,7 +133,11 @@ impl Asked {
                 None => Ok(count),
                 // Groups, and what lies within a range, are looked for until there is enough of them, however few are kept at
                 // first, as in Milvus.
-                Some(_) if self.group.is_some() || self.inner.contains_key(RADIUS) => {
+                Some(_)
+                    if self.keeps_few
+                        || self.group.is_some()
+                        || self.inner.contains_key(RADIUS) =>
+                {
                     Ok(Some(wanted))
                 }
                 Some(few) => Err(MilvusError::invalid(format!(
@@ -143,6 +147,8 @@ impl Asked {
         };
         let ef = kept("ef", "ef", COUNT_MAX)?;
         let list = kept("search_list", "search_list_size", 65_535)?;
+        // As later clients call it.
+        let list = list.or(kept("search_list_size", "search_list_size", COUNT_MAX)?);
         kept("reorder_k", "reorder_k", COUNT_MAX)?;
         Ok(Effort {
             ef_search: ef.or(list).map(|ef| ef.min(EF_MAX)),

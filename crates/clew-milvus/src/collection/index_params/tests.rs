@@ -26,7 +26,7 @@ fn params(given: &str) -> Params {
 }
 
 /// What indexes of vectors are refused for, and in which words.
-const REFUSED: [(&str, &str); 18] = [
+const REFUSED: [(&str, &str); 20] = [
     (
         "index_type=HNSW M=2049",
         "param 'M' (2049) should be in range [2, 2048]",
@@ -50,6 +50,14 @@ const REFUSED: [(&str, &str); 18] = [
     (
         "index_type=HNSW_PQ m=3",
         "The dimension of the vector (dim) should be a multiple",
+    ),
+    (
+        "index_type=HNSW_PRQ m=3",
+        "The dimension of a vector (dim) should be a multiple",
+    ),
+    (
+        "index_type=HNSW_PQ refine_type=INT8",
+        "optional types are [sq4u, sq6, sq8, fp16, bf16, fp32, flat]",
     ),
     (
         "index_type=IVF_PQ m=3",
@@ -119,6 +127,17 @@ fn vector_indexes_take_what_milvus_takes() {
         let refused = check_vector(&vector, &params(given)).unwrap_err();
         assert_eq!(refused.code(), 1100, "{given}");
         assert!(refused.to_string().contains(said), "{given}: {refused}");
+    }
+}
+
+#[test]
+fn graphs_of_packed_vectors_are_none_of_sparse_ones() {
+    let sparse = Field::named("f", DataType::SparseFloatVector);
+    for index_type in ["HNSW_SQ", "HNSW_PQ", "HNSW_PRQ"] {
+        let given = params(&format!("index_type={index_type} m=4"));
+        let refused = check_vector(&sparse, &given).unwrap_err();
+        let said = format!("data type SparseFloatVector can't build with this index {index_type}");
+        assert!(refused.to_string().contains(&said), "{refused}");
     }
 }
 
@@ -271,6 +290,10 @@ fn scalar_indexes_are_of_the_types_that_milvus_has_them_for() {
         (DataType::VarChar, "index_type=TRIE"),
         (DataType::VarChar, "index_type=Trie"),
         (DataType::VarChar, "index_type=NGRAM min_gram=2 max_gram=3"),
+        (
+            DataType::VarChar,
+            "index_type=FMINDEX fm_sa_sample_rate=4 fm_block_bytes=128",
+        ),
         (DataType::Double, "index_type=STL_SORT"),
         (DataType::Bool, "index_type=BITMAP"),
         (
@@ -309,6 +332,32 @@ fn scalar_indexes_are_refused_for_types_that_milvus_has_none_for() {
         (
             DataType::Int8,
             "index_type=NGRAM min_gram=2 max_gram=3",
+            1100,
+        ),
+        (DataType::Int8, "index_type=FMINDEX", 1100),
+        (
+            DataType::Json,
+            "index_type=FMINDEX json_cast_type=VARCHAR",
+            1100,
+        ),
+        (
+            DataType::VarChar,
+            "index_type=FMINDEX fm_sa_sample_rate=3",
+            1100,
+        ),
+        (
+            DataType::VarChar,
+            "index_type=FMINDEX fm_sa_sample_rate=a",
+            1100,
+        ),
+        (
+            DataType::VarChar,
+            "index_type=FMINDEX fm_block_bytes=24",
+            1100,
+        ),
+        (
+            DataType::VarChar,
+            "index_type=FMINDEX fm_block_bytes=256",
             1100,
         ),
         (DataType::VarChar, "index_type=NGRAM", 1101),

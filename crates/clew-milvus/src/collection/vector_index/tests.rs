@@ -36,6 +36,12 @@ fn an_index_is_a_structure_of_ours() {
             .unwrap()
             .is_flat
     );
+    let keeps_few = |index_type| {
+        let index = VectorIndex::read(&float, &params(&[("index_type", index_type)]));
+        index.unwrap().keeps_few
+    };
+    let graphs = ["HNSW", "HNSW_SQ", "HNSW_PQ", "HNSW_PRQ"];
+    assert_eq!(graphs.map(keeps_few), [false, false, true, true]);
 }
 
 #[test]
