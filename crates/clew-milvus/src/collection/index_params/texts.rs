@@ -29,7 +29,7 @@ pub(super) fn check_grams(params: &Params) -> Result<()> {
 /// How densely an index of all suffixes of texts is sampled, and how wide its blocks are; nothing here follows from that.
 pub(super) fn check_suffixes(params: &Params) -> Result<()> {
     let whole = |name: &str| -> Result<Option<u64>> {
-        let given = params.get(name).map(|given| given.parse());
+        let given = params.get(name).map(|given| given.parse::<u64>());
         let read = given.transpose();
         read.map_err(|_| refused(format!("{name} for FM-index must be an integer")))
     };
