@@ -148,8 +148,20 @@ class Rankers(Session):
         client.upsert("later", [{"id": 2, "v": [2, 0], "more": "x"}])
         rows = [dict(row) for row in client.query("later", filter="more == 'x'", output_fields=["more"])]
         self.same(rows, [{"id": 2, "more": "x"}], "and what is in them")
-        self.refused(1100, "cannot supported to be disabled",
-                     lambda: client.alter_collection_properties("later", properties={"dynamicfield.enabled": False}))
+        params = client.prepare_index_params()
+        params.add_index("more", index_name="beyond", index_type="INVERTED", params={"json_cast_type": "varchar", "json_path": "more"})
+        client.create_index("later", params)
+        client.alter_collection_properties("later", properties={"dynamicfield.enabled": False})
+        told = client.describe_collection("later")
+        self.same((told["enable_dynamic_field"], client.list_indexes("later")), (False, ["v"]), "and none any more, nor their indexes")
+        shown = lambda: [sorted(row) for row in client.query("later", filter="id == 2", output_fields=["*"])]
+        self.same(shown(), [["id", "v"]], "nobody sees what rows had")
+        self.refused(1100, "field more not exist", lambda: client.query("later", filter="more == 'x'"))
+        client.alter_collection_properties("later", properties={"dynamicfield.enabled": True})
+        self.same((shown(), self.count("later", "more == 'x'"), self.count("later", "id > 0")), ([["id", "v"]], 0, 2), "nor when they may again")
+        client.upsert("later", [{"id": 2, "other": "y"}], partial_update=True)
+        rows = [dict(row) for row in client.query("later", filter="other == 'y'", output_fields=["more", "other"])]
+        self.same(rows, [{"id": 2, "other": "y"}], "what comes then is there")
         client.drop_collection("later")
         client.create_database("small", properties={"database.max.collections": 1})
         client.use_database("small")

@@ -2,7 +2,9 @@
 //! then stays in their documents and in the index, so that no field can be called as one that was dropped before that is
 //! taken out of them.
 
-use super::{Collection, Field, RowAnalyzers, TTL_FIELD};
+use std::mem;
+
+use super::{Collection, DYNAMIC, Field, RowAnalyzers, TTL_FIELD};
 use crate::error::{MilvusError, Result};
 
 impl Collection {
@@ -56,6 +58,18 @@ impl Collection {
             Some(name) => self.drop_field(&name),
             None => Err(MilvusError::invalid(format!("field not found: {id}"))),
         }
+    }
+
+    /// Lets rows have nothing beyond the fields any more: what they have by now is not seen, and its indexes go.
+    pub(super) fn drop_dynamic(&mut self) {
+        self.dynamic = false;
+        self.last_dropped = self.last_dropped.max(self.dynamic_id.take());
+        let indexes = mem::take(&mut self.indexes).into_iter();
+        let is_of_fields =
+            |name: &str| self.field(name).is_ok() || self.struct_field(name).is_some();
+        let kept = indexes.filter(|index| is_of_fields(&index.field)).collect();
+        self.indexes = kept;
+        self.dropped.insert(DYNAMIC.to_string());
     }
 
     /// Drops a function, the fields that it fills and their indexes. Nothing was kept for those of words, so that their
@@ -147,10 +161,39 @@ impl Collection {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
+    use crate::collection::KeptIndex;
     use crate::proto::KeyValuePair;
+
+    #[test]
+    fn what_rows_have_beyond_the_fields_goes_with_its_indexes_and_comes_back_empty() {
+        let mut collection = collection();
+        (collection.dynamic, collection.dynamic_id) = (true, Some(105));
+        let beyond = KeptIndex {
+            id: 9,
+            name: "$meta/a".to_string(),
+            field: "a".to_string(),
+            params: BTreeMap::new(),
+        };
+        collection.indexes.push(beyond);
+        let before = collection.indexes.len();
+        let mut say = |given: &str| {
+            let key = "dynamicfield.enabled".to_string();
+            collection.properties.insert(key, given.to_string());
+            let part = collection.settle_dynamic().unwrap();
+            let is_dropped = collection.dropped.contains(DYNAMIC);
+            let told = (collection.dynamic, collection.dynamic_id, is_dropped);
+            (part.is_some(), told, collection.indexes.len())
+        };
+        let gone = (false, (false, None, true), before - 1);
+        assert_eq!(say("false"), gone);
+        assert_eq!(say("false"), gone);
+        assert_eq!(say("true"), (true, (true, Some(106), false), before - 1));
+    }
 
     fn collection() -> Collection {
         let kept = json!({

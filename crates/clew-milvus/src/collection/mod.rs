@@ -46,7 +46,7 @@ pub(crate) use mapped::{
 };
 pub(crate) use min_hash::MinHash;
 pub(crate) use name::NameOf;
-pub(crate) use property::{check_altered, check_warmup, truth};
+pub(crate) use property::{check_altered, check_warmup, makes_dynamic, truth};
 pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
 pub(crate) use vector_index::{Bands, Metric, VectorIndex, flattened, metric_of};

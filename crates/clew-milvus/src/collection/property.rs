@@ -33,6 +33,12 @@ pub(crate) fn truth(given: &str) -> Option<bool> {
     }
 }
 
+/// Whether properties that are given let rows have fields beyond the collection's.
+pub(crate) fn makes_dynamic(given: &[KeyValuePair]) -> bool {
+    let mut given = given.iter();
+    given.any(|pair| pair.key == DYNAMIC_FIELD && truth(&pair.value) == Some(true))
+}
+
 /// Whether properties keep partition keys apart.
 fn is_isolated(properties: &BTreeMap<String, String>) -> Result<bool> {
     match properties.get(ISOLATION) {
@@ -202,7 +208,7 @@ impl Collection {
     /// for it.
     ///
     /// # Errors
-    /// For what is no truth, and where they have them and should not.
+    /// For what is no truth.
     pub(crate) fn settle_dynamic(&mut self) -> Result<Option<FieldSpec>> {
         let Some(given) = self.properties.remove(DYNAMIC_FIELD) else {
             return Ok(None);
@@ -211,10 +217,13 @@ impl Collection {
             None => Err(MilvusError::invalid(format!(
                 "invalid dynamic schema property value: {given}"
             ))),
-            Some(false) if self.dynamic => Err(MilvusError::invalid(
-                "dynamic schema cannot supported to be disabled",
-            )),
+            Some(false) if self.dynamic => {
+                self.drop_dynamic();
+                Ok(None)
+            }
             Some(true) if !self.dynamic => {
+                // What rows had beyond the fields before was taken out of them.
+                self.dropped.remove(DYNAMIC);
                 self.dynamic_id = Some(self.last_id() + 1);
                 self.dynamic = true;
                 Ok(Some(FieldSpec::new(DYNAMIC, FieldKind::Flat)))

@@ -259,7 +259,8 @@ impl Wanted {
             return Err(MilvusError::Internal("the dynamic field is no JSON".into()));
         };
         let shown = |json: Option<Box<RawValue>>| -> Result<Bytes> {
-            let Some(json) = json else {
+            // Null is what was taken out of a row.
+            let Some(json) = json.filter(|json| json.get() != "null") else {
                 return Ok(Bytes::from_static(b"{}"));
             };
             if self.whole_dynamic {

@@ -9,7 +9,7 @@ use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
     Collection, NameOf, Named, TERM_BYTES_MAX, TTL_FIELD, WRITTEN, analysis, check_altered,
-    check_properties, mapping_spec, pairs, written_part,
+    check_properties, makes_dynamic, mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
@@ -278,6 +278,10 @@ impl Service {
             self.see_all_writes(&opened).await?;
             self.expire_rows(&call, &opened.named).await?;
         }
+        if makes_dynamic(&request.properties) {
+            let place = (request.db_name.as_str(), request.collection_name.as_str());
+            self.forget_dynamic(&call, place).await?;
+        }
         self.beside(move |service| {
             let place = (
                 call.database(&request.db_name),
@@ -306,7 +310,9 @@ impl Service {
                 zone_of(&collection.properties)?;
                 collection.check_isolation_changes(place.1, &before)?;
                 let mut changes = Changes::default();
-                if let Some(part) = collection.settle_dynamic()? {
+                if let Some(part) = collection.settle_dynamic()?
+                    && index.mapping().field(&part.path).is_none()
+                {
                     changes.spec = changes.spec.with(part);
                 }
                 if collection.ttl().is_some() && index.mapping().field(WRITTEN).is_none() {

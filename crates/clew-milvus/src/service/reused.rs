@@ -1,15 +1,16 @@
-//! The name of a field that was dropped, for another one: what rows had by it is taken out of them first. The index keeps what
-//! the name is there, so that the other field has to be of the same kind.
+//! The name of a field that was dropped, for another one: what rows had by it is taken out of them first, as is what they had
+//! beyond the fields before they may have that again. The index keeps what the name is there, so that the other field has to be of
+//! the same kind.
 
 use bytes::Bytes;
 use clew_engine::{Action, EngineError, Purpose, UpdateSpec, WriteOperation};
-use clew_query::{Bool, Query};
+use clew_query::{Bool, Operand, PredicateQuery, Query, Test};
 use clew_schema::Mapping;
 
 use super::delete::DELETED_AT_ONCE;
 use super::read::Page;
 use super::{Call, Service};
-use crate::collection::{Field, TEXT, field_parts, long_rows};
+use crate::collection::{DYNAMIC, Field, TEXT, field_parts, long_rows};
 use crate::collections::Opened;
 use crate::error::Result;
 
@@ -32,16 +33,47 @@ impl Service {
         }
         let parts = field_parts(field)?.into_iter().map(|part| part.path);
         let known: Vec<String> = parts.filter(|path| mapping.field(path).is_some()).collect();
-        self.see_all_writes(&opened).await?;
+        let rows = rows_with(&field.name, !known.is_empty());
+        self.take_out(call, (&opened, &field.name), &rows).await?;
+        Ok(Some(known))
+    }
+
+    /// Takes out of rows what they have beyond the fields, where they had it once and may not have it now.
+    pub(super) async fn forget_dynamic(&self, call: &Call, place: (&str, &str)) -> Result<()> {
+        let opened = self.open(call, place, Purpose::Read)?;
+        let collection = &opened.named.collection;
+        if collection.dynamic || !collection.dropped.contains(DYNAMIC) {
+            return Ok(());
+        }
+        // The documents are looked at: what is empty, or too long, no index knows of.
+        let rows = Query::Predicate(Box::new(PredicateQuery {
+            within: None,
+            test: Test::Exists(Operand::Field {
+                name: DYNAMIC.to_string(),
+                steps: Vec::new(),
+            }),
+            boost: 1.0,
+        }));
+        self.take_out(call, (&opened, DYNAMIC), &rows).await
+    }
+
+    /// Makes a member of rows null.
+    async fn take_out(
+        &self,
+        call: &Call,
+        (opened, member): (&Opened, &str),
+        rows: &Query,
+    ) -> Result<()> {
+        self.see_all_writes(opened).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
-        let mut page = Page::first(&rows_with(&field.name, !known.is_empty()), DELETED_AT_ONCE);
+        let mut page = Page::first(rows, DELETED_AT_ONCE);
         loop {
             let hits = self.next_hits(&pinned, &mut page).await?;
             if hits.is_empty() {
-                return Ok(Some(known));
+                return Ok(());
             }
             let ids = hits.into_iter().map(|hit| hit.id).collect();
-            self.make_null(call, (&opened, &field.name), ids).await?;
+            self.make_null(call, (opened, member), ids).await?;
         }
     }
 
@@ -54,7 +86,7 @@ impl Service {
     ) -> Result<()> {
         let (index, found) = opened.written();
         let access = call.access.clone();
-        // Names are letters, digits and underscores: nothing to escape.
+        // Names are letters, digits and underscores, or the dynamic field's: nothing to escape.
         let doc = Bytes::from(format!("{{\"{member}\":null}}"));
         let outcome = self
             .beside(move |service| {
