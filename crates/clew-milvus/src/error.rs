@@ -15,6 +15,9 @@ const OLD_FORCE_DENY: i32 = 48;
 const OLD_RATE_LIMIT: i32 = 49;
 const OLD_SCHEMA_MISMATCH: i32 = 62;
 
+/// What tells clients that a call itself is wrong, beside its number.
+const OF_INPUT: &str = "is_input_error";
+
 /// Why a call is refused; every kind has one number of Milvus' (`pkg/util/merr` there).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum MilvusError {
@@ -281,7 +284,30 @@ impl MilvusError {
     fn is_retriable(&self) -> bool {
         matches!(
             self,
-            MilvusError::Unavailable(_) | MilvusError::RateLimit(_)
+            MilvusError::Unavailable(_)
+                | MilvusError::RateLimit(_)
+                | MilvusError::TooFewNodes(_)
+                | MilvusError::NotFullyLoaded(_)
+        )
+    }
+
+    /// Whether it is the call that is wrong, as Milvus has it: by the number.
+    fn is_of_input(&self) -> bool {
+        matches!(
+            self.code(),
+            100 | 102
+                | 104
+                | 105
+                | 107
+                | 109
+                | 300..=303
+                | 702
+                | 800
+                | 802
+                | 1100..=1102
+                | 1400..=1402
+                | 1800
+                | 2100
         )
     }
 }
@@ -289,6 +315,7 @@ impl MilvusError {
 impl From<MilvusError> for Status {
     fn from(error: MilvusError) -> Status {
         let reason = error.to_string();
+        let of_input = || (OF_INPUT.to_string(), "true".to_string());
         Status {
             error_code: match &error {
                 MilvusError::CollectionNotFound { .. }
@@ -304,7 +331,7 @@ impl From<MilvusError> for Status {
             retriable: error.is_retriable(),
             detail: reason.clone(),
             reason,
-            ..Status::default()
+            extra_info: error.is_of_input().then(of_input).into_iter().collect(),
         }
     }
 }
@@ -401,51 +428,4 @@ impl From<AccessError> for MilvusError {
 pub(crate) type Result<T> = std::result::Result<T, MilvusError>;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_wrong_parameter_is_said_to_be_one_and_once() {
-        for (error, want) in [
-            (
-                MilvusError::invalid("ef is wrong"),
-                "ef is wrong: invalid parameter",
-            ),
-            (
-                MilvusError::expected("a", "b"),
-                "invalid parameter[expected=a][actual=b]",
-            ),
-            (
-                MilvusError::mismatch("no", 1, 2),
-                "no: invalid parameter[expected=1][actual=2]",
-            ),
-            (
-                MilvusError::invalid("no: invalid parameter, at line 1:0"),
-                "no: invalid parameter, at line 1:0",
-            ),
-        ] {
-            assert_eq!(error.to_string(), want);
-            assert_eq!(error.code(), 1100);
-        }
-    }
-
-    #[test]
-    fn what_the_disk_said_is_told() {
-        let path = || std::path::PathBuf::from("/data/access.json");
-        let source = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        let engine = EngineError::Io {
-            action: "write",
-            path: path(),
-            source: source(),
-        };
-        let access = AccessError::Io {
-            action: "write",
-            path: path(),
-            source: source(),
-        };
-        let want = "internal error: cannot write /data/access.json: permission denied";
-        for error in [MilvusError::from(engine), MilvusError::from(access)] {
-            assert_eq!(error.to_string(), want);
-        }
-    }
-}
+mod tests;
