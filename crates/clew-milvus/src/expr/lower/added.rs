@@ -17,9 +17,11 @@ impl Lowering<'_> {
     pub(super) fn added(&self, expr: &Expr, negated: bool) -> Lowered<Option<Query>> {
         let is_whole = match &expr.kind {
             Kind::Not(_) | Kind::Binary(Operator::And | Operator::Or, ..) => false,
-            // Others look into lists, or for words, which no default stands in for.
+            // Others look into lists, or for words that are nearly so, which no default stands in for.
             Kind::Call { name, .. } => {
-                matches!(name.as_str(), "starts_with" | "empty") || Self::is_of_shapes(name)
+                matches!(name.as_str(), "starts_with" | "empty")
+                    || Self::is_of_shapes(name)
+                    || Self::is_of_words(name)
             }
             _ => true,
         };
@@ -58,6 +60,14 @@ impl Lowering<'_> {
         let given = inside.truth(expr, negated)?;
         let from_before = match &expr.kind {
             Kind::IsNull { negated: own, .. } => constant(*own != negated),
+            Kind::Call {
+                name,
+                arguments,
+                named,
+            } if Self::is_of_words(name) => {
+                let matches = self.default_matches(field, name, (arguments, named))?;
+                constant(matches != negated)
+            }
             _ => inside.truth(&with_default(expr, field), negated)?,
         };
         Ok(Some(any_of(vec![

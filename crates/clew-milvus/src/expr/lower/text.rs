@@ -1,5 +1,8 @@
 //! Texts: patterns, words and phrases.
 
+use std::collections::{BTreeMap, HashSet};
+
+use clew_analysis::Token;
 use clew_query::{
     Comparison, Fuzziness, FuzzyDistance, Match, MatchPhrase, MinimumShouldMatch,
     Operator as Joined, Pattern, Query, Test, TextPattern,
@@ -9,7 +12,7 @@ use serde_json::Value;
 use super::clauses::{but_not, tested};
 use super::operand::Place;
 use super::{Lowered, Lowering, patterns};
-use crate::collection::{DataType, Field, TEXT};
+use crate::collection::{DataType, Field, RowAnalyzers, TEXT, analyzer_settings};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind, Operator};
 
@@ -313,6 +316,82 @@ impl Lowering<'_> {
         }
         Ok(matched(field, Query::MatchPhrase(phrase), negated))
     }
+}
+
+impl Lowering<'_> {
+    /// Whether a function looks for words, so that the default of a field that was added can be looked at in its place.
+    pub(super) fn is_of_words(name: &str) -> bool {
+        matches!(name, "text_match" | "phrase_match")
+    }
+
+    /// Whether the default of a field has the words that are looked for; not where each row chooses its analyzer.
+    pub(super) fn default_matches(
+        &self,
+        field: &Field,
+        name: &str,
+        (arguments, named): (&[Expr], &[(String, Expr)]),
+    ) -> Lowered<bool> {
+        let (Some(Value::String(default)), Some(text)) = (field.added_default(), arguments.get(1))
+        else {
+            return Ok(false);
+        };
+        let text = self.text(text, "text_match query")?;
+        let Some(analyzer) = analyzer_of(field) else {
+            return Ok(false);
+        };
+        let there = clew_analysis::tokens(&analyzer, default);
+        // Words in one place stand for each other.
+        let mut asked: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for token in clew_analysis::tokens(&analyzer, &text) {
+            asked.entry(token.position).or_default().push(token.text);
+        }
+        if name == "phrase_match" {
+            let slop = arguments.get(2).map(|slop| self.slop(slop)).transpose()?;
+            let slop = usize::try_from(slop.unwrap_or_default()).unwrap_or(usize::MAX);
+            return Ok(has_phrase(&there, &asked, slop));
+        }
+        let least = named.first().map(|(_, value)| self.least_words(value));
+        let least = least.transpose()?.unwrap_or(1);
+        let words: HashSet<&str> = there.iter().map(|token| token.text.as_str()).collect();
+        let found = asked
+            .values()
+            .filter(|own| own.iter().any(|word| words.contains(word.as_str())));
+        Ok(i64::try_from(found.count()).unwrap_or(i64::MAX) >= least)
+    }
+}
+
+/// The analyzer that the texts of a field go through, where that is one.
+fn analyzer_of(field: &Field) -> Option<String> {
+    if RowAnalyzers::of(field).is_ok_and(|several| several.is_some()) {
+        return None;
+    }
+    let params = field
+        .params
+        .get("analyzer_params")
+        .map_or("", String::as_str);
+    let (analysis, name) = analyzer_settings(params).ok()?;
+    Some(analysis.analyzer(&name).unwrap_or(name))
+}
+
+/// Whether the words of a phrase are in a text, in places that differ from theirs by no more than `slop` among each other.
+fn has_phrase(there: &[Token], asked: &BTreeMap<usize, Vec<String>>, slop: usize) -> bool {
+    let Some(last) = asked.keys().next_back() else {
+        return false;
+    };
+    // Where the phrase would end, by each of its words; ascending, as the words of a text are.
+    let ends: Vec<Vec<usize>> = asked
+        .iter()
+        .map(|(position, words)| {
+            let own = there.iter().filter(|token| words.contains(&token.text));
+            own.map(|token| token.position + last - position).collect()
+        })
+        .collect();
+    let is_near = |own: &Vec<usize>, least: usize| {
+        let next = own.get(own.partition_point(|end| *end < least));
+        next.is_some_and(|end| end - least <= slop)
+    };
+    let mut all = ends.iter().flatten();
+    all.any(|least| ends.iter().all(|own| is_near(own, *least)))
 }
 
 fn core_name(data_type: DataType) -> &'static str {

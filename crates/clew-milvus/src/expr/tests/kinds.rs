@@ -28,6 +28,8 @@ fn collection() -> Collection {
             {"id": 5, "name": "s", "data_type": "VarChar", "default": "word", "is_added": true},
             {"id": 6, "name": "b", "data_type": "Bool", "default": true, "is_added": true},
             {"id": 7, "name": "made", "data_type": "Timestamptz", "default": 0, "is_added": true},
+            {"id": 8, "name": "t", "data_type": "VarChar", "default": "A Word beyond words", "is_added": true,
+             "params": {"max_length": "99", "enable_analyzer": "true", "enable_match": "true"}},
         ],
         "structs": [clips],
     }))
@@ -58,6 +60,32 @@ async fn check(rows: &[Value], table: &[(&str, &[i64])]) {
         let expected: BTreeSet<i64> = expected.iter().copied().collect();
         assert_eq!(ids(&engine, text).await, expected, "{text}");
     }
+}
+
+#[tokio::test]
+async fn words_are_looked_for_in_the_defaults_of_fields_that_were_added() {
+    let rows = [
+        json!({"id": 0}),
+        json!({"id": 1, "t": "another"}),
+        json!({"id": 2, "t": "word"}),
+    ];
+    check(
+        &rows,
+        &[
+            ("text_match(t, 'word')", &[0, 2]),
+            ("text_match(t, 'another none')", &[1]),
+            ("not text_match(t, 'another')", &[0, 2]),
+            ("not text_match(t, 'beyond')", &[1, 2]),
+            ("text_match(t, 'a beyond', minimum_should_match=2)", &[0]),
+            ("text_match(t, 'a none', minimum_should_match=2)", &[]),
+            ("phrase_match(t, 'a word')", &[0]),
+            ("phrase_match(t, 'word a')", &[]),
+            ("phrase_match(t, 'a beyond')", &[]),
+            ("phrase_match(t, 'a beyond', 1)", &[0]),
+            ("text_match(t, 'word') and id < 2", &[0]),
+        ],
+    )
+    .await;
 }
 
 #[tokio::test]
