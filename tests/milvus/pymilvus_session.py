@@ -4,6 +4,7 @@ import math
 import sys
 import tempfile
 
+import pymilvus
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, RRFRanker, WeightedRanker
 
 from session import Session, cosine, product
@@ -128,6 +129,17 @@ class Client(Session):
         found("txt =~ '^red'", lambda r: r["txt"].startswith("red"))
         found("pk == {k} or i16 in {l}", lambda r: r["pk"] == "k5" or r["i16"] in (1, 2),
               filter_params={"k": "k5", "l": [1, 2]})
+        # Later clients pack sets of numbers.
+        if pack := getattr(pymilvus, "build_roaring_bitmap", None):
+            for members in [[], [1, 2, 300, -1, 2**40], list(range(100, 190)), list(range(-9000, 9000, 2))]:
+                packed, among = {"b": pack(members)}, set(members)
+                found("roaring_match(i16, {b})", lambda r: r["i16"] in among, filter_params=packed)
+                found("not roaring_match(i16, {b})", lambda r: r["i16"] not in among, filter_params=packed)
+            for said, expr, packed in [("must be a {template} placeholder", "roaring_match(i16, [1])", b"x"),
+                                       ("bitmap blob is invalid", "roaring_match(i16, {b})", b"none"),
+                                       ("bitmap blob is invalid", "roaring_match(i16, {b})", pack([1, 2])[:-1]),
+                                       ("takes a field of whole numbers", "roaring_match(txt, {b})", pack([1]))]:
+                self.refused(1100, said, lambda: self.client.query("all", filter=expr, filter_params={"b": packed}))
         sampled = self.client.query("all", filter="i16 < 200 and random_sample(0.5)", output_fields=["i16"])
         self.same(50 < len(sampled) < 150 and all(row["i16"] < 200 for row in sampled), True, "a sample")
         near = self.client.search("all", [rows[0]["v"]], filter="random_sample(0.5)", anns_field="v", limit=300)[0]

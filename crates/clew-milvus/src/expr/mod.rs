@@ -9,6 +9,7 @@ mod instants;
 mod isolation;
 mod lower;
 mod parse;
+mod roaring;
 mod templates;
 mod token;
 mod tree;

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::roaring;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, template_array_value, template_value};
 
@@ -17,6 +19,8 @@ const DEPTH_MAX: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Templates {
     values: HashMap<String, Value>,
+    /// Those that are bytes, which functions read.
+    blobs: HashMap<String, Bytes>,
     zone: Option<TimeZone>,
 }
 
@@ -26,14 +30,16 @@ impl Templates {
     /// # Errors
     /// For values of a kind that no expression takes.
     pub(crate) fn read(values: HashMap<String, proto::TemplateValue>) -> Result<Templates> {
-        let read = values.into_iter().map(|(name, value)| {
+        let mut read = Templates::default();
+        for (name, value) in values {
+            if let Some(template_value::Val::BytesVal(blob)) = value.val {
+                read.blobs.insert(name, blob);
+                continue;
+            }
             let value = value_of(value, &name)?;
-            Ok((name, value))
-        });
-        Ok(Templates {
-            values: read.collect::<Result<_>>()?,
-            zone: None,
-        })
+            read.values.insert(name, value);
+        }
+        Ok(read)
     }
 
     /// The same with the zone that a request names, if it names one.
@@ -48,6 +54,10 @@ impl Templates {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
+
+    pub(super) fn blob(&self, name: &str) -> Option<&Bytes> {
+        self.blobs.get(name)
+    }
 }
 
 /// Memory that the values of long lists take beside what the request takes, so many bytes for each, as
@@ -58,6 +68,9 @@ pub(super) fn memory_bytes(
 ) -> usize {
     let items_of = |value: &proto::TemplateValue| match &value.val {
         Some(template_value::Val::ArrayVal(list)) => items(list),
+        Some(template_value::Val::BytesVal(blob)) => {
+            roaring::claimed(blob).min(roaring::MEMBERS_MAX)
+        }
         _ => 0,
     };
     let items: usize = values.values().map(items_of).sum();

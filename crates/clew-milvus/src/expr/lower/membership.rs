@@ -8,8 +8,8 @@ use super::literal::{check_cast, check_element, exact};
 use super::operand::Place;
 use super::{Lowered, Lowering};
 use crate::collection::{DataType, Field};
-use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind};
+use crate::expr::{ExprError, roaring};
 
 /// Which values a list must have.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,38 @@ impl Lowering<'_> {
                 },
             ));
         };
+        self.among(value, values, negated)
+    }
+
+    /// A whole number that is among those of a bitmap, which comes beside the expression.
+    pub(super) fn roaring(&self, at: usize, arguments: &[Expr], negated: bool) -> Lowered<Query> {
+        let [value, bitmap] = arguments else {
+            return Err(self.no_function(at, "roaring_match", arguments));
+        };
+        let Kind::Template(name) = &bitmap.kind else {
+            let why = "the second argument of roaring_match must be a {template} placeholder";
+            return Err(ExprError::at(bitmap.at, why));
+        };
+        let invalid = |why: &str| {
+            let why = format!("roaring_match bitmap blob is invalid: {why}");
+            ExprError::at(bitmap.at, why)
+        };
+        let blob = self.templates.blob(name);
+        let blob = blob.ok_or_else(|| invalid(&format!("{{{name}}} has no bytes")))?;
+        let members = roaring::members(blob).map_err(|why| invalid(&why))?;
+        if let Kind::Path(path) = &value.kind
+            && let Place::Indexed(field) = self.place(value.at, path)?
+            && field.data_type.integer_limits().is_none()
+        {
+            let own = field.data_type.name();
+            let why = format!("roaring_match takes a field of whole numbers, got: {own}");
+            return Err(ExprError::at(value.at, why));
+        }
+        let values = members.into_iter().map(Value::from).collect();
+        self.among(value, values, negated)
+    }
+
+    fn among(&self, value: &Expr, values: Vec<Value>, negated: bool) -> Lowered<Query> {
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
         {

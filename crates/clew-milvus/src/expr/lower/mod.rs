@@ -363,7 +363,8 @@ impl<'a> Lowering<'a> {
             "phrase_match" => self.phrase_match(expr.at, arguments, negated),
             "starts_with" => self.starts_with(expr.at, arguments, negated),
             "empty" => self.empty(expr.at, arguments, negated),
-            "bloom_match" | "roaring_match" => Err(ExprError::unsupported(
+            "roaring_match" => self.roaring(expr.at, arguments, negated),
+            "bloom_match" => Err(ExprError::unsupported(
                 expr.at,
                 format!("{name} in an expression"),
             )),
