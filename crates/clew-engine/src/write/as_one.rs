@@ -99,7 +99,7 @@ impl Kept {
 }
 
 fn head_bytes(operation: &WriteOperation) -> usize {
-    let vectors = match &operation.action {
+    let vectors: usize = match &operation.action {
         Action::Index { vectors, .. } => vectors.iter().map(|(_, vector)| vector.bytes()).sum(),
         // Of an update it is known when it is made.
         Action::Update(_) | Action::Delete => 0,
