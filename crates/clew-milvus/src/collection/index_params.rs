@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use clew_query::Bm25;
 use clew_schema::similarity::{B, K1};
 
+use super::factory::FAISS;
 use super::vector_index::check_scalar_type;
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
@@ -93,6 +94,7 @@ fn is_for(index_type: &str, data_type: DataType) -> bool {
             data_type,
             DataType::BinaryVector | DataType::SparseFloatVector
         ),
+        FAISS => matches!(data_type, DataType::FloatVector | DataType::BinaryVector),
         other
             if OF_FLOATS.contains(&other)
                 || other.starts_with("GPU_")

@@ -9,6 +9,7 @@ mod data_type;
 mod derived;
 mod dropped;
 mod expiry;
+mod factory;
 mod field;
 mod function;
 mod index_params;

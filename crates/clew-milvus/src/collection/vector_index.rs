@@ -7,6 +7,7 @@ use clew_vector::{
     ColumnOptions, EF_CONSTRUCTION_MAX, IvfOptions, ListCodes, M_MAX, Method, Space,
 };
 
+use super::factory::{FAISS, structure_of};
 use super::index_params::{
     BANDS, BANDS_BOUNDS, CANDIDATES, LINKS, LISTS, OF_STRUCTURES, number, word_weights,
 };
@@ -110,7 +111,7 @@ impl Metric {
 
 /// What Clew has for an index type of Milvus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Structure {
+pub(super) enum Structure {
     /// Every vector is measured.
     Flat,
     Graph,
@@ -120,7 +121,7 @@ enum Structure {
 }
 
 /// The index types of Milvus that vectors may have.
-const TYPES: [(&str, Structure); 26] = [
+const TYPES: [(&str, Structure); 27] = [
     ("FLAT", Structure::Flat),
     ("BIN_FLAT", Structure::Flat),
     ("GPU_BRUTE_FORCE", Structure::Flat),
@@ -135,6 +136,8 @@ const TYPES: [(&str, Structure); 26] = [
     ("SVS_VAMANA_LVQ", Structure::Graph),
     ("SVS_VAMANA_LEANVEC", Structure::Graph),
     ("GPU_CAGRA", Structure::Graph),
+    // Unless its name says otherwise.
+    (FAISS, Structure::Graph),
     ("IVF_FLAT", Structure::Lists(ListCodes::Chosen)),
     ("IVF_FLAT_CC", Structure::Lists(ListCodes::Chosen)),
     ("IVF_SQ8", Structure::Lists(ListCodes::Chosen)),
@@ -236,6 +239,15 @@ impl VectorIndex {
             )));
         }
         let metric = metric_of(field, param("metric_type"))?;
+        let named;
+        let (structure, params) = match index_type {
+            FAISS => {
+                let (structure, own) = structure_of(field, params)?;
+                named = own;
+                (structure, &named)
+            }
+            _ => (structure, params),
+        };
         if is_sparse {
             check_share(params, "drop_ratio_build")?;
             let of_words = metric == Metric::Bm25;

@@ -45,6 +45,35 @@ fn an_index_is_a_structure_of_ours() {
 }
 
 #[test]
+fn indexes_are_called_as_the_factory_of_faiss_calls_them() {
+    let (float, bits) = (field(DataType::FloatVector), field(DataType::BinaryVector));
+    let read = |field: &Field, name| {
+        let given = params(&[("index_type", "FAISS"), ("faiss_index_name", name)]);
+        VectorIndex::read(field, &given)
+    };
+    for name in ["Flat", "PQ8x4", "OPQ8,PQ4", "PCA4,Flat"] {
+        assert!(read(&float, name).unwrap().is_flat, "{name}");
+    }
+    assert!(read(&bits, "BFlat").unwrap().is_flat);
+    let graph = read(&float, "HNSW16,Flat").unwrap().column.unwrap();
+    assert_eq!((graph.hnsw.m, graph.method), (16, Method::Graph));
+    for (name, codes) in [
+        ("IVF64,Flat", ListCodes::Chosen),
+        ("OPQ8,IVF64_HNSW32,PQ4x4,RFlat", ListCodes::Product),
+    ] {
+        let method = read(&float, name).unwrap().column.unwrap().method;
+        let lists = IvfOptions { lists: 64, codes };
+        assert_eq!(method, Method::Lists(lists), "{name}");
+    }
+    for name in ["", "BFlat", "Nothing", "IVF", "OPQ8", "HNSW1"] {
+        assert_eq!(read(&float, name).unwrap_err().code(), 1100, "{name}");
+    }
+    let unnamed = VectorIndex::read(&float, &params(&[("index_type", "FAISS")]));
+    assert_eq!(unnamed.unwrap_err().code(), 1101);
+    assert!(read(&bits, "Flat").is_err());
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let float = field(DataType::FloatVector);
     for wrong in [
