@@ -317,92 +317,95 @@ fn scalar_indexes_are_of_the_types_that_milvus_has_them_for() {
     }
 }
 
+/// Types, parameters, and the code that they are refused with.
+const REFUSED_SCALARS: &[(DataType, &str, i32)] = &[
+    (DataType::Int8, "index_type=TRIE", 1100),
+    (DataType::Int8, "index_type=Trie", 1100),
+    (DataType::Bool, "index_type=STL_SORT", 1100),
+    (DataType::Timestamptz, "index_type=INVERTED", 1100),
+    (DataType::Geometry, "index_type=INVERTED", 1100),
+    (DataType::Geometry, "index_type=BITMAP", 1100),
+    (DataType::Geometry, "index_type=STL_SORT", 1100),
+    (DataType::VarChar, "index_type=RTREE", 1100),
+    (DataType::Float, "index_type=BITMAP", 1100),
+    (
+        DataType::Int8,
+        "index_type=NGRAM min_gram=2 max_gram=3",
+        1100,
+    ),
+    (DataType::Int8, "index_type=FMINDEX", 1100),
+    (
+        DataType::Json,
+        "index_type=FMINDEX json_cast_type=VARCHAR",
+        1100,
+    ),
+    (
+        DataType::VarChar,
+        "index_type=FMINDEX fm_sa_sample_rate=3",
+        1100,
+    ),
+    (
+        DataType::VarChar,
+        "index_type=FMINDEX fm_sa_sample_rate=a",
+        1100,
+    ),
+    (
+        DataType::VarChar,
+        "index_type=FMINDEX fm_block_bytes=24",
+        1100,
+    ),
+    (
+        DataType::VarChar,
+        "index_type=FMINDEX fm_block_bytes=256",
+        1100,
+    ),
+    (DataType::VarChar, "index_type=NGRAM", 1101),
+    (
+        DataType::VarChar,
+        "index_type=NGRAM min_gram=3 max_gram=2",
+        1100,
+    ),
+    (DataType::Json, "index_type=INVERTED", 1101),
+    (
+        DataType::Json,
+        "index_type=NGRAM min_gram=2 max_gram=3",
+        1101,
+    ),
+    (
+        DataType::Json,
+        "index_type=NGRAM json_cast_type=DOUBLE min_gram=2 max_gram=3",
+        1100,
+    ),
+    (
+        DataType::Json,
+        "index_type=INVERTED json_cast_type=text",
+        1100,
+    ),
+    (
+        DataType::Json,
+        "index_type=BITMAP json_cast_type=double json_path=f['a']",
+        1100,
+    ),
+    (
+        DataType::Json,
+        "index_type=STL_SORT json_cast_type=bool json_path=f['a']",
+        1100,
+    ),
+    (
+        DataType::Json,
+        "index_type=INVERTED json_cast_type=double json_cast_function=text_to_double",
+        1100,
+    ),
+    (
+        DataType::Json,
+        "index_type=INVERTED json_cast_type=varchar json_cast_function=string_to_double",
+        1100,
+    ),
+];
+
 #[test]
 fn scalar_indexes_are_refused_for_types_that_milvus_has_none_for() {
-    for (data_type, given, code) in [
-        (DataType::Int8, "index_type=TRIE", 1100),
-        (DataType::Int8, "index_type=Trie", 1100),
-        (DataType::Bool, "index_type=STL_SORT", 1100),
-        (DataType::Timestamptz, "index_type=INVERTED", 1100),
-        (DataType::Geometry, "index_type=INVERTED", 1100),
-        (DataType::Geometry, "index_type=BITMAP", 1100),
-        (DataType::Geometry, "index_type=STL_SORT", 1100),
-        (DataType::VarChar, "index_type=RTREE", 1100),
-        (DataType::Float, "index_type=BITMAP", 1100),
-        (
-            DataType::Int8,
-            "index_type=NGRAM min_gram=2 max_gram=3",
-            1100,
-        ),
-        (DataType::Int8, "index_type=FMINDEX", 1100),
-        (
-            DataType::Json,
-            "index_type=FMINDEX json_cast_type=VARCHAR",
-            1100,
-        ),
-        (
-            DataType::VarChar,
-            "index_type=FMINDEX fm_sa_sample_rate=3",
-            1100,
-        ),
-        (
-            DataType::VarChar,
-            "index_type=FMINDEX fm_sa_sample_rate=a",
-            1100,
-        ),
-        (
-            DataType::VarChar,
-            "index_type=FMINDEX fm_block_bytes=24",
-            1100,
-        ),
-        (
-            DataType::VarChar,
-            "index_type=FMINDEX fm_block_bytes=256",
-            1100,
-        ),
-        (DataType::VarChar, "index_type=NGRAM", 1101),
-        (
-            DataType::VarChar,
-            "index_type=NGRAM min_gram=3 max_gram=2",
-            1100,
-        ),
-        (DataType::Json, "index_type=INVERTED", 1101),
-        (
-            DataType::Json,
-            "index_type=NGRAM min_gram=2 max_gram=3",
-            1101,
-        ),
-        (
-            DataType::Json,
-            "index_type=NGRAM json_cast_type=DOUBLE min_gram=2 max_gram=3",
-            1100,
-        ),
-        (
-            DataType::Json,
-            "index_type=INVERTED json_cast_type=text",
-            1100,
-        ),
-        (
-            DataType::Json,
-            "index_type=BITMAP json_cast_type=double json_path=f['a']",
-            1100,
-        ),
-        (
-            DataType::Json,
-            "index_type=STL_SORT json_cast_type=bool json_path=f['a']",
-            1100,
-        ),
-        (
-            DataType::Json,
-            "index_type=INVERTED json_cast_type=double json_cast_function=text_to_double",
-            1100,
-        ),
-        (
-            DataType::Json,
-            "index_type=INVERTED json_cast_type=varchar json_cast_function=string_to_double",
-            1100,
-        ),
-    ] {
+    for &(data_type, given, code) in REFUSED_SCALARS {
         let refused = check_scalar(&field(data_type), &params(given)).unwrap_err();
         assert_eq!(refused.code(), code, "{given}");
     }
