@@ -73,7 +73,8 @@ class ScriptedValuesTest(ClewTest):
         self.assertEqual(moving("MovingFunctions.max(values)"), {4: None, 7: 11})
         with self.refused(400, "search_phase_execution_exception") as caught:
             moving("doc['n'].value")
-        self.assertEqual(caught.exception.info["error"]["root_cause"][0]["reason"], "compile error")
+        error = caught.exception.info["error"]
+        self.assertEqual((error["root_cause"], error["caused_by"]["reason"]), ([], "compile error"))
 
     def test_values_of_fields_are_given_to_scripts(self):
         found = self.aggregate(

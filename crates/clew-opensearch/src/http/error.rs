@@ -147,10 +147,21 @@ pub struct ApiError {
     shape: Box<Shape>,
 }
 
+/// What is told as the root of an error.
+#[derive(Clone, Debug)]
+enum Root {
+    /// The error itself.
+    Itself,
+    /// A cause of its own.
+    Other(Cause),
+    /// None: OpenSearch takes the roots of a search from the shards that failed, and none has.
+    Nothing,
+}
+
 #[derive(Clone, Debug)]
 enum Shape {
-    /// `{"error":{...},"status":N}`; the root cause is the cause itself unless said otherwise.
-    Structured { cause: Cause, root: Option<Cause> },
+    /// `{"error":{...},"status":N}`.
+    Structured { cause: Cause, root: Root },
     /// `{"error":"text","status":N}`, which the routing layer of OpenSearch uses.
     Text { text: String, allow: Option<String> },
     /// `{"error":"text"}`.
@@ -160,7 +171,8 @@ enum Shape {
 impl ApiError {
     /// A failure with one cause.
     pub fn new(status: StatusCode, cause: Cause) -> Self {
-        Self::shaped(status, Shape::Structured { cause, root: None })
+        let root = Root::Itself;
+        Self::shaped(status, Shape::Structured { cause, root })
     }
 
     /// A 400 of the commonest type.
@@ -213,7 +225,7 @@ impl ApiError {
     /// Names another root cause than the cause itself.
     pub(crate) fn with_root(mut self, cause: Cause) -> Self {
         if let Shape::Structured { root, .. } = &mut *self.shape {
-            *root = Some(cause);
+            *root = Root::Other(cause);
         }
         self
     }
@@ -313,7 +325,10 @@ impl ApiError {
         let shape = match *self.shape {
             Shape::Structured { cause, root } => Shape::Structured {
                 cause: cause.placed(&mut places),
-                root: root.map(|root| root.placed(&mut places)),
+                root: match root {
+                    Root::Other(root) => Root::Other(root.placed(&mut places)),
+                    root @ (Root::Itself | Root::Nothing) => root,
+                },
             },
             text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
         };
@@ -384,14 +399,18 @@ impl ApiError {
         json.key("error");
         match &*self.shape {
             Shape::Structured { cause, root } => {
-                json.begin_object()
-                    .key("root_cause")
-                    .begin_array()
-                    .begin_object();
-                root.as_ref()
-                    .unwrap_or(cause)
-                    .write_members(json, Chain::TopOnly);
-                json.end_object().end_array();
+                json.begin_object().key("root_cause").begin_array();
+                let root = match root {
+                    Root::Itself => Some(cause),
+                    Root::Other(root) => Some(root),
+                    Root::Nothing => None,
+                };
+                if let Some(root) = root {
+                    json.begin_object();
+                    root.write_members(json, Chain::TopOnly);
+                    json.end_object();
+                }
+                json.end_array();
                 cause.write_members(json, Chain::Whole);
                 json.end_object();
             }
@@ -422,7 +441,10 @@ impl ApiError {
         let shape = match *self.shape {
             Shape::Structured { cause, root } => {
                 let is_root = OF_READERS.contains(&cause.kind);
-                let root = root.or_else(|| is_root.then(|| cause.clone()));
+                let root = match root {
+                    Root::Itself if is_root => Root::Other(cause.clone()),
+                    root => root,
+                };
                 let reason = format!("[{object}] failed to parse field [{field}]");
                 let spot = cause.spot.map(Spot::past_name);
                 let outer = Cause::new("x_content_parse_exception", reason).at(spot);

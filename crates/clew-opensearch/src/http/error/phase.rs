@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{ApiError, Cause, Shape, TOO_MANY_BUCKETS};
+use super::{ApiError, Cause, Root, Shape, TOO_MANY_BUCKETS};
 
 /// Errors that are Java's own: where all shards failed with one, it is told once more as the cause of that.
 const JAVAS_OWN: [&str; 5] = [
@@ -43,7 +43,7 @@ impl ApiError {
         if JAVAS_OWN.contains(&inner.kind) {
             cause = cause.caused_by(inner.clone().caused_by(inner.clone()));
         }
-        let root = Some(inner.clone());
+        let root = Root::Other(inner.clone());
         Self::shaped(self.status, Shape::Structured { cause, root })
     }
 
@@ -57,7 +57,7 @@ impl ApiError {
             .with("grouped", true)
             .with("failed_shards", json!([]))
             .caused_by(inner.clone());
-        let root = Some(inner.clone());
+        let root = Root::Nothing;
         Self::shaped(self.status, Shape::Structured { cause, root })
     }
 }

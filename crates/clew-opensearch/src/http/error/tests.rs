@@ -39,6 +39,7 @@ fn a_search_failure_names_its_root_cause_and_the_failed_shard() {
     let body: Value = serde_json::from_slice(&reduced.body()).unwrap();
     assert_eq!(body["error"]["phase"], "fetch");
     assert_eq!(body["error"]["caused_by"]["reason"], "x");
+    assert_eq!(body["error"]["root_cause"], serde_json::json!([]));
     let error = ApiError::illegal_argument("too large").all_shards_failed("i", "n");
     let body: Value = serde_json::from_slice(&error.body()).unwrap();
     assert_eq!(body["error"]["type"], "search_phase_execution_exception");
