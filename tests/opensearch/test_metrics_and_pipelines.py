@@ -179,13 +179,37 @@ class MetricsAndPipelinesTest(ClewTest):
             ("holt", {"alpha": 2}, "Parameter [alpha] must be between 0-1 inclusive.  Providedvalue was [2.0]"),
             ("holt_winters", {"alpha": "x"}, "Parameter [alpha] must be a double, type `String` provided instead"),
         ]:
-            # What the model has not is told before that nothing is predicted here.
             z = {"moving_avg": {"buckets_path": "_count", "model": model, "predict": 2, "settings": settings}}
             with self.refused(400, "parsing_exception", f"Could not parse settings for model [{model}].") as caught:
                 self.aggregate(h=histogram | {"aggs": {"z": z}})
             self.assertEqual(caught.exception.info["error"]["caused_by"], {"type": "parse_exception", "reason": reason})
+        simple = {"moving_avg": {"buckets_path": "_count", "minimize": True}}
+        reason = "The [org.opensearch.search.aggregations.pipeline.SimpleModel@0] model cannot be minimized for aggregation [z]"
+        self.assertIn(reason, self.refusal(h=histogram | {"aggs": {"z": simple}}))
         words = {"terms": {"field": "kw"}, "aggs": {"z": {"moving_avg": {"buckets_path": "_count"}}}}
         self.assertIn("moving_avg aggregation [z] must have a histogram", self.refusal(h=words))
+
+    def test_moving_averages_say_what_comes_behind_the_last_bucket(self):
+        inner = {"s": {"sum": {"field": "n"}}}
+
+        def asked(histogram, **settings):
+            mean = {"z": {"moving_avg": {"buckets_path": "s", **settings}}}
+            return self.aggregate(h=histogram | {"aggs": inner | mean}, over={"sum_bucket": {"buckets_path": "h>z"}})
+
+        found = asked({"histogram": {"field": "n", "interval": 10, "offset": 1}}, predict=2)
+        told = [(bucket["key"], bucket["doc_count"], bucket.get("z", {}).get("value")) for bucket in found["h"]["buckets"]]
+        self.assertEqual(told, [(1.0, 2, None), (11.0, 1, 3.0), (21.0, 0, 7.5), (31.0, 0, 7.5)])
+        self.assertNotIn("s", found["h"]["buckets"][2])
+        trend = asked({"histogram": {"field": "n", "interval": 10}}, predict=2, model="holt", settings={"alpha": 1, "beta": 1})
+        self.assertEqual([bucket["z"]["value"] for bucket in trend["h"]["buckets"][2:]], [12.0, 21.0])
+        self.index_all("m", {str(day): {"n": day, "kw": "day", "day": f"2024-0{day}-15"} for day in (1, 2, 3)})
+        monthly = {"date_histogram": {"field": "day", "calendar_interval": "month", "format": "yyyy-MM"}}
+        months = asked(monthly, predict=2, model="ewma", minimize=True, window=1)["h"]["buckets"]
+        self.assertEqual([bucket["key_as_string"] for bucket in months], [f"2024-0{month}" for month in range(1, 6)])
+        self.assertEqual(months[-1]["z"]["value"], 3.0)
+        with self.refused(503, "search_phase_execution_exception") as caught:
+            asked(monthly, predict=70_000)
+        self.assertEqual(caught.exception.info["error"]["caused_by"]["type"], "too_many_buckets_exception")
 
     def test_what_shows_when_results_are_put_together_is_no_failure_of_a_shard(self):
         sums = {"cumulative_sum": {"buckets_path": "s"}}

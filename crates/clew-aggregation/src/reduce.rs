@@ -29,7 +29,20 @@ pub(crate) struct Budget<'a> {
     pub(crate) unbooked_bytes: usize,
 }
 
-impl Budget<'_> {
+impl<'a> Budget<'a> {
+    /// For so many buckets, of which there are none yet.
+    pub(crate) fn new(max: usize, book: &'a dyn Fn(usize) -> Result<(), MemoryExceeded>) -> Self {
+        Budget {
+            count: 0,
+            pace: Pace::default(),
+            metrics: Pace::of_blocks(),
+            max,
+            hits: Vec::new(),
+            book,
+            unbooked_bytes: 0,
+        }
+    }
+
     pub(crate) fn take(&mut self) -> Result<(), AggError> {
         self.count += 1;
         go_on_reducing(&mut self.pace)?;

@@ -1,6 +1,8 @@
 //! Aggregations over what other aggregations found. They run once, on the finished results: no
 //! document is seen here.
 
+mod average;
+mod axis;
 mod path;
 mod run;
 mod sequence;
@@ -8,9 +10,12 @@ mod summary;
 
 pub(crate) use run::apply;
 
-use clew_query::aggregation::{AggSpec, NamedAgg, PipelineKind, PipelineSpec};
-use clew_query::{AggError, QueryError, ScriptError};
+use clew_query::aggregation::{
+    AggSpec, MovingAverage, NamedAgg, PipelineKind, PipelineSpec, Sequence,
+};
+use clew_query::{AggError, MovingModel, QueryError, ScriptError};
 
+use crate::pipeline::axis::Axis;
 use crate::value::format::ValueFormat;
 
 /// An aggregation as pipelines see it.
@@ -27,6 +32,8 @@ pub(crate) struct PipelinePlan {
     pub(crate) name: String,
     pub(crate) spec: PipelineSpec,
     pub(crate) format: ValueFormat,
+    /// Where buckets go on for which something is predicted.
+    axis: Option<Axis>,
 }
 
 impl PipelinePlan {
@@ -48,6 +55,14 @@ impl PipelinePlan {
                 name: agg.name.clone(),
                 spec: spec.clone(),
                 format: ValueFormat::of_numbers(spec.format.as_deref())?,
+                axis: match (&spec.kind, parent) {
+                    (PipelineKind::Sequence(Sequence::MovingAvg(average)), Some(parent))
+                        if average.predicted > 0 =>
+                    {
+                        Axis::of(&parent.spec)?
+                    }
+                    _ => None,
+                },
             });
         }
         in_order(plans)
@@ -121,6 +136,24 @@ fn check_sort(spec: &PipelineSpec, name: &str) -> Result<(), AggError> {
     }
 }
 
+/// Refuses to look for factors of a model that has none.
+fn check_fitted(average: &MovingAverage, name: &str) -> Result<(), AggError> {
+    let class = match average.model {
+        MovingModel::Mean => "SimpleModel",
+        MovingModel::LinearMean => "LinearModel",
+        MovingModel::Exponential { .. } | MovingModel::Trend { .. } | MovingModel::Seasonal(_) => {
+            return Ok(());
+        }
+    };
+    match average.is_fitted {
+        false => Ok(()),
+        true => Err(AggError::validation(format!(
+            "The [org.opensearch.search.aggregations.pipeline.{class}@0] model cannot be \
+             minimized for aggregation [{name}]"
+        ))),
+    }
+}
+
 fn check_place(
     agg: &NamedAgg,
     spec: &PipelineSpec,
@@ -135,6 +168,9 @@ fn check_place(
     // OpenSearch follows the paths to what they need before it looks where a pipeline stands, but for what sorts.
     if !is_sort {
         check_paths(spec, siblings)?;
+    }
+    if let PipelineKind::Sequence(Sequence::MovingAvg(average)) = &spec.kind {
+        check_fitted(average, name)?;
     }
     let Some(parent) = parent else {
         let wanted = match spec.kind {

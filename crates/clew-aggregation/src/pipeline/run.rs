@@ -11,27 +11,29 @@ use crate::pipeline::path::{bucket_number, is_lacking, key_number, sibling, step
 use crate::pipeline::sequence::{SequenceBucket, sequence};
 use crate::pipeline::summary::summarise;
 use crate::pipeline::{Piped, PipelinePlan, failed};
+use crate::reduce::Budget;
 use crate::result::access::BucketView;
 use crate::result::{AggResult, Metric, NamedResult};
 
 /// Computes the pipelines of one level and of all below it.
 ///
 /// # Errors
-/// [`AggError`] when a path does not lead to numbers.
+/// [`AggError`] when a path does not lead to numbers, or more buckets are predicted than the budget has.
 pub(crate) fn apply(
     plans: &[impl Piped],
     pipelines: &[PipelinePlan],
     results: &mut Vec<NamedResult>,
+    budget: &mut Budget<'_>,
 ) -> Result<(), AggError> {
     for (plan, result) in plans.iter().zip(results.iter_mut()) {
         if !needs_work(plan) {
             continue;
         }
         for subs in result.result.subs_mut() {
-            apply(plan.subs(), plan.pipelines(), subs)?;
+            apply(plan.subs(), plan.pipelines(), subs, budget)?;
         }
         for pipeline in plan.pipelines().iter().filter(|one| !one.is_summary()) {
-            over_buckets(pipeline, &mut result.result)?;
+            over_buckets(pipeline, &mut result.result, budget)?;
         }
     }
     for pipeline in pipelines.iter().filter(|one| one.is_summary()) {
@@ -77,7 +79,11 @@ impl PipelinePlan {
     }
 }
 
-fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), AggError> {
+fn over_buckets(
+    pipeline: &PipelinePlan,
+    result: &mut AggResult,
+    budget: &mut Budget<'_>,
+) -> Result<(), AggError> {
     match &pipeline.spec.kind {
         PipelineKind::Summary(_) => Ok(()),
         PipelineKind::Script(script) => {
@@ -118,11 +124,20 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             result.keep(&order);
             Ok(())
         }
-        PipelineKind::Sequence(sequence) => in_sequence(pipeline, sequence, result),
+        PipelineKind::Sequence(sequence) => {
+            if let Sequence::MovingAvg(average) = sequence {
+                // Each may be a bucket more.
+                for _ in 0..average.predicted {
+                    budget.take()?;
+                    budget.charge(size_of::<NamedResult>() + pipeline.name.len())?;
+                }
+            }
+            in_sequence(pipeline, sequence, result)
+        }
     }
 }
 
-/// Adds to each bucket what its place among the others makes of it.
+/// Adds to each bucket what its place among the others makes of it, and buckets for what is said beyond them.
 fn in_sequence(
     pipeline: &PipelinePlan,
     kind: &Sequence,
@@ -141,6 +156,11 @@ fn in_sequence(
         });
     }
     let made = sequence(kind, &places)?;
+    let more = made.len().saturating_sub(places.len());
+    if let Some(axis) = pipeline.axis.as_ref().filter(|_| more > 0) {
+        let keys = axis.keys_behind(result, more);
+        result.add_empty(keys);
+    }
     for (made, subs) in made.into_iter().zip(result.subs_mut()) {
         go_on_reducing(&mut pace)?;
         let Some(made) = made else {

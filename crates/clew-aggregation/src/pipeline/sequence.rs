@@ -3,9 +3,10 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
-use clew_query::aggregation::{OfNone, Sequence};
+use clew_query::aggregation::Sequence;
 use clew_query::{AggError, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 
+use crate::pipeline::average::average;
 use crate::pipeline::failed;
 
 /// A bucket as a sequence sees it.
@@ -26,15 +27,20 @@ pub(super) struct Made {
 }
 
 impl Made {
-    fn of(value: f64) -> Option<Self> {
-        Some(Made {
+    /// A number alone.
+    pub(super) fn plain(value: f64) -> Self {
+        Made {
             value,
             normalized: None,
-        })
+        }
+    }
+
+    fn of(value: f64) -> Option<Self> {
+        Some(Made::plain(value))
     }
 }
 
-/// What each bucket gets, if anything.
+/// What each bucket gets, if anything, and what stands behind the last one.
 ///
 /// # Errors
 /// Once nobody wants it any more, or where a script fails.
@@ -62,7 +68,6 @@ pub(crate) fn sequence(
             window,
             shift,
             script,
-            of_none,
         } => {
             let values: Vec<f64> = places.iter().filter_map(|place| place.number).collect();
             let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
@@ -77,20 +82,13 @@ pub(crate) fn sequence(
                 let end = index.saturating_add(*shift);
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
-                let is_lacking = match of_none {
-                    OfNone::Number => false,
-                    OfNone::Nothing => from >= to,
-                    OfNone::Fewer(needed) => to.saturating_sub(from) < *needed,
-                };
-                if is_lacking {
-                    return Ok(None);
-                }
                 let mut around = Window(&values[from..to.max(from)]);
                 Ok(Made::of(script.number(&mut around).map_err(failed)?))
             };
             let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
             made?
         }
+        Sequence::MovingAvg(asked) => average(asked, places)?,
     })
 }
 

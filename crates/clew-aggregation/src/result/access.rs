@@ -5,8 +5,8 @@ use clew_query::aggregation::EndKind;
 use clew_schema::geo::GeoPoint;
 
 use crate::result::{
-    AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeBucket, SingleKind,
-    Stats, TermsKind,
+    AggResult, Bucket, BucketExtra, ExtendedStats, NamedResult, PercentilesResult, RangeBucket,
+    SingleKind, Stats, TermsKind,
 };
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -183,6 +183,19 @@ impl AggResult {
             Inside::Buckets(buckets) => pick(buckets, places),
             Inside::Ranges(buckets) => pick(buckets, places),
             Inside::One(..) | Inside::Nothing => {}
+        }
+    }
+
+    /// Adds empty buckets behind the last one.
+    pub(crate) fn add_empty(&mut self, keys: Vec<Key>) {
+        if let Inside::Buckets(buckets) = inside!(self, mut) {
+            buckets.extend(keys.into_iter().map(|key| Bucket {
+                key,
+                doc_count: 0,
+                doc_count_error: None,
+                extra: BucketExtra::None,
+                subs: Vec::new(),
+            }));
         }
     }
 

@@ -17,6 +17,7 @@ use crate::field::context::{AggContext, documents_of};
 use crate::limits::{Account, AggLimits};
 use crate::metric::Seen;
 use crate::pipeline::{PipelinePlan, apply};
+use crate::reduce::Budget;
 use crate::result::{AggResults, NamedResult};
 use crate::run::deposit::{Counted, Deposit};
 use crate::tree::open::open_all;
@@ -376,7 +377,8 @@ impl Intermediate {
         settle(&self.plans, &mut partials)?;
         conclude(&self.plans, &mut partials, Seen::All)?;
         let mut all = reduce(&self.plans, &partials, self.limits, book)?;
-        apply(&self.plans, &self.pipelines, &mut all.results)?;
+        let mut budget = Budget::new(self.limits.buckets_max, book);
+        apply(&self.plans, &self.pipelines, &mut all.results, &mut budget)?;
         Ok(all)
     }
 }

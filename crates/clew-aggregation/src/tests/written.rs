@@ -2,7 +2,9 @@
 
 use std::num::NonZeroI64;
 
-use clew_query::{Script, ScriptLanguage, ScriptPurpose, SortMode};
+use clew_query::{
+    MovingModel, Script, ScriptLanguage, ScriptPurpose, SeasonModel, Seasons, SortMode,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -126,8 +128,25 @@ impl Tape {
         Box::new(script.unwrap())
     }
 
+    fn moving_model(&mut self) -> MovingModel {
+        let (alpha, beta) = (self.number(), self.number());
+        let seasons = SeasonModel {
+            factors: [alpha, beta, 0.5],
+            period: self.size(),
+            seasons: self.of(&[Seasons::Added, Seasons::Multiplied]),
+            padding: 0.0,
+        };
+        self.of(&[
+            MovingModel::Mean,
+            MovingModel::LinearMean,
+            MovingModel::Exponential { alpha },
+            MovingModel::Trend { alpha, beta },
+            MovingModel::Seasonal(seasons),
+        ])
+    }
+
     fn pipeline(&mut self) -> PipelineKind {
-        match self.below(8) {
+        match self.below(9) {
             0 => PipelineKind::Summary(self.summary()),
             1 => PipelineKind::Sequence(Sequence::Derivative {
                 unit_ms: self.maybe(Tape::number),
@@ -138,8 +157,13 @@ impl Tape {
                 window: self.size(),
                 shift: self.word().cast_signed(),
                 script: self.window_script(),
-                of_none: self.of(&[OfNone::Number, OfNone::Nothing, OfNone::Fewer(2)]),
             }),
+            7 => PipelineKind::Sequence(Sequence::MovingAvg(MovingAverage {
+                window: self.size(),
+                model: self.moving_model(),
+                is_fitted: self.flag(),
+                predicted: self.size(),
+            })),
             5 => PipelineKind::Script(self.script()),
             6 => PipelineKind::Selector(self.script()),
             _ => PipelineKind::Sort {

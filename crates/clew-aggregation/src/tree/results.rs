@@ -1,7 +1,7 @@
 //! Turns merged counts into results: best terms first, gaps filled, every bucket counted against
 //! the request's limit as it is made.
 
-use clew_platform::{MemoryExceeded, Pace};
+use clew_platform::MemoryExceeded;
 use clew_query::AggError;
 
 use crate::bucket::InParent;
@@ -29,15 +29,7 @@ pub(crate) fn reduce(
         .zip(partials)
         .map(|(plan, partial)| node_of(plan, partial))
         .collect();
-    let mut budget = Budget {
-        count: 0,
-        pace: Pace::default(),
-        metrics: Pace::of_blocks(),
-        max: limits.buckets_max,
-        hits: Vec::new(),
-        book,
-        unbooked_bytes: 0,
-    };
+    let mut budget = Budget::new(limits.buckets_max, book);
     let results = results_of(&nodes, Some(0), &mut budget)?;
     Ok(AggResults {
         results,

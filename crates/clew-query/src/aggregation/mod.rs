@@ -31,6 +31,6 @@ pub use metrics::{
     CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, Method,
     PercentilesSpec, ScriptedMetricSpec, TopHitsSpec, WeightedAvgSpec,
 };
-pub use pipelines::{GapPolicy, OfNone, PipelineKind, PipelineSpec, Sequence, Summary};
+pub use pipelines::{GapPolicy, MovingAverage, PipelineKind, PipelineSpec, Sequence, Summary};
 pub use source::{Scalar, Source};
 pub use tree::{AggFamily, AggSpec, BucketSpec, MetricSpec, NamedAgg};

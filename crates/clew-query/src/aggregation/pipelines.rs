@@ -2,7 +2,7 @@
 
 use super::buckets::Direction;
 use super::parts::SpecParts;
-use crate::query::Script;
+use crate::query::{MovingModel, Script};
 use serde::{Deserialize, Serialize};
 
 /// A pipeline aggregation.
@@ -75,21 +75,22 @@ pub enum Sequence {
         shift: i64,
         /// The script, which sees them as `values`.
         script: Box<Script>,
-        /// What a window without a bucket makes.
-        of_none: OfNone,
     },
+    /// What a model makes of the buckets before.
+    MovingAvg(MovingAverage),
 }
 
-/// What a moving window without a bucket makes of the bucket that it belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OfNone {
-    /// What the script makes of no values.
-    #[default]
-    Number,
-    /// Nothing: the bucket has no such result.
-    Nothing,
-    /// Nothing, nor does a window that has fewer buckets than this.
-    Fewer(usize),
+/// What a model makes of the buckets before each one, and behind the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovingAverage {
+    /// Of how many buckets.
+    pub window: usize,
+    /// The model.
+    pub model: MovingModel,
+    /// Whether its factors are those that tell the last buckets best, where there are enough to try.
+    pub is_fitted: bool,
+    /// For how many buckets behind the last number it says what comes.
+    pub predicted: usize,
 }
 
 /// What is said about all buckets.
@@ -133,11 +134,8 @@ impl PipelineKind {
             PipelineKind::Sequence(Sequence::Derivative { .. }) => "derivative",
             PipelineKind::Sequence(Sequence::CumulativeSum) => "cumulative_sum",
             PipelineKind::Sequence(Sequence::SerialDiff { .. }) => "serial_diff",
-            PipelineKind::Sequence(Sequence::MovingFn {
-                of_none: OfNone::Number,
-                ..
-            }) => "moving_fn",
-            PipelineKind::Sequence(Sequence::MovingFn { .. }) => "moving_avg",
+            PipelineKind::Sequence(Sequence::MovingFn { .. }) => "moving_fn",
+            PipelineKind::Sequence(Sequence::MovingAvg(_)) => "moving_avg",
             PipelineKind::Script(_) => "bucket_script",
             PipelineKind::Selector(_) => "bucket_selector",
             PipelineKind::Sort { .. } => "bucket_sort",

@@ -58,18 +58,7 @@ fn moving(window: usize, source: &str) -> Sequence {
         window,
         shift: 0,
         script: Box::new(script.unwrap()),
-        of_none: OfNone::Number,
     }
-}
-
-#[test]
-fn a_window_of_nothing_may_make_nothing() {
-    let mut averages = moving(2, "MovingFunctions.unweightedAvg(values)");
-    if let Sequence::MovingFn { of_none, .. } = &mut averages {
-        *of_none = OfNone::Nothing;
-    }
-    let numbers = [Some(1.0), Some(4.0), Some(2.0)];
-    check(&averages, &numbers, &[None, Some(1.0), Some(2.5)]);
 }
 
 #[test]

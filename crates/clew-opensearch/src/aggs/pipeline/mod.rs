@@ -145,6 +145,25 @@ fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError
     })
 }
 
+/// The same where an older reader tells the number that is none of those in words of its own.
+fn positive_told(
+    body: &mut Body<'_>,
+    key: &str,
+    words: impl FnOnce(f64) -> String,
+) -> Result<Option<usize>, AggDslError> {
+    let Some(number) = body.number(key)? else {
+        return Ok(None);
+    };
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number is at least one, and more buckets than there are is none"
+    )]
+    let whole = (number >= 1.0).then_some(number as usize);
+    let refused = || body.in_field(key, AggDslError::parsing(words(number.trunc())));
+    whole.map(Some).ok_or_else(refused)
+}
+
 /// The script of a pipeline of a kind, as it is written.
 fn script(body: &mut Body<'_>, kind: &'static str) -> Result<WrittenScript, AggDslError> {
     match body.take("script") {

@@ -1,89 +1,66 @@
 //! The settings of the models of `moving_avg`: each model takes those that it has out of one object, and refuses what is
-//! left in it. Settings that fit the data best are not looked for.
+//! left in it.
 
-use serde_json::{Value, json};
+use clew_query::{MovingModel, SeasonModel, Seasons};
+use serde_json::Value;
 
 use crate::aggs::body::Body;
 use crate::aggs::java_order::java_order;
 use crate::aggs::{AggDslError, AggDslErrorKind};
 
-/// The settings of the models of `moving_avg`.
-pub(super) struct ModelSettings {
-    alpha: f64,
-    beta: f64,
-    gamma: f64,
-    /// The buckets of a season.
-    period: usize,
-    /// Whether seasons multiply what lies below them, or are added to it.
-    multiplies: bool,
-}
+/// How much the last number, the last difference and the last season count, where nothing else is said.
+const FACTORS: [(&str, f64); 3] = [("alpha", 0.3), ("beta", 0.1), ("gamma", 0.3)];
 
-impl ModelSettings {
-    /// Reads those of a model.
-    ///
-    /// # Errors
-    /// [`AggDslError`] in OpenSearch's words when one is none of the model's, or is no such value.
-    pub(super) fn read(body: &mut Body<'_>, model: &str) -> Result<Self, AggDslError> {
-        let mut read = ModelSettings {
-            alpha: 0.3,
-            beta: 0.1,
-            gamma: 0.3,
-            period: 1,
-            multiplies: false,
-        };
-        let settings = match body.take("settings") {
-            None => return Ok(read),
-            Some(Value::Object(settings)) => settings,
-            Some(other) => return Err(body.wrong("settings", other)),
-        };
-        let settings = settings.iter().map(|(key, value)| (key.as_str(), value));
-        let mut given = Given {
-            model,
-            settings: settings.collect(),
-        };
-        let shares = match model {
-            "ewma" => 1,
-            "holt" => 2,
-            "holt_winters" => 3,
-            _ => 0,
-        };
-        let all = [
-            ("alpha", &mut read.alpha),
-            ("beta", &mut read.beta),
-            ("gamma", &mut read.gamma),
-        ];
-        for (key, share) in all.into_iter().take(shares) {
-            *share = given.share(key)?.unwrap_or(*share);
-        }
-        if model == "holt_winters" {
-            read.period = given.period()?.unwrap_or(read.period);
-            read.multiplies = given.multiplies()?;
-            // Numbers are kept off zero wherever seasons multiply.
-            given.pad()?;
-        }
-        given.end().map(|()| read)
-    }
-
-    /// How many buckets two seasons are, which a window must have.
-    pub(super) fn two_seasons(&self, window: usize) -> Result<usize, AggDslError> {
-        let needed = self.period.saturating_mul(2);
-        if window < needed {
-            return Err(AggDslError::illegal(format!(
-                "Field [window] must be at least twice as large as the period when using \
-                 Holt-Winters.  Value provided was [{window}], which is less than (2*period) == \
-                 {needed}"
+/// Reads the model of a name with its settings.
+///
+/// # Errors
+/// [`AggDslError`] in OpenSearch's words when there is no such model, a setting is none of its, or is no such value.
+pub(super) fn read_model(body: &mut Body<'_>, model: &str) -> Result<MovingModel, AggDslError> {
+    let factors = match model {
+        "simple" | "linear" => 0,
+        "ewma" => 1,
+        "holt" => 2,
+        "holt_winters" => 3,
+        other => {
+            return Err(AggDslError::parsing(format!(
+                "no [moving_avg_model] registered for [{other}]"
             )));
         }
-        Ok(needed)
+    };
+    let settings = match body.take("settings") {
+        None => Vec::new(),
+        Some(Value::Object(settings)) => settings
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .collect(),
+        Some(other) => return Err(body.wrong("settings", other)),
+    };
+    let mut given = Given { model, settings };
+    let mut shares = FACTORS.map(|(_, usual)| usual);
+    for ((key, _), share) in FACTORS.into_iter().zip(&mut shares).take(factors) {
+        *share = given.share(key)?.unwrap_or(*share);
     }
+    let [alpha, beta, _] = shares;
+    let model = match model {
+        "simple" => MovingModel::Mean,
+        "linear" => MovingModel::LinearMean,
+        "ewma" => MovingModel::Exponential { alpha },
+        "holt" => MovingModel::Trend { alpha, beta },
+        _ => MovingModel::Seasonal(given.seasons(shares)?),
+    };
+    given.end().map(|()| model)
+}
 
-    /// As the parameters of the script that the model is.
-    pub(super) fn params(&self) -> Value {
-        json!({
-            "alpha": self.alpha, "beta": self.beta, "gamma": self.gamma,
-            "period": self.period, "multiplies": self.multiplies,
-        })
+/// Refuses a window that has not two seasons.
+pub(super) fn check_seasons(model: &MovingModel, window: usize) -> Result<(), AggDslError> {
+    let needed = model.needs();
+    if window >= needed {
+        return Ok(());
     }
+    Err(AggDslError::illegal(format!(
+        "Field [window] must be at least twice as large as the period when using Holt-Winters.  \
+         Value provided was [{window}], which is less than (2*period) == {needed}"
+    )))
 }
 
 /// What a request gives a model, of which nothing was taken yet.
@@ -134,12 +111,28 @@ impl<'a> Given<'a> {
         Ok(Some(number as usize))
     }
 
-    fn multiplies(&mut self) -> Result<bool, AggDslError> {
+    /// The seasons of the model that has some; numbers are kept off zero where these multiply, unless that is not wanted.
+    fn seasons(&mut self, factors: [f64; 3]) -> Result<SeasonModel, AggDslError> {
+        let period = self.period()?.unwrap_or(1);
+        let seasons = self.kind_of_seasons()?;
+        let padding = match self.pad()? {
+            Some(false) => 0.0,
+            Some(true) | None => seasons.padding(),
+        };
+        Ok(SeasonModel {
+            factors,
+            period,
+            seasons,
+            padding,
+        })
+    }
+
+    fn kind_of_seasons(&mut self) -> Result<Seasons, AggDslError> {
         match self.take("type") {
-            None => Ok(false),
+            None => Ok(Seasons::Added),
             Some(Value::String(name)) => match name.as_str() {
-                "add" => Ok(false),
-                "mult" => Ok(true),
+                "add" => Ok(Seasons::Added),
+                "mult" => Ok(Seasons::Multiplied),
                 other => {
                     let reason = format!(
                         "failed to parse seasonality type [{other}]. accepted values are [[add, \
@@ -152,9 +145,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn pad(&mut self) -> Result<(), AggDslError> {
+    fn pad(&mut self) -> Result<Option<bool>, AggDslError> {
         match self.take("pad") {
-            None | Some(Value::Bool(_)) => Ok(()),
+            None => Ok(None),
+            Some(Value::Bool(pad)) => Ok(Some(*pad)),
             Some(other) => Err(self.of_another_type("pad", "a boolean", other)),
         }
     }

@@ -1,21 +1,20 @@
 //! What a bucket's place among the others makes of it: differences, running sums, moving windows.
 
 use clew_aggregation::Metric;
-use clew_query::ScriptPurpose;
 use clew_query::aggregation::{
-    AggSpec, CalendarUnit, DateInterval, OfNone, PipelineKind, Sequence,
+    AggSpec, CalendarUnit, DateInterval, MovingAverage, PipelineKind, Sequence,
 };
+use clew_query::{MovingModel, ScriptPurpose};
 use serde_json::{Map, Value, json};
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::interval::{calendar, fixed_interval};
-use crate::aggs::pipeline::model_settings::ModelSettings;
-use crate::aggs::pipeline::{pipeline, positive, script};
+use crate::aggs::pipeline::model_settings::{check_seasons, read_model};
+use crate::aggs::pipeline::{pipeline, positive, positive_told, script};
 use crate::aggs::render::TypeName;
 use crate::aggs::shown::metric_body;
 use crate::aggs::table::{NOT_LISTED, Row};
-use crate::dsl::WrittenScript;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
@@ -40,7 +39,13 @@ fn derivative(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 }
 
 fn serial_diff(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let lag = positive(body, "lag")?.unwrap_or(1);
+    let name = body.name;
+    let words = |lag: f64| {
+        format!(
+            "Lag must be a positive, non-zero integer.  Value supplied was{lag} in [{name}]: [lag]."
+        )
+    };
+    let lag = positive_told(body, "lag", words)?.unwrap_or(1);
     read(body, Sequence::SerialDiff { lag })
 }
 
@@ -57,57 +62,44 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         window,
         shift,
         script: Box::new(script),
-        of_none: OfNone::Number,
     };
     read(body, sequence)
 }
 
-/// The older moving average: the same windows, under the names of its models. What is wrong with a model's settings is told
-/// before what the models have and this one has not.
+/// The older moving average: a model of the buckets before.
 fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    let window = positive(body, "window")?.unwrap_or(5);
+    let name = body.name;
+    let no_window = |_: f64| {
+        // OpenSearch tells another number in its place.
+        format!(
+            "[window] value must be a positive, non-zero integer.  Value supplied was [null] in \
+             [{name}]."
+        )
+    };
+    let window = positive_told(body, "window", no_window)?.unwrap_or(5);
     let model = body.only_text("model")?;
-    let model = model.as_deref().unwrap_or("simple");
-    let (minimize, predict) = (body.flag("minimize")?, positive(body, "predict")?);
-    let source = match model {
-        "simple" => "MovingFunctions.unweightedAvg(values)",
-        "linear" => "MovingFunctions.linearWeightedAvg(values)",
-        "ewma" => "MovingFunctions.ewma(values, params.alpha)",
-        "holt" => "MovingFunctions.holt(values, params.alpha, params.beta)",
-        "holt_winters" => {
-            "MovingFunctions.holtWinters(values, params.alpha, params.beta, params.gamma, \
-             params.period, params.multiplies)"
-        }
-        other => {
-            return Err(AggDslError::parsing(format!(
-                "no [moving_avg_model] registered for [{other}]"
-            )));
-        }
+    let minimize = match body.take("minimize") {
+        None => None,
+        Some(Value::Bool(minimize)) => Some(*minimize),
+        Some(other) => return Err(body.wrong("minimize", other)),
     };
-    let settings = ModelSettings::read(body, model)?;
-    let of_none = match model {
-        "holt_winters" => OfNone::Fewer(settings.two_seasons(window)?),
-        _ => OfNone::Nothing,
+    let none_ahead = |predict: f64| {
+        format!(
+            "[predict] value must be a positive integer.  Value supplied was [{predict}] in \
+             [{name}]."
+        )
     };
-    if minimize {
-        return Err(AggDslError::illegal(
-            "[minimize] is not supported: the [settings] of a model are used as they are given",
-        ));
-    }
-    if predict.is_some() {
-        return Err(AggDslError::illegal(
-            "[predict] is not supported: no buckets are made behind the last one",
-        ));
-    }
-    let written = json!({"source": source, "params": settings.params()});
-    let script = WrittenScript::of("moving_avg", &written)?.read(ScriptPurpose::Window)?;
-    let sequence = Sequence::MovingFn {
+    let predicted = positive_told(body, "predict", none_ahead)?.unwrap_or(0);
+    let model = read_model(body, model.as_deref().unwrap_or("simple"))?;
+    check_seasons(&model, window)?;
+    let average = MovingAverage {
         window,
-        shift: 0,
-        script: Box::new(script),
-        of_none,
+        // Seasons are looked for unless that is not wanted.
+        is_fitted: minimize.unwrap_or(matches!(model, MovingModel::Seasonal(_))),
+        model,
+        predicted,
     };
-    read(body, sequence)
+    read(body, Sequence::MovingAvg(average))
 }
 
 #[allow(

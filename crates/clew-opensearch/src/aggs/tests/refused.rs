@@ -46,7 +46,7 @@ fn what_is_wrong_with_a_value_is_within_the_setting_that_has_it() {
 }
 
 #[test]
-fn a_model_refuses_settings_that_it_has_not_before_what_no_model_has_here() {
+fn a_model_refuses_settings_that_it_has_not() {
     for (model, settings, within) in [
         (
             "linear",
@@ -79,12 +79,20 @@ fn a_model_refuses_settings_that_it_has_not_before_what_no_model_has_here() {
             json!({"type": "parse_exception", "reason": within})
         );
     }
-    let average = json!({"buckets_path": "m", "predict": 2, "settings": {}});
-    let told = refusal(json!({"moving_avg": average}));
-    assert!(
-        told.reason.starts_with("[predict] is not supported"),
-        "{told}"
-    );
+    for (setting, reason) in [
+        (
+            json!({"predict": 0}),
+            "[predict] value must be a positive integer.  Value supplied was [0] in [x].",
+        ),
+        (
+            json!({"model": "holt_winters", "settings": {"period": 3}}),
+            "Field [window] must be at least twice as large as the period when using Holt-Winters.  \
+             Value provided was [5], which is less than (2*period) == 6",
+        ),
+    ] {
+        let told = refusal(json!({"moving_avg": setting}));
+        assert_eq!(told.reason, reason);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::value::ScriptValue;
 use crate::error::ScriptError;
+use crate::query::moving::{MovingModel, SeasonModel, Seasons, mean_of};
 
 /// What the class has, with how many arguments, and what it is called here.
 const FUNCTIONS: &[(&str, usize, &str)] = &[
@@ -48,10 +49,16 @@ pub(super) fn call(name: &str, arguments: &[ScriptValue<'_>]) -> Result<Option<f
             let squares = window.iter().map(|value| (value - mean).powi(2));
             mean_of(squares, window.len()).sqrt()
         }
-        "windowMean" => mean_of(window.iter().copied(), window.len()),
-        "windowLinearMean" => linear_mean(&window),
-        "windowEwma" => ewma(&window, setting(0)?),
-        "windowHolt" => holt(&window, setting(0)?, setting(1)?),
+        "windowMean" => next(MovingModel::Mean, &window),
+        "windowLinearMean" => next(MovingModel::LinearMean, &window),
+        "windowEwma" => {
+            let alpha = setting(0)?;
+            next(MovingModel::Exponential { alpha }, &window)
+        }
+        "windowHolt" => {
+            let (alpha, beta) = (setting(0)?, setting(1)?);
+            next(MovingModel::Trend { alpha, beta }, &window)
+        }
         _ => {
             let factors = [setting(0)?, setting(1)?, setting(2)?];
             let period = settings.get(3).map_or(Ok(0), ScriptValue::want_whole)?;
@@ -60,52 +67,20 @@ pub(super) fn call(name: &str, arguments: &[ScriptValue<'_>]) -> Result<Option<f
                 true => Seasons::Multiplied,
                 false => Seasons::Added,
             };
-            holt_winters(
-                &window,
+            let model = SeasonModel {
                 factors,
-                whole_period(period, window.len())?,
+                period: whole_period(period, window.len())?,
                 seasons,
-            )
+                padding: seasons.padding(),
+            };
+            next(MovingModel::Seasonal(model), &window)
         }
     }))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "windows are short")]
-fn mean_of(values: impl Iterator<Item = f64>, count: usize) -> f64 {
-    values.sum::<f64>() / count as f64
-}
-
-/// Later numbers count more, linearly.
-fn linear_mean(window: &[f64]) -> f64 {
-    let mut weighted = 0.0;
-    // A weight of one more than there is keeps the first windows small.
-    let (mut weight, mut weights) = (0.0, 1.0);
-    for value in window {
-        weight += 1.0;
-        weights += weight;
-        weighted += weight * value;
-    }
-    weighted / weights
-}
-
-/// Later numbers count more, exponentially.
-fn ewma(window: &[f64], alpha: f64) -> f64 {
-    let mut rest = window.iter().copied();
-    let first = rest.next().unwrap_or(f64::NAN);
-    rest.fold(first, |mean, value| value * alpha + mean * (1.0 - alpha))
-}
-
-/// The same with a trend, which begins as none.
-fn holt(window: &[f64], alpha: f64, beta: f64) -> f64 {
-    let mut rest = window.iter().copied();
-    let mut level = rest.next().unwrap_or(f64::NAN);
-    let mut trend = 0.0;
-    for value in rest {
-        let before = level;
-        level = alpha * value + (1.0 - alpha) * (before + trend);
-        trend = beta * (level - before) + (1.0 - beta) * trend;
-    }
-    level
+/// The number that comes after a window.
+fn next(model: MovingModel, window: &[f64]) -> f64 {
+    model.outlook(window).at(0)
 }
 
 /// The length of a season, of which a window has two.
@@ -121,51 +96,5 @@ fn whole_period(period: i64, have: usize) -> Result<usize, ScriptError> {
             "Holt-Winters aggregation requires at least (2 * period == 2 * {whole} == {needed}) \
              data-points to function.  Only [{have}] were provided."
         ))),
-    }
-}
-
-/// How seasons change what lies below them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Seasons {
-    Added,
-    Multiplied,
-}
-
-/// The same with seasons of a length, two of which at least are there, and a trend, which begins as none here too: what
-/// comes next.
-fn holt_winters(
-    window: &[f64],
-    [alpha, beta, gamma]: [f64; 3],
-    period: usize,
-    seasons: Seasons,
-) -> f64 {
-    // Nothing is divided by zero then.
-    let padding = match seasons {
-        Seasons::Multiplied => 1e-10,
-        Seasons::Added => 0.0,
-    };
-    let values: Vec<f64> = window.iter().map(|value| value + padding).collect();
-    let (first, others) = values.split_at(period.min(values.len()));
-    let mut level = mean_of(first.iter().copied(), period);
-    let mut trend = 0.0;
-    let mut seasonal: Vec<f64> = first
-        .iter()
-        .map(|value| if level == 0.0 { 0.0 } else { value / level })
-        .collect();
-    for (at, value) in others.iter().enumerate() {
-        let season = seasonal.get(at).copied().unwrap_or(0.0);
-        let (level_before, trend_before) = (level, trend);
-        let (plain, seen) = match seasons {
-            Seasons::Multiplied => (value / season, value / (level_before + trend_before)),
-            Seasons::Added => (value - season, value - (level_before - trend_before)),
-        };
-        level = alpha * plain + (1.0 - alpha) * (level_before + trend_before);
-        trend = beta * (level - level_before) + (1.0 - beta) * trend_before;
-        seasonal.push(gamma * seen + (1.0 - gamma) * season);
-    }
-    let next = seasonal.get(others.len()).copied().unwrap_or(0.0);
-    match seasons {
-        Seasons::Multiplied => (level + trend) * next,
-        Seasons::Added => level + trend + next,
     }
 }
