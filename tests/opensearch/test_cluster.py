@@ -52,6 +52,18 @@ class Cluster(ClewTest):
             ]:
                 with self.subTest(name=name), self.refused(400, "illegal_argument_exception", why):
                     put(body={kind: {"search.max_buckets": 7, name: value}})
+        with self.refused(400, "action_request_validation_exception", "no settings to update"):
+            put(body={"other": {"search.max_buckets": 7}})
+        # A value that another one hides is read as well: once that is gone nothing could be changed any more.
+        put(body={"transient": {"search.max_buckets": 100, "search.max_keep_alive": "2h"}})
+        for name, value, why in [
+            ("search.max_buckets", "x", "Failed to parse value [x] for setting [search.max_buckets]"),
+            ("search.max_buckets", -1, "Failed to parse value [-1] for setting [search.max_buckets] must be >= 0"),
+            ("search.max_keep_alive", "x", "failed to parse setting [search.max_keep_alive]"),
+        ]:
+            with self.subTest(name=name), self.refused(400, "illegal_argument_exception", why):
+                put(body={"persistent": {name: value}})
+        put(body={"transient": {"search.*": None}})
         # Nothing of a request that is refused holds.
         self.assertEqual(self.client.cluster.get_settings()["persistent"], {})
         taken = {
@@ -756,7 +768,10 @@ class Cluster(ClewTest):
         self.assertEqual(self.raw("GET", "/_dangling")["dangling_indices"], [])
         self.assertEqual(self.raw("GET", "/_cat/segment_replication", params={"format": "json"}), [])
         told = self.client.cluster.reroute(body={}, metric="none")
-        self.assertEqual(told, {"acknowledged": True})
+        self.assertEqual((told["acknowledged"], list(told["state"])), (True, ["cluster_uuid"]))
+        self.assertEqual(self.client.indices.stats(index="none*")["_all"], {"primaries": {}, "total": {}})
+        with self.refused(400, "action_request_validation_exception", "repository is missing"):
+            self.raw("GET", "/_cat/snapshots")
 
     def test_what_goes_on_after_its_answer_bears_its_clients_name(self):
         self.index_all("named", {str(n): {"n": n} for n in range(20)})

@@ -1,6 +1,7 @@
 //! Where shards are and why: `_cluster/allocation/explain` and `_cluster/reroute`. With one node
 //! there is one place for every shard, so nothing can be moved.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_state::{METRICS, created_at, read_metrics, shown_state};
 use crate::cluster::machine::DiskSpace;
+use crate::cluster::nodes::names_this_node;
 use crate::dsl::{DslError, DslErrorKind, Field};
 use crate::http::error::{ApiError, Cause};
 use crate::http::place::Spot;
@@ -66,9 +68,14 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
         }
     }
     let (Some(index), Some(shard), Some(primary)) = (index, shard, primary) else {
-        return Err(ApiError::validation(
-            "index, shard and primary must be specified together",
-        ));
+        let all = [
+            (index.is_none(), "index must be specified"),
+            (shard.is_none(), "shard must be specified"),
+            (primary.is_none(), "primary must be specified"),
+        ];
+        let lacking = all.into_iter().filter(|(is_lacking, _)| *is_lacking);
+        let lacking: Vec<&str> = lacking.map(|(_, told)| told).collect();
+        return Err(ApiError::validations(&lacking));
     };
     let engine = &call.api.engine;
     let index = engine.open_exactly(index, &call.access, Purpose::Watch)?;
@@ -104,9 +111,12 @@ fn any_unassigned(call: &Call) -> Result<Copy, ApiError> {
             }
         }
     }
-    Err(ApiError::illegal_argument(
-        "unable to find any unassigned shards to explain",
-    ))
+    let yes = call.params.flag("include_yes_decisions", false)?;
+    // OpenSearch closes one of the two brackets.
+    Err(ApiError::illegal_argument(format!(
+        "unable to find any unassigned shards to explain [ClusterAllocationExplainRequest[\
+         useAnyUnassignedShard=true,includeYesDecisions?={yes}]"
+    )))
 }
 
 fn explain_assigned(call: &Call) -> Value {
@@ -192,11 +202,11 @@ fn disk_info(call: &Call) -> Result<Value, ApiError> {
 pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)?;
     let metrics = match call.params.get("metric") {
-        Some("none") => None,
-        Some(names) => Some(read_metrics(names)),
+        Some("none") => BTreeSet::new(),
+        Some(names) => read_metrics(names),
         None => {
             let all = METRICS.iter().copied();
-            Some(all.filter(|metric| *metric != "metadata").collect())
+            all.filter(|metric| *metric != "metadata").collect()
         }
     };
     let body = call.json()?.unwrap_or_else(|| json!({}));
@@ -228,9 +238,7 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::illegal_argument(reason));
     }
     let mut body = json!({"acknowledged": true});
-    if let Some(metrics) = &metrics {
-        body["state"] = shown_state(&call.api, metrics, &call.shown_indices(), false);
-    }
+    body["state"] = shown_state(&call.api, &metrics, &call.shown_indices(), false);
     if explain {
         body["explanations"] = refused.iter().map(Refused::shown).collect();
     }
@@ -279,6 +287,9 @@ impl Refused {
         let (Some(index), Some(shard)) = (index, shard) else {
             return Err(wrong(&Value::Object(parameters)));
         };
+        if matches!(command, "cancel" | "move") {
+            check_nodes(call, &parameters)?;
+        }
         let engine = &call.api.engine;
         let index = engine.open_exactly(index, &call.access, Purpose::Watch)?;
         let (node, name) = (&call.api.node_id, index.name());
@@ -307,6 +318,18 @@ impl Refused {
                 "decider": self.decider, "decision": "NO", "explanation": self.reason,
             }],
         })
+    }
+}
+
+/// Refuses names of nodes that no node has.
+fn check_nodes(call: &Call, parameters: &Map<String, Value>) -> Result<(), ApiError> {
+    let names = ["node", "from_node", "to_node"].into_iter();
+    let mut names = names.filter_map(|key| parameters.get(key)?.as_str());
+    match names.find(|name| !names_this_node(&call.api, name)) {
+        None => Ok(()),
+        Some(name) => Err(ApiError::illegal_argument(format!(
+            "failed to resolve [{name}], no matching nodes"
+        ))),
     }
 }
 

@@ -51,13 +51,8 @@ fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
         let changes = match name.as_str() {
             "persistent" => &mut persistent,
             "transient" => &mut transient,
-            other => {
-                return Err(ApiError::unknown_field(
-                    "cluster_update_settings_request",
-                    other,
-                    value,
-                ));
-            }
+            // Others are passed over, as there.
+            _ => continue,
         };
         let empty = Map::new();
         changes.extend(flatten_plain(value.as_object().unwrap_or(&empty))?);

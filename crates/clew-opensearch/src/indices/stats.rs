@@ -239,7 +239,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         each.insert(index.name().to_string(), shown);
     }
     let shards = ShardOutcomes::of_serving(&indices).shown();
-    let all = with_fields(pick(all.to_json(), wanted.as_deref()), &call.params);
+    // Without any index there are no sums.
+    let all = match indices.is_empty() {
+        true => json!({}),
+        false => with_fields(pick(all.to_json(), wanted.as_deref()), &call.params),
+    };
     let mut body = json!({
         "_shards": shards,
         "_all": {"primaries": all, "total": all},

@@ -84,8 +84,7 @@ pub(crate) async fn change(
         .changing(move |all| {
             next.persistent = persisted(all);
             apply(&mut next.persistent, &persistent);
-            check(&next, &disk, &checks)?;
-            memory_limits(&checking, &next)?;
+            check(&next, &checking, &disk, &checks)?;
             let change = |(name, text): (String, Option<String>)| match text {
                 Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
                 None => DefinitionChange::remove(KIND, &name),
@@ -141,12 +140,36 @@ fn apply(kept: &mut Kept, changes: &Changes) {
     }
 }
 
-fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), ApiError> {
+fn check(
+    both: &Both,
+    engine: &Engine,
+    disk: &DiskLimits,
+    checks: &[SettingCheck],
+) -> Result<(), ApiError> {
     if both.persistent.len() + both.transient.len() > SETTINGS_MAX {
         return Err(ApiError::illegal_argument(format!(
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
+    // Those of each kind must be right by themselves, and fit together: the others may go away, and a value that they hide
+    // would keep all later changes from being made.
+    for kept in [&both.persistent, &both.transient] {
+        let alone = Both {
+            persistent: kept.clone(),
+            transient: Kept::new(),
+        };
+        check_together(&alone, engine, disk, checks)?;
+    }
+    check_together(both, engine, disk, checks)
+}
+
+/// Refuses what cannot be read of settings that hold together.
+fn check_together(
+    both: &Both,
+    engine: &Engine,
+    disk: &DiskLimits,
+    checks: &[SettingCheck],
+) -> Result<(), ApiError> {
     let given = |name: &str| both.given(name);
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
@@ -157,15 +180,8 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     slow_log::searches(&given)?;
     slow_log::milvus_calls(&given)?;
     check_backpressure(both)?;
-    // Those of each kind must fit together by themselves: the others may go away.
-    for kept in [&both.persistent, &both.transient] {
-        let alone = Both {
-            persistent: kept.clone(),
-            transient: Kept::new(),
-        };
-        disk_limits(&alone, disk)?;
-    }
     disk_limits(both, disk)?;
+    memory_limits(engine, both)?;
     buckets_max(both).map(|_| ())
 }
 

@@ -293,7 +293,7 @@ const DYNAMIC: &[(&str, Kind)] = &[
     ("search.keyword_index_or_doc_values_enabled", Bool),
     ("search.low_level_cancellation", Bool),
     ("search.max_aggregation_rewrite_filters", Whole(0)),
-    ("search.max_buckets", Any),
+    ("search.max_buckets", Whole(0)),
     ("search.max_keep_alive", Any),
     ("search.max_open_pit_context", Whole(0)),
     ("search.max_open_scroll_context", Whole(0)),

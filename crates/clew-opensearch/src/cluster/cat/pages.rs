@@ -120,7 +120,7 @@ impl Page {
             let reason = match (size, size > max) {
                 (0, _) => "size must be greater than zero".to_string(),
                 (_, true) => format!("size should be less than [{max}]"),
-                (_, false) => format!("size should be greater than [{min}]"),
+                (_, false) => format!("size should at least be [{min}]"),
             };
             return Err(ApiError::illegal_argument(reason));
         }

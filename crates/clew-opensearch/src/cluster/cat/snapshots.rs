@@ -72,19 +72,16 @@ const SNAPSHOTS: &[Column] = &[
 
 /// `GET /_cat/snapshots/{repository}`.
 pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
-    let names: Vec<String> = match call.path("repository") {
-        Some(names) => names.split(',').map(String::from).collect(),
-        None => {
-            let all = call
-                .api
-                .engine
-                .with_definitions(snapshots::list_repositories);
-            all.into_iter().map(|(name, _)| name).collect()
-        }
+    let names = match call.path("repository") {
+        Some(names) => names,
+        // What columns there are is told without one.
+        None if call.params.flag("help", false)? => "",
+        None => return Err(ApiError::validation("repository is missing")),
     };
+    let names = names.split(',').filter(|name| !name.is_empty());
     let mut rows = Vec::new();
     for name in names {
-        for snapshot in snapshots::list_snapshots(&call, &name).await? {
+        for snapshot in snapshots::list_snapshots(&call, name).await? {
             let (started, ended) = (snapshot.started_ms, snapshot.ended_ms);
             rows.push(vec![
                 snapshot.name,
