@@ -93,6 +93,17 @@ class MetricsAndPipelinesTest(ClewTest):
                 path(asked)
             self.assertEqual(innermost(caught), reason)
 
+    def test_pipelines_beside_others_go_over_buckets_alone(self):
+        one = {"filter": {"match_all": {}}, "aggs": {"m": {"max": {"field": "n"}}}}
+        words = {"terms": {"field": "kw"}, "aggs": {"m": {"max": {"field": "n"}}}}
+        wrong = "The first aggregation in buckets_path must be a multi-bucket aggregation for aggregation [{}] found :org.opensearch.search.aggregations.{}AggregationBuilder for buckets path: {}"
+        summary = lambda path: {"avg_bucket": {"buckets_path": path}}
+        y, z = wrong.format("y", "bucket.filter.Filter", "one>m"), wrong.format("z", "metrics.Max", "top")
+        self.assertEqual(
+            self.refusal(one=one, top={"max": {"field": "n"}}, words=words, y=summary("one>m"), z=summary("top"), x=summary("words['red']>m")),
+            f"Validation Failed: 1: {y};2: {z};3: buckets_path aggregation does not exist for aggregation [x]: words['red']>m;",
+        )
+
     def test_pipelines_that_read_themselves_or_have_others_inside_are_refused(self):
         histogram = {"histogram": {"field": "n", "interval": 10}}
         for inner, reason in [

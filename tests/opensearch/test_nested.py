@@ -79,12 +79,15 @@ class NestedTest(ClewTest):
                 "aggs": {"likes": {"nested": {"path": "likes"}, "aggs": stars}},
             },
             "best": {"max_bucket": {"buckets_path": "titles>likes>stars"}},
-            "loudest": {"max_bucket": {"buckets_path": "likes>who>stars"}},
         }
         found = self.client.search(index="posts", body={"size": 0, "aggs": aggs})["aggregations"]
         self.assertEqual(found["likes"]["most"], {"value": 6.0, "keys": ["ann"]})
         self.assertEqual(found["best"], {"value": 6.0, "keys": ["a"]})
-        self.assertEqual(found["loudest"], {"value": 6.0, "keys": ["ann"]})
+        # A path begins with buckets, as there.
+        aggs["loudest"] = {"max_bucket": {"buckets_path": "likes>who>stars"}}
+        found = "found :org.opensearch.search.aggregations.bucket.nested.NestedAggregationBuilder for buckets path: likes>who>stars"
+        with self.refused(400, "action_request_validation_exception", found):
+            self.client.search(index="posts", body={"size": 0, "aggs": aggs})
 
     def test_nothing_else_sees_objects(self):
         self.assertEqual(self.client.count(index="posts")["count"], 3)

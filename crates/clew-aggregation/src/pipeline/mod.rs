@@ -6,6 +6,7 @@ mod axis;
 mod path;
 mod run;
 mod sequence;
+mod siblings;
 mod summary;
 
 pub(crate) use run::apply;
@@ -46,11 +47,15 @@ impl PipelinePlan {
         parent: Option<&NamedAgg>,
     ) -> Result<Vec<PipelinePlan>, AggError> {
         let mut plans = Vec::new();
+        let mut refused = Vec::new();
         for agg in aggs {
             let AggSpec::Pipeline(spec) = &agg.spec else {
                 continue;
             };
             check_place(agg, spec, aggs, parent)?;
+            if let (PipelineKind::Summary(_), [(_, path), ..]) = (&spec.kind, &spec.paths[..]) {
+                refused.extend(siblings::refusal(&agg.name, path, aggs));
+            }
             plans.push(PipelinePlan {
                 name: agg.name.clone(),
                 spec: spec.clone(),
@@ -64,6 +69,9 @@ impl PipelinePlan {
                     _ => None,
                 },
             });
+        }
+        if !refused.is_empty() {
+            return Err(AggError::Validation { reasons: refused });
         }
         in_order(plans)
     }

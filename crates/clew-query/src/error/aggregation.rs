@@ -80,10 +80,10 @@ pub enum AggError {
     #[error(transparent)]
     Memory(clew_platform::MemoryExceeded),
     /// Aggregations that cannot be put together as they are.
-    #[error("Validation Failed: 1: {reason};")]
+    #[error("Validation Failed: {}", numbered(reasons))]
     Validation {
-        /// What, naming the aggregation.
-        reason: String,
+        /// What, each naming the aggregation.
+        reasons: Vec<String>,
     },
     /// What was found cannot be used as the request wants it.
     #[error("{reason}")]
@@ -108,6 +108,13 @@ pub enum AggError {
         /// What the reader said.
         source: tantivy::TantivyError,
     },
+}
+
+/// Reasons by their numbers, from one on.
+fn numbered(reasons: &[String]) -> String {
+    let numbered = (1..).zip(reasons);
+    let each = numbered.map(|(number, reason): (usize, _)| format!("{number}: {reason};"));
+    each.collect()
 }
 
 /// What was counted in time may take so long to be put together.
@@ -142,7 +149,7 @@ impl AggError {
     /// Aggregations that cannot be put together.
     pub fn validation(reason: impl Into<String>) -> Self {
         AggError::Validation {
-            reason: reason.into(),
+            reasons: vec![reason.into()],
         }
     }
 
