@@ -241,8 +241,16 @@ class MetricsAndPipelinesTest(ClewTest):
                 self.aggregate(a=aggregation)
             error = caught.exception.info["error"]
             self.assertEqual((error["phase"], error["caused_by"]["reason"]), ("fetch", "compile error"), aggregation)
-        with self.refused(400, "search_phase_execution_exception", "all shards failed"):
-            self.aggregate(a={"avg": {"field": "kw"}})
+        for aggregation in [
+            {"avg": {"field": "kw"}}, {"avg": {"script": {"source": "1", "lang": "nix"}}}, {"terms": {"field": "kw", "execution_hint": "x"}},
+            {"scripted_metric": {"map_script": "1"}}, {"weighted_avg": {"value": {"field": "n"}}}, {"date_histogram": {"field": "day"}},
+        ]:
+            with self.refused(400, "search_phase_execution_exception", "all shards failed"):
+                self.aggregate(a=aggregation)
+        with self.refused(400, "aggregation_initialization_exception", "Aggregator [a] of type [avg] cannot accept sub-aggregations"):
+            self.aggregate(a={"avg": {"field": "n"}, "aggs": {"b": {"max": {"field": "n"}}}})
+        with self.refused(400, "aggregation_execution_exception", "Invalid path element [m[] in path [m[]"):
+            self.aggregate(h={"histogram": {"field": "n", "interval": 1}, "aggs": {"m": {"max": {"field": "n"}}, "z": {"derivative": {"buckets_path": "m["}}}})
         with self.refused(400, "search_phase_execution_exception", "all shards failed"):
             self.aggregate(a={"avg": {"script": "x +"}})
 

@@ -262,7 +262,8 @@ impl<'a> Body<'a> {
             Some(other) => return Err(self.wrong("script", other)),
         };
         let written = written.map_err(|error| self.in_field("script", error))?;
-        Ok(Some(Box::new(written.read(ScriptPurpose::Values)?)))
+        let read = written.read(ScriptPurpose::Values);
+        Ok(Some(Box::new(read.map_err(AggDslError::of_shards)?)))
     }
 
     pub(super) fn source(&mut self) -> Result<Source, AggDslError> {

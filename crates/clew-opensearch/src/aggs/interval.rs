@@ -115,9 +115,8 @@ pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslE
             Err(_) => legacy_interval(&text),
         },
         (None, None, None) => {
-            body.late(AggDslError::illegal(
-                "Invalid interval specified, must be non-null and non-empty",
-            ));
+            let reason = "Invalid interval specified, must be non-null and non-empty";
+            body.late(AggDslError::illegal(reason).of_shards());
             Ok(DateInterval::Calendar(CalendarUnit::Second))
         }
         (Some(_), Some(_), None) => {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use clew_query::aggregation::{AggSpec, NamedAgg};
+use clew_query::aggregation::{AggFamily, AggSpec, NamedAgg};
 use serde_json::{Map, Value};
 
-use super::AggDslError;
 use super::body::Body;
 use super::path::AggPath;
 use super::table;
+use super::{AggDslError, AggDslErrorKind};
 use crate::http::place::{Spot, token};
 
 /// How deep `aggs` may be nested in each other.
@@ -116,19 +116,33 @@ fn parse_named(
             }
         }
     }
-    let Some((_, spec)) = spec else {
+    let Some((kind, spec)) = spec else {
         let reason = format!("Missing definition for aggregation [{name}]");
         return Err(AggDslError::parsing(reason).at(Spot::end_of(value)));
     };
-    if subs.is_some() && matches!(spec, AggSpec::Pipeline(_)) {
-        let reason = format!("Aggregation [{name}] cannot define sub-aggregations");
-        return Err(AggDslError::illegal(reason));
+    if subs.is_some() {
+        check_takes_subs(name, kind, &spec)?;
     }
     Ok(NamedAgg {
         name: name.to_string(),
         spec,
         subs: subs.unwrap_or_default(),
     })
+}
+
+/// Refuses aggregations inside one that has no buckets.
+fn check_takes_subs(name: &str, kind: &str, spec: &AggSpec) -> Result<(), AggDslError> {
+    match spec.family() {
+        AggFamily::Bucket(_) => Ok(()),
+        AggFamily::Metric(_) => {
+            let reason =
+                format!("Aggregator [{name}] of type [{kind}] cannot accept sub-aggregations");
+            Err(AggDslError::of(AggDslErrorKind::Initialization, reason))
+        }
+        AggFamily::Pipeline(_) => Err(AggDslError::illegal(format!(
+            "Aggregation [{name}] cannot define sub-aggregations"
+        ))),
+    }
 }
 
 fn parse_spec(

@@ -42,10 +42,11 @@ pub(super) const TERMS_HINTS: &[&str] = &["map", "global_ordinals"];
 /// Looks whether there is the way to count that is asked for; how it is done is for us to know.
 pub(super) fn check_hint(body: &mut Body<'_>, known: &[&str]) -> Result<(), AggDslError> {
     match body.only_text("execution_hint")? {
-        Some(other) if !known.contains(&other.as_str()) => Err(AggDslError::illegal(format!(
-            "Unknown `execution_hint`: [{other}], expected any of [{}]",
-            known.join(", ")
-        ))),
+        Some(other) if !known.contains(&other.as_str()) => {
+            let known = known.join(", ");
+            let reason = format!("Unknown `execution_hint`: [{other}], expected any of [{known}]");
+            Err(AggDslError::illegal(reason).of_shards())
+        }
         Some(_) | None => Ok(()),
     }
 }

@@ -73,6 +73,8 @@ pub enum DslErrorKind {
     Create,
     /// `parse_exception` of Java's own, which is no root of what it is the cause of.
     JavaParse,
+    /// `aggregation_initialization_exception`.
+    Initialization,
 }
 
 impl DslErrorKind {
@@ -92,6 +94,7 @@ impl DslErrorKind {
             DslErrorKind::ZoneRules => "zone_rules_exception",
             DslErrorKind::Create => "query_shard_exception",
             DslErrorKind::JavaParse => "parse_exception",
+            DslErrorKind::Initialization => "aggregation_initialization_exception",
         }
     }
 }
@@ -117,9 +120,11 @@ pub struct DslError {
 /// When OpenSearch finds what is wrong with a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// When the request is read, or by the shards that it goes to.
+    /// When the request is read, or, for some kinds of errors, by the shards that it goes to.
     #[default]
     Asked,
+    /// By the shards that it goes to, whatever kind it is of.
+    Shards,
     /// When what the shards have found is put together.
     Reducing,
 }
@@ -175,6 +180,15 @@ impl DslError {
             within: Some(Box::new(Self::of_length(reason))),
             ..Self::of(DslErrorKind::Create, told)
         }
+    }
+
+    /// The same as something that only shards find, when they make what was read.
+    pub(crate) fn of_shards(self) -> Self {
+        let found = match self.found {
+            Found::Asked | Found::Shards => Found::Shards,
+            Found::Reducing => Found::Reducing,
+        };
+        DslError { found, ..self }
     }
 
     /// A text that is no number, where one must stand.

@@ -90,6 +90,7 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
             | DslErrorKind::DateTime
             | DslErrorKind::Create
             | DslErrorKind::ZoneRules
+            | DslErrorKind::Initialization
             | DslErrorKind::JavaParse => UnfitKind::Illegal,
             DslErrorKind::XContentParse | DslErrorKind::NamedObject => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,

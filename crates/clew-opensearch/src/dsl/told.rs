@@ -26,6 +26,7 @@ fn root_of(error: &DslError) -> &DslError {
         DslErrorKind::Parsing
         | DslErrorKind::Malformed
         | DslErrorKind::Script
+        | DslErrorKind::Initialization
         | DslErrorKind::Create => true,
         DslErrorKind::XContentParse
         | DslErrorKind::NamedObject
@@ -66,6 +67,7 @@ impl From<DslError> for ApiError {
         };
         match found {
             Found::Asked => told,
+            Found::Shards => told.found_by_shards(),
             Found::Reducing => told.of_reducing(),
         }
     }

@@ -145,6 +145,8 @@ pub struct ApiError {
     status: StatusCode,
     /// Boxed, because every result of this crate has room for an error.
     shape: Box<Shape>,
+    /// Whether OpenSearch finds it only when the shards have the request.
+    is_of_shards: bool,
 }
 
 /// What is told as the root of an error.
@@ -274,6 +276,7 @@ impl ApiError {
         ApiError {
             status,
             shape: Box::new(shape),
+            is_of_shards: false,
         }
     }
 
@@ -332,7 +335,10 @@ impl ApiError {
             },
             text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
         };
-        Self::shaped(self.status, shape)
+        ApiError {
+            shape: Box::new(shape),
+            ..self
+        }
     }
 
     /// Says where in the request's body the error is.
@@ -467,7 +473,10 @@ impl ApiError {
             },
             text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
         };
-        Self::shaped(self.status, shape)
+        ApiError {
+            shape: Box::new(shape),
+            ..self
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) async fn by_shards(
         "query_shard_exception",
         "search_phase_execution_exception",
     ];
-    if !LATER.iter().any(|kind| error.is_kind(kind)) {
+    if !error.is_found_by_shards() && !LATER.iter().any(|kind| error.is_kind(kind)) {
         return error;
     }
     match call.open(expression, options, Purpose::Read).await {

@@ -71,7 +71,7 @@ fn weighted_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {
     let Some(value) = body.take(key) else {
         let reason = format!("Could not find field name [{key}] in multiValuesSource");
-        body.late(AggDslError::illegal(reason));
+        body.late(AggDslError::illegal(reason).of_shards());
         return Ok(Source::field(""));
     };
     body.part((key, "field_config"), value, field_config)

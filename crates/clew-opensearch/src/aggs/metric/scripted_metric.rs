@@ -46,7 +46,7 @@ fn wanted(
         return Ok(script);
     }
     let reason = format!("[{called}] must not be null: [{}]", body.name);
-    body.late(AggDslError::illegal(reason));
+    body.late(AggDslError::illegal(reason).of_shards());
     let stand_in = WrittenScript::of(called, &Value::from("0"))?;
     stand_in.read(ScriptPurpose::State).map(Box::new)
 }
@@ -71,7 +71,7 @@ fn script(
     }
     let read = match purpose {
         ScriptPurpose::States => written.read_when_reducing(purpose)?,
-        _ => written.read(purpose)?,
+        _ => written.read(purpose).map_err(AggDslError::of_shards)?,
     };
     Ok(Some(Box::new(read)))
 }

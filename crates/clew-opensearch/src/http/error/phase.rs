@@ -17,15 +17,34 @@ const JAVAS_OWN: [&str; 5] = [
 /// What a search is told that failed in one of its phases.
 const PHASE_FAILED: &str = "search_phase_execution_exception";
 
+/// Errors that OpenSearch tells before a shard has the request.
+const BEFORE_SHARDS: [&str; 2] = [
+    "action_request_validation_exception",
+    "aggregation_initialization_exception",
+];
+
+/// How errors begin of paths that cannot be taken apart, which is done before a shard has the request.
+const INVALID_PATH: &str = "Invalid path element [";
+
 impl ApiError {
+    /// Says that OpenSearch finds it only when the shards have the request, whoever finds it here.
+    pub(crate) fn found_by_shards(mut self) -> Self {
+        self.is_of_shards = true;
+        self
+    }
+
+    /// Whether OpenSearch finds it only when the shards have the request.
+    pub(crate) fn is_found_by_shards(&self) -> bool {
+        self.is_of_shards
+    }
+
     /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
     /// that it finds only when the shards have the request.
     pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {
         let Shape::Structured { cause: inner, .. } = &*self.shape else {
             return self;
         };
-        if inner.kind == "action_request_validation_exception" {
-            // What a request's validation finds is told before a shard has it.
+        if BEFORE_SHARDS.contains(&inner.kind) || inner.reason.starts_with(INVALID_PATH) {
             return self;
         }
         if inner.kind == PHASE_FAILED {

@@ -40,6 +40,12 @@ fn a_search_failure_names_its_root_cause_and_the_failed_shard() {
     assert_eq!(body["error"]["phase"], "fetch");
     assert_eq!(body["error"]["caused_by"]["reason"], "x");
     assert_eq!(body["error"]["root_cause"], serde_json::json!([]));
+    let invalid = ApiError::illegal_argument("Invalid path element [m[] in path [m[]");
+    let invalid = invalid.all_shards_failed("i", "n");
+    assert!(invalid.is_kind("illegal_argument_exception"));
+    let known = ApiError::illegal_argument("x").found_by_shards();
+    let known = known.placed(&Value::Null, b"null");
+    assert!(known.is_found_by_shards() && !invalid.is_found_by_shards());
     let error = ApiError::illegal_argument("too large").all_shards_failed("i", "n");
     let body: Value = serde_json::from_slice(&error.body()).unwrap();
     assert_eq!(body["error"]["type"], "search_phase_execution_exception");
