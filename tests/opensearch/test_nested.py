@@ -89,6 +89,17 @@ class NestedTest(ClewTest):
         with self.refused(400, "action_request_validation_exception", found):
             self.client.search(index="posts", body={"size": 0, "aggs": aggs})
 
+    def test_terms_of_objects_are_compared_with_those_of_all_objects(self):
+        significant = {"significant_terms": {"field": "likes.who", "min_doc_count": 1}}
+        aggs = {"likes": {"nested": {"path": "likes"}, "aggs": {"who": {"terms": {"field": "likes.who"}}, "odd": significant}}}
+        found = self.client.search(index="posts", body={"size": 0, "aggs": aggs})["aggregations"]["likes"]
+        counts = {bucket["key"]: bucket["doc_count"] for bucket in found["who"]["buckets"]}
+        # Objects, those inside them and documents are the background.
+        self.assertEqual(found["odd"]["bg_count"], found["doc_count"] + 2 + 3)
+        self.assertTrue(found["odd"]["buckets"])
+        for bucket in found["odd"]["buckets"]:
+            self.assertEqual((bucket["doc_count"], bucket["bg_count"]), (counts[bucket["key"]],) * 2)
+
     def test_nothing_else_sees_objects(self):
         self.assertEqual(self.client.count(index="posts")["count"], 3)
         found = self.client.search(index="posts", body={"query": {"match_all": {}}})

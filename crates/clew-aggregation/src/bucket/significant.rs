@@ -164,7 +164,9 @@ impl SignificantPlan {
                 Some(sets) => sets.get(ord).cloned(),
                 None => None,
             };
-            let documents = documents.unwrap_or_else(|| SegmentBits::alive(reader));
+            // As in Lucene: what was deleted counts until it is merged away, so that a bucket is never more than the background,
+            // and so do nested objects, among which terms are compared inside them.
+            let documents = documents.unwrap_or_else(|| SegmentBits::all(reader));
             match &self.words {
                 Some(words) => count_words(words, buckets, reader, &documents),
                 None => count_column(plan, buckets, reader, &documents),

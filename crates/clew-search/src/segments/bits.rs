@@ -20,18 +20,23 @@ impl SegmentBits {
 
     /// The documents of a segment that are not deleted.
     pub fn alive(reader: &SegmentReader) -> Self {
+        let Some(alive) = reader.alive_bitset() else {
+            return SegmentBits::all(reader);
+        };
         let mut bits = SegmentBits::empty(reader.max_doc());
-        match reader.alive_bitset() {
-            Some(alive) => alive.iter_alive().for_each(|doc| bits.insert(doc)),
-            None => {
-                bits.words.fill(u64::MAX);
-                let rest = reader.max_doc() % 64;
-                if let (Some(last), true) = (bits.words.last_mut(), rest > 0) {
-                    *last = (1 << rest) - 1;
-                }
-                bits.count = reader.max_doc();
-            }
+        alive.iter_alive().for_each(|doc| bits.insert(doc));
+        bits
+    }
+
+    /// All rows of a segment: documents, nested objects, and what was deleted and is not merged away yet.
+    pub fn all(reader: &SegmentReader) -> Self {
+        let mut bits = SegmentBits::empty(reader.max_doc());
+        bits.words.fill(u64::MAX);
+        let rest = reader.max_doc() % 64;
+        if let (Some(last), true) = (bits.words.last_mut(), rest > 0) {
+            *last = (1 << rest) - 1;
         }
+        bits.count = reader.max_doc();
         bits
     }
 
