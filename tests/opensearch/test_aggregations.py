@@ -262,6 +262,25 @@ class Aggregations(ClewTest):
         found = self.client.search(index="s", body={"size": 0, "query": query, "aggs": aggs})["aggregations"]["s"]
         self.assertEqual([(b["key"], b["doc_count"], b["bg_count"]) for b in found["buckets"]], [("common", 4, 8)])
 
+    def test_scripts_say_how_significant_terms_are(self):
+        self.index_all("w", {str(n): {"kind": "odd" if n % 2 else "even", "tag": ["all"] + ["rare"] * (n == 1)} for n in range(6)})
+
+        def found(source, **more):
+            heuristic = {"script_heuristic": {"script": source}, "min_doc_count": 1, **more}
+            body = {"size": 0, "query": {"match": {"kind": "odd"}}, "aggs": {"s": {"significant_terms": {"field": "tag.keyword", **heuristic}}}}
+            buckets = self.client.search(index="w", body=body)["aggregations"]["s"]["buckets"]
+            return [(bucket["key"], bucket["score"]) for bucket in buckets]
+
+        # The counts are whole numbers, and terms without a score above zero are not shown.
+        self.assertEqual(found("params._subset_freq / params._superset_freq"), [("rare", 1.0)])
+        self.assertEqual(found("10.0 * params._subset_freq / params._superset_freq"), [("rare", 10.0), ("all", 5.0)])
+        self.assertEqual(found({"source": "params._superset_size + params.x", "params": {"x": 2}}, size=1), [("all", 8.0)])
+        self.assertEqual(found("10.0 * params._subset_freq / params._superset_freq", shard_size=1), [("rare", 10.0)])
+        for script, reason in [({"source": "x +"}, "compile error"), ("params._subset_freq / (params._subset_size - 3)", "/ by zero")]:
+            with self.refused(400, "search_phase_execution_exception") as caught:
+                found(script)
+            self.assertIn(reason, str(caught.exception.info))
+
     def test_significant_terms_stand_out(self):
         result = self.client.search(
             index="i",

@@ -32,7 +32,7 @@ pub(crate) fn terms_result(
     let mut numbers = node.numbers(parent).to_vec();
     numbers.retain(|number| terms.shows(buckets.counts[*number as usize]));
     let scores = match &terms.shape {
-        TermsShape::Significant(significant) => buckets.scores(significant.heuristic),
+        TermsShape::Significant(significant) => buckets.scores(&significant.heuristic)?,
         _ => Vec::new(),
     };
     numbers.retain(|number| {

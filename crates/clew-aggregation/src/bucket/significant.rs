@@ -117,19 +117,19 @@ fn plan_significant(
     let size = spec.size as usize;
     // Twice as many as for other terms: what stands out is rarer than what is frequent.
     let asked = spec.shard_size.map(|asked| asked as usize);
-    let shard_size = asked.unwrap_or_else(|| 2 * shard_size(None, size));
+    let shard_size = asked.unwrap_or_else(|| size.max(2 * shard_size(None, size)));
     Ok(TermsPlan {
         size,
-        shard_size: shard_size.max(size),
+        shard_size,
         min_doc_count: spec.min_doc_count,
         order: vec![PlannedOrder {
-            by: By::Score(spec.heuristic),
+            by: By::Score(spec.heuristic.clone()),
             direction: Direction::Descending,
         }],
         filter,
         show_error: false,
         shape: TermsShape::Significant(SignificantPlan {
-            heuristic: spec.heuristic,
+            heuristic: spec.heuristic.clone(),
             background: background.transpose()?.map(Arc::new),
             words: words_plan(spec, context)?.map(Arc::new),
         }),

@@ -275,16 +275,17 @@ pub(crate) struct Background {
 
 impl Buckets {
     /// The score of each bucket.
-    pub(crate) fn scores(&self, heuristic: Heuristic) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// Where a script fails; once nobody wants it any more.
+    pub(crate) fn scores(&self, heuristic: &Heuristic) -> Result<Vec<f64>, AggError> {
         let background = &self.background;
+        let mut pace = Pace::of_blocks();
         let of_bucket = |(at, parent): (usize, &u32)| {
-            score(
-                heuristic,
-                self.counts[at],
-                background.sizes.get(*parent as usize).copied().unwrap_or(0),
-                background.with.get(at).copied().unwrap_or(0),
-                background.all,
-            )
+            go_on_reducing(&mut pace)?;
+            let size = background.sizes.get(*parent as usize).copied().unwrap_or(0);
+            let with = background.with.get(at).copied().unwrap_or(0);
+            score(heuristic, (self.counts[at], size), (with, background.all))
         };
         self.table
             .parents()

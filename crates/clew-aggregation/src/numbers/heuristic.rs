@@ -1,6 +1,7 @@
 //! By how much the share of documents with a term in a bucket differs from that in a background.
 
 use clew_query::aggregation::{Comparison, Heuristic};
+use clew_query::{AggError, QueryError, Script, ScriptDocument, ScriptError, ScriptValue};
 
 /// Documents of a bucket and of the background, with a term and in all.
 #[derive(Clone, Copy, Debug)]
@@ -12,11 +13,18 @@ struct Counts {
 }
 
 /// How significant it is that so many documents of a bucket, and so many of the background, have a term.
+///
+/// # Errors
+/// Where a script fails.
 #[allow(
     clippy::cast_precision_loss,
     reason = "2^53 documents will not be counted"
 )]
-pub(crate) fn score(heuristic: Heuristic, with: u64, size: u64, background: u64, all: u64) -> f64 {
+pub(crate) fn score(
+    heuristic: &Heuristic,
+    (with, size): (u64, u64),
+    (background, all): (u64, u64),
+) -> Result<f64, AggError> {
     let counts = Counts {
         with: with as f64,
         size: size as f64,
@@ -24,17 +32,60 @@ pub(crate) fn score(heuristic: Heuristic, with: u64, size: u64, background: u64,
         background_size: all as f64,
     };
     if size == 0 || all == 0 {
-        return 0.0;
+        return Ok(0.0);
     }
     let score = match heuristic {
         Heuristic::Jlh => jlh(counts),
         Heuristic::Percentage if background == 0 => 0.0,
         Heuristic::Percentage => counts.with / counts.background_with,
-        Heuristic::Gnd { superset } => gnd(counts, superset),
-        Heuristic::ChiSquare(comparison) => chi_square(counts, comparison),
-        Heuristic::MutualInformation(comparison) => mutual_information(counts, comparison),
+        Heuristic::Gnd { superset } => gnd(counts, *superset),
+        Heuristic::ChiSquare(comparison) => chi_square(counts, *comparison),
+        Heuristic::MutualInformation(comparison) => mutual_information(counts, *comparison),
+        Heuristic::Script(script) => scripted(script, [with, size, background, all])?,
     };
-    if score.is_nan() { 0.0 } else { score }
+    Ok(if score.is_nan() { 0.0 } else { score })
+}
+
+/// What scripts call the counts, in the order in which they are given.
+const COUNTS: [&str; 4] = [
+    "_subset_freq",
+    "_subset_size",
+    "_superset_freq",
+    "_superset_size",
+];
+
+fn scripted(script: &Script, counts: [u64; 4]) -> Result<f64, AggError> {
+    let value = |field: &String| {
+        let place = COUNTS.iter().position(|name| *name == field.as_str())?;
+        i64::try_from(*counts.get(place)?).ok()
+    };
+    let mut seen = SeenCounts(script.fields().iter().map(value).collect());
+    let made = script.number(&mut seen);
+    made.map_err(|error| AggError::Query(Box::new(QueryError::Script(error))))
+}
+
+/// The counts as a script sees them: its fields, of which there is nothing under other names.
+struct SeenCounts(Vec<Option<i64>>);
+
+impl SeenCounts {
+    fn value<'a>(&self, field: usize) -> ScriptValue<'a> {
+        let value = self.0.get(field).copied().flatten();
+        value.map_or(ScriptValue::Null, ScriptValue::Whole)
+    }
+}
+
+impl<'a> ScriptDocument<'a> for SeenCounts {
+    fn is_mapped(&self, field: usize) -> bool {
+        self.0.get(field).is_some_and(Option::is_some)
+    }
+
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        Ok(vec![self.value(field)])
+    }
+
+    fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        Ok(Some(self.value(field)))
+    }
 }
 
 fn jlh(counts: Counts) -> f64 {
@@ -146,6 +197,8 @@ fn mutual_information(counts: Counts, comparison: Comparison) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use clew_query::{ScriptLanguage, ScriptPurpose};
+
     use super::*;
 
     #[test]
@@ -161,12 +214,36 @@ mod tests {
             Heuristic::Gnd { superset: true },
             Heuristic::Percentage,
         ] {
-            let strong = score(heuristic, 40, 50, 45, 1_000);
-            let weak = score(heuristic, 10, 50, 150, 1_000);
+            let strong = score(&heuristic, (40, 50), (45, 1_000)).unwrap();
+            let weak = score(&heuristic, (10, 50), (150, 1_000)).unwrap();
             assert!(strong > weak, "{heuristic:?}: {strong} {weak}");
         }
-        let jlh = score(Heuristic::Jlh, 4, 4, 5, 10);
+        let jlh = score(&Heuristic::Jlh, (4, 4), (5, 10)).unwrap();
         assert!((jlh - 0.5 * 2.0).abs() < 1e-12, "{jlh}");
-        assert!(score(Heuristic::ChiSquare(comparison), 1, 50, 500, 1_000) < 0.0);
+        let rarer = score(&Heuristic::ChiSquare(comparison), (1, 50), (500, 1_000));
+        assert!(rarer.unwrap() < 0.0);
+    }
+
+    #[test]
+    fn scripts_see_the_counts_as_whole_numbers() {
+        let read = |source| {
+            let (language, purpose) = (ScriptLanguage::Painless, ScriptPurpose::Bucket);
+            let script = Script::read(source, language, &serde_json::Value::Null, purpose);
+            Heuristic::Script(Box::new(script.unwrap()))
+        };
+        for (source, expected) in [
+            ("params._subset_freq / params._superset_freq", 0.0),
+            ("1.0 * params._subset_freq / params._superset_freq", 0.8),
+            ("params._superset_size - params._subset_size", 6.0),
+        ] {
+            let made = score(&read(source), (4, 4), (5, 10)).unwrap();
+            assert!((made - expected).abs() < 1e-12, "{source}: {made}");
+        }
+        let failed = score(
+            &read("params._subset_freq / (params._subset_size - 4)"),
+            (4, 4),
+            (5, 10),
+        );
+        assert!(failed.is_err());
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod path;
 
 use std::cmp::Ordering;
 
+use clew_query::AggError;
 use clew_query::aggregation::{Direction, Heuristic};
 
 use crate::counted::buckets::Buckets;
@@ -44,23 +45,30 @@ enum What {
 }
 
 impl<'a> Comparison<'a> {
-    pub(crate) fn new(buckets: &'a Buckets, order: &[PlannedOrder]) -> Self {
-        let criteria = order.iter().map(|one| Criterion {
-            what: match &one.by {
-                By::Count => What::Count,
-                By::Key => What::Key,
-                By::Score(heuristic) => What::Metric {
-                    values: buckets.scores(*heuristic),
-                    empty: 0.0,
+    /// By these criteria, the first one first.
+    ///
+    /// # Errors
+    /// As [`Buckets::scores`].
+    pub(crate) fn new(buckets: &'a Buckets, order: &[PlannedOrder]) -> Result<Self, AggError> {
+        let criterion = |one: &PlannedOrder| -> Result<Criterion, AggError> {
+            Ok(Criterion {
+                what: match &one.by {
+                    By::Count => What::Count,
+                    By::Key => What::Key,
+                    By::Score(heuristic) => What::Metric {
+                        values: buckets.scores(heuristic)?,
+                        empty: 0.0,
+                    },
+                    By::Metric { way, property } => metric(buckets, way, *property),
                 },
-                By::Metric { way, property } => metric(buckets, way, *property),
-            },
-            direction: one.direction,
-        });
-        Comparison {
+                direction: one.direction,
+            })
+        };
+        let criteria = order.iter().map(criterion);
+        Ok(Comparison {
             buckets,
-            criteria: criteria.collect(),
-        }
+            criteria: criteria.collect::<Result<_, AggError>>()?,
+        })
     }
 
     /// Compares two buckets by number.

@@ -28,7 +28,7 @@ pub(crate) fn reduce(
         .iter()
         .zip(partials)
         .map(|(plan, partial)| node_of(plan, partial))
-        .collect();
+        .collect::<Result<_, AggError>>()?;
     let mut budget = Budget::new(limits.buckets_max, book);
     let results = results_of(&nodes, Some(0), &mut budget)?;
     Ok(AggResults {
@@ -72,7 +72,7 @@ pub(crate) fn result_of(
 }
 
 /// Counts with their buckets sorted by parent, and all that is inside.
-fn node_of<'a>(plan: &'a Plan, partial: &'a Partial) -> Node<'a> {
+fn node_of<'a>(plan: &'a Plan, partial: &'a Partial) -> Result<Node<'a>, AggError> {
     let mut node = Node {
         plan,
         partial,
@@ -83,9 +83,11 @@ fn node_of<'a>(plan: &'a Plan, partial: &'a Partial) -> Node<'a> {
     if let (Op::Bucket(bucket), Partial::Buckets(buckets)) = (&plan.op, partial) {
         let order = bucket.as_bucket().order();
         node.by_parent = buckets.by_parent();
-        node.comparison = order.map(|order| Comparison::new(buckets, order));
+        let comparison = order.map(|order| Comparison::new(buckets, order));
+        node.comparison = comparison.transpose()?;
         let subs = plan.subs.iter().zip(&buckets.subs);
-        node.subs = subs.map(|(plan, sub)| node_of(plan, sub)).collect();
+        let subs = subs.map(|(plan, sub)| node_of(plan, sub));
+        node.subs = subs.collect::<Result<_, AggError>>()?;
     }
-    node
+    Ok(node)
 }

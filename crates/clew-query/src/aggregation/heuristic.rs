@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::query::Script;
+
 /// How significant a difference is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Heuristic {
     /// Absolute times relative change.
     Jlh,
@@ -18,6 +20,9 @@ pub enum Heuristic {
     },
     /// The share of the term's documents that are in the bucket.
     Percentage,
+    /// What a script makes of the counts, which are `_subset_freq`, `_subset_size`, `_superset_freq` and `_superset_size` of
+    /// its parameters.
+    Script(Box<Script>),
 }
 
 /// What the background is, and which differences count.

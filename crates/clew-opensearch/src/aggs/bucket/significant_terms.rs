@@ -1,6 +1,7 @@
 //! `significant_terms` and `significant_text`: which heuristic, and what is compared with.
 
 use clew_aggregation::{BucketExtra, TermsKind, TermsResult};
+use clew_query::ScriptPurpose;
 use clew_query::aggregation::{AggSpec, Comparison, Heuristic, SignificantSpec, WordsSpec};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ use crate::aggs::settings::{
 };
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
-use crate::dsl;
+use crate::dsl::{self, WrittenScript};
 use crate::http::error::ApiError;
 
 /// By name: the values it reads, and its reader.
@@ -73,7 +74,16 @@ fn text(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
 }
 
 fn heuristic(body: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
-    let mut found = Heuristic::Jlh;
+    let mut found = match body.take("script_heuristic") {
+        None => Heuristic::Jlh,
+        Some(Value::Object(settings)) => {
+            let mut part = Body::new("script_heuristic", body.name, settings);
+            let scripted = scripted(&mut part)?;
+            part.end()?;
+            scripted
+        }
+        Some(other) => return Err(body.wrong("script_heuristic", other)),
+    };
     for name in [
         "jlh",
         "chi_square",
@@ -106,6 +116,24 @@ fn heuristic(body: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
         };
     }
     Ok(found)
+}
+
+/// A script of the counts, which win over parameters of the same names.
+fn scripted(part: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
+    let Some(script) = part.take("script") else {
+        return Err(AggDslError::illegal("Required [script]"));
+    };
+    let counts = [
+        "_subset_freq",
+        "_subset_size",
+        "_superset_freq",
+        "_superset_size",
+    ];
+    let written = WrittenScript::of("script_heuristic", script)?;
+    let written = written.without_params(counts.into_iter());
+    let read = written.read(ScriptPurpose::Bucket);
+    let script = read.map_err(AggDslError::of_shards)?;
+    Ok(Heuristic::Script(Box::new(script)))
 }
 
 /// Writes its result, and says the type.
