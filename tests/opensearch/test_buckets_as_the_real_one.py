@@ -85,6 +85,12 @@ class BucketsAsTheRealOne(ClewTest):
         self.assertEqual(self.counts("terms", {"field": "n", "size": "1.9"}), [(3, 2)])
         self.assertEqual(len(self.counts("geohash_grid", {"field": "place", "precision": 1.9})), 1)
         months = {"field": "day", "calendar_interval": "month"}
+        for zone, reason in [
+            ("EST", "Unknown time-zone ID: EST"), ("europe/berlin", "Unknown time-zone ID: europe/berlin"),
+            ("+25:00", "Zone offset hours not in valid range: value 25 is not in the range -18 to 18"),
+            ("-18:30", "Zone offset not in valid range: -18:00 to +18:00"),
+        ]:
+            self.refuse("date_histogram", {**months, "time_zone": zone}, reason)
         self.assertEqual(self.counts("date_histogram", {**months, "time_zone": 5})[0], ("2020-05-01T00:00:00.000+05:00", 1))
         self.assertEqual(self.counts("date_histogram", {**months, "time_zone": -3})[0], ("2020-05-01T00:00:00.000-03:00", 1))
 

@@ -175,11 +175,34 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Range(range))
 }
 
-/// Looks whether there is the time zone that a text names.
+/// Names of the database of time zones that are none in Java, which has other meanings for them.
+const NO_JAVA_ZONES: [&str; 4] = ["EST", "HST", "MST", "ROC"];
+
+/// Looks whether there is the time zone that a text names, as Java has them: names as they are written, and clocks that are 18
+/// hours before or behind UTC at most.
 pub(crate) fn check_zone(name: Option<&str>) -> Result<(), DslError> {
-    parse_zone(name)
-        .map(|_| ())
-        .map_err(|unknown| DslError::no_zone(&unknown.0))
+    let zone = parse_zone(name).map_err(|unknown| DslError::no_zone(&unknown.0))?;
+    let Some(name) = name else {
+        return Ok(());
+    };
+    let known = zone.iana_name().unwrap_or(name);
+    // Dashboards write UTC in small letters, too, which Java does not know: there is no other zone that may be meant.
+    let is_other_case = known != name && known != "UTC" && known.eq_ignore_ascii_case(name);
+    if is_other_case || NO_JAVA_ZONES.contains(&name) {
+        return Err(DslError::no_zone(name));
+    }
+    let offset = zone.to_fixed_offset().map_or(0, jiff::tz::Offset::seconds);
+    if offset.abs() <= 18 * 3_600 {
+        return Ok(());
+    }
+    let hours = offset / 3_600;
+    let reason = match hours.abs() {
+        18 => "Zone offset not in valid range: -18:00 to +18:00".to_string(),
+        _ => format!(
+            "Zone offset hours not in valid range: value {hours} is not in the range -18 to 18"
+        ),
+    };
+    Err(DslError::of(DslErrorKind::DateTime, reason))
 }
 
 pub(super) fn exists(body: &Value) -> Result<Query, DslError> {
