@@ -94,6 +94,18 @@ class BucketsAsTheRealOne(ClewTest):
         self.assertEqual(self.counts("date_histogram", {**months, "time_zone": 5})[0], ("2020-05-01T00:00:00.000+05:00", 1))
         self.assertEqual(self.counts("date_histogram", {**months, "time_zone": -3})[0], ("2020-05-01T00:00:00.000-03:00", 1))
 
+    def test_ends_that_do_not_fit_are_told_as_they_were_written(self):
+        months = {"field": "day", "calendar_interval": "month"}
+        wide, narrow = {"min": "2019-06-01", "max": "2022-12-31"}, {"min": "2020-06-01", "max": "2021-02-01"}
+        within = "Extended bounds have to be inside hard bounds, hard bounds: [{}], extended bounds: [{}]"
+        self.refuse("date_histogram", {**months, "extended_bounds": wide, "hard_bounds": narrow},
+                    within.format("2020-06-01--2021-02-01", "2019-06-01--2022-12-31"))
+        self.refuse("histogram", {"field": "n", "interval": 5, "extended_bounds": {"min": 0, "max": 100}, "hard_bounds": {"max": 20}},
+                    within.format("--20.0", "0.0--100.0"))
+        self.refuse("date_histogram", {**months, "extended_bounds": {"min": 2, "max": 1}}, "cannot be greater than [extended_bounds.max][1] for histogram aggregation [x]")
+        self.refuse("range", {"field": "n", "ranges": []}, "No [ranges] specified for the [x] aggregation")
+        self.refuse("geotile_grid", {"field": "place", "bounds": "BBOX(0,1,2,3)"}, "[geotile_grid] bounds doesn't support values of type: VALUE_STRING")
+
     def test_what_was_refused_and_is_taken(self):
         none = self.found("diversified_sampler", {"field": "tag", "max_docs_per_value": 0}, n={"max": {"field": "n"}})
         self.assertEqual((none["doc_count"], none["n"]["value"]), (0, None))

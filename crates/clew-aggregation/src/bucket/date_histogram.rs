@@ -15,7 +15,7 @@ use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::{CLOCKS_FROM_MS, CLOCKS_TO_MS, ValueColumn};
 use crate::field::context::AggContext;
-use crate::field::values::{bound_ms, date_format, plan_values};
+use crate::field::values::{bound_ms, date_format, plan_values, text_of};
 use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
@@ -220,6 +220,7 @@ pub(crate) struct DatePlan {
 
 fn plan_date_histogram(
     spec: &DateHistogramSpec,
+    name: &str,
     context: &AggContext<'_>,
     subs: &[&dyn Ordered],
 ) -> Result<(ValuePlan, DatePlan), AggError> {
@@ -251,11 +252,12 @@ fn plan_date_histogram(
             min: end(&bounds.min)?,
             max: end(&bounds.max)?,
         };
-        check_ends(&ends)?;
+        check_ends(&ends, name)?;
         Ok(Some(ends))
     };
     let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
-    check_inside(&extended, &hard)?;
+    let written = (&spec.extended_bounds, &spec.hard_bounds);
+    check_inside(&extended, &hard, text_of, written)?;
     let hard = hard.map(|ends| whole_intervals(ends, spec.interval, &zone));
     let plan = DatePlan {
         interval: spec.interval,
@@ -286,7 +288,7 @@ fn whole_intervals(ends: Ends<i64>, interval: DateInterval, zone: &TimeZone) -> 
 
 impl AskedBuckets for DateHistogramSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
-        let (values, plan) = plan_date_histogram(self, asking.context, asking.subs)?;
+        let (values, plan) = plan_date_histogram(self, asking.name, asking.context, asking.subs)?;
         Ok((values, plan.into()))
     }
 

@@ -128,7 +128,11 @@ pub(crate) struct NumberPlan {
     pub(crate) keyed: bool,
 }
 
-fn plan_histogram(spec: &HistogramSpec, subs: &[&dyn Ordered]) -> Result<NumberPlan, AggError> {
+fn plan_histogram(
+    spec: &HistogramSpec,
+    name: &str,
+    subs: &[&dyn Ordered],
+) -> Result<NumberPlan, AggError> {
     if !(spec.interval > 0.0 && spec.interval.is_finite()) {
         return Err(AggError::invalid(format!(
             "interval must be positive, got: {:?}",
@@ -144,11 +148,14 @@ fn plan_histogram(spec: &HistogramSpec, subs: &[&dyn Ordered]) -> Result<NumberP
             min: end(&bounds.min)?,
             max: end(&bounds.max)?,
         };
-        check_ends(&ends)?;
+        check_ends(&ends, name)?;
         Ok(Some(ends))
     };
     let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
-    check_inside(&extended, &hard)?;
+    let shown =
+        |end: &Scalar| bound_number(end).map_or_else(|_| String::new(), |end| format!("{end:?}"));
+    let written = (&spec.extended_bounds, &spec.hard_bounds);
+    check_inside(&extended, &hard, shown, written)?;
     Ok(NumberPlan {
         interval: spec.interval,
         offset: spec.offset,
@@ -163,7 +170,10 @@ fn plan_histogram(spec: &HistogramSpec, subs: &[&dyn Ordered]) -> Result<NumberP
 impl AskedBuckets for HistogramSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
         let values = plan_values(&self.source, "histogram", asking.context)?;
-        Ok((values, plan_histogram(self, asking.subs)?.into()))
+        Ok((
+            values,
+            plan_histogram(self, asking.name, asking.subs)?.into(),
+        ))
     }
 
     fn factory_name(&self) -> &'static str {

@@ -212,15 +212,16 @@ impl PlannedRange {
 /// [`AggError`] naming what is wrong.
 fn plan_range(
     spec: &RangeSpec,
+    name: &str,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, RangePlan), AggError> {
-    let name = match spec.kind {
+    let kind = match spec.kind {
         EndKind::Dates => "date_range",
         EndKind::Addresses => "ip_range",
         EndKind::Distances => "geo_distance",
         EndKind::Numbers => "range",
     };
-    let mut values = plan_values(&spec.source, name, context)?;
+    let mut values = plan_values(&spec.source, kind, context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
     let dates = has_dates(spec, &values);
     if dates {
@@ -357,7 +358,7 @@ fn network(mask: &str) -> Option<(Option<Ipv6Addr>, Option<Ipv6Addr>)> {
 
 impl AskedBuckets for RangeSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
-        let (values, plan) = plan_range(self, asking.context)?;
+        let (values, plan) = plan_range(self, asking.name, asking.context)?;
         Ok((values, plan.into()))
     }
 

@@ -2,7 +2,7 @@
 //! those that have documents.
 
 use clew_query::AggError;
-use clew_query::aggregation::Direction;
+use clew_query::aggregation::{Bounds, Direction, Scalar};
 use clew_schema::Span;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -226,19 +226,23 @@ impl<T: PartialOrd + Copy> Ends<T> {
 
 pub(crate) fn check_ends<T: PartialOrd + std::fmt::Display>(
     ends: &Ends<T>,
+    name: &str,
 ) -> Result<(), AggError> {
     match (&ends.min, &ends.max) {
         (Some(min), Some(max)) if min > max => Err(AggError::invalid(format!(
-            "[extended_bounds.min][{min}] cannot be greater than [extended_bounds.max][{max}]"
+            "[extended_bounds.min][{min}] cannot be greater than [extended_bounds.max][{max}] for \
+             histogram aggregation [{name}]"
         ))),
         _ => Ok(()),
     }
 }
 
-/// Buckets that are to be shown must not be ones that are to be left out.
+/// Buckets that are to be shown must not be ones that are to be left out; each end is told as it is shown.
 pub(crate) fn check_inside<T: PartialOrd>(
     extended: &Option<Ends<T>>,
     hard: &Option<Ends<T>>,
+    shown: impl Fn(&Scalar) -> String,
+    (extended_written, hard_written): (&Option<Bounds>, &Option<Bounds>),
 ) -> Result<(), AggError> {
     let (Some(extended), Some(hard)) = (extended, hard) else {
         return Ok(());
@@ -246,9 +250,17 @@ pub(crate) fn check_inside<T: PartialOrd>(
     let below = matches!((&extended.min, &hard.min), (Some(inner), Some(outer)) if inner < outer);
     let above = matches!((&extended.max, &hard.max), (Some(inner), Some(outer)) if inner > outer);
     if below || above {
-        return Err(AggError::invalid(
-            "Extended bounds have to be inside hard bounds",
-        ));
+        let end = |end: &Option<Scalar>| end.as_ref().map(&shown).unwrap_or_default();
+        let both = |bounds: &Option<Bounds>| {
+            let bounds = bounds.as_ref();
+            bounds.map(|bounds| format!("{}--{}", end(&bounds.min), end(&bounds.max)))
+        };
+        let hard = both(hard_written).unwrap_or_default();
+        let extended = both(extended_written).unwrap_or_default();
+        return Err(AggError::invalid(format!(
+            "Extended bounds have to be inside hard bounds, hard bounds: [{hard}], extended \
+             bounds: [{extended}]"
+        )));
     }
     Ok(())
 }

@@ -45,6 +45,9 @@ pub(crate) fn bounds(body: &mut Body<'_>) -> Result<Option<GridBounds>, AggDslEr
     let Some(value) = body.take("bounds") else {
         return Ok(None);
     };
+    if !value.is_object() {
+        return Err(body.wrong("bounds", value));
+    }
     let [top, left, bottom, right] = dsl::bounding_box(value)?;
     Ok(Some(GridBounds {
         top,
@@ -59,13 +62,18 @@ fn precision(
     (usual, least, most): (u8, u8, u8),
     (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
-    let asked = body.count("precision")?.unwrap_or(u64::from(usual));
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "what is beyond all bounds is refused as it is cut"
+    )]
+    let asked = body.number("precision")?.map(|asked| asked as i64);
+    let asked = asked.unwrap_or(i64::from(usual));
     let precision = within(asked, (least, most), (wrong, gap));
     precision.map_err(|error| body.in_field("precision", error))
 }
 
 fn within(
-    asked: u64,
+    asked: i64,
     (least, most): (u8, u8),
     (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
@@ -86,10 +94,10 @@ fn geohash(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
         None => 5,
         Some(value) => match (value, value.as_str()) {
             (Value::Number(_), _) => {
-                let letters = whole_number(value).and_then(|letters| u64::try_from(letters).ok());
+                let letters = whole_number(value);
                 letters.ok_or_else(|| body.wrong("precision", value))?
             }
-            (_, Some(text)) => match text.parse::<u64>() {
+            (_, Some(text)) => match text.parse::<i64>() {
                 Ok(letters) => letters,
                 Err(_) => letters_of(text).map_err(|error| body.in_field("precision", error))?,
             },
@@ -107,7 +115,7 @@ const POLE_TO_POLE: f64 = std::f64::consts::PI * 6_356_752.314_245;
 
 /// How many letters name cells that are no wider than a length. Two letters cut both sides into 32, the first of them
 /// the longer side into 8.
-fn letters_of(text: &str) -> Result<u64, AggDslError> {
+fn letters_of(text: &str) -> Result<i64, AggDslError> {
     let metres = parse_distance(text, DistanceUnit::metres()).map_err(AggDslError::of_length)?;
     let cells = (EQUATOR * (1.0 + POLE_TO_POLE / EQUATOR) / metres.abs()).ceil();
     let mut bits = 0;
@@ -116,7 +124,7 @@ fn letters_of(text: &str) -> Result<u64, AggDslError> {
     }
     let (full, left) = (bits / 5, bits % 5);
     let letters = 2 * full + i32::from(left > 0) + i32::from(left > 3);
-    Ok(u64::try_from(letters).unwrap_or_default())
+    Ok(i64::from(letters))
 }
 
 /// Tiles, by their zoom.

@@ -85,24 +85,28 @@ fn check_addresses(range: &RangeItem) -> Result<(), AggDslError> {
         }
     }
     match &range.mask {
-        Some(mask) if !is_network(mask) => Err(AggDslError::illegal(format!(
-            "Expected [ip/prefix] but was [{mask}]"
-        ))),
-        _ => Ok(()),
+        Some(mask) => check_network(mask).map_err(AggDslError::illegal),
+        None => Ok(()),
     }
 }
 
-/// Whether a text is an address and the length of a prefix of it.
-fn is_network(mask: &str) -> bool {
-    let Some((address, length)) = mask.split_once('/') else {
-        return false;
-    };
+/// Looks whether a text is an address and the length of a prefix of it.
+fn check_network(mask: &str) -> Result<(), String> {
+    let none = || format!("Expected [ip/prefix] but was [{mask}]");
+    let (address, length) = mask.split_once('/').ok_or_else(none)?;
     let bits = match address.parse::<IpAddr>() {
         Ok(IpAddr::V4(_)) => 32,
         Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
+        Err(_) => return Err(none()),
     };
-    length.parse::<u8>().is_ok_and(|length| length <= bits)
+    let length: i64 = length.parse().map_err(|_| none())?;
+    match (0..=bits).contains(&length) {
+        true => Ok(()),
+        false => Err(format!(
+            "Illegal prefix length [{length}] in [{mask}]. Must be 0-32 for IPv4 ranges, 0-128 for \
+             IPv6 ranges"
+        )),
+    }
 }
 
 /// Where distances are measured from, and how long one of their units is in metres. Planes and arcs

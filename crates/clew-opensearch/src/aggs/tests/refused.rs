@@ -323,7 +323,22 @@ fn what_is_wrong_inside_a_setting_is_told_of_the_setting_too() {
         (
             json!({"ip_range": {"field": "x", "ranges": [{"mask": "10.0.0.0/33"}]}}),
             "[ip_range] failed to parse field [ranges]",
-            "Expected [ip/prefix] but was [10.0.0.0/33]",
+            "Illegal prefix length [33] in [10.0.0.0/33]. Must be 0-32 for IPv4 ranges, 0-128 for IPv6 ranges",
+        ),
+        (
+            json!({"ip_range": {"field": "x", "ranges": [{"mask": "10.0.0.0"}]}}),
+            "[ip_range] failed to parse field [ranges]",
+            "Expected [ip/prefix] but was [10.0.0.0]",
+        ),
+        (
+            json!({"geohash_grid": {"field": "x", "precision": -1}}),
+            "[geohash_grid] failed to parse field [precision]",
+            "Invalid geohash aggregation precision of -1. Must be between 1 and 12.",
+        ),
+        (
+            json!({"geotile_grid": {"field": "x", "precision": -1}}),
+            "[geotile_grid] failed to parse field [precision]",
+            "Invalid geotile_grid precision of -1. Must be between 0 and 29.",
         ),
         (
             json!({"ip_range": {"field": "x", "ranges": [{"from": "x"}]}}),
