@@ -106,6 +106,13 @@ class BucketsAsTheRealOne(ClewTest):
         self.refuse("range", {"field": "n", "ranges": []}, "No [ranges] specified for the [x] aggregation")
         self.refuse("geotile_grid", {"field": "place", "bounds": "BBOX(0,1,2,3)"}, "[geotile_grid] bounds doesn't support values of type: VALUE_STRING")
 
+    def test_terms_that_a_shard_has_too_few_documents_of_are_left_out_there(self):
+        found = self.found("terms", {"field": "n", "shard_min_doc_count": 2, "min_doc_count": 2})
+        # Of 3 there are two documents, of 4 and 12 one each.
+        self.assertEqual([(one["key"], one["doc_count"]) for one in found["buckets"]], [(3, 2)])
+        self.assertEqual(found["sum_other_doc_count"], 2)
+        self.assertEqual(len(self.counts("terms", {"field": "n", "shard_min_doc_count": 2})), 3)
+
     def test_what_was_refused_and_is_taken(self):
         none = self.found("diversified_sampler", {"field": "tag", "max_docs_per_value": 0}, n={"max": {"field": "n"}})
         self.assertEqual((none["doc_count"], none["n"]["value"]), (0, None))

@@ -49,6 +49,14 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) -> Result<
     for parent in 0..parent_count {
         go_on_reducing(&mut pace)?;
         let mut numbers = by_parent.of_parent(number_of(parent)).to_vec();
+        // What too few documents have takes no place from others, and is told as left out.
+        let mut of_few = 0;
+        numbers.retain(|number| {
+            let count = buckets.counts[*number as usize];
+            let is_enough = count >= terms.shard_min_doc_count;
+            of_few += if is_enough { 0 } else { count };
+            is_enough
+        });
         let count = numbers.len();
         if count > terms.shard_size {
             numbers
@@ -60,7 +68,7 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) -> Result<
         };
         let mut of_parent = LeftOut {
             shards: 1,
-            documents: counts_of(dropped).iter().sum(),
+            documents: of_few + counts_of(dropped).iter().sum::<u64>(),
             ..LeftOut::default()
         };
         if kept.len() == terms.shard_size {

@@ -49,6 +49,7 @@ fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggE
         size,
         shard_size: shard_size(spec.shard_size, size),
         min_doc_count: 1,
+        shard_min_doc_count: 0,
         order: cells_first(),
         filter: TermSets::default(),
         show_error: false,

@@ -53,6 +53,7 @@ fn plan_multi_terms(
         size,
         shard_size: shard_size(spec.shard_size, size),
         min_doc_count: spec.min_doc_count,
+        shard_min_doc_count: spec.shard_min_doc_count.min(spec.min_doc_count),
         order,
         filter: TermSets::default(),
         show_error: spec.show_error,

@@ -122,6 +122,7 @@ fn plan_significant(
         size,
         shard_size,
         min_doc_count: spec.min_doc_count,
+        shard_min_doc_count: spec.shard_min_doc_count.min(spec.min_doc_count),
         order: vec![PlannedOrder {
             by: By::Score(spec.heuristic.clone()),
             direction: Direction::Descending,

@@ -51,10 +51,10 @@ pub(super) fn check_hint(body: &mut Body<'_>, known: &[&str]) -> Result<(), AggD
     }
 }
 
-/// How many documents a bucket must have in a shard, of which a shard here makes no use.
-pub(super) fn shard_min_doc_count(body: &mut Body<'_>) -> Result<(), AggDslError> {
-    body.count_called("shard_min_doc_count", "shardMinDocCount")?;
-    Ok(())
+/// How many documents a bucket must have in a shard to be reported.
+pub(super) fn shard_min_doc_count(body: &mut Body<'_>) -> Result<u64, AggDslError> {
+    let count = body.count_called("shard_min_doc_count", "shardMinDocCount")?;
+    Ok(count.unwrap_or(0))
 }
 
 /// How many documents a bucket must have at least to be shown.

@@ -22,6 +22,8 @@ pub struct TermsSpec {
     pub shard_size: Option<u32>,
     /// Buckets with fewer documents are left out; 0 also lists values that no document matched.
     pub min_doc_count: u64,
+    /// How many documents of a shard a bucket must have for the shard to report it, at most as many as to be shown.
+    pub shard_min_doc_count: u64,
     /// First criterion first; empty means most documents first. Ties are broken by key.
     pub order: Vec<OrderBy>,
     /// Which values count at all.
@@ -44,6 +46,7 @@ impl TermsSpec {
             size: 10,
             shard_size: None,
             min_doc_count: 1,
+            shard_min_doc_count: 0,
             order: Vec::new(),
             filter: TermFilter::default(),
             show_error: false,
@@ -330,6 +333,8 @@ pub struct SignificantSpec {
     pub shard_size: Option<u32>,
     /// Buckets with fewer documents are left out.
     pub min_doc_count: u64,
+    /// How many documents of a shard a bucket must have for the shard to report it, at most as many as to be shown.
+    pub shard_min_doc_count: u64,
     /// Which values count at all.
     pub filter: TermFilter,
     /// How significant a difference is.

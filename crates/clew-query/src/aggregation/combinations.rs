@@ -93,6 +93,8 @@ pub struct MultiTermsSpec {
     pub shard_size: Option<u32>,
     /// Buckets with fewer documents are left out.
     pub min_doc_count: u64,
+    /// How many documents of a shard a bucket must have for the shard to report it, at most as many as to be shown.
+    pub shard_min_doc_count: u64,
     /// First criterion first; empty means most documents first.
     pub order: Vec<OrderBy>,
     /// Whether each bucket says how wrong its count may be.

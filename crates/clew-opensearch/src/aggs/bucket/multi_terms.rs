@@ -20,7 +20,7 @@ pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", NO_VALUES, |body| {
 })];
 
 fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
-    shard_min_doc_count(body)?;
+    let shard_min_doc_count = shard_min_doc_count(body)?;
     check_collect_mode(body)?;
     let list = match body.take("terms") {
         Some(Value::Array(list)) => &list[..],
@@ -49,6 +49,7 @@ fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
         size,
         shard_size: shard_size(body)?,
         min_doc_count: min_doc_count(body, 1)?,
+        shard_min_doc_count,
         order: body.order()?,
         show_error: body.flag("show_term_doc_count_error")?,
     })

@@ -28,7 +28,7 @@ pub(crate) const ROWS: &[Row] = &[
 
 fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
     check_hint(body, TERMS_HINTS)?;
-    shard_min_doc_count(body)?;
+    let shard_min_doc_count = shard_min_doc_count(body)?;
     let heuristic = heuristic(body)?;
     let background = match body.take("background_filter") {
         None => None,
@@ -42,6 +42,7 @@ fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
         size,
         shard_size: shard_size(body)?,
         min_doc_count: min_doc_count(body, 3)?,
+        shard_min_doc_count,
         filter: term_filter(body)?,
         heuristic,
         background,

@@ -25,7 +25,7 @@ pub(crate) const ROWS: &[Row] = &[
 
 fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
     check_hint(body, TERMS_HINTS)?;
-    shard_min_doc_count(body)?;
+    let shard_min_doc_count = shard_min_doc_count(body)?;
     check_collect_mode(body)?;
     let size = size(body, 10)?;
     Ok(TermsSpec {
@@ -33,6 +33,7 @@ fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
         size,
         shard_size: shard_size(body)?,
         min_doc_count: min_doc_count(body, 1)?,
+        shard_min_doc_count,
         order: body.order()?,
         filter: term_filter(body)?,
         show_error: body.flag("show_term_doc_count_error")?,
