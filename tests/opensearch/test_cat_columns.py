@@ -17,6 +17,15 @@ class CatColumnsTest(ClewTest):
         self.assertEqual(names[names.index("flush.total") + 1], "pri.flush.total")
         self.assertEqual(set(self.client.cat.indices(format="json", h="pri.get.t*")[0]), {"pri.get.time", "pri.get.total"})
 
+    def test_what_there_is_none_of_is_told_as_numbers(self):
+        indices, shards, nodes = (table(format="json", h="*")[0] for table in (self.client.cat.indices, self.client.cat.shards, self.client.cat.nodes))
+        for row in (indices, shards, nodes):
+            told = {"indexing.delete_time": "0s", "indexing.index_failed": "0", "merges.current_size": "0b", "search.scroll_current": "0",
+                    "search.point_in_time_time": "0s", "search.concurrent_avg_slice_count": "0.0", "segments.version_map_memory": "0b"}
+            self.assertEqual({name: row[name] for name in told}, told)
+        self.assertEqual([name for name, value in indices.items() if value is None], [])
+        self.assertGreaterEqual(int(nodes["script.compilations"]), 0)
+
     def test_shards_tell_their_last_operation_and_where_they_are(self):
         shard = self.client.cat.shards(format="json", h="seq_no.max,sql,seq_no.global_checkpoint,path.data")[0]
         self.assertEqual([shard["seq_no.max"], shard["sql"], shard["seq_no.global_checkpoint"]], ["2", "2", "2"])

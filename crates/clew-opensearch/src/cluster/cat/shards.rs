@@ -71,7 +71,20 @@ pub(super) const fn figure(
     }
 }
 
-/// The cell of what is not counted here.
+/// The cells of what there is none of here, as `_stats` tells them: tools read them as numbers.
+fn none(_: &IndexStats, _: Option<&str>) -> String {
+    "0".to_string()
+}
+
+fn no_time(_: &IndexStats, _: Option<&str>) -> String {
+    "0s".to_string()
+}
+
+fn no_size(_: &IndexStats, unit: Option<&str>) -> String {
+    size_in_words(0, unit)
+}
+
+/// The cell of what does not concern a shard that is there, or is not known of it.
 fn unknown(_: &IndexStats, _: Option<&str>) -> String {
     String::new()
 }
@@ -207,7 +220,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "indexing.delete_time",
         &["idti", "indexingDeleteTime"],
         "time spent in deletions",
-        unknown,
+        no_time,
     ),
     figure(
         "indexing.delete_total",
@@ -237,7 +250,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "indexing.index_failed",
         &["iif", "indexingIndexFailed"],
         "number of failed indexing ops",
-        unknown,
+        none,
     ),
     figure(
         "merges.current",
@@ -255,7 +268,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "merges.current_size",
         &["mcs", "mergesCurrentSize"],
         "size of current merges",
-        unknown,
+        no_size,
     ),
     figure(
         "merges.total",
@@ -333,7 +346,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "search.open_contexts",
         &["so", "searchOpenContexts"],
         "open search contexts",
-        unknown,
+        none,
     ),
     figure(
         "search.query_current",
@@ -357,67 +370,67 @@ pub(super) const FIGURES: &[Figure] = &[
         "search.concurrent_query_current",
         &["scqc", "searchConcurrentQueryCurrent"],
         "current concurrent query phase ops",
-        unknown,
+        none,
     ),
     figure(
         "search.concurrent_query_time",
         &["scqti", "searchConcurrentQueryTime"],
         "time spent in concurrent query phase",
-        unknown,
+        no_time,
     ),
     figure(
         "search.concurrent_query_total",
         &["scqto", "searchConcurrentQueryTotal"],
         "total concurrent query phase ops",
-        unknown,
+        none,
     ),
     figure(
         "search.concurrent_avg_slice_count",
         &["casc", "searchConcurrentAvgSliceCount"],
         "average query concurrency",
-        unknown,
+        |_, _| "0.0".to_string(),
     ),
     figure(
         "search.scroll_current",
         &["scc", "searchScrollCurrent"],
         "open scroll contexts",
-        unknown,
+        none,
     ),
     figure(
         "search.scroll_time",
         &["scti", "searchScrollTime"],
         "time scroll contexts held open",
-        unknown,
+        no_time,
     ),
     figure(
         "search.scroll_total",
         &["scto", "searchScrollTotal"],
         "completed scroll contexts",
-        unknown,
+        none,
     ),
     figure(
         "search.point_in_time_current",
         &["spc", "searchPointInTimeCurrent"],
         "open point in time contexts",
-        unknown,
+        none,
     ),
     figure(
         "search.point_in_time_time",
         &["spti", "searchPointInTimeTime"],
         "time point in time contexts held open",
-        unknown,
+        no_time,
     ),
     figure(
         "search.point_in_time_total",
         &["spto", "searchPointInTimeTotal"],
         "completed point in time contexts",
-        unknown,
+        none,
     ),
     figure(
         "search.search_idle_reactivate_count_total",
         &["ssirct", "searchSearchIdleReactivateCountTotal"],
         "number of times a shard reactivated",
-        unknown,
+        none,
     ),
     figure(
         "segments.count",
@@ -429,7 +442,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "segments.memory",
         &["sm", "segmentsMemory"],
         "memory used by segments",
-        unknown,
+        |s, unit| size_in_words(s.impacts_bytes, unit),
     ),
     figure(
         "segments.index_writer_memory",
@@ -441,13 +454,13 @@ pub(super) const FIGURES: &[Figure] = &[
         "segments.version_map_memory",
         &["svmm", "segmentsVersionMapMemory"],
         "memory used by version map",
-        unknown,
+        no_size,
     ),
     figure(
         "segments.fixed_bitset_memory",
         &["sfbm", "fixedBitsetMemory"],
         "memory used by fixed bit sets",
-        unknown,
+        no_size,
     ),
     figure(
         "seq_no.max",
