@@ -82,7 +82,7 @@ fn a_model_refuses_settings_that_it_has_not() {
     for (setting, reason) in [
         (
             json!({"predict": 0}),
-            "[predict] value must be a positive integer.  Value supplied was [0] in [x].",
+            "[predict] value must be a positive integer.  Value supplied was [0] in [a].",
         ),
         (
             json!({"model": "holt_winters", "settings": {"period": 3}}),
