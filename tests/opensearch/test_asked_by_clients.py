@@ -111,7 +111,7 @@ class Asked(ClewTest):
         for settings, reason in (
             ({"settings": {"period": 4}}, "Field [window] must be at least twice as large as the period"),
             ({"settings": {"type": "none"}}, "failed to parse seasonality type [none]"),
-            ({"minimize": True}, "[minimize] is not supported"),
+            ({"model": "linear", "minimize": True}, "model cannot be minimized for aggregation [mean]"),
         ):
             with self.assertRaises(opensearchpy.TransportError) as refused:
                 asked(**settings)

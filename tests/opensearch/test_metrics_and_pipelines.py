@@ -104,6 +104,18 @@ class MetricsAndPipelinesTest(ClewTest):
             f"Validation Failed: 1: {y};2: {z};3: buckets_path aggregation does not exist for aggregation [x]: words['red']>m;",
         )
 
+    def test_paths_are_named_by_numbers_too_and_sums_have_one(self):
+        inner = {"5": {"max": {"field": "n"}}, "m": {"min": {"field": "n"}}}
+        histogram = {"histogram": {"field": "n", "interval": 10}}
+        z = {"bucket_script": {"buckets_path": {"a": 5}, "script": "params.a"}}
+        found = self.aggregate(h=histogram | {"aggs": inner | {"z": z}})["h"]["buckets"]
+        self.assertEqual([bucket["z"]["value"] for bucket in found], [2.0, 12.0])
+        several = {"cumulative_sum": {"buckets_path": ["m", "5"]}}
+        self.assertEqual(self.refusal(h=histogram | {"aggs": inner | {"z": several}}),
+                         "Validation Failed: 1: buckets_path must contain a single entry for aggregation [z];")
+        twice = self.aggregate(a={"matrix_stats": {"fields": ["n", "n"]}})["a"]
+        self.assertEqual([field["name"] for field in twice["fields"]], ["n"])
+
     def test_pipelines_that_read_themselves_or_have_others_inside_are_refused(self):
         histogram = {"histogram": {"field": "n", "interval": 10}}
         for inner, reason in [

@@ -180,6 +180,13 @@ fn check_place(
     if let PipelineKind::Sequence(Sequence::MovingAvg(average)) = &spec.kind {
         check_fitted(average, name)?;
     }
+    if let (PipelineKind::Sequence(Sequence::CumulativeSum), [_, _, ..]) =
+        (&spec.kind, &spec.paths[..])
+    {
+        return Err(AggError::validation(format!(
+            "buckets_path must contain a single entry for aggregation [{name}]"
+        )));
+    }
     let Some(parent) = parent else {
         let wanted = match spec.kind {
             PipelineKind::Sequence(_) => {

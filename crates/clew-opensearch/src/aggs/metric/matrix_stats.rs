@@ -36,7 +36,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         Some(other) => return Err(body.wrong("missing", other)),
         None => None,
     };
-    let source = |name: &Value| {
+    let source = |name: &Value| -> Result<Source, AggDslError> {
         let name = name.as_str().ok_or_else(|| body.wrong("fields", name))?;
         let stand_in = missing.and_then(|members| members.get(name));
         Ok(Source {
@@ -44,10 +44,14 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
             ..Source::field(name)
         })
     };
-    let fields = names
-        .into_iter()
-        .map(source)
-        .collect::<Result<_, AggDslError>>()?;
+    let mut fields: Vec<Source> = Vec::new();
+    for name in names {
+        let source = source(name)?;
+        // A field that is named twice is one.
+        if fields.iter().all(|known| known.field != source.field) {
+            fields.push(source);
+        }
+    }
     let mode = match body.only_text("mode")?.as_deref() {
         None | Some("avg") => SortMode::Avg,
         Some("min") => SortMode::Min,

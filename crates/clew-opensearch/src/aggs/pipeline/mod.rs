@@ -38,7 +38,12 @@ fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslEr
             [first, rest @ ..] if rest.is_empty() || body.kind != "cumulative_sum" => {
                 vec![("_value".to_string(), path(body, first)?)]
             }
-            _ => {
+            // They are refused once it is known whether there is what they lead to.
+            [_, ..] => list
+                .iter()
+                .map(|value| Ok(("_value".to_string(), path(body, value)?)))
+                .collect::<Result<_, AggDslError>>()?,
+            [] => {
                 return Err(AggDslError::illegal(format!(
                     "buckets_path must contain a single entry for aggregation [{}]",
                     body.name
@@ -85,7 +90,14 @@ fn named_paths(body: &mut Body<'_>) -> Result<Vec<(String, String)>, AggDslError
         }
         Some(Value::Object(object)) => object
             .iter()
-            .map(|(name, value)| Ok((name.clone(), path(body, value)?)))
+            .map(|(name, value)| {
+                let path = match value {
+                    // Numbers and truths are names, too.
+                    Value::Number(_) | Value::Bool(_) => value.to_string(),
+                    other => path(body, other)?,
+                };
+                Ok((name.clone(), path))
+            })
             .collect(),
         Some(Value::Array(list)) => (0..)
             .zip(list)
