@@ -293,20 +293,7 @@ impl Tape {
                 size: self.small(),
                 shard_size: self.maybe(Tape::small),
             }),
-            7 => AggSpec::SignificantTerms(SignificantSpec {
-                source,
-                size: self.small(),
-                shard_size: self.maybe(Tape::small),
-                min_doc_count: self.word(),
-                shard_min_doc_count: self.word(),
-                filter: self.filter(),
-                heuristic: self.heuristic(),
-                background: self.maybe(Tape::query),
-                words: self.maybe(|tape| WordsSpec {
-                    drops_copies: tape.flag(),
-                    paths: tape.some(Tape::text),
-                }),
-            }),
+            7 => self.significant(source),
             _ => AggSpec::MultiTerms(MultiTermsSpec {
                 sources: self.some(Tape::source),
                 size: self.small(),
@@ -317,6 +304,24 @@ impl Tape {
                 show_error: self.flag(),
             }),
         }
+    }
+
+    /// Words that stand out.
+    fn significant(&mut self, source: Source) -> AggSpec {
+        AggSpec::SignificantTerms(SignificantSpec {
+            source,
+            size: self.small(),
+            shard_size: self.maybe(Tape::small),
+            min_doc_count: self.word(),
+            shard_min_doc_count: self.word(),
+            filter: self.filter(),
+            heuristic: self.heuristic(),
+            background: self.maybe(Tape::query),
+            words: self.maybe(|tape| WordsSpec {
+                drops_copies: tape.flag(),
+                paths: tape.some(Tape::text),
+            }),
+        })
     }
 
     /// Buckets by intervals of values.
