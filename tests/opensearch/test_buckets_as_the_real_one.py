@@ -232,6 +232,11 @@ class BucketsAsTheRealOne(ClewTest):
         self.refuse("children", {"type": "a", "field": "n"}, "Unknown key for a VALUE_STRING in [x]: [field].")
         sources = lambda **rest: {"sources": [{"k": {"terms": {"field": "tag", **rest}}}]}
         self.refuse("composite", sources(missing_order="last"), "missing_order require missing_bucket is true")
+        by_tag = {"sources": [{"t": {"terms": {"field": "tag"}}}]}
+        for value, sort in [(["a"], "ArrayList"), ({"a": 1}, "HashMap")]:
+            self.refuse("composite", {**by_tag, "after": {"t": value}}, f"Invalid value for [after.t], expected comparable, got [{sort}]")
+        with self.refused(400, "search_phase_execution_exception", "all shards failed"):
+            self.found("composite", sources(missing_order="last"))
         self.refuse("composite", sources(missing_order="x", missing_bucket=True),
                     "No enum constant org.opensearch.search.aggregations.bucket.missing.MissingOrder.X")
 

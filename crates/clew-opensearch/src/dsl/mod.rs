@@ -269,7 +269,8 @@ impl DslError {
     /// in where the reader has come to: at its value.
     pub(crate) fn in_field(self, query: &str, field: &str) -> Self {
         // Scripts are compiled, and queries made, by shards, once all has been read.
-        if matches!(self.kind, DslErrorKind::Script | DslErrorKind::Create) {
+        let is_of_shards = self.found == Found::Shards;
+        if is_of_shards || matches!(self.kind, DslErrorKind::Script | DslErrorKind::Create) {
             return self;
         }
         DslError {

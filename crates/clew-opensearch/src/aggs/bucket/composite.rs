@@ -32,7 +32,7 @@ fn read(body: &mut Body<'_>) -> Result<CompositeSpec, AggDslError> {
     };
     let after = match body.take("after") {
         None => None,
-        Some(Value::Object(object)) => Some(after(body, object)?),
+        Some(Value::Object(object)) => Some(after(object)?),
         Some(other) => return Err(body.wrong("after", other)),
     };
     Ok(CompositeSpec {
@@ -42,15 +42,20 @@ fn read(body: &mut Body<'_>) -> Result<CompositeSpec, AggDslError> {
     })
 }
 
-fn after(
-    body: &Body<'_>,
-    object: &Map<String, Value>,
-) -> Result<Vec<(String, Option<Scalar>)>, AggDslError> {
+fn after(object: &Map<String, Value>) -> Result<Vec<(String, Option<Scalar>)>, AggDslError> {
     let one = |(name, value): (&String, &Value)| match value {
         Value::Null => Ok((name.clone(), None)),
         value => match scalar(value) {
             Some(scalar) => Ok((name.clone(), Some(scalar))),
-            None => Err(body.wrong("after", value)),
+            None => {
+                let class = match value {
+                    Value::Array(_) => "ArrayList",
+                    _ => "HashMap",
+                };
+                let reason =
+                    format!("Invalid value for [after.{name}], expected comparable, got [{class}]");
+                Err(AggDslError::illegal(reason).of_shards())
+            }
         },
     };
     object.iter().map(one).collect()
@@ -138,9 +143,8 @@ fn named_source(value: &Value, aggregation: &str) -> Result<CompositeSource, Agg
     };
     let missing_bucket = source.flag("missing_bucket")?;
     if missing_order != MissingOrder::Default && !missing_bucket {
-        return Err(AggDslError::illegal(
-            "missing_order require missing_bucket is true",
-        ));
+        let reason = "missing_order require missing_bucket is true";
+        return Err(AggDslError::illegal(reason).of_shards());
     }
     let kind = composite_kind((kind, written), &mut source)?;
     source.end()?;
