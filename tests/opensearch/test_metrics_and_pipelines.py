@@ -57,6 +57,8 @@ class MetricsAndPipelinesTest(ClewTest):
         for kind, settings, reason in [
             ("avg", {"field": "kept"}, "Can't load fielddata on [kept] because fielddata is unsupported on fields of type [integer]. Use doc values instead."),
             ("avg", {"field": "flag", "format": "0.0"}, "Field [flag] of type [boolean] does not support custom formats"),
+            ("avg", {"field": "_doc_count"}, "Fielddata is not supported on field [_doc_count] of type [_doc_count]"),
+            ("terms", {"field": "_routing"}, "Fielddata is not supported on field [_routing] of type [_routing]"),
             ("value_count", {"field": "kw", "value_type": "long"}, "Expected numeric type on field [kw], but got [keyword]"),
             ("avg", {"field": "n", "value_type": "string"}, "Field [n] of type [integer] is not supported for aggregation [avg]"),
         ]:

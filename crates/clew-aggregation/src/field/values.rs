@@ -5,7 +5,9 @@ use std::net::Ipv6Addr;
 use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
 use clew_query::{AggError, RegexpOptions};
 use clew_schema::geo::GeoPoint;
-use clew_schema::{DateFormat, FieldKind, FloatKind, RangeKind, Rounding, parse_address};
+use clew_schema::{
+    DOC_COUNT, DateFormat, FieldKind, FloatKind, RangeKind, Rounding, parse_address,
+};
 use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
@@ -117,6 +119,9 @@ fn plan_beside(
             constant(source, (name, ""), aggregation)
         }
         Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
+        Some((name, Beside::Unread)) => Err(AggError::invalid(format!(
+            "Fielddata is not supported on field [{name}] of type [{name}]"
+        ))),
         Some((name, _)) => Err(unsupported(source, name, aggregation)),
         None => not_indexed(source, aggregation, context),
     }
@@ -151,6 +156,8 @@ fn format_of(source: &Source, field: &FieldKind, kind: ValueKind) -> Result<Valu
 enum Beside {
     Always,
     Sometimes,
+    /// Whoever asks for its values is told that they cannot be read.
+    Unread,
 }
 
 /// What stands beside the fields of a document, and has no column: but for ids it can be counted at most.
@@ -159,7 +166,8 @@ fn beside(path: &str) -> Option<(&'static str, Beside)> {
         ID_FIELD => (ID_FIELD, Beside::Always),
         "_seq_no" => ("_seq_no", Beside::Always),
         "_version" => ("_version", Beside::Always),
-        "_routing" => ("_routing", Beside::Sometimes),
+        "_routing" => ("_routing", Beside::Unread),
+        DOC_COUNT => (DOC_COUNT, Beside::Unread),
         "_source" => ("_source", Beside::Sometimes),
         "_field_names" => ("_field_names", Beside::Sometimes),
         _ => return None,
