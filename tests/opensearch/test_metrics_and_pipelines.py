@@ -106,7 +106,7 @@ class MetricsAndPipelinesTest(ClewTest):
             f"Validation Failed: 1: {y};2: {z};3: buckets_path aggregation does not exist for aggregation [x]: words['red']>m;",
         )
 
-    def test_paths_are_named_by_numbers_too_and_sums_have_one(self):
+    def test_paths_are_named_by_numbers_too_and_numbers_are_cut(self):
         inner = {"5": {"max": {"field": "n"}}, "m": {"min": {"field": "n"}}}
         histogram = {"histogram": {"field": "n", "interval": 10}}
         z = {"bucket_script": {"buckets_path": {"a": 5}, "script": "params.a"}}
@@ -115,6 +115,8 @@ class MetricsAndPipelinesTest(ClewTest):
         several = {"cumulative_sum": {"buckets_path": ["m", "5"]}}
         self.assertEqual(self.refusal(h=histogram | {"aggs": inner | {"z": several}}),
                          "Validation Failed: 1: buckets_path must contain a single entry for aggregation [z];")
+        digits = lambda digits: self.aggregate(a={"percentiles": {"field": "n", "percents": [50], "hdr": {"number_of_significant_value_digits": digits}}})
+        self.assertEqual(digits(2.5), digits(2))
         twice = self.aggregate(a={"matrix_stats": {"fields": ["n", "n"]}})["a"]
         self.assertEqual([field["name"] for field in twice["fields"]], ["n"])
 

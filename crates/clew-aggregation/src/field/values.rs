@@ -341,7 +341,10 @@ pub(crate) fn key_of(
         }
         ValueKind::Ip => Key::Ip(address(&text_of(scalar))?),
         ValueKind::Range(_) => {
-            return Err(AggError::invalid("Can't apply missing values on ranges"));
+            return Err(AggError::invalid(
+                "Can't apply missing values on a class \
+                 org.opensearch.search.aggregations.support.ValuesSource$Range",
+            ));
         }
         ValueKind::Shape | ValueKind::Corners | ValueKind::Outlines | ValueKind::Bytes => {
             return Err(AggError::invalid(
