@@ -200,6 +200,13 @@ class MetricsAndPipelinesTest(ClewTest):
             ([{"_key": {"foo": "desc"}}], "[field_sort] unknown field [foo]"),
         ]:
             self.assertIn(reason, self.refusal(h=histogram | {"aggs": {"z": {"bucket_sort": {"sort": sort}}}}))
+        for settings, reason in [
+            ({"size": 0}, "[size] must be a positive integer: [0]"), ({"from": -1}, "[from] must be a non-negative integer: [-1]"),
+            ({"sort": [{"_key": {"order": "nix"}}]}, "No enum constant org.opensearch.search.sort.SortOrder.NIX"),
+        ]:
+            with self.refused(400, "x_content_parse_exception") as caught:
+                self.aggregate(h=histogram | {"aggs": {"z": {"bucket_sort": settings}}})
+            self.assertIn(reason, str(caught.exception.info))
         for model, settings, reason in [
             ("simple", {"foo": 1}, "Unrecognized parameter(s): [[foo]]"),
             ("ewma", {"alpha": 0.5, "beta": 0.2, "gamma": 0.3, "period": 2}, "Unrecognized parameter(s): [[period, beta, gamma]]"),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::pipeline::{made, positive};
+use crate::aggs::pipeline::made;
 use crate::aggs::table::{NOT_LISTED, Row};
 use crate::http::place::Spot;
 
@@ -29,7 +29,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
             }
             Value::Object(object) => {
                 for (path, settings) in object {
-                    let direction = direction(path, settings);
+                    let direction = direction(settings);
                     let direction = direction.map_err(|error| body.in_field("sort", error))?;
                     by.push((path.clone(), direction));
                 }
@@ -37,14 +37,36 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
             other => return Err(body.wrong("sort", other)),
         }
     }
-    let from = body.count("from")?.unwrap_or(0);
-    let size = positive(body, "size")?;
-    let kind = PipelineKind::Sort {
-        by,
-        from: usize::try_from(from).unwrap_or(usize::MAX),
-        size,
+    let from = whole(body, "from", (0, "non-negative"))?.unwrap_or(0);
+    let size = whole(body, "size", (1, "positive"))?;
+    made(body, PipelineKind::Sort { by, from, size }, Vec::new())
+}
+
+/// A whole number, which OpenSearch holds against its least value once it has read all settings.
+fn whole(
+    body: &mut Body<'_>,
+    key: &str,
+    (least, words): (i64, &str),
+) -> Result<Option<usize>, AggDslError> {
+    let Some(number) = body.number(key)? else {
+        return Ok(None);
     };
-    made(body, kind, Vec::new())
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "OpenSearch cuts fractions off, and the cast saturates"
+    )]
+    let whole = number as i64;
+    if whole >= least {
+        return Ok(Some(usize::try_from(whole).unwrap_or(usize::MAX)));
+    }
+    let reason = format!("[{key}] must be a {words} integer: [{whole}]");
+    let error = body.in_field(key, AggDslError::illegal(reason));
+    let reason = "failed to build [bucket_sort] after last required field arrived";
+    Err(AggDslError {
+        spot: error.spot,
+        within: Some(Box::new(error)),
+        ..AggDslError::content(reason)
+    })
 }
 
 /// What the order of a field may say; only its direction means something to buckets.
@@ -59,7 +81,7 @@ const SETTINGS: [&str; 8] = [
     "numeric_type",
 ];
 
-fn direction(path: &str, settings: &Value) -> Result<Direction, AggDslError> {
+fn direction(settings: &Value) -> Result<Direction, AggDslError> {
     let mut names = settings.as_object().into_iter().flatten();
     if let Some((name, value)) = names.find(|(name, _)| !SETTINGS.contains(&name.as_str())) {
         let reason = format!("[field_sort] unknown field [{name}]");
@@ -71,8 +93,13 @@ fn direction(path: &str, settings: &Value) -> Result<Direction, AggDslError> {
     match text.map(str::to_ascii_lowercase).as_deref() {
         None | Some("asc") => Ok(Direction::Ascending),
         Some("desc") => Ok(Direction::Descending),
-        Some(other) => Err(AggDslError::parsing(format!(
-            "Unknown order [{other}] of [{path}]"
-        ))),
+        Some(other) => {
+            let constant = other.to_ascii_uppercase();
+            let reason =
+                format!("No enum constant org.opensearch.search.sort.SortOrder.{constant}");
+            let value = settings.get("order").unwrap_or(settings);
+            let error = AggDslError::illegal(reason).at(Spot::start_of(value));
+            Err(error.in_field("field_sort", "order"))
+        }
     }
 }
