@@ -468,15 +468,15 @@ fn count(
     } else {
         inverted.total_num_tokens()
     };
-    let docs = if matches!(mapped.kind, FieldKind::Text { .. }) {
-        match reader.fieldnorms_readers().get_field(field)? {
-            Some(norms) => (0..reader.max_doc())
-                .filter(|doc| norms.fieldnorm_id(*doc) > 0)
-                .count() as u64,
-            None => docs_with_terms(&inverted, reader.max_doc())?,
+    let norms = reader.fieldnorms_readers().get_field(field)?;
+    let docs = match (&mapped.kind, norms) {
+        (FieldKind::Text { .. }, Some(norms)) => (0..reader.max_doc())
+            .filter(|doc| norms.fieldnorm_id(*doc) > 0)
+            .count() as u64,
+        (FieldKind::Text { .. } | FieldKind::Completion(_), _) => {
+            docs_with_terms(&inverted, reader.max_doc())?
         }
-    } else {
-        docs_with_column(reader, &mapped.column())?
+        _ => docs_with_column(reader, &mapped.column())?,
     };
     Ok(FieldStatistics { docs, tokens })
 }

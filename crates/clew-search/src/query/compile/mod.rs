@@ -4,6 +4,7 @@
 //! node also carries what is known without running it: how many documents match at least, and
 //! whether they all score the same.
 
+mod completion;
 mod compound;
 mod cross_fields;
 mod derived;

@@ -337,6 +337,12 @@ impl Compiler<'_> {
             let (first, last) = literal::network(value)?;
             return Ok(addresses(field, first, last, score));
         }
+        if let (FieldKind::Completion(_), Some(field)) =
+            (&mapped.kind, self.context.snapshot.searchable(mapped))
+        {
+            let found = self.with_input(mapped, field, &text_of(value))?;
+            return Ok(found.map_or_else(Node::nothing, |set| Node::set(set, score)));
+        }
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             must_be_indexed(mapped)?;
         }

@@ -81,6 +81,9 @@ impl Compiler<'_> {
                 self.counted_term(IndexTerm::from_field_u64(field, number), boost)
             }
             FieldKind::RankFeatures | FieldKind::Percolator => Err(not_searchable(mapped)),
+            FieldKind::Completion(_) => {
+                self.scored_input((mapped, field), &text_of(&term.value), boost)
+            }
             _ => self.equal_in_column(mapped, &term.value, boost),
         }
     }
@@ -364,7 +367,7 @@ fn is_without_letters(kind: &FieldKind) -> bool {
     )
 }
 
-fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {
+pub(super) fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {
     QueryError::unmapped(format!(
         "Can only use {query} queries on keyword and text fields - not on [{path}] which is of \
          type [{type_name}]"

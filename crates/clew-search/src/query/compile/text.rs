@@ -12,8 +12,10 @@ use tantivy::Term as IndexTerm;
 use tantivy::query::{BooleanQuery, Occur};
 use tantivy::schema::Field;
 
+use super::completion::as_input;
 use super::compound::{all, any, check_tie_breaker, dis_max, required};
 use super::phrase::in_a_row;
+use super::terms::no_pattern_field;
 use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
@@ -47,6 +49,10 @@ impl<'a> Compiler<'a> {
             }
             if mapped.settings.split_queries {
                 return self.split_on_spaces(clause, factor);
+            }
+            if let FieldKind::Completion(mapping) = &mapped.kind {
+                let input = as_input(mapping, &text_of(&clause.text));
+                return self.scored_input((mapped, field), &input, boost);
             }
             let term = Term {
                 field: clause.field.clone(),
@@ -201,6 +207,11 @@ impl<'a> Compiler<'a> {
             return self.prefix(&beginning, factor);
         }
         let FieldKind::Text { .. } = &mapped.kind else {
+            if let FieldKind::Completion(mapping) = &mapped.kind
+                && !as_input(mapping, &text_of(&clause.text)).is_empty()
+            {
+                return Err(no_pattern_field(&mapped.path, "prefix", "completion"));
+            }
             return self.matches(clause, factor);
         };
         must_be_indexed(mapped)?;
@@ -329,7 +340,6 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
                     FieldKind::Vector(_)
                         | FieldKind::SparseVector
                         | FieldKind::Binary { .. }
-                        | FieldKind::Completion(_)
                         | FieldKind::GeoShape
                         | FieldKind::Float(FloatKind::RankFeature)
                         | FieldKind::Integer(IntegerKind::Murmur3)
