@@ -12,7 +12,7 @@ class WordsAsThere(ClewTest):
     def hits(self, index, **body):
         return self.client.search(index=index, body=body)["hits"]["hits"]
 
-    def ids(self, index, query):
+    def found(self, index, query):
         return sorted(hit["_id"] for hit in self.hits(index, query=query))
 
     def assert_shards_refuse(self, kind, reason, index, status=400, **body):
@@ -32,9 +32,46 @@ class WordsAsThere(ClewTest):
             ({"query_string": {"query": "c:quick"}}, ["1"]), ({"query_string": {"query": "quick"}}, ["1"]),
             ({"simple_query_string": {"query": "quick | fox"}}, ["1", "3"]), ({"multi_match": {"query": "fox"}}, ["3"]),
         ]:
-            self.assertEqual(self.ids("inputs", query), expected, query)
+            self.assertEqual(self.found("inputs", query), expected, query)
         # As rare as the word is among the documents that have an input.
         (only,) = self.hits("inputs", query={"match": {"c": "fox"}})
         self.assertAlmostEqual(only["_score"], 0.98082925, places=5)
         refused = "Can only use prefix queries on keyword and text fields - not on [c] which is of type [completion]"
         self.assert_shards_refuse("query_shard_exception", refused, "inputs", query={"match_bool_prefix": {"c": "quick"}})
+
+    def test_what_fields_cannot_be_asked_is_refused(self):
+        fields = {"b": {"type": "boolean"}, "ck": {"type": "constant_keyword", "value": "red"}, "t": {"type": "text"}}
+        self.make("asked", fields, {"1": {"b": True, "ck": "red", "t": "fox"}})
+        refused = "failed to create query: "
+        ids, truth = "Ids can't be empty", "Can't parse boolean value [], expected [true] or [false]"
+        like = "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type [{}]"
+        for query, reason in [
+            ({"range": {"_id": {"gte": "1"}}}, "Field [_id] of type [_id] does not support range queries"),
+            ({"ids": {"values": ["1", ""]}}, ids), ({"term": {"_id": ""}}, ids), ({"match": {"_id": ""}}, ids),
+            ({"term": {"b": ""}}, truth), ({"terms": {"b": ["true", ""]}}, truth),
+            ({"match": {"ck": {"query": "rad", "fuzziness": "AUTO"}}}, like.format("ck", "constant_keyword")),
+            ({"match": {"_index": {"query": "asket", "fuzziness": "AUTO"}}}, like.format("_index", "_index")),
+        ]:
+            self.assert_shards_refuse("query_shard_exception", refused + reason, "asked", query=query)
+        lenient = {"match": {"ck": {"query": "rad", "fuzziness": "AUTO", "lenient": True}}}
+        self.assertEqual(self.found("asked", lenient), [])
+        for part in ("fields", "docvalue_fields"):
+            with self.refused(400, "x_content_parse_exception"):
+                self.hits("asked", **{part: [{"field": "*", "include_unmapped": True}]})
+
+    def test_queries_to_closed_indexes_are_not_valid_and_patterns_must_mean_one(self):
+        self.make("open-1", {"k": {"type": "keyword"}}, {"1": {"k": "a"}})
+        self.make("shut-1", {"k": {"type": "keyword"}}, {"1": {"k": "a"}})
+        self.client.indices.close(index="shut-1")
+        query = {"query": {"term": {"k": "a"}}}
+        blocked = "index [shut-1] blocked by: [FORBIDDEN/4/index closed];"
+        for index in ("shut-1", "open-1,shut-1"):
+            told = self.client.indices.validate_query(index=index, body=query)
+            self.assertEqual((told["valid"], told["_shards"]["total"]), (False, 0), index)
+            self.assertEqual(told["explanations"], [{"valid": False, "error": blocked}], index)
+        for pattern in ("nope*", "shut*"):
+            with self.refused(404, "index_not_found_exception"):
+                self.client.indices.validate_query(index=pattern, body=query)
+        self.assertTrue(self.client.indices.validate_query(index="open*", body=query)["valid"])
+        self.assertEqual(self.client.field_caps(index="shut-1", fields="k"), {"indices": [], "fields": {}})
+        self.assertEqual(self.client.field_caps(index="open-1,shut-1", fields="k")["indices"], ["open-1"])

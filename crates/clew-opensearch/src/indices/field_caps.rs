@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clew_engine::{Index, Purpose, SearchRequest};
+use clew_engine::{Index, Purpose, SearchRequest, Wildcards};
 use clew_platform::{Pace, stopped};
 use clew_schema::{FieldKind, MappedField, Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
@@ -55,12 +55,19 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
     let patterns = call.read(&body, |body| patterns(&call, body))?;
     let include_unmapped = call.params.flag("include_unmapped", false)?;
     let indices = match body.get("index_filter").filter(|filter| !filter.is_null()) {
-        None => call.indices(Purpose::Watch).await?,
+        None => open_ones(&call).await?,
         Some(filter) => filtered(&call, filter).await?,
     };
     // Hundreds of indexes may have thousands of fields each.
     call.showing(move || Ok(told(&indices, &patterns, include_unmapped)))
         .await
+}
+
+/// The indexes of the path; closed ones have no fields to tell of, and are no fault either.
+async fn open_ones(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
+    let mut indices = call.indices_from(Wildcards::OPEN, Purpose::Watch).await?;
+    indices.retain(|index| index.is_open());
+    Ok(indices)
 }
 
 /// What is told of indexes' fields; anything once the request is over, as nobody sees it.

@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::{
-    Engine, EngineError, ErrorKind, Explanation, Freshness, IndexHandle, PRIMARY_TERM, Pinned,
-    Purpose, ResolveOptions,
+    ClosedNames, Engine, EngineError, ErrorKind, Explanation, Freshness, IndexHandle, PRIMARY_TERM,
+    Pinned, Purpose, ResolveOptions,
 };
 use clew_query::{Bool, Query};
 use clew_search::{describe, describe_in};
@@ -60,10 +60,17 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     {
         return Err(ApiError::validation("query cannot be null"));
     }
-    let options = call.resolve_options()?;
+    let options = call.resolve_options_from(ResolveOptions {
+        allow_no_indices: false,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)
         .await?;
+    if let Some(refusal) = closed_ones(&resolved) {
+        return Ok(Reply::json(&refusal));
+    }
     let query = match query_of(&call).await {
         Ok(query) => query.unwrap_or_else(Query::match_all),
         Err(error) => {
@@ -88,6 +95,23 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
         body["explanations"] = Value::Array(checked);
     }
     Ok(Reply::json(&body))
+}
+
+/// What is told of queries to indexes of which some are closed: none is valid there.
+fn closed_ones(resolved: &[IndexHandle]) -> Option<Value> {
+    let closed = resolved.iter().filter(|handle| !handle.index().is_open());
+    let blocks = closed.map(|handle| {
+        let name = handle.index().name();
+        format!("index [{name}] blocked by: [FORBIDDEN/4/index closed];")
+    });
+    let error: String = blocks.collect();
+    (!error.is_empty()).then(|| {
+        json!({
+            "_shards": {"total": 0, "successful": 0, "failed": 0},
+            "valid": false,
+            "explanations": [{"valid": false, "error": error}],
+        })
+    })
 }
 
 /// Whether a query is one to a shard of each index, or to all of them.

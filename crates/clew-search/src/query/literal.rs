@@ -191,7 +191,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, QueryError> {
     match value {
         Value::Bool(truth) => Ok(*truth),
         Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" || text.is_empty() => Ok(false),
+        Value::String(text) if text == "false" => Ok(false),
         other => Err(QueryError::create(format!(
             "Can't parse boolean value [{}], expected [true] or [false]",
             text_of(other)

@@ -56,10 +56,6 @@ fn field_and_format(item: &Value) -> Result<(String, Option<&str>), DslError> {
             "field" => name = Some(member.text()?.to_string()),
             "format" if member.value.is_null() => {}
             "format" => format = Some(member.text()?),
-            // Fields without a mapping have no values here either way.
-            "include_unmapped" => {
-                member.flag()?;
-            }
             _ => return Err(member.unknown(&["field", "format"])),
         }
     }

@@ -5,8 +5,10 @@ use clew_query::{FieldQuery, Pattern, Query, QueryError, Range, Term};
 use clew_schema::{FieldKind, glob};
 use serde_json::Value;
 
+use super::fuzzy::no_words;
+use super::text::leniently;
 use super::{Compiler, Node};
-use crate::query::automaton::{Nearby, Wildcard};
+use crate::query::automaton::Wildcard;
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
 use crate::snapshot::INDEX_FIELD;
@@ -29,6 +31,16 @@ impl Compiler<'_> {
             None => return self.on_rows(query, factor),
             Some(_) => return Ok(None),
         };
+        let like_words = match &query {
+            FieldQuery::Match(clause) if clause.fuzziness.is_some() => Some(clause.lenient),
+            FieldQuery::Fuzzy(..) => Some(false),
+            _ => None,
+        };
+        if let Some(lenient) = like_words {
+            let path = query.field();
+            let kind = mapped.map_or(path, |mapped| mapped.kind.type_name());
+            return leniently(Err(no_words(path, kind)), lenient).map(Some);
+        }
         let (matches, boost) = match value {
             Some(value) => matches(query, value)?,
             None => (false, 1.0),
@@ -65,12 +77,9 @@ fn matches(query: FieldQuery<'_>, have: &str) -> Result<(bool, f32), QueryError>
             (wanted.matches(have), pattern.boost)
         }
         FieldQuery::Regexp(pattern) => (is_expression(pattern, have)?, pattern.boost),
-        FieldQuery::Fuzzy(_, value, fuzziness, boost) => (
-            Nearby::new(value, &fuzziness).distance(have).is_some(),
-            boost,
-        ),
         FieldQuery::Range(range) => (is_between(range, have), range.boost),
-        FieldQuery::TermsSet(_) => (false, 1.0),
+        // Words like one were refused before.
+        FieldQuery::Fuzzy(..) | FieldQuery::TermsSet(_) => (false, 1.0),
     })
 }
 

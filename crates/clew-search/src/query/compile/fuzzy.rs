@@ -124,7 +124,7 @@ fn is_without_words(kind: &FieldKind) -> bool {
 }
 
 /// The refusal of words like one in a field that holds none.
-fn no_words(path: &str, kind: &str) -> QueryError {
+pub(super) fn no_words(path: &str, kind: &str) -> QueryError {
     QueryError::create(format!(
         "Can only use fuzzy queries on keyword and text fields - not on [{path}] which is of type \
          [{kind}]"

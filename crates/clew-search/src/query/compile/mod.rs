@@ -378,7 +378,7 @@ impl<'a> Compiler<'a> {
             Query::TermsOf(terms) => Err(terms.document.not_read()),
             Query::Range(range) => self.range(range, factor),
             Query::Exists { field, boost } => self.exists(field, boost * factor),
-            Query::Ids { values, boost } => Ok(ids(values, boost * factor)),
+            Query::Ids { values, boost } => ids(values, boost * factor),
             Query::Prefix(pattern) => self.prefix(pattern, factor),
             Query::Wildcard(pattern) => self.wildcard(pattern, factor),
             Query::Regexp(pattern) => self.regexp(pattern, factor),
@@ -460,8 +460,11 @@ fn rescored(node: Node, score: f32) -> Node {
     }
 }
 
-fn ids(values: &[String], score: f32) -> Node {
+fn ids(values: &[String], score: f32) -> Result<Node, QueryError> {
+    if values.iter().any(String::is_empty) {
+        return Err(QueryError::create("Ids can't be empty"));
+    }
     let terms = values.iter().map(|id| id.as_bytes().to_vec()).collect();
     let field = clew_schema::Mapping::ID;
-    Node::set(super::constant::AnyTerm { field, terms }, score)
+    Ok(Node::set(super::constant::AnyTerm { field, terms }, score))
 }

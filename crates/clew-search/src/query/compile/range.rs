@@ -6,7 +6,7 @@ use std::ops::Bound;
 use clew_query::{QueryError, Range};
 use clew_schema::{
     DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, KeywordStyle,
-    MappedField, Mapping, Rounding, wanted_span,
+    MappedField, Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -102,13 +102,10 @@ fn end<'a>(
         .or_else(|| given(exclusive).map(|value| (value, false)))
 }
 
-/// Documents whose ids lie in a range, in the order of their bytes.
-fn ids(ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-    let id = |value: &Value| Ok(IndexTerm::from_field_text(Mapping::ID, &text_of(value)));
-    let (low, high) = ends.bounds(id)?;
-    Ok(Node::constant(
-        InvertedIndexRangeQuery::new(low, high),
-        score,
+/// The refusal of a range of values that have no order.
+fn without_order(path: &str, kind: &str) -> QueryError {
+    QueryError::create(format!(
+        "Field [{path}] of type [{kind}] does not support range queries"
     ))
 }
 
@@ -158,20 +155,10 @@ impl Compiler<'_> {
     /// Refuses a range of values that have no order.
     fn check_ordered(&self, path: &str) -> Result<(), QueryError> {
         match self.context.snapshot.mapping.field(path) {
-            Some(mapped) if is_without_order(&mapped.kind) => Err(QueryError::create(format!(
-                "Field [{}] of type [{}] does not support range queries",
-                mapped.path,
-                mapped.kind.type_name()
-            ))),
+            Some(mapped) if is_without_order(&mapped.kind) => {
+                Err(without_order(&mapped.path, mapped.kind.type_name()))
+            }
             Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Every document has an id.
-    fn ids_between(&self, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-        match (ends.low.is_none(), ends.high.is_none()) {
-            (true, true) => Ok(self.everything(score)),
-            _ => ids(ends, score),
         }
     }
 
@@ -180,7 +167,11 @@ impl Compiler<'_> {
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
         if range.field == "_id" {
-            return self.ids_between(&ends, score);
+            // Every document has one.
+            return match is_open {
+                true => Ok(self.everything(score)),
+                false => Err(without_order("_id", "_id")),
+            };
         }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;

@@ -27,7 +27,7 @@ impl Compiler<'_> {
     pub(super) fn term(&mut self, term: &Term, factor: f32) -> Result<Node, QueryError> {
         let boost = term.boost * factor;
         if term.field == "_id" {
-            return Ok(super::ids(&[text_of(&term.value)], boost));
+            return super::ids(&[text_of(&term.value)], boost);
         }
         self.check_case(term)?;
         self.check_no_bytes(&term.field)?;
@@ -145,7 +145,7 @@ impl Compiler<'_> {
         }
         if path == "_id" {
             let ids: Vec<String> = values.iter().map(text_of).collect();
-            return Ok(super::ids(&ids, score));
+            return super::ids(&ids, score);
         }
         self.check_no_bytes(path)?;
         let Some((mapped, field)) = self.field(path) else {

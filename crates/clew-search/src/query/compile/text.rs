@@ -37,7 +37,8 @@ impl<'a> Compiler<'a> {
             return leniently(Err(error), clause.lenient);
         }
         if clause.field == "_id" {
-            return Ok(super::ids(&[text_of(&clause.text)], boost));
+            let found = super::ids(&[text_of(&clause.text)], boost);
+            return leniently(found, clause.lenient);
         }
         let Some((mapped, field)) = self.field(&clause.field) else {
             return Ok(Node::nothing());
