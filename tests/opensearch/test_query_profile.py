@@ -58,7 +58,7 @@ class QueryProfileTest(ClewTest):
                                                                                   {"field_value_factor": {"field": "n"}}]}},
              "function score (t:fox, functions: [{filter(k:k1), function [constant, weight 2.0]}, {function [value of n]}])"),
             ({"intervals": {"t": {"all_of": {"ordered": True, "intervals": [{"prefix": {"prefix": "re"}}, {"wildcard": {"pattern": "f*"}}]}}}},
-             "t:ORDERED(re*,f*)"),
+             "t:ORDERED(MultiTerm(re*),MultiTerm(f*))"),
             ({"more_like_this": {"fields": ["t"], "like": "red fox", "min_doc_freq": 1, "min_term_freq": 1}}, "t like:[red fox]"),
             ({"terms_set": {"k": {"terms": ["k1", "k2"], "minimum_should_match_script": {"source": "1"}}}},
              "CoveringQuery(queries=[k:k1, k:k2])"),

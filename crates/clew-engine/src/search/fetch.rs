@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clew_platform::Reservation;
 use clew_query::SortValue;
-use clew_search::{Combine, Explained, ShardHit, Stopwatch, explain};
+use clew_search::{Combine, Explained, ShardHit, Stopwatch, explain, explain_search};
 use parking_lot::Mutex;
 
 use crate::base::error::EngineError;
@@ -148,7 +148,7 @@ fn explanation(
     let snapshot = &target.view.snapshot;
     let query = &request.query;
     let mut vectors = stage.answers(query)?;
-    let Some(mut explained) = explain(snapshot, query, &vectors, now_ms, place)? else {
+    let Some(mut explained) = explain_search(snapshot, query, &vectors, now_ms, place)? else {
         return Ok(None);
     };
     for round in &request.control.rescore {

@@ -77,7 +77,7 @@ impl PinnedShard {
         let knn = self.knn();
         let explained = self.sound(|snapshot| {
             let vectors = knn.stage(now_ms).answers(query)?;
-            telling(|| clew_search::explain(snapshot, query, &vectors, now_ms, place))
+            telling(|| clew_search::explain_search(snapshot, query, &vectors, now_ms, place))
         })?;
         Ok(explained.map_or(Explanation::NoMatch, Explanation::Match))
     }

@@ -25,6 +25,13 @@ impl Mapping {
             .is_some_and(|settings| settings.nested.is_some())
     }
 
+    /// Whether any of its objects is nested.
+    pub fn has_nested(&self) -> bool {
+        self.objects
+            .values()
+            .any(|settings| settings.nested.is_some())
+    }
+
     /// Whether there is an object at a path, nested or not.
     pub fn has_object(&self, path: &str) -> bool {
         self.tree.find(path).is_some()

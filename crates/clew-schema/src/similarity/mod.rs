@@ -148,6 +148,25 @@ impl Counted {
     };
 }
 
+/// What a score by BM25 is made of, for explanations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bm25Parts {
+    /// How fast occurrences saturate.
+    pub k1: f32,
+    /// How much lengths count.
+    pub b: f32,
+    /// How often the terms are in the document, as the field counts it.
+    pub frequency: f32,
+    /// How long the field is in the document, likewise.
+    pub length: f32,
+    /// How long it is on average.
+    pub length_mean: f32,
+    /// How rare the terms are together.
+    pub idf: f32,
+    /// Of each term the documents that have it, and those that have the field.
+    pub terms: Vec<(f64, f64)>,
+}
+
 /// Gives scores to a term, or to several that are found together, as those of a phrase.
 #[derive(Clone, Debug)]
 pub struct Weigher {
@@ -202,11 +221,7 @@ impl Weigher {
     )]
     #[inline]
     pub fn score(&self, frequency: f32, length: f32) -> f32 {
-        let length = if self.counted.lengths { length } else { 1.0 };
-        let frequency = match self.counted.frequencies {
-            true => frequency,
-            false => frequency.min(1.0),
-        };
+        let (frequency, length) = self.as_counted(frequency, length);
         match self.similarity {
             Similarity::Bm25 { k1, b } => {
                 let norm = k1 * (1.0 - b + b * length / self.length_mean);
@@ -223,6 +238,34 @@ impl Weigher {
                 sum.max(0.0)
             }
         }
+    }
+
+    /// What the field counts of this.
+    #[inline]
+    fn as_counted(&self, frequency: f32, length: f32) -> (f32, f32) {
+        let length = if self.counted.lengths { length } else { 1.0 };
+        match self.counted.frequencies {
+            true => (frequency, length),
+            false => (frequency.min(1.0), length),
+        }
+    }
+
+    /// What the score is made of; `None` where it is none of BM25.
+    pub fn bm25(&self, frequency: f32, length: f32) -> Option<Bm25Parts> {
+        let Similarity::Bm25 { k1, b } = self.similarity else {
+            return None;
+        };
+        let (frequency, length) = self.as_counted(frequency, length);
+        let terms = self.figures.iter().map(|term| (term.term_docs, term.docs));
+        Some(Bm25Parts {
+            k1,
+            b,
+            frequency,
+            length,
+            length_mean: self.length_mean,
+            idf: self.idf,
+            terms: terms.collect(),
+        })
     }
 
     /// What it is called, for explanations.

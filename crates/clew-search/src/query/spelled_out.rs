@@ -8,7 +8,8 @@ use clew_query::{Bool, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator,
 use clew_schema::{FieldKind, Mapping, text_of};
 
 use super::compile::{query_analyzer, search_fields};
-use super::describe::describe;
+use super::describe::{describe, describe_among_documents};
+use super::objects::may_find_objects;
 use super::query_string;
 
 /// A query in few words, much as Lucene would write it, as it is under a mapping.
@@ -22,7 +23,10 @@ pub fn describe_in(query: &Query, mapping: &Mapping) -> String {
         Ok(())
     });
     spelled.unwrap_or_else(|never| match never {});
-    describe(&full)
+    match may_find_objects(query, mapping) {
+        true => describe_among_documents(&full),
+        false => describe(&full),
+    }
 }
 
 /// What a query stands for under a mapping; `None` where it is that already.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_schema::similarity::Weigher;
+use clew_schema::similarity::{Bm25Parts, Weigher};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -68,12 +68,59 @@ impl Weight for WeighedTerm {
             return Err(no_match(doc));
         }
         let (frequency, length) = (scorer.frequency(), scorer.lengths.of(doc));
-        let text = format!("score({}, freq={frequency:?})", self.weigher.name());
-        let mut explanation = Explanation::new_with_string(text, scorer.score());
+        Ok(told(&self.weigher, frequency, length))
+    }
+}
+
+/// Where a score comes from, as tantivy tells it of its own terms.
+pub(super) fn told(weigher: &Weigher, frequency: f32, length: f32) -> Explanation {
+    let score = weigher.score(frequency, length);
+    let Some(parts) = weigher.bm25(frequency, length) else {
+        let text = format!("score({}, freq={frequency:?})", weigher.name());
+        let mut explanation = Explanation::new_with_string(text, score);
         explanation.add_const("freq, occurrences of term within document", frequency);
         explanation.add_const("dl, length of field", length);
-        Ok(explanation)
+        return explanation;
+    };
+    let norm = parts.k1 * (1.0 - parts.b + parts.b * parts.length / parts.length_mean);
+    let mut saturation = Explanation::new(
+        "freq / (freq + k1 * (1 - b + b * dl / avgdl))",
+        parts.frequency / (parts.frequency + norm),
+    );
+    saturation.add_const("freq, occurrences of term within document", parts.frequency);
+    saturation.add_const("k1, term saturation parameter", parts.k1);
+    saturation.add_const("b, length normalization parameter", parts.b);
+    saturation.add_const("dl, length of field", parts.length);
+    saturation.add_const("avgdl, average length of field", parts.length_mean);
+    let mut explanation = Explanation::new("TermQuery, product of...", score);
+    explanation.add_const("(K1+1)", parts.k1 + 1.0);
+    explanation.add_detail(rarity(&parts));
+    explanation.add_detail(saturation);
+    explanation
+}
+
+/// How rare the terms are, each by itself where they are several.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "an explanation has 32 bits, as scores have"
+)]
+fn rarity(parts: &Bm25Parts) -> Explanation {
+    const OF_ONE: &str = "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5))";
+    let of_term = |idf: f32, (term_docs, docs): (f64, f64)| {
+        let mut one = Explanation::new(OF_ONE, idf);
+        one.add_const("n, number of docs containing this term", term_docs as f32);
+        one.add_const("N, total number of docs", docs as f32);
+        one
+    };
+    if let [only] = parts.terms.as_slice() {
+        return of_term(parts.idf, *only);
     }
+    let mut all = Explanation::new("idf", parts.idf);
+    for (term_docs, docs) in &parts.terms {
+        let idf = (1.0 + (docs - term_docs + 0.5) / (term_docs + 0.5)).ln();
+        all.add_detail(of_term(idf as f32, (*term_docs, *docs)));
+    }
+    all
 }
 
 /// How long a field is, document by document.

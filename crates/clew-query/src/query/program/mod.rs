@@ -281,6 +281,11 @@ impl Script {
         &self.source
     }
 
+    /// What was given to it by name.
+    pub fn params(&self) -> &Value {
+        &self.params
+    }
+
     /// What it is written in.
     pub fn language(&self) -> ScriptLanguage {
         self.language

@@ -1,21 +1,33 @@
 //! Queries in few words, much as Lucene would write them.
 
 mod interval;
+mod span;
 
 use std::fmt::{self, Write};
 
 use clew_query::{
-    Bool, FunctionKind, FunctionScore, LikeItem, MoreLikeThis, MultiMatch, MultiMatchKind, Query,
-    Range, Related, TermsOf,
+    Bool, FunctionKind, FunctionScore, IntervalScoring, LikeItem, MoreLikeThis, MultiMatch,
+    MultiMatchKind, Query, Range, Related, TermsOf,
 };
 use clew_schema::geo::GeoArea;
 use serde_json::Value;
 
 use self::interval::write_rule;
+use self::span::write_span;
 
 /// A query in few words, much as Lucene would write it.
 pub fn describe(query: &Query) -> String {
     describe_up_to(query, usize::MAX)
+}
+
+/// The same with the clause that OpenSearch adds where nested objects might be found, which leaves whole documents.
+pub(crate) fn describe_among_documents(query: &Query) -> String {
+    let mut whole = Beginning {
+        text: "+".to_string(),
+        bytes_max: usize::MAX,
+    };
+    let _ = write_part(&mut whole, query);
+    whole.text + " #FieldExistsQuery [field=_primary_term]"
 }
 
 /// The beginning of it, so many bytes at most.
@@ -194,10 +206,13 @@ fn write_other(out: &mut Beginning, query: &Query) -> fmt::Result {
             write_query(out, &boosting.negative)?;
             write!(out, "))^{:?}))", boosting.negative_boost)
         }
-        Query::Intervals(intervals) => {
-            write!(out, "{}:", intervals.field)?;
-            write_rule(out, &intervals.rule)
-        }
+        Query::Intervals(intervals) => match intervals.scoring {
+            IntervalScoring::Words => write_span(out, &intervals.field, &intervals.rule),
+            IntervalScoring::Proximity => {
+                write!(out, "{}:", intervals.field)?;
+                write_rule(out, &intervals.rule)
+            }
+        },
         Query::Geo(geo) => {
             write!(out, "{}:", geo.field)?;
             write_area(out, &geo.area)

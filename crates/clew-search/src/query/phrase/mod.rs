@@ -13,10 +13,10 @@ use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Wei
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-use super::at_doc::scorer_at;
+use super::at_doc::no_match;
 use super::constant::knows;
 use super::forward::{Finder, Forward};
-use super::weighed::Lengths;
+use super::weighed::{Lengths, told};
 use moves::PhraseInDoc;
 
 /// A place of the phrase and the words that it may hold.
@@ -56,10 +56,15 @@ impl Query for MovingPhrase {
     }
 }
 
-impl Weight for MovingPhrase {
-    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+impl MovingPhrase {
+    /// What looks for the phrase in a segment; `None` where one of its places has no word there.
+    fn finder(
+        &self,
+        reader: &SegmentReader,
+        boost: Score,
+    ) -> tantivy::Result<Option<PhraseFinder>> {
         if !knows(reader, self.field) {
-            return Ok(Box::new(EmptyScorer));
+            return Ok(None);
         }
         let inverted = reader.inverted_index(self.field)?;
         let phrase = PhraseInDoc::new(&self.places);
@@ -73,11 +78,11 @@ impl Weight for MovingPhrase {
                 of_place.extend(inverted.read_postings(term, option)?);
             }
             if of_place.is_empty() {
-                return Ok(Box::new(EmptyScorer));
+                return Ok(None);
             }
             postings.push(of_place);
         }
-        let finder = PhraseFinder {
+        Ok(Some(PhraseFinder {
             phrase,
             slop: i64::from(self.slop),
             postings,
@@ -87,13 +92,28 @@ impl Weight for MovingPhrase {
             doc: 0,
             frequency: 0.0,
             pace: Pace::of_blocks(),
-        };
-        Ok(Box::new(Forward::open(finder)))
+        }))
+    }
+}
+
+impl Weight for MovingPhrase {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Ok(match self.finder(reader, boost)? {
+            Some(finder) => Box::new(Forward::open(finder)),
+            None => Box::new(EmptyScorer),
+        })
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = scorer_at(self, reader, doc)?;
-        Ok(Explanation::new("phrase", scorer.score()))
+        let finder = self.finder(reader, 1.0)?;
+        let mut finder = finder.ok_or_else(|| no_match(doc))?;
+        if finder.find(doc) != doc {
+            return Err(no_match(doc));
+        }
+        let score = told(&self.weigher, finder.frequency, finder.lengths.of(doc));
+        let mut explanation = Explanation::new("Phrase Scorer", score.value());
+        explanation.add_detail(score);
+        Ok(explanation)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
 //! the figures of BM25.
 
+mod functions;
 mod words;
 
 use std::borrow::Borrow;
 
-use clew_analysis::tokens;
-use clew_query::{Match, MultiMatch, Query, QueryError};
+use clew_analysis::{Token, tokens};
+use clew_query::{Bool, IntervalScoring, Intervals, Match, MultiMatch, Query, QueryError};
 use clew_schema::{FieldKind, text_of};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
@@ -14,8 +15,8 @@ use tantivy::{DocId, SegmentReader};
 use self::words::{in_lucenes_words, read};
 use super::rescore::score_of;
 use crate::query::{
-    CompileContext, VectorAnswers, describe, describe_unboosted, in_each_field, plan,
-    query_string_tree, search_fields,
+    CompileContext, VectorAnswers, describe, describe_unboosted, in_each_field, may_find_objects,
+    plan, query_analyzer, query_string_tree, search_fields,
 };
 use crate::snapshot::Snapshot;
 
@@ -67,6 +68,54 @@ pub fn explain(
     explainer.node(query)
 }
 
+/// Explains the score of a document by the query of a search, which finds whole documents alone; `None` when it does not
+/// match.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_search(
+    snapshot: &Snapshot,
+    query: &Query,
+    vectors: &VectorAnswers,
+    now_ms: i64,
+    place: (usize, DocId),
+) -> Result<Option<Explained>, QueryError> {
+    let explained = explain(snapshot, query, vectors, now_ms, place)?;
+    Ok(
+        explained.map(|told| match may_find_objects(query, &snapshot.mapping) {
+            true => of_documents(told),
+            false => told,
+        }),
+    )
+}
+
+/// What all whole documents have, and no nested object.
+const WHOLE_DOCUMENT: &str = "FieldExistsQuery [field=_primary_term]";
+
+/// An explanation together with the clause that leaves whole documents only, as OpenSearch adds it.
+fn of_documents(told: Explained) -> Explained {
+    if told.description == "*:*" {
+        let boost = match (told.value - 1.0).abs() > f32::EPSILON {
+            true => format!("^{:?}", told.value),
+            false => String::new(),
+        };
+        let description = format!("ConstantScore({WHOLE_DOCUMENT}){boost}");
+        return Explained::new(told.value, description, Vec::new());
+    }
+    let is_whole = Explained::new(1.0, WHOLE_DOCUMENT, Vec::new());
+    let clause = required(is_whole);
+    Explained::new(told.value, "sum of:", vec![told, clause])
+}
+
+/// A clause that must match and adds nothing.
+fn required(matched: Explained) -> Explained {
+    Explained::new(
+        0.0,
+        "match on required clause, product of:",
+        vec![Explained::new(0.0, "# clause", Vec::new()), matched],
+    )
+}
+
 struct Explainer<'a> {
     context: CompileContext<'a>,
     reader: &'a SegmentReader,
@@ -74,6 +123,17 @@ struct Explainer<'a> {
 }
 
 impl Explainer<'_> {
+    fn weight(&self, query: &Query) -> Result<Box<dyn Weight>, QueryError> {
+        let plan = plan(query, &self.context)?;
+        let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
+        Ok(plan.query.weight(scoring)?)
+    }
+
+    /// The document's score by a query alone; `None` when it does not match.
+    fn score(&self, query: &Query) -> Result<Option<f32>, QueryError> {
+        score_of(&*self.weight(query)?, self.reader, self.doc)
+    }
+
     fn node(&self, query: &Query) -> Result<Option<Explained>, QueryError> {
         match query {
             Query::Named { query, .. } => return self.node(query),
@@ -85,30 +145,17 @@ impl Explainer<'_> {
             }
             _ => {}
         }
-        let plan = plan(query, &self.context)?;
-        let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
-        let weight = plan.query.weight(scoring)?;
+        let weight = self.weight(query)?;
         let Some(score) = score_of(&*weight, self.reader, self.doc)? else {
             return Ok(None);
         };
         let explained = match query {
-            Query::Bool(clauses) => {
-                let mut details = Vec::new();
-                for clause in clauses.must.iter().chain(&clauses.should) {
-                    details.extend(self.node(clause)?);
-                }
-                for clause in &clauses.filter {
-                    if self.node(clause)?.is_some() {
-                        let detail = Explained::new(1.0, describe(clause), Vec::new());
-                        details.push(Explained::new(
-                            0.0,
-                            "match on required clause, product of:",
-                            vec![Explained::new(0.0, "# clause", Vec::new()), detail],
-                        ));
-                    }
-                }
-                summed(score, details, clauses.boost)
+            Query::FunctionScore(scored) => self.functions(score, scored)?,
+            Query::Boosting(boosting) => self.lowered(score, query, boosting)?,
+            Query::Intervals(intervals) if intervals.scoring == IntervalScoring::Proximity => {
+                self.intervals(score, intervals, &*weight)
             }
+            Query::Bool(clauses) => self.clauses(score, clauses)?,
             Query::DisMax {
                 queries,
                 tie_breaker,
@@ -135,6 +182,28 @@ impl Explainer<'_> {
             leaf => self.leaf(score, leaf, &*weight),
         };
         Ok(Some(explained))
+    }
+
+    /// The clauses that match; those that only must are told to add nothing.
+    fn clauses(&self, score: f32, clauses: &Bool) -> Result<Explained, QueryError> {
+        let mut details = Vec::new();
+        for clause in clauses.must.iter().chain(&clauses.should) {
+            details.extend(self.node(clause)?);
+        }
+        for clause in &clauses.filter {
+            if self.node(clause)?.is_some() {
+                let detail = Explained::new(1.0, describe(clause), Vec::new());
+                details.push(required(detail));
+            }
+        }
+        let parts = [
+            &clauses.must,
+            &clauses.should,
+            &clauses.filter,
+            &clauses.must_not,
+        ];
+        let count: usize = parts.iter().map(|part| part.len()).sum();
+        Ok(summed(score, details, (clauses.boost, count == 1)))
     }
 
     /// A text in several fields; `None` where it is not looked for in each of them by itself.
@@ -183,22 +252,44 @@ impl Explainer<'_> {
     ) -> Result<Explained, QueryError> {
         let analyzer = match self.context.snapshot.mapping.field(&clause.field) {
             Some(mapped) if matches!(mapped.kind, FieldKind::Text { .. }) => {
-                clause.analyzer.as_deref().unwrap_or("standard")
+                query_analyzer(mapped, clause.analyzer.as_deref())
             }
             _ => return Ok(self.leaf(score, query, weight)),
         };
         let found = tokens(analyzer, &text_of(&clause.text));
-        if found.len() < 2 || clause.fuzziness.is_some() {
+        if found.len() < 2 || clause.fuzziness.is_some() || have_synonyms(&found) {
             return Ok(self.leaf(score, query, weight));
         }
         let mut details = Vec::new();
         for token in found {
+            // As the analyzer made it, which would not make the same of it again.
             let mut term = Match::new(clause.field.clone(), token.text);
+            term.analyzer = Some("keyword".to_string());
             term.weighed = clause.weighed;
             term.boost = clause.boost;
             details.extend(self.node(&Query::Match(term))?);
         }
-        Ok(summed(score, details, 1.0))
+        Ok(summed(score, details, (1.0, false)))
+    }
+
+    /// Words by where they stand, which score by how often that is.
+    fn intervals(&self, score: f32, intervals: &Intervals, weight: &dyn Weight) -> Explained {
+        let told = weight.explain(self.reader, self.doc).ok();
+        let told = told.and_then(|told| serde_json::to_value(&told).ok());
+        let frequency = told.and_then(|told| figure(&read(&told), "frequency"));
+        let query = describe_unboosted(&Query::Intervals(intervals.clone()));
+        let details = vec![
+            Explained::new(intervals.boost, "w, weight of this function", Vec::new()),
+            Explained::new(1.0, PIVOT, Vec::new()),
+            Explained::new(
+                frequency.unwrap_or_default(),
+                format!("S, the sloppy frequency of the interval query {query}"),
+                Vec::new(),
+            ),
+        ];
+        let description =
+            "Saturation function on interval frequency, computed as w * S / (S + k) from:";
+        Explained::new(score, description, details)
     }
 
     fn leaf(&self, score: f32, query: &Query, weight: &dyn Weight) -> Explained {
@@ -239,16 +330,35 @@ fn is_joined(query: &Query) -> bool {
     }
 }
 
-fn summed(score: f32, mut details: Vec<Explained>, boost: f32) -> Explained {
+/// What a figure in an explanation is called that half the weight comes with.
+const PIVOT: &str = "k, pivot feature value that would give a score contribution equal to w/2";
+
+/// A figure by its name, in an explanation or in one that it stands around.
+fn figure(told: &Explained, name: &str) -> Option<f32> {
+    if told.description == name {
+        return Some(told.value);
+    }
+    told.details.iter().find_map(|detail| figure(detail, name))
+}
+
+/// Whether several words stand at one place.
+fn have_synonyms(found: &[Token]) -> bool {
+    found
+        .windows(2)
+        .any(|pair| matches!(pair, [one, next] if one.position == next.position))
+}
+
+/// The sum of what clauses give; one that is alone is told by itself.
+fn summed(score: f32, mut details: Vec<Explained>, (boost, is_alone): (f32, bool)) -> Explained {
     if (boost - 1.0).abs() > f32::EPSILON {
         details.push(Explained::new(boost, "boost", Vec::new()));
         return Explained::new(score, "product of sum and boost:", details);
     }
-    if let ([_], Some(only)) = (details.as_slice(), details.first())
-        && (only.value - score).abs() <= f32::EPSILON * score.abs()
-        && let Some(only) = details.pop()
-    {
-        return only;
+    match details.pop() {
+        Some(only) if is_alone && details.is_empty() => only,
+        last => {
+            details.extend(last);
+            Explained::new(score, "sum of:", details)
+        }
     }
-    Explained::new(score, "sum of:", details)
 }

@@ -21,6 +21,8 @@ pub(super) fn read(figures: &Value) -> Explained {
 
 /// What a phrase's scorer calls itself.
 const PHRASE: &str = "Phrase Scorer";
+/// Lengths from here on are kept as the nearest of a few.
+const LENGTH_ROUNDED_MIN: f32 = 40.0;
 /// What the number of a term's occurrences is called.
 const FREQUENCY: &str = "freq, occurrences of term within document";
 
@@ -74,6 +76,10 @@ fn scored(figures: Explained, boost: f32) -> Explained {
 /// A figure of BM25 and those that it is made of, by Lucene's names.
 fn renamed(mut figure: Explained, boost: f32) -> Explained {
     let name = match figure.description.as_str() {
+        "idf" => Some("idf, sum of:"),
+        "dl, length of field" if figure.value >= LENGTH_ROUNDED_MIN => {
+            Some("dl, length of field (approximate)")
+        }
         "(K1+1)" => {
             figure.value *= boost;
             Some("boost")

@@ -1,0 +1,100 @@
+//! Whether a query could find nested objects beside whole documents, by what OpenSearch knows of it: it adds a clause to those
+//! that might, which explanations and descriptions of queries show. Ours find whole documents alone without one.
+
+use clew_query::{Bool, Query};
+use clew_schema::{FieldKind, Mapping};
+
+use super::compile::search_fields;
+use super::query_string;
+
+/// Whether a query under a mapping with nested objects might find these.
+pub(crate) fn may_find_objects(query: &Query, mapping: &Mapping) -> bool {
+    mapping.has_nested() && may_find(query, mapping)
+}
+
+fn may_find(query: &Query, mapping: &Mapping) -> bool {
+    match query {
+        Query::MatchNone | Query::Nested(_) => false,
+        Query::Named { query, .. } | Query::Lenient(query) => may_find(query, mapping),
+        Query::ConstantScore { filter, .. } => may_find(filter, mapping),
+        Query::Derived(scope) => may_find(&scope.query, mapping),
+        Query::Term(term) if !term.case_insensitive => is_of_objects(&term.field, mapping),
+        Query::Terms { field, .. } => is_of_objects(field, mapping),
+        Query::Match(clause) if clause.fuzziness.is_none() => is_of_objects(&clause.field, mapping),
+        Query::Range(range) => match mapping.field(&range.field).map(|field| &field.kind) {
+            Some(
+                FieldKind::Integer(_)
+                | FieldKind::Unsigned
+                | FieldKind::Float(_)
+                | FieldKind::Date { .. }
+                | FieldKind::DateNanos { .. },
+            )
+            | None => is_of_objects(&range.field, mapping),
+            Some(_) => true,
+        },
+        Query::Bool(clauses) => clauses_may_find(clauses, mapping),
+        Query::QueryString(string) => {
+            let fields = search_fields(&string.fields, mapping);
+            match query_string::tree(string, &fields, mapping) {
+                Ok(tree) => may_find(&tree, mapping),
+                Err(_) => true,
+            }
+        }
+        _ => true,
+    }
+}
+
+/// All clauses that must match might, or any of the others where there are none.
+fn clauses_may_find(clauses: &Bool, mapping: &Mapping) -> bool {
+    let mut required = clauses.must.iter().chain(&clauses.filter).peekable();
+    if required.peek().is_some() {
+        return required.all(|one| may_find(one, mapping));
+    }
+    // Where nothing is asked for but what must not match, all documents are meant.
+    clauses.should.is_empty() || clauses.should.iter().any(|one| may_find(one, mapping))
+}
+
+/// Whether objects have values at a path; of fields of the index itself nothing is known.
+fn is_of_objects(path: &str, mapping: &Mapping) -> bool {
+    path.starts_with('_') || mapping.field(path).is_some() && mapping.nested_scope(path).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_of_whole_documents_finds_these_alone() {
+        let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
+            "t": {"type": "text"}, "n": {"type": "long"},
+            "o": {"type": "nested", "properties": {"k": {"type": "keyword"}}},
+        }}));
+        let exists = |field: &str| Query::Exists {
+            field: field.to_string(),
+            boost: 1.0,
+        };
+        let both = |one: Query, other: Query| {
+            Query::Bool(Bool {
+                must: vec![one],
+                filter: vec![other],
+                ..Bool::default()
+            })
+        };
+        for (query, want) in [
+            (Query::match_all(), true),
+            (Query::matches("t", "quick fox"), false),
+            (Query::term("o.k", "a"), true),
+            (Query::term("nope", "a"), false),
+            (exists("n"), true),
+            (both(exists("n"), Query::term("n", 1)), false),
+            (both(exists("n"), Query::match_all()), true),
+            (Query::Bool(Bool::default()), true),
+        ] {
+            assert_eq!(may_find_objects(&query, &mapping), want, "{query:?}");
+        }
+        let flat = clew_opensearch_mapping::mapping(json!({"properties": {"t": {"type": "text"}}}));
+        assert!(!may_find_objects(&Query::match_all(), &flat));
+    }
+}

@@ -1,0 +1,99 @@
+"""Where scores come from, and what queries mean, in the words of a real OpenSearch 2.19.0."""
+
+from .base import ClewTest
+
+WHOLE = ["match on required clause, product of:", ["# clause"], ["FieldExistsQuery [field=_primary_term]"]]
+BM25 = ["boost", "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5)) from:",
+        "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:"]
+
+
+def words(explanation):
+    """What an explanation says, without numbers of rows."""
+    description = explanation["description"]
+    for at in ("0", "1", "2", "3"):
+        description = description.replace(f" in {at})", " in N)")
+    return [description, *(words(detail) for detail in explanation["details"])]
+
+
+class ExplanationsAsThere(ClewTest):
+    def setUp(self):
+        super().setUp()
+        fields = {"t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "integer"}, "s": {"type": "text", "index_options": "docs"}}
+        nested = {**fields, "o": {"type": "nested", "properties": {"k": {"type": "keyword"}}}}
+        for name, properties in (("flat", fields), ("nests", nested)):
+            body = {"settings": {"number_of_shards": 1}, "mappings": {"properties": properties}}
+            self.client.indices.create(index=name, body=body)
+            self.index_all(name, {"1": {"t": "quick brown fox", "k": "red", "n": 4, "s": "fox fox"}, "2": {"t": "dog", "k": "blue", "s": "dog"}})
+
+    def explained(self, query, index="flat"):
+        told = self.client.explain(index=index, id="1", body={"query": query})
+        self.assertTrue(told["matched"], query)
+        return told["explanation"]
+
+    def test_functions_are_told_one_by_one(self):
+        query = {"function_score": {"query": {"match": {"t": "fox"}}, "score_mode": "sum", "functions": [
+            {"weight": 3}, {"filter": {"term": {"k": "red"}}, "weight": 2}, {"filter": {"term": {"k": "blue"}}, "weight": 9},
+            {"field_value_factor": {"field": "n", "modifier": "sqrt", "factor": 1.5, "missing": 1}}]}}
+        told = self.explained(query)
+        self.assertEqual(told["description"], "function score, product of:")
+        inner, factor = told["details"]
+        self.assertEqual(inner["description"].split(" in ")[0], "weight(t:fox")
+        self.assertAlmostEqual(told["value"], inner["value"] * factor["value"], places=5)
+        constant = "constant score 1.0 - no function provided"
+        weighed = lambda: ["product of:", [constant], ["weight"]]
+        self.assertEqual(words(factor), ["min of:", ["function score, score mode [sum]", weighed(), [
+            "function score, product of:", ["match filter: k:red"], weighed()],
+            ["field value function: sqrt(doc['n'].value?:1.0 * factor=1.5)"]], ["maxBoost"]])
+        self.assertAlmostEqual(factor["value"], 3 + 2 + 6 ** 0.5, places=5)
+        script = {"source": "_score * params.f", "params": {"f": 2}}
+        told = self.explained({"script_score": {"query": {"match": {"t": "fox"}}, "script": script}})
+        words_of = "Script{type=inline, lang='painless', idOrCode='_score * params.f', options={}, params={f=2}}"
+        self.assertEqual(told["description"], f'script score function, computed with script:"{words_of}"')
+        self.assertEqual(told["details"][0]["description"], "_score: ")
+        none = {"function_score": {"query": {"match": {"t": "fox"}}, "functions": [{"filter": {"term": {"k": "blue"}}, "weight": 2}]}}
+        self.assertEqual(words(self.explained(none))[2], ["min of:", ["No function matched"], ["maxBoost"]])
+
+    def test_words_by_their_places_are_told_by_how_often_they_stand_so(self):
+        told = self.explained({"intervals": {"t": {"match": {"query": "quick fox", "max_gaps": 2, "ordered": True}, "boost": 2}}})
+        self.assertEqual(words(told), [
+            "Saturation function on interval frequency, computed as w * S / (S + k) from:", ["w, weight of this function"],
+            ["k, pivot feature value that would give a score contribution equal to w/2"],
+            ["S, the sloppy frequency of the interval query t:MAXGAPS/2(ORDERED(quick,fox))"]])
+        self.assertAlmostEqual(told["details"][2]["value"], 0.5, places=5)
+        near = {"span_near": {"clauses": [{"span_term": {"t": "quick"}}, {"span_term": {"t": "fox"}}], "slop": 3, "in_order": True}}
+        for query, what in ((near, "spanNear([t:quick, t:fox], 3, true)"),
+                            ({"match_phrase": {"t": {"query": "quick fox", "slop": 3}}}, 't:"quick fox"~3')):
+            told = words(self.explained(query))
+            self.assertEqual(told[0], f"weight({what} in N) [PerFieldSimilarity], result of:")
+            self.assertEqual([part[0] for part in told[1][1:]], ["boost", "idf, sum of:", BM25[2]], query)
+            self.assertEqual(told[1][3][1], ["phraseFreq=0.5"], query)
+
+    def test_texts_that_keep_no_frequencies_are_told_alike(self):
+        told = words(self.explained({"match": {"s": "fox"}}))
+        self.assertEqual(told[1][0], "score(freq=1.0), computed as boost * idf * tf from:")
+        self.assertEqual([part[0] for part in told[1][1:]], BM25)
+
+    def test_a_sum_of_one_is_a_sum_where_others_were_asked_for(self):
+        self.assertEqual(words(self.explained({"match": {"t": "quick cat"}}))[0], "sum of:")
+        self.assertEqual(words(self.explained({"bool": {"should": [{"term": {"t": "fox"}}, {"term": {"t": "cat"}}]}}))[0], "sum of:")
+        alone = words(self.explained({"bool": {"must": [{"term": {"t": "fox"}}]}}))
+        self.assertEqual(alone[0], "weight(t:fox in N) [PerFieldSimilarity], result of:")
+
+    def test_what_might_find_objects_is_told_to_find_documents(self):
+        phrase = {"match_phrase": {"t": "brown fox"}}
+        told = words(self.explained(phrase, "nests"))
+        self.assertEqual((told[0], told[2]), ("sum of:", WHOLE))
+        self.assertEqual(words(self.explained({"match_all": {}}, "nests")), ["ConstantScore(FieldExistsQuery [field=_primary_term])"])
+        for query in ({"match": {"t": "quick fox"}}, {"bool": {"must": [phrase], "filter": [{"term": {"k": "red"}}]}}):
+            self.assertNotIn(WHOLE, words(self.explained(query, "nests")), query)
+        guarded = lambda query: f"+{query} #FieldExistsQuery [field=_primary_term]"
+        for query, plain in (
+            (phrase, 't:"brown fox"'), ({"prefix": {"t": "qui"}}, "t:qui*"),
+            ({"boosting": {"positive": {"term": {"t": "fox"}}, "negative": {"term": {"t": "dog"}}, "negative_boost": 0.2}},
+             "FunctionScoreQuery(t:fox, scored by boost(queryboost(score(t:dog))^0.2))"),
+        ):
+            for index, want in (("flat", plain), ("nests", guarded(plain))):
+                reply = self.client.indices.validate_query(index=index, body={"query": query}, params={"explain": "true"})
+                self.assertEqual(reply["explanations"][0]["explanation"], want, (index, query))
+        reply = self.client.indices.validate_query(index="nests", body={"query": {"term": {"t": "fox"}}}, params={"explain": "true"})
+        self.assertEqual(reply["explanations"][0]["explanation"], "t:fox")
