@@ -72,11 +72,11 @@ pub use document::{
 };
 pub use json_fault::{JsonFault, TextPlace};
 pub use mapping::{
-    AliasProblem, AnalyzerChoice, CompressionLevel, CopyProblem, DOC_COUNT, DerivedField,
-    DerivedKind, DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf, FieldParameter,
-    FieldSettings, FieldSpec, FloatKind, IGNORED, IntegerKind, JoinChange, JoinRelations,
-    KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, MappingNode,
-    MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,
+    AliasProblem, AnalyzerChoice, BesideTyping, CompressionLevel, CopyProblem, DOC_COUNT,
+    DerivedField, DerivedKind, DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf,
+    FieldParameter, FieldSettings, FieldSpec, FloatKind, IGNORED, IntegerKind, JoinChange,
+    JoinRelations, KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits,
+    MappingNode, MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,
     NestedSettings, NestingSpec, NewField, NewFields, NumberedSpec, ObjectNode, ObjectSettings,
     ObjectSpec, PATHS_AND_VALUES, ParameterChange, RangeKind, SourceShown, TemplateField,
     TemplateSpec, TextStyle, UnreadableKind, VectorCompression, VectorMapping, VectorMode,

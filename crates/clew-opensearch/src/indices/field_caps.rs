@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clew_engine::{Index, Purpose, SearchRequest, Wildcards};
 use clew_platform::{Pace, stopped};
-use clew_schema::{FieldKind, MappedField, Mapping, glob::matches as glob};
+use clew_schema::{BesideTyping, FieldKind, MappedField, Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
 
@@ -170,12 +170,18 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
             add(name, type_name, own(is_searchable, is_aggregatable));
         }
     }
+    let is_told =
+        |field: &MappedField| !field.settings.hidden || mapping.beside_typing(field).is_some();
     let wanted = mapping
         .named_fields()
-        .filter(|(name, field)| !field.settings.hidden && is_wanted(name));
+        .filter(|(name, field)| is_told(field) && is_wanted(name));
     let mut above = BTreeSet::new();
     for (name, field) in wanted {
-        let (type_name, is_searchable, is_aggregatable) = capabilities(field);
+        let (type_name, is_searchable, is_aggregatable) = match mapping.beside_typing(field) {
+            None => capabilities(field),
+            Some(BesideTyping::Neighbours) => ("search_as_you_type", true, false),
+            Some(BesideTyping::Beginnings) => ("prefix", true, false),
+        };
         let own = Own {
             meta: meta_of(field),
             ..own(is_searchable, is_aggregatable)

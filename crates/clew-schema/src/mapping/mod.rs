@@ -52,3 +52,4 @@ pub use spec::{
 };
 pub use template::{NamePatterns, TemplateField, TemplateSpec};
 pub use tree::{FieldLeaf, MappingNode, ObjectNode};
+pub use typing::BesideTyping;

@@ -5,17 +5,75 @@ use clew_analysis::with_filters;
 use serde_json::{Value, json};
 
 use super::definition::Definition;
-use super::field::{FieldKind, FieldSettings, TextStyle};
+use super::field::{FieldKind, FieldSettings, MappedField, TextStyle};
+use super::schema::Mapping;
 
 /// Characters of the longest beginning that is kept.
 const BEGINNING_MAX: u64 = 20;
 /// What the field of beginnings is called.
 const BEGINNINGS: &str = "_index_prefix";
 
+/// What a field beside one for typing holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BesideTyping {
+    /// So many words that stand together.
+    Neighbours,
+    /// How words, and neighbours, begin.
+    Beginnings,
+}
+
 /// The names of the fields beside one for typing.
 pub(super) fn names(neighbours: u8) -> impl Iterator<Item = String> {
-    let together = (2..=neighbours).map(|count| format!("_{count}gram"));
+    let together = (2..=neighbours).map(neighbours_name);
     together.chain(std::iter::once(BEGINNINGS.to_string()))
+}
+
+fn neighbours_name(count: u8) -> String {
+    format!("_{count}gram")
+}
+
+impl Mapping {
+    /// The field of words that stand together, as many of the wanted ones as are kept, beside a field for typing.
+    pub fn neighbours_beside(&self, field: &MappedField, wanted: usize) -> Option<&MappedField> {
+        let most = neighbours_of(field)?;
+        let count = u8::try_from(wanted).unwrap_or(most).min(most);
+        self.field(&format!("{}.{}", field.path, neighbours_name(count)))
+    }
+
+    /// The field of beginnings that belongs to one of words that stand together.
+    pub fn beginnings_beside(&self, field: &MappedField) -> Option<&MappedField> {
+        match self.beside_typing(field)? {
+            BesideTyping::Neighbours => {
+                let (above, _) = field.path.rsplit_once('.')?;
+                self.field(&format!("{above}.{BEGINNINGS}"))
+            }
+            BesideTyping::Beginnings => None,
+        }
+    }
+
+    /// What a field holds that stands beside one for typing; `None` of any other one.
+    pub fn beside_typing(&self, field: &MappedField) -> Option<BesideTyping> {
+        if !field.settings.hidden {
+            return None;
+        }
+        let (above, name) = field.path.rsplit_once('.')?;
+        neighbours_of(self.field(above)?)?;
+        Some(match name {
+            BEGINNINGS => BesideTyping::Beginnings,
+            _ => BesideTyping::Neighbours,
+        })
+    }
+}
+
+/// How many words that stand together a field for typing keeps; `None` of any other one.
+fn neighbours_of(field: &MappedField) -> Option<u8> {
+    match &field.kind {
+        FieldKind::Text {
+            style: TextStyle::AsYouType { neighbours },
+            ..
+        } => Some(*neighbours),
+        _ => None,
+    }
 }
 
 /// The fields beside one for typing: their names, kinds and settings.
@@ -55,7 +113,15 @@ pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSe
     let indexed = [shingles(2, size, true), beginnings, once];
     filters.push((indexed.to_vec(), vec![exactly(size)]));
     let fields = names(size).zip(filters);
-    let fields = fields.map(|(name, (indexed, searched))| field(name, &indexed, &searched));
+    let fields = fields.map(|(name, (indexed, searched))| {
+        let is_last = name == BEGINNINGS;
+        let (name, kind, mut settings) = field(name, &indexed, &searched);
+        if is_last {
+            // How many beginnings there are says nothing.
+            settings.shown.insert("norms".to_string(), false.into());
+        }
+        (name, kind, settings)
+    });
     fields.collect()
 }
 

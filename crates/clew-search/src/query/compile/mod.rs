@@ -31,6 +31,7 @@ mod terms;
 mod terms_set;
 mod text;
 mod token_graph;
+mod typing;
 mod vectors;
 
 pub(crate) use compound::is_none;

@@ -34,6 +34,10 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
+        self.check_no_beginnings(mapped, "phrase")?;
+        if let Some(beside) = self.among_neighbours(mapped, phrase, &tokens) {
+            return self.phrase(&beside, factor);
+        }
         let boost = phrase.boost * factor;
         if tokens.is_empty() {
             return Ok(self.without_words(phrase.zero_terms_all, boost));
@@ -224,6 +228,13 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
+        self.check_no_beginnings(mapped, "phrase prefix")?;
+        if let Some(beside) = self.among_neighbours(mapped, phrase, &tokens) {
+            return self.phrase_prefix(&beside, factor);
+        }
+        if let Some(begun) = self.begun_neighbours(mapped, phrase, &tokens, factor)? {
+            return Ok(begun);
+        }
         let boost = phrase.boost * factor;
         if tokens.is_empty() {
             return Ok(self.without_words(phrase.zero_terms_all, boost));
