@@ -75,3 +75,29 @@ class WordsAsThere(ClewTest):
         self.assertTrue(self.client.indices.validate_query(index="open*", body=query)["valid"])
         self.assertEqual(self.client.field_caps(index="shut-1", fields="k"), {"indices": [], "fields": {}})
         self.assertEqual(self.client.field_caps(index="open-1,shut-1", fields="k")["indices"], ["open-1"])
+
+    def test_values_of_fields_that_are_no_scores_are_refused(self):
+        self.make("valued", {"n": {"type": "integer"}, "f": {"type": "double"}}, {"1": {"n": 2, "f": 0.5}, "2": {"n": 3, "f": 4}})
+        scored = lambda **factor: {"function_score": {"field_value_factor": factor, "boost_mode": "replace"}}
+        reason = "field value function must not produce negative scores, but got: [{}] for field value: [{}]"
+        for query, told in (
+            (scored(field="n", factor=-1), reason.format("-2.0", "2.0")),
+            (scored(field="f", modifier="log"), reason.format("-0.3010299956639812", "0.5")
+             + "; consider using log1p or log2p instead of log to avoid negative scores"),
+        ):
+            self.assert_shards_refuse("illegal_argument_exception", told, "valued", query=query)
+        # Documents that are not found do not matter.
+        among = {"function_score": {"query": {"term": {"n": 3}}, "field_value_factor": {"field": "f", "modifier": "ln", "missing": 1}}}
+        self.assertEqual(self.found("valued", among), ["2"])
+
+    def test_patterns_of_fields_ask_each_of_them(self):
+        self.make("many", {"t": {"type": "text"}, "n1": {"type": "integer"}, "d1": {"type": "date"}}, {"1": {"t": "fox", "n1": 2, "d1": "2020-01-02"}})
+        dates = [{"field": "d*", "format": "yyyy"}]
+        for part in ("fields", "docvalue_fields"):
+            self.assertEqual(self.hits("many", **{part: dates})[0]["fields"], {"d1": ["2020"]})
+        self.assertEqual(self.hits("many", fields=["*"])[0]["fields"], {"t": ["fox"], "n1": [2], "d1": ["2020-01-02T00:00:00.000Z"]})
+        numbers = "Field [n1] of type [integer] doesn't support formats."
+        self.assert_shards_refuse("illegal_argument_exception", numbers, "many", fields=[{"field": "n*", "format": "yyyy"}])
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.hits("many", docvalue_fields=["t*"])
+        self.assertIn("Text fields are not optimised", caught.exception.info["error"]["root_cause"][0]["reason"])

@@ -41,8 +41,8 @@ mod sort;
 pub mod aggregation;
 
 pub use error::{
-    AggError, AggErrorKind, QueryError, ScriptError, ScriptErrorKind, go_on_in_set, go_on_reducing,
-    refusal_of_text, unless_stopped, unless_stopped_in_set,
+    AggError, AggErrorKind, NoScore, QueryError, ScriptError, ScriptErrorKind, go_on_in_set,
+    go_on_reducing, refusal_of_text, unless_stopped, unless_stopped_in_set,
 };
 pub use query::*;
 pub use sort::{

@@ -67,7 +67,7 @@ pub enum QueryError {
     Reducing(Box<QueryError>),
     /// The segments could not be read, or a query met what it could not go on with.
     #[error("{}", reason_of(.0))]
-    Index(#[from] tantivy::TantivyError),
+    Index(#[source] tantivy::TantivyError),
     /// A file of a segment could not be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -2,7 +2,7 @@
 
 use clew_engine::Index;
 use clew_query::refusal_of_text;
-use clew_schema::{FieldKind, FloatKind, MappedField, RangeKind};
+use clew_schema::{FieldKind, FloatKind, MappedField, Mapping, RangeKind, glob::matches as glob};
 
 use super::{FieldList, FieldsForm, Wanted, is_metadata};
 use crate::http::error::ApiError;
@@ -26,11 +26,7 @@ impl FieldList {
             )));
         }
         for wanted in &self.wanted {
-            let reason = match mapping.field(&wanted.pattern) {
-                Some(field) => refusal_of(field, wanted),
-                None => refusal_of_unmapped(mapping.flat_above(&wanted.pattern).is_some(), wanted),
-            };
-            if let Some(reason) = reason {
+            if let Some(reason) = refusal(&mapping, wanted) {
                 return Err(ApiError::illegal_argument(reason));
             }
         }
@@ -63,8 +59,22 @@ impl FieldList {
     }
 }
 
+/// Why what is wanted is not shown so; a pattern wants each field that it means alike. `None` where it is.
+fn refusal(mapping: &Mapping, wanted: &Wanted) -> Option<String> {
+    let pattern = wanted.pattern.as_str();
+    if pattern.contains('*') {
+        let meant = mapping.fields().iter();
+        let mut meant = meant.filter(|field| !field.settings.hidden && glob(pattern, &field.path));
+        return meant.find_map(|field| refusal_of((field.path.as_str(), field), wanted));
+    }
+    match mapping.field(pattern) {
+        Some(field) => refusal_of((pattern, field), wanted),
+        None => refusal_of_unmapped(mapping.flat_above(pattern).is_some(), wanted),
+    }
+}
+
 /// Why a field is not shown as it is wanted; `None` where it is.
-fn refusal_of(field: &MappedField, wanted: &Wanted) -> Option<String> {
+fn refusal_of((name, field): (&str, &MappedField), wanted: &Wanted) -> Option<String> {
     let by_fields = wanted.asked == FieldsForm::Fields;
     // Ranges of whatever read it as one of dates.
     let is_range = by_fields && matches!(field.kind, FieldKind::Range { .. });
@@ -75,14 +85,13 @@ fn refusal_of(field: &MappedField, wanted: &Wanted) -> Option<String> {
         return Some(reason.clone());
     }
     if wanted.asked == FieldsForm::DocValues {
-        return refusal_of_column(field, wanted);
+        return refusal_of_column((name, field), wanted);
     }
     let is_place = matches!(field.kind, FieldKind::GeoPoint);
     let places = wanted.format.as_ref()?.place;
     if !by_fields || field.takes_format() || is_place && places.is_some() {
         return None;
     }
-    let name = &wanted.pattern;
     Some(match field.kind {
         FieldKind::Text { .. } | FieldKind::Binary { .. } | FieldKind::RankFeatures => {
             format!("Field [{name}] doesn't support formats.")
@@ -117,8 +126,8 @@ fn refusal_of_unmapped(is_leaf: bool, wanted: &Wanted) -> Option<String> {
 }
 
 /// Why a field has no column of values, or its values do not take the format.
-fn refusal_of_column(field: &MappedField, wanted: &Wanted) -> Option<String> {
-    let (name, kind) = (&wanted.pattern, field.kind.type_name());
+fn refusal_of_column((name, field): (&str, &MappedField), wanted: &Wanted) -> Option<String> {
+    let kind = field.kind.type_name();
     if matches!(field.kind, FieldKind::Text { .. }) && !field.is_aggregatable() {
         return Some(refusal_of_text(name));
     }

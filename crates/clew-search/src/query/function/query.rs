@@ -6,7 +6,7 @@ use clew_platform::{CancellationToken, Pace};
 use clew_query::{BoostMode, ScoreMode};
 use tantivy::index::SegmentId;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
 use super::value::{Function, OpenFunction};
 use crate::query::at_doc::scorer_at;
@@ -158,7 +158,7 @@ impl FunctionWeight {
         Ok(parts)
     }
 
-    /// Fails when a document that matches lacks what a function needs: a scorer cannot.
+    /// Fails when a document that matches lacks what a function needs, or has what is no score: a scorer cannot.
     fn check(&self, reader: &SegmentReader) -> tantivy::Result<()> {
         let mut parts = self.open(reader)?;
         if parts.iter().all(|part| part.function.is_total()) {
@@ -173,13 +173,11 @@ impl FunctionWeight {
         let mut pace = Pace::default();
         while doc != TERMINATED && !pace.is_over() {
             for part in &mut parts {
-                if let Some(path) = part.function.lacking(doc).map(str::to_string)
+                if let Some(refusal) = part.function.refusal(doc)
                     && is_meant(doc)
                     && part.applies(doc)
                 {
-                    return Err(TantivyError::InvalidArgument(format!(
-                        "Missing value for field [{path}]"
-                    )));
+                    return Err(refusal);
                 }
             }
             doc = docs.advance();

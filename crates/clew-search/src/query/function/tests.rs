@@ -195,6 +195,24 @@ fn what_cannot_be_computed_is_refused() {
             }),
             "only numeric types are supported",
         ),
+        (
+            function(FunctionKind::FieldValue {
+                field: "count".to_string(),
+                factor: -1.0,
+                modifier: FieldModifier::None,
+                missing: Some(1.0),
+            }),
+            "field value function must not produce negative scores, but got: [-",
+        ),
+        (
+            function(FunctionKind::FieldValue {
+                field: "nothing".to_string(),
+                factor: 1.0,
+                modifier: FieldModifier::Ln,
+                missing: Some(0.5),
+            }),
+            "for field value: [0.5]; consider using ln1p or ln2p instead of ln",
+        ),
     ];
     for (function, reason) in cases {
         let query = Query::FunctionScore(Box::new(scored(vec![function])));

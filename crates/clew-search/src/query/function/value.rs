@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use clew_platform::mixed_bits;
-use clew_query::{DecayShape, FeatureCurve, FieldModifier, ScriptError, ValueMode};
+use clew_query::{DecayShape, FeatureCurve, FieldModifier, NoScore, ScriptError, ValueMode};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
-use tantivy::{DocId, SegmentReader};
+use tantivy::{DocId, SegmentReader, TantivyError};
 
 use super::script::{CompiledScript, OpenScript};
 
@@ -65,12 +65,12 @@ impl Numbers {
         }
     }
 
-    fn has(&self, doc: DocId) -> bool {
+    /// The smallest and the greatest number of all documents, at least.
+    fn bounds(&self) -> Option<(f64, f64)> {
         match self {
-            Numbers::None => false,
-            Numbers::Whole(column) => column.index.has_value(doc),
-            Numbers::Float(column) => column.index.has_value(doc),
-            Numbers::Metres(column, _) => column.index.has_value(doc),
+            Numbers::None | Numbers::Metres(..) => None,
+            Numbers::Whole(column) => Some((float(column.min_value()), float(column.max_value()))),
+            Numbers::Float(column) => Some((column.min_value(), column.max_value())),
         }
     }
 }
@@ -123,6 +123,26 @@ pub(crate) enum Function {
     Script(Arc<CompiledScript>),
 }
 
+/// The refusal of a number that is no score.
+fn negative(made: f64, value: f64, modifier: FieldModifier) -> TantivyError {
+    let advice = match modifier {
+        FieldModifier::Ln => "; consider using ln1p or ln2p instead of ln to avoid negative scores",
+        FieldModifier::Log => {
+            "; consider using log1p or log2p instead of log to avoid negative scores"
+        }
+        _ => "",
+    };
+    let made = match made.is_infinite() {
+        true => "-Infinity".to_string(),
+        false => format!("{made:?}"),
+    };
+    let reason = format!(
+        "field value function must not produce negative scores, but got: [{made}] for field value: \
+         [{value:?}]{advice}"
+    );
+    NoScore(reason).into()
+}
+
 /// A function over one segment.
 pub(crate) struct OpenFunction {
     function: Function,
@@ -162,21 +182,50 @@ impl Function {
 }
 
 impl OpenFunction {
-    /// The path of the field that this document should have and lacks.
-    pub(crate) fn lacking(&self, doc: DocId) -> Option<&str> {
-        match &self.function {
-            Function::Field {
-                path,
-                missing: None,
-                ..
-            } if !self.numbers.has(doc) => Some(path),
-            _ => None,
+    /// Why the function has no value for this document: its field is missing, or what comes of it is negative.
+    pub(crate) fn refusal(&self, doc: DocId) -> Option<TantivyError> {
+        let Function::Field {
+            path,
+            factor,
+            modifier,
+            missing,
+            ..
+        } = &self.function
+        else {
+            return None;
+        };
+        let value = self.numbers.pick(doc, ValueMode::Min, |value| value);
+        match value.or(*missing) {
+            None => {
+                let reason = format!("Missing value for field [{path}]");
+                Some(TantivyError::InvalidArgument(reason))
+            }
+            Some(value) => {
+                let made = modifier.apply(value * factor);
+                (made < 0.0).then(|| negative(made, value, *modifier))
+            }
         }
     }
 
-    /// Whether every document has what the function needs, whichever it is.
+    /// Whether every document has a value of the function that may be a score, whichever it is.
     pub(crate) fn is_total(&self) -> bool {
-        !matches!(self.function, Function::Field { missing: None, .. })
+        let Function::Field {
+            factor,
+            modifier,
+            missing,
+            ..
+        } = &self.function
+        else {
+            return true;
+        };
+        let Some(missing) = missing else {
+            return false;
+        };
+        let (low, high) = self.numbers.bounds().unwrap_or((*missing, *missing));
+        let ends = [low, high, *missing];
+        // The modifiers rise or fall with a number above nothing.
+        ends.iter()
+            .all(|end| end * factor >= 0.0 && modifier.apply(end * factor) >= 0.0)
     }
 
     /// Whether it is a script, which may fail.
