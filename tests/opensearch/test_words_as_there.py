@@ -101,3 +101,20 @@ class WordsAsThere(ClewTest):
         with self.refused(400, "search_phase_execution_exception") as caught:
             self.hits("many", docvalue_fields=["t*"])
         self.assertIn("Text fields are not optimised", caught.exception.info["error"]["root_cause"][0]["reason"])
+
+    def test_which_indexes_are_meant_is_told_by_name(self):
+        for name in ("one-1", "one-2"):
+            self.make(name, {"k": {"type": "keyword"}}, {"1": {"k": "a"}})
+            self.client.indices.put_alias(index=name, name="both")
+        query = {"query": {"term": {"k": "a"}}}
+        for index, status, reason in (
+            ("both", 400, "alias [both] has more than one index associated with it [one-1, one-2], can't execute a single index op"),
+            ("one-1,one-2", 404, "no such index [one-1,one-2]"),
+        ):
+            with self.refused(status, None, reason):
+                self.client.explain(index=index, id="1", body=query)
+        for name in ("ignore_unavailable", "allow_no_indices"):
+            with self.refused(400, "illegal_argument_exception", f"Could not convert [{name}] to boolean") as caught:
+                self.client.count(index="one-1", params={name: "x"})
+            cause = caught.exception.info["error"]["caused_by"]
+            self.assertEqual(cause["reason"], "Failed to parse value [x] as only [true] or [false] are allowed.")

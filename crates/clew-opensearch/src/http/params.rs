@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use clew_schema::percent::{Plus, decoded};
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::setting_values::parse_time;
 use crate::http::suggestion::did_you_mean;
 
@@ -89,10 +90,19 @@ impl Params {
             None => Ok(default),
             Some("" | "true") => Ok(true),
             Some("false") => Ok(false),
-            Some(other) => Err(ApiError::illegal_argument(format!(
-                "Failed to parse value [{other}] as only [true] or [false] are allowed."
-            ))),
+            Some(other) => Err(ApiError::illegal_argument(not_a_flag(other))),
         }
+    }
+
+    /// The same of what says which indexes are meant, whose values are refused by name.
+    pub(crate) fn index_flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
+        self.flag(name, default).map_err(|_| {
+            let inner = not_a_flag(self.get(name).unwrap_or_default());
+            let inner = Cause::new("illegal_argument_exception", inner);
+            let reason = format!("Could not convert [{name}] to boolean");
+            let cause = Cause::new("illegal_argument_exception", reason).caused_by(inner);
+            ApiError::new(StatusCode::BAD_REQUEST, cause)
+        })
     }
 
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
@@ -180,6 +190,11 @@ fn bad_encoding(text: &str) -> ApiError {
         "bad_parameter_exception",
         format!("partial or invalid escape sequence in [{text}]"),
     )
+}
+
+/// What is told of a value that is no truth.
+fn not_a_flag(value: &str) -> String {
+    format!("Failed to parse value [{value}] as only [true] or [false] are allowed.")
 }
 
 #[cfg(test)]

@@ -182,15 +182,8 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
         .open(call.index_expression(), options, Purpose::Read)
         .await?;
     let query = within_aliases(&call, query, &resolved, options).await?;
-    let index = match resolved.as_slice() {
-        [only] => only.clone(),
-        _ => {
-            return Err(ApiError::illegal_argument(format!(
-                "[{}] names more than one index",
-                call.index_expression()
-            )));
-        }
-    };
+    // One index is meant, by a name or an alias that means no other.
+    let (index, _) = call.open_one(call.index_expression(), call.params.get("routing"))?;
     let pinned = call.api.engine.pin(&resolved)?;
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());

@@ -251,10 +251,10 @@ impl Call {
         };
         let unavailable = base.ignore_unavailable;
         Ok(ResolveOptions {
-            ignore_unavailable: self.params.flag("ignore_unavailable", unavailable)?,
+            ignore_unavailable: self.params.index_flag("ignore_unavailable", unavailable)?,
             allow_no_indices: self
                 .params
-                .flag("allow_no_indices", base.allow_no_indices)?,
+                .index_flag("allow_no_indices", base.allow_no_indices)?,
             wildcards,
             ..base
         })
