@@ -118,3 +118,19 @@ class WordsAsThere(ClewTest):
                 self.client.count(index="one-1", params={name: "x"})
             cause = caught.exception.info["error"]["caused_by"]
             self.assertEqual(cause["reason"], "Failed to parse value [x] as only [true] or [false] are allowed.")
+
+    def test_documents_are_alike_by_all_their_fields_of_words(self):
+        analysis = {"analyzer": {"pairs": {"tokenizer": "standard", "filter": ["lowercase", "shingle"]}}}
+        fields = {"t": {"type": "text", "fields": {"pairs": {"type": "text", "analyzer": "pairs"}}},
+                  "m": {"type": "match_only_text"}, "typed": {"type": "search_as_you_type"}, "w": {"type": "wildcard"}}
+        self.make("alike", fields, {"1": {"t": "quick fox"}, "2": {"t": "quick fox"}, "3": {"t": "fox quick"}}, analysis=analysis)
+        like = lambda **rest: {"more_like_this": {"like": [{"_id": "1"}], "min_term_freq": 1, "min_doc_freq": 1, **rest}}
+        scores = lambda query: {hit["_id"]: hit["_score"] for hit in self.hits("alike", query=query)}
+        self.assertEqual(scores(like()), scores(like(fields=["t", "t.pairs"])))
+        self.assertGreater(scores(like())["2"], scores(like(fields=["t"]))["2"])
+        for field in ("m", "typed", "w"):
+            refused = f"failed to create query: more_like_this only supports text/keyword fields: [{field}]"
+            self.assert_shards_refuse("query_shard_exception", refused, "alike", query=like(fields=[field]))
+            self.assertEqual(scores(like(fields=["t", field], fail_on_unsupported_field=False)), scores(like(fields=["t"])))
+        refused = "failed to create query: Can only use interval queries on text fields - not on [typed] which is of type [search_as_you_type]"
+        self.assert_shards_refuse("query_shard_exception", refused, "alike", query={"intervals": {"typed": {"match": {"query": "fox"}}}})

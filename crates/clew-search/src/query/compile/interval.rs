@@ -40,6 +40,15 @@ struct Scope<'a> {
     depth: usize,
 }
 
+/// The refusal of a field whose words stand in no places that rules could be about.
+fn no_intervals(mapped: &MappedField) -> QueryError {
+    QueryError::create(format!(
+        "Can only use interval queries on text fields - not on [{}] which is of type [{}]",
+        mapped.path,
+        mapped.kind.type_name()
+    ))
+}
+
 impl<'a> Compiler<'a> {
     pub(super) fn intervals(&mut self, query: &Intervals, factor: f32) -> Result<Node, QueryError> {
         let Some(scope) = self.interval_field(&query.field, query.scoring, 0)? else {
@@ -65,11 +74,7 @@ impl<'a> Compiler<'a> {
         };
         let FieldKind::Text { style, .. } = &mapped.kind else {
             let reason = match scoring {
-                IntervalScoring::Proximity => format!(
-                    "Can only use interval queries on text fields - not on [{path}] which is of \
-                     type [{}]",
-                    mapped.kind.type_name()
-                ),
+                IntervalScoring::Proximity => return Err(no_intervals(mapped)),
                 IntervalScoring::Words => format!(
                     "field \"{path}\" was indexed without position data; cannot run span queries \
                      on a field of type [{}]",
@@ -78,6 +83,9 @@ impl<'a> Compiler<'a> {
             };
             return Err(QueryError::create(reason));
         };
+        if matches!(style, TextStyle::AsYouType { .. }) && scoring == IntervalScoring::Proximity {
+            return Err(no_intervals(mapped));
+        }
         let has_places = *style != TextStyle::MatchOnly && mapped.keeps_positions();
         if !has_places && scoring == IntervalScoring::Proximity {
             return Err(QueryError::create(format!(

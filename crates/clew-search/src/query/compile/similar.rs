@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clew_platform::Pace;
 use clew_query::{LikeDocument, LikeItem, MoreLikeThis, QueryError};
-use clew_schema::{FieldKind, MappedField, Mapping, values_at};
+use clew_schema::{FieldKind, KeywordStyle, MappedField, Mapping, TextStyle, values_at};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -120,16 +120,14 @@ impl<'a> Compiler<'a> {
         query: &MoreLikeThis,
     ) -> Result<Vec<(&'a MappedField, Field)>, QueryError> {
         if query.fields.is_empty() {
-            let mut fields = self.every_field();
-            fields.retain(|(mapped, _)| !mapped.multi_field);
-            return Ok(fields);
+            return Ok(self.every_field());
         }
         let mut fields = Vec::with_capacity(query.fields.len());
         for path in &query.fields {
             let Some((mapped, field)) = self.field(path) else {
                 continue;
             };
-            if !has_words(mapped) {
+            if !may_be_named(mapped) {
                 if query.passes_over_others {
                     continue;
                 }
@@ -241,6 +239,15 @@ fn has_words(mapped: &MappedField) -> bool {
         mapped.kind,
         FieldKind::Text { .. } | FieldKind::Keyword { .. }
     )
+}
+
+/// Whether a field may be asked for by its name: of texts and keywords that are nothing else.
+fn may_be_named(mapped: &MappedField) -> bool {
+    match &mapped.kind {
+        FieldKind::Text { style, .. } => *style == TextStyle::Full,
+        FieldKind::Keyword { style, .. } => *style == KeywordStyle::Keyword,
+        _ => false,
+    }
 }
 
 fn is_text(item: &LikeItem) -> bool {
