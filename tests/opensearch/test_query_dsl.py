@@ -103,6 +103,9 @@ class IntervalQueries(ClewTest):
             ({"span_or": {"clauses": [near, brown]}}, "2", "the <em>brown</em> <em>quick</em> <em>fox</em>"),
             ({"span_not": {"include": brown, "exclude": quick}}, "2", "the <em>brown</em> quick fox"),
             (prefix, "4", "<em>slow</em> brown dog"),
+            ({"span_first": {"match": quick, "end": 1}}, "5", "<em>quick</em> slow quick fox"),
+            ({"span_containing": {"big": near, "little": fox}}, "5", "quick slow <em>quick</em> <em>fox</em>"),
+            ({"span_near": {"clauses": [prefix, fox], "slop": 1}}, "5", "quick <em>slow</em> quick <em>fox</em>"),
             (
                 {"intervals": {"text": {"match": {"query": "quick fox", "max_gaps": 0}}}},
                 "5",

@@ -8,6 +8,7 @@ mod fast;
 mod fragments;
 mod in_a_row;
 mod intervals;
+mod spans;
 mod synonyms;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use serde_json::Value;
 
 pub use fast::{Boundary, FastOptions};
 use fragments::PiecesFound;
-use wanted::{FieldWanted, marks, wanted};
+use wanted::{FieldWanted, Wanted, marks, wanted};
 
 /// How fields are highlighted.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,7 +171,9 @@ impl<'a> Highlighter<'a> {
                 if !(is_meant || keeps_vectors(field)) || !taken.insert(name.clone()) {
                     continue;
                 }
-                let here = |one: &&FieldWanted| !options.same_field || one.is_for(&field.path);
+                let here = |one: &&FieldWanted| {
+                    (!options.same_field || one.is_for(&field.path)) && is_shown(one, options)
+                };
                 prepared.push(Prepared {
                     field: number,
                     name,
@@ -223,6 +226,16 @@ impl<'a> Highlighter<'a> {
         parent
             .filter(|parent| self.mapping.field(parent).is_some())
             .unwrap_or(&field.path)
+    }
+}
+
+/// Whether a highlighter looks for something: where pieces are made of the vectors of words none looks for the words of
+/// `intervals`, and where texts are cut at words for none of their patterns.
+fn is_shown(wanted: &FieldWanted, options: &HighlightOptions) -> bool {
+    match (wanted.is_of_rule(), options.fast.is_some(), options.plain) {
+        (false, ..) | (true, false, false) => true,
+        (true, true, _) => false,
+        (true, false, true) => matches!(wanted.what(), Wanted::Term(_)),
     }
 }
 

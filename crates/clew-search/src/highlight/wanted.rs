@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::between::Between;
 use super::in_a_row::phrase;
+use super::spans::Spans;
 use crate::query::{Regexp, Wildcard, is_graph};
 
 /// Queries are this deep at most; a deeper one is not looked into.
@@ -23,6 +24,8 @@ pub(super) const DEPTH_MAX: usize = 30;
 pub(super) struct FieldWanted {
     field: String,
     what: Wanted,
+    /// Whether it is a word of a rule, that counts wherever it stands.
+    of_rule: bool,
     /// The factor on its score.
     boost: f32,
 }
@@ -48,12 +51,19 @@ pub(super) enum Wanted {
         slop: usize,
         open: bool,
     },
+    /// Words in spans.
+    Spans(Spans),
 }
 
 impl FieldWanted {
     /// Whether it is looked for in this field.
     pub(super) fn is_for(&self, path: &str) -> bool {
         self.field == path
+    }
+
+    /// Whether it is a word, or a pattern, of `intervals`.
+    pub(super) fn is_of_rule(&self) -> bool {
+        self.of_rule
     }
 
     /// What is looked for.
@@ -340,8 +350,18 @@ impl Reader<'_> {
         self.found.push(FieldWanted {
             field: field.to_string(),
             what,
+            of_rule: false,
             boost: self.boost,
         });
+    }
+
+    /// The same for a word of a rule.
+    pub(super) fn push_of_rule(&mut self, field: &str, what: Wanted) {
+        let before = self.found.len();
+        self.push(field, what);
+        if let Some(pushed) = self.found.get_mut(before) {
+            pushed.of_rule = true;
+        }
     }
 }
 
@@ -376,6 +396,10 @@ pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
                 open: is_open,
             } => {
                 let places = phrase(words, terms, (*slop, *is_open), &mut pace);
+                marks.extend(places.into_iter().map(|word| Mark { word, group: None }));
+            }
+            Wanted::Spans(spans) => {
+                let places = spans.marked(words, &mut pace);
                 marks.extend(places.into_iter().map(|word| Mark { word, group: None }));
             }
             pattern => patterns.push((number, pattern)),
@@ -423,6 +447,6 @@ pub(super) fn fits(what: &Wanted, word: &str) -> bool {
                 && beginning(term) == beginning(word)
                 && strsim::osa_distance(term, word) <= *edits
         }
-        Wanted::Term(_) | Wanted::Phrase { .. } => false,
+        Wanted::Term(_) | Wanted::Phrase { .. } | Wanted::Spans(_) => false,
     }
 }
