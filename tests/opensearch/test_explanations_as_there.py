@@ -97,3 +97,21 @@ class ExplanationsAsThere(ClewTest):
                 self.assertEqual(reply["explanations"][0]["explanation"], want, (index, query))
         reply = self.client.indices.validate_query(index="nests", body={"query": {"term": {"t": "fox"}}}, params={"explain": "true"})
         self.assertEqual(reply["explanations"][0]["explanation"], "t:fox")
+
+    def test_features_are_told_by_their_curves(self):
+        fields = {"rank": {"type": "rank_feature"}, "more": {"type": "rank_features"}}
+        self.client.indices.create(index="features", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": fields}})
+        self.index_all("features", {"1": {"rank": 96, "more": {"p": 3}}, "2": {"rank": 8, "more": {"p": 1}}})
+        pivot = "k, pivot feature value that would give a score contribution equal to w/2"
+        exponent = "a, exponent, higher values make the function grow slower before k and faster after k"
+        for query, name, formula, field, figures in (
+            ({"field": "rank", "saturation": {"pivot": 8}}, "Saturation", "w * S / (S + k)", ("_feature", "rank"), [(pivot, 8.0)]),
+            ({"field": "rank", "log": {"scaling_factor": 4}}, "Log", "w * log(a + S)", ("_feature", "rank"), [("a, scaling factor", 4.0)]),
+            ({"field": "more.p", "sigmoid": {"pivot": 7, "exponent": 0.5}}, "Sigmoid", "w * S^a / (S^a + k^a)", ("more", "p"), [(pivot, 7.0), (exponent, 0.5)]),
+            ({"field": "more.p", "linear": {}, "boost": 2}, "Linear", "w * S", ("more", "p"), []),
+        ):
+            told = self.explained({"rank_feature": query}, "features")
+            self.assertEqual(told["description"], f"{name} function on the {field[0]} field for the {field[1]} feature, computed as {formula} from:")
+            value = 96.0 if field[1] == "rank" else 3.0
+            self.assertEqual([(one["description"], one["value"]) for one in told["details"]], [
+                ("w, weight of this function", float(query.get("boost", 1))), *figures, ("S, feature value", value)])

@@ -1,6 +1,7 @@
 //! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
 //! the figures of BM25.
 
+mod features;
 mod functions;
 mod words;
 
@@ -152,6 +153,7 @@ impl Explainer<'_> {
         let explained = match query {
             Query::FunctionScore(scored) => self.functions(score, scored)?,
             Query::Boosting(boosting) => self.lowered(score, query, boosting)?,
+            Query::RankFeature(feature) => self.feature(score, feature)?,
             Query::Intervals(intervals) if intervals.scoring == IntervalScoring::Proximity => {
                 self.intervals(score, intervals, &*weight)
             }
