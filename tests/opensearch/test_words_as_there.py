@@ -134,3 +134,16 @@ class WordsAsThere(ClewTest):
             self.assertEqual(scores(like(fields=["t", field], fail_on_unsupported_field=False)), scores(like(fields=["t"])))
         refused = "failed to create query: Can only use interval queries on text fields - not on [typed] which is of type [search_as_you_type]"
         self.assert_shards_refuse("query_shard_exception", refused, "alike", query={"intervals": {"typed": {"match": {"query": "fox"}}}})
+
+    def test_each_text_of_a_document_takes_a_place_among_completions(self):
+        inputs = {"1": (["run a", "run b"], 9), "2": (["run c"], 5), "3": (["run b"], 3), "4": (["run d"], 1)}
+        self.make("completed", {"c": {"type": "completion"}}, {id: {"c": {"input": texts, "weight": weight}} for id, (texts, weight) in inputs.items()})
+
+        def completed(size, **rest):
+            suggest = {"s": {"prefix": "run", "completion": {"field": "c", "size": size, **rest}}}
+            (found,) = self.client.search(index="completed", body={"suggest": suggest})["suggest"]["s"]
+            return [(one["_id"], one["text"]) for one in found["options"]]
+
+        self.assertEqual(completed(2), [("1", "run a")])
+        self.assertEqual(completed(4), [("1", "run a"), ("2", "run c"), ("3", "run b")])
+        self.assertEqual(completed(4, skip_duplicates=True), [("1", "run a"), ("2", "run c"), ("4", "run d")])

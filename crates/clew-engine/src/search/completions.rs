@@ -1,7 +1,7 @@
 //! Completions of several shards in one order: the root half of the completion suggester.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use clew_platform::Pace;
 use clew_search::{Completed, CompletionWish};
@@ -92,6 +92,8 @@ pub struct Completions<'a> {
     /// Mostly few of very many are wanted, so the others need no order.
     found: BinaryHeap<Completion<'a>>,
     taken: HashSet<(*const PinnedShard, (usize, tantivy::DocId))>,
+    /// How many texts of each shard were among its best.
+    offered: HashMap<*const PinnedShard, usize>,
 }
 
 impl<'a> Completions<'a> {
@@ -116,10 +118,12 @@ impl<'a> Completions<'a> {
         Ok(bytes)
     }
 
-    /// The next that `wanted` takes; a text that it passes over does not count as its document's. None either once the
-    /// request is over.
+    /// The next that `wanted` takes, of the `most` best texts of each shard; a text that it passes over does not count
+    /// among them, while a further one of a document that was told does, as in OpenSearch. None either once the request is
+    /// over.
     pub fn next_where(
         &mut self,
+        most: usize,
         mut wanted: impl FnMut(&Completion<'a>) -> bool,
     ) -> Option<Completion<'a>> {
         let mut pace = Pace::default();
@@ -127,9 +131,13 @@ impl<'a> Completions<'a> {
             if pace.is_over() {
                 return None;
             }
-            let document = (std::ptr::from_ref(next.shard), next.found.place);
-            if !self.taken.contains(&document) && wanted(&next) {
-                self.taken.insert(document);
+            let shard = std::ptr::from_ref(next.shard);
+            let offered = self.offered.entry(shard).or_default();
+            if *offered == most || !wanted(&next) {
+                continue;
+            }
+            *offered += 1;
+            if self.taken.insert((shard, next.found.place)) {
                 return Some(next);
             }
         }

@@ -51,8 +51,9 @@ pub(super) fn suggest(
     json.key("options").begin_array();
     let mut texts: HashSet<String> = HashSet::new();
     for _ in 0..asked.size {
-        let is_new = |one: &Completion<'_>| !asked.skip_duplicates || !texts.contains(one.input());
-        let one = found.next_where(is_new);
+        let is_new =
+            |one: &Completion<'_>| !asked.skip_duplicates || texts.insert(one.input().to_string());
+        let one = found.next_where(asked.size, is_new);
         // Each option reads a document.
         if stopped() {
             return Err(failed_of_stop());
@@ -60,9 +61,6 @@ pub(super) fn suggest(
         let Some(one) = one else {
             break;
         };
-        if asked.skip_duplicates {
-            texts.insert(one.input().to_string());
-        }
         write_option(&mut json, &one, (filter, memory))?;
     }
     json.end_array().end_object().end_array();
