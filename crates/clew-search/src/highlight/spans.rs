@@ -1,4 +1,4 @@
-//! Where the spans of a rule are in a text, and which of its words stand in them: these are marked, as Lucene's highlighters do.
+//! Where the spans of a rule are in a text, and which of its words stand in them: these are marked, as in Lucene.
 
 use clew_analysis::Token;
 use clew_platform::Pace;

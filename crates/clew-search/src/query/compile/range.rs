@@ -162,16 +162,20 @@ impl Compiler<'_> {
         }
     }
 
+    /// Every document has an id, and ids have no order.
+    fn ids_between(&self, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+        match (&ends.low, &ends.high) {
+            (None, None) => Ok(self.everything(score)),
+            _ => Err(without_order("_id", "_id")),
+        }
+    }
+
     fn values_between(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
         if range.field == "_id" {
-            // Every document has one.
-            return match is_open {
-                true => Ok(self.everything(score)),
-                false => Err(without_order("_id", "_id")),
-            };
+            return self.ids_between(&ends, score);
         }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
