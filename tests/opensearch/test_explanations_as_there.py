@@ -115,3 +115,29 @@ class ExplanationsAsThere(ClewTest):
             value = 96.0 if field[1] == "rank" else 3.0
             self.assertEqual([(one["description"], one["value"]) for one in told["details"]], [
                 ("w, weight of this function", float(query.get("boost", 1))), *figures, ("S, feature value", value)])
+
+    def test_why_a_document_does_not_match_is_told_clause_by_clause(self):
+        failure = "Failure to meet condition(s) of required/prohibited clause(s)"
+        cat = {"match": {"t": "cat"}}
+        fox = "weight(t:fox in N) [PerFieldSimilarity], result of:"
+
+        def missed(query, index="flat"):
+            told = self.client.explain(index=index, id="1", body={"query": query})
+            self.assertFalse(told["matched"], query)
+            self.assertEqual(told["explanation"]["value"], 0.0)
+            return words(told["explanation"])
+
+        for query, told in (
+            (cat, ["no matching term"]), ({"match": {"t": "cat cow"}}, ["No matching clauses"]),
+            ({"match_phrase": {"t": "fox quick"}}, ["no matching terms"]),
+            ({"intervals": {"t": {"match": {"query": "cat"}}}}, ["no matching intervals"]),
+            ({"function_score": {"query": cat, "functions": [{"weight": 2}]}}, ["no matching term"]),
+            ({"bool": {"should": [cat]}}, ["no matching term"]), ({"bool": {"should": [cat, cat]}}, ["No matching clauses"]),
+        ):
+            self.assertEqual(missed(query), told, query)
+        told = missed({"bool": {"must": [{"term": {"t": "fox"}}, cat], "must_not": [{"term": {"t": "fox"}}], "filter": [{"term": {"k": "red"}}]}})
+        self.assertEqual(told[0], failure)
+        self.assertEqual([part[0] for part in told[1:]], [
+            fox, "no match on required clause (t:cat)", "match on prohibited clause (t:fox)", "match on required clause, product of:"])
+        guarded = missed({"match_phrase": {"t": "fox quick"}}, "nests")
+        self.assertEqual(guarded, [failure, ['no match on required clause (t:"fox quick")', ["no matching terms"]], WHOLE])

@@ -5,7 +5,7 @@
 use clew_query::{Query, QueryError};
 use clew_search::{
     CompileContext, Completed, CompletionWish, Explained, FieldFigures, ShardRequest, SimilarTerm,
-    Snapshot, Spelling, TermFigures, TrackTotal, Vocabulary,
+    Snapshot, Spelling, TermFigures, TrackTotal, Vocabulary, explain_miss, explain_search,
 };
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ use crate::search::scripts::telling;
 pub enum Explanation {
     /// There is no document of that id.
     NoDocument,
-    /// The query does not find it.
-    NoMatch,
+    /// The query does not find it, and why.
+    NoMatch(Explained),
     /// Where its score comes from.
     Match(Explained),
 }
@@ -75,11 +75,15 @@ impl PinnedShard {
             return Ok(Explanation::NoDocument);
         };
         let knn = self.knn();
-        let explained = self.sound(|snapshot| {
+        self.sound(|snapshot| {
             let vectors = knn.stage(now_ms).answers(query)?;
-            telling(|| clew_search::explain_search(snapshot, query, &vectors, now_ms, place))
-        })?;
-        Ok(explained.map_or(Explanation::NoMatch, Explanation::Match))
+            let told = telling(|| explain_search(snapshot, query, &vectors, now_ms, place))?;
+            if let Some(told) = told {
+                return Ok(Explanation::Match(told));
+            }
+            let missed = telling(|| explain_miss(snapshot, query, &vectors, now_ms, place))?;
+            Ok(missed.map_or(Explanation::NoDocument, Explanation::NoMatch))
+        })
     }
 
     /// Texts that begin with what was typed, in no order.

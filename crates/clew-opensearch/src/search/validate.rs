@@ -6,7 +6,7 @@ use clew_engine::{
     Pinned, Purpose, ResolveOptions,
 };
 use clew_query::{Bool, Query};
-use clew_search::{describe, describe_in};
+use clew_search::describe_in;
 use serde_json::{Map, Value, json};
 
 use crate::dsl;
@@ -188,13 +188,10 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());
     let index_of_shard = index.clone();
-    let (found, query) = call
-        .blocking(move |engine| {
-            let found = match pinned.shard_of(&index_of_shard, &key) {
-                Some(shard) => shard.explain(&query, engine.now_ms(), &asked)?,
-                None => Explanation::NoDocument,
-            };
-            Ok((found, query))
+    let found = call
+        .blocking(move |engine| match pinned.shard_of(&index_of_shard, &key) {
+            Some(shard) => shard.explain(&query, engine.now_ms(), &asked),
+            None => Ok(Explanation::NoDocument),
         })
         .await
         .map_err(|error| on_index(index.index(), error))?;
@@ -208,11 +205,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             return Ok(Reply::written(json).with_status(StatusCode::NOT_FOUND));
         }
         Explanation::Match(explanation) => (true, explained(explanation)),
-        Explanation::NoMatch => {
-            let words = format!("{} doesn't match id {id}", describe(&query));
-            let details = json!({"value": 0.0, "description": words, "details": []});
-            (false, details)
-        }
+        Explanation::NoMatch(why) => (false, explained(why)),
     };
     json.boolean_field("matched", is_match);
     json.key("explanation").value(&explanation);

@@ -3,6 +3,7 @@
 
 mod features;
 mod functions;
+mod misses;
 mod words;
 
 use std::borrow::Borrow;
@@ -89,6 +90,40 @@ pub fn explain_search(
         }),
     )
 }
+
+/// Why a document does not match the query of a search; `None` where there is no such document.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_miss(
+    snapshot: &Snapshot,
+    query: &Query,
+    vectors: &VectorAnswers,
+    now_ms: i64,
+    place: (usize, DocId),
+) -> Result<Option<Explained>, QueryError> {
+    let Some(reader) = snapshot.readers.get(place.0) else {
+        return Ok(None);
+    };
+    let explainer = Explainer {
+        context: CompileContext {
+            snapshot,
+            now_ms,
+            vectors,
+        },
+        reader,
+        doc: place.1,
+    };
+    if !may_find_objects(query, &snapshot.mapping) {
+        return explainer.miss(query).map(Some);
+    }
+    let is_whole = Explained::new(1.0, WHOLE_DOCUMENT, Vec::new());
+    let details = vec![explainer.lacking(query)?, required(is_whole)];
+    Ok(Some(Explained::new(0.0, FAILURE, details)))
+}
+
+/// What is told where a clause that must match does not, or one that must not does.
+const FAILURE: &str = "Failure to meet condition(s) of required/prohibited clause(s)";
 
 /// What all whole documents have, and no nested object.
 const WHOLE_DOCUMENT: &str = "FieldExistsQuery [field=_primary_term]";
