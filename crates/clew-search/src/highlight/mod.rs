@@ -22,7 +22,7 @@ use std::sync::Arc;
 use clew_analysis::{Token, tokens};
 use clew_platform::stopped;
 use clew_query::Query;
-use clew_schema::{FieldKind, MappedField, Mapping, text_of};
+use clew_schema::{FieldKind, MappedField, Mapping, TextStyle, text_of};
 use serde_json::Value;
 
 pub use fast::{Boundary, FastOptions};
@@ -254,9 +254,12 @@ impl Prepared<'_> {
         if wanted.is_some_and(|wanted| wanted > analyzed_max) {
             return Err(HighlightError::TooMuch { max: analyzed_max });
         }
+        // What the index knows of words needs no look at the text, however far it was to go.
         let is_known = !self.options.plain && keeps_offsets(field);
-        let usual = if is_known { usize::MAX } else { analyzed_max };
-        let mut left = wanted.unwrap_or(usual);
+        let mut left = match is_known {
+            true => usize::MAX,
+            false => wanted.unwrap_or(analyzed_max),
+        };
         let cut = wanted
             .filter(|_| self.options.plain)
             .map(|most| beginnings(texts, most));
@@ -398,10 +401,11 @@ fn named(pattern: &str, mapping: &Mapping) -> Vec<(usize, String)> {
         if !is_pattern {
             return pattern == name && !field.kind.is_vector();
         }
-        let text = matches!(
-            field.kind,
-            FieldKind::Text { .. } | FieldKind::Keyword { .. }
-        );
+        // Of fields for typing none is meant, as in OpenSearch.
+        let text = match &field.kind {
+            FieldKind::Text { style, .. } => !matches!(style, TextStyle::AsYouType { .. }),
+            kind => matches!(kind, FieldKind::Keyword { .. }),
+        };
         text && !field.settings.hidden && clew_schema::glob::matches(pattern, name)
     };
     let fields = mapping.fields();

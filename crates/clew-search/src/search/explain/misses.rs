@@ -3,7 +3,7 @@
 use clew_query::{Bool, IntervalScoring, Match, Query, QueryError};
 use clew_schema::{FieldKind, text_of};
 
-use super::{Explained, Explainer, FAILURE, required};
+use super::{Explained, Explainer, FAILURE, describe_filter, required};
 use crate::query::{describe, query_analyzer, query_string_tree, search_fields};
 
 impl Explainer<'_> {
@@ -85,7 +85,7 @@ impl Explainer<'_> {
         }
         for clause in &clauses.filter {
             details.push(match self.node(clause)? {
-                Some(_) => required(Explained::new(1.0, describe(clause), Vec::new())),
+                Some(_) => required(Explained::new(1.0, describe_filter(clause), Vec::new())),
                 None => {
                     has_failed = true;
                     self.lacking(clause)?

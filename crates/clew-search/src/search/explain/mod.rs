@@ -143,6 +143,16 @@ fn of_documents(told: Explained) -> Explained {
     Explained::new(told.value, "sum of:", vec![told, clause])
 }
 
+/// A clause that must match and whose score does not count, which no constant stands around.
+fn describe_filter(clause: &Query) -> String {
+    match clause {
+        Query::Named { query, .. } => describe_filter(query),
+        Query::ConstantScore { filter, .. } => describe(filter),
+        Query::Exists { field, .. } => format!("FieldExistsQuery [field={field}]"),
+        other => describe(other),
+    }
+}
+
 /// A clause that must match and adds nothing.
 fn required(matched: Explained) -> Explained {
     Explained::new(
@@ -229,7 +239,7 @@ impl Explainer<'_> {
         }
         for clause in &clauses.filter {
             if self.node(clause)?.is_some() {
-                let detail = Explained::new(1.0, describe(clause), Vec::new());
+                let detail = Explained::new(1.0, describe_filter(clause), Vec::new());
                 details.push(required(detail));
             }
         }
