@@ -87,7 +87,7 @@ impl Spans {
 
     /// All spans in their order.
     fn find(&self, words: &[Token], pace: &mut Pace) -> Vec<Span> {
-        let mut found = match self {
+        let mut found: Vec<Span> = match self {
             Spans::Words(wanted) => {
                 let words = words.iter().filter(|word| is_one(wanted, &word.text));
                 let words = words.take_while(|_| !pace.is_over());
