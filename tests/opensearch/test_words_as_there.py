@@ -147,3 +147,14 @@ class WordsAsThere(ClewTest):
         self.assertEqual(completed(2), [("1", "run a")])
         self.assertEqual(completed(4), [("1", "run a"), ("2", "run c"), ("3", "run b")])
         self.assertEqual(completed(4, skip_duplicates=True), [("1", "run a"), ("2", "run c"), ("4", "run d")])
+
+    def test_what_ranges_are_told_is_refused_whatever_the_field_holds(self):
+        self.make("ranged", {"d": {"type": "date"}, "n": {"type": "integer"}, "r": {"type": "integer_range"}}, {"1": {"n": 1}})
+        for field, rest, reason in (
+            ("d", {"format": "nope["}, "Invalid format: [nope[]: "), ("n", {"format": "nope["}, "Invalid format: [nope[]: "),
+            ("r", {"relation": "nope"}, "nope is not a valid relation"),
+            ("r", {"relation": "disjoint"}, "[range] query does not support relation [disjoint]"),
+        ):
+            with self.refused(400, "illegal_argument_exception", reason):
+                self.hits("ranged", query={"range": {field: {"gte": 1, **rest}}})
+        self.assertEqual(self.found("ranged", {"range": {"n": {"gte": 1, "format": "yyyy"}}}), ["1"])

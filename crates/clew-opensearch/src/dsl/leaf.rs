@@ -1,7 +1,7 @@
 //! Queries on exact values and on terms.
 
 use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Rewrite, Term, TermsOf};
-use clew_schema::{RangeRelation, parse_zone};
+use clew_schema::{DateFormat, RangeRelation, parse_zone};
 use serde_json::Value;
 
 use super::object::{Parameters, long_form, one_field, plain};
@@ -115,6 +115,14 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
     })
 }
 
+/// Refuses a format that is none, whatever the field holds.
+fn check_format(format: Option<&str>) -> Result<(), DslError> {
+    match format.map(DateFormat::parse) {
+        Some(Err(error)) => Err(DslError::illegal(error.to_string())),
+        Some(Ok(_)) | None => Ok(()),
+    }
+}
+
 pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("range", body)?;
     if !value.is_object() {
@@ -125,6 +133,7 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
     let mut range = Range::new(field);
     range.boost = parameters.boost()?;
     range.format = parameters.text("format")?;
+    check_format(range.format.as_deref())?;
     range.time_zone = parameters.text("time_zone")?;
     check_zone(range.time_zone.as_deref()).map_err(|error| {
         let class = match error.kind {

@@ -46,7 +46,8 @@ impl RangeRelation {
             "intersects" => Ok(RangeRelation::Intersects),
             "contains" => Ok(RangeRelation::Contains),
             "within" => Ok(RangeRelation::Within),
-            _ => Err(format!("[range] query does not support relation [{name}]")),
+            "disjoint" => Err(format!("[range] query does not support relation [{name}]")),
+            _ => Err(format!("{name} is not a valid relation")),
         }
     }
 }
