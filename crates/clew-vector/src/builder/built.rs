@@ -64,12 +64,12 @@ pub(super) struct Learnt {
 
 impl Learnt {
     /// What was learnt of lists that stand in for a graph.
-    pub(super) fn of_lists(tried: &[Tried], points: Vec<Point>, choice: Choice) -> Self {
+    pub(super) fn of_lists(tried: &[Tried], points: Vec<Point>, choice: Option<Choice>) -> Self {
         let probes = tried.iter().map(|one| one.effort as f32);
         Learnt {
             points,
             probes: probes.collect(),
-            choice: Some(choice),
+            choice,
         }
     }
 }

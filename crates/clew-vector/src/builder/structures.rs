@@ -5,7 +5,9 @@ use crate::builder::built::{Before, Built, Learnt, Structures};
 use crate::builder::encode::{OwnedCodes, encode};
 use crate::builder::unfinished::UnfinishedGraph;
 use crate::builder::{ColumnBuilder, ImageOptions};
-use crate::calibrate::{Agreed, Choice, Point, Tried, as_one_of, points_in_place_of};
+use crate::calibrate::{
+    Agreed, Choice, Point, Tried, as_one_of, points_in_place_of, usual_walks,
+};
 use crate::column::{Checked, Integrity, View};
 use crate::graph::{
     BuildOptions, CutShort, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched,
@@ -33,20 +35,22 @@ impl ColumnBuilder {
             None => (None, None, &[][..]),
         };
         let choice = choice.filter(|choice| choice.holds_for(self.len()));
-        let is_for_lists = matches!(self.options.method, Method::Lists(_));
-        if is_for_lists || self.is_small_part(how) {
-            let reuse = match &structure {
-                Some(Structures::Lists(reuse)) => Some(reuse),
-                Some(Structures::Graph(_)) | None => None,
-            };
-            return self.build_named_lists(how, reuse);
+        let lists = match &structure {
+            Some(Structures::Lists(reuse)) => Some(reuse),
+            Some(Structures::Graph(_)) | None => None,
+        };
+        if matches!(self.options.method, Method::Lists(_)) {
+            return self.build_named_lists(how, lists);
+        }
+        if self.is_small_part(how) {
+            return self.build_lists_for_walks(how, lists, (None, &usual_walks()));
         }
         match (structure, choice) {
             (structure, _) if !compares_lists(&self.options, how.graph) => {
                 self.build_named_graph(how, structure, None)
             }
             (Some(Structures::Lists(reuse)), Some(choice)) => {
-                self.build_chosen_lists(how, Some(&reuse), (choice, points))
+                self.build_lists_for_walks(how, Some(&reuse), (Some(choice), points))
             }
             (Some(structure @ Structures::Graph(_)), Some(choice)) => {
                 self.build_named_graph(how, Some(structure), Some(choice))
@@ -68,7 +72,7 @@ impl ColumnBuilder {
                     Some(Structures::Lists(reuse)) => Some(reuse),
                     Some(Structures::Graph(_)) | None => None,
                 };
-                self.build_chosen_lists(how, reuse, (choice, &points))
+                self.build_lists_for_walks(how, reuse, (Some(choice), &points))
             }
             (Some((choice, _)), before) => self.build_named_graph(how, before, Some(choice)),
             (None, before) => self.build_both(how, before),
@@ -148,12 +152,12 @@ impl ColumnBuilder {
         Ok((Some(built), learnt))
     }
 
-    /// Lists that were chosen before, by the points of a graph, and still hold.
-    fn build_chosen_lists(
+    /// Lists in place of a graph with these points: one that they were chosen before, which still holds, or one as it is usually.
+    fn build_lists_for_walks(
         &self,
         how: ImageOptions,
         reuse: Option<&ReuseLists<'_>>,
-        (choice, points): (Choice, &[Point]),
+        (choice, points): (Option<Choice>, &[Point]),
     ) -> Result<(Option<Built>, Learnt), VectorError> {
         let Some(built) = self.build_lists(how, reuse)? else {
             return Ok((None, Learnt::default()));
@@ -209,7 +213,7 @@ impl ColumnBuilder {
                 let tried = self.try_with(&learning, (&lists, Structure::Lists), tried)?;
                 let points: Vec<_> = walks.iter().map(Tried::point).collect();
                 learn(&points);
-                let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), choice);
+                let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), Some(choice));
                 Ok((Some(lists), learnt))
             }
             _ => {

@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 
 pub(crate) use agreed::Agreed;
 pub use choice::Choice;
-pub(crate) use choice::{as_one_of, points_in_place_of};
+pub(crate) use choice::{as_one_of, points_in_place_of, usual_walks};
 
 /// Numbers of hits that recall is learnt for.
 pub(crate) const HITS: [usize; 2] = [10, 100];
