@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_schema::{Mapping, NewFields, Parsed};
+use clew_schema::Mapping;
 use clew_search::FilterCacheFigures;
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
@@ -18,15 +18,7 @@ use crate::base::routing::shard_of;
 use crate::base::settings::IndexSettings;
 use crate::base::write_request::WriteResult;
 use crate::catalog::alias::Aliases;
-use crate::shard::{Prepared, Shard, Text, has_old_columns};
-
-/// A document can ask for new fields only so often: each round adds all that it lacks, and other
-/// documents may add between two rounds.
-const MAPPING_ROUNDS_MAX: usize = 8;
-
-/// Lets a mapping grow by fields, if it fits with them what brought them.
-pub(crate) type Grow<'g> =
-    dyn Fn(NewFields, &dyn Fn(&Mapping) -> Result<(), EngineError>) -> Result<(), EngineError> + 'g;
+use crate::shard::{Shard, has_old_columns};
 
 /// An index that is open. Handles stay usable after the index is deleted: reads go on over what
 /// they hold, writes fail.
@@ -344,39 +336,6 @@ impl Index {
     pub(crate) fn shard_of(&self, key: &str) -> &Arc<Shard> {
         let count = u32::try_from(self.shards.len()).expect("shard counts are limited");
         &self.shards[shard_of(key, count, self.routing_slots) as usize]
-    }
-
-    /// Parses a document under the mapping, which grows first by the fields that the document
-    /// brings; `grow` makes that durable where the document is one of the grown mapping, so that what is refused leaves no
-    /// fields behind. Its vectors may come beside its text.
-    pub(crate) fn prepare(
-        &self,
-        id: &str,
-        (source, vectors): Text<'_>,
-        grow: &Grow<'_>,
-    ) -> Result<Prepared, EngineError> {
-        let refused = |source| EngineError::Document {
-            id: id.to_string(),
-            source,
-        };
-        let fits = |mapping: &Mapping| {
-            let parsed = mapping.parse_stripped(source, vectors.clone());
-            parsed.map(drop).map_err(refused)
-        };
-        for _ in 0..MAPPING_ROUNDS_MAX {
-            let mapping = self.mapping();
-            let parsed = mapping.parse_stripped(source, vectors.clone());
-            match parsed.map_err(refused)? {
-                Parsed::NeedsMapping(fields) => grow(fields, &fits)?,
-                Parsed::Document(document) => {
-                    // A document borrows from its text, and from nothing of the mapping.
-                    return Ok(Prepared::of(mapping.clone(), document));
-                }
-            }
-        }
-        Err(EngineError::InvalidRequest {
-            reason: format!("[{id}]: the mapping keeps changing, try again"),
-        })
     }
 }
 

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, StreamId};
-use clew_schema::{Mapping, NewFields};
+use clew_schema::Mapping;
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use crate::base::access::Access;
 use crate::base::activity::Activity;
@@ -303,40 +304,12 @@ impl Inner {
         }
     }
 
-    /// Changes an index's mapping; the change stands in the log before any document that needs it.
-    fn change_mapping(
-        &self,
-        index: &Index,
-        change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,
-    ) -> Result<Logged, EngineError> {
-        let _changing = index.changing.lock();
-        let mut mapping = (*index.mapping()).clone();
-        mapping.set_limits(index.settings().mapping_limits);
-        change(&mut mapping)?;
-        let logged = {
-            let turn = self.catalog_turn();
-            let operation = turn
-                .catalog()
-                .mapping_operation(&index.uuid, mapping.encode());
-            turn.append(operation)?
-        };
-        index.mapping.store(Arc::new(mapping));
-        Ok(logged)
-    }
-
-    /// Adds fields that a document brought, where what they make is a mapping that fits it; those that are there by now are
-    /// kept.
-    pub(crate) fn grow_mapping(
-        &self,
-        index: &Index,
-        fields: NewFields,
-        fits: &dyn Fn(&Mapping) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        let grown = self.change_mapping(index, |mapping| {
-            mapping.grow(fields)?;
-            fits(mapping)
-        });
-        grown.map(|_| ())
+    /// Puts an index's mapping, encoded, into the log, where it stands before any document that needs it, and into the catalog;
+    /// nobody else changes it meanwhile.
+    pub(crate) fn log_mapping(&self, index: &Index, encoded: Value) -> Result<Logged, EngineError> {
+        let turn = self.catalog_turn();
+        let operation = turn.catalog().mapping_operation(&index.uuid, encoded);
+        turn.append(operation)
     }
 }
 

@@ -204,9 +204,8 @@ impl Inner {
         id: &str,
         written: Text<'_>,
     ) -> Result<Prepared, EngineError> {
-        let mut document = index.prepare(id, written, &|fields, fits| {
-            self.grow_mapping(index, fields, fits)
-        })?;
+        let keep = |encoded| self.log_mapping(index, encoded).map(|_| ());
+        let mut document = index.prepare(id, written, &keep)?;
         let stored = document.store_queries(self.options.query_reader);
         let settings = index.settings();
         let timed = |()| match &settings.time_field {

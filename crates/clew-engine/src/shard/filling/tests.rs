@@ -37,7 +37,7 @@ fn placed(index: &Index, ids: &[&str]) -> Pending {
     for id in ids {
         let source = json!({"n": 1}).to_string();
         let text = (source.as_bytes(), Vec::new());
-        let document = index.prepare(id, text, &|_, _| unreachable!());
+        let document = index.prepare(id, text, &|_| unreachable!());
         let write = ShardWrite {
             target: Target {
                 id: (*id).to_string(),
@@ -353,4 +353,45 @@ fn few_documents_wait_for_a_buffer_rather_than_begin_one() {
     assert_eq!(shard.writer().unwrap().buffers.len(), 1);
     shard.refresh().unwrap();
     assert_eq!(versions(&engine, ["a", "b"], Freshness::Searchable), [1, 1]);
+}
+
+#[test]
+fn a_document_that_is_refused_with_its_fields_waits_for_no_change_of_the_mapping() {
+    let (_engine, index) = started(&SimDisk::new());
+    let _changing = index.changing.lock();
+    // The first value of a new field says its type.
+    for source in [
+        json!({"new": [1, "x"]}),
+        json!({"other": "y", "new": [true, "x"]}),
+    ] {
+        let source = source.to_string();
+        let text = (source.as_bytes(), Vec::new());
+        let refused = index.prepare("a", text, &|_| unreachable!());
+        assert!(matches!(refused, Err(EngineError::Document { .. })));
+    }
+}
+
+#[test]
+fn every_one_of_many_documents_that_bring_fields_at_once_gets_them() {
+    const EACH: usize = 25;
+    let (engine, index) = started(&SimDisk::new());
+    thread::scope(|scope| {
+        for writer in 0..8 {
+            let engine = &engine;
+            scope.spawn(move || {
+                for n in 0..EACH {
+                    let id = format!("{writer}-{n}");
+                    let source = json!({format!("own_{id}"): n, format!("all_{n}"): writer});
+                    put_source(engine, &id, &source).unwrap();
+                }
+            });
+        }
+    });
+    let mapping = index.mapping();
+    for n in 0..EACH {
+        assert!(mapping.field(&format!("all_{n}")).is_some());
+        for writer in 0..8 {
+            assert!(mapping.field(&format!("own_{writer}-{n}")).is_some());
+        }
+    }
 }

@@ -1,0 +1,81 @@
+//! Documents are parsed under the mapping of their index, which grows by what they bring.
+//!
+//! Parsing is most of the work, and so is making a large mapping larger: both are done beside the mapping that is in force, while
+//! others write and bring fields, too. What was made takes the place of the mapping that it was made of, where that is in force
+//! still; a document that was overtaken begins again, and has the others wait once that has happened several times.
+
+use std::sync::Arc;
+
+use clew_schema::{Mapping, NewFields, Parsed};
+use serde_json::Value;
+
+use crate::base::error::EngineError;
+use crate::index::handle::Index;
+use crate::shard::{Prepared, Text};
+
+/// A document can ask for new fields only so often: each round adds all that it lacks, and other
+/// documents may add between two rounds.
+const ROUNDS_MAX: usize = 8;
+
+/// Rounds in which a document may be overtaken by others.
+const ROUNDS_ASIDE_MAX: usize = 3;
+
+/// Keeps an encoded mapping where it lasts; nobody else changes the mapping meanwhile.
+pub(crate) type KeepMapping<'k> = dyn Fn(Value) -> Result<(), EngineError> + 'k;
+
+impl Index {
+    /// Parses a document under the mapping, which grows first by the fields that the document
+    /// brings; `keep` makes that durable where the document is one of the grown mapping, so that what is refused leaves no
+    /// fields behind. Its vectors may come beside its text.
+    pub(crate) fn prepare(
+        &self,
+        id: &str,
+        (text, vectors): Text<'_>,
+        keep: &KeepMapping<'_>,
+    ) -> Result<Prepared, EngineError> {
+        let parse = |mapping: &Mapping| {
+            let parsed = mapping.parse_stripped(text, vectors.clone());
+            parsed.map_err(|source| EngineError::Document {
+                id: id.to_string(),
+                source,
+            })
+        };
+        for round in 0..ROUNDS_MAX {
+            let mut mapping = self.mapping();
+            let parsed = parse(&mapping)?;
+            let fields = match parsed {
+                // A document borrows from its text, and from nothing of the mapping.
+                Parsed::Document(document) => return Ok(Prepared::of(mapping, document)),
+                Parsed::NeedsMapping(fields) => fields,
+            };
+            let mut changing = None;
+            if round >= ROUNDS_ASIDE_MAX {
+                changing = Some(self.changing.lock());
+                mapping = self.mapping();
+            }
+            let grown = Arc::new(self.grown(&mapping, fields)?);
+            let parsed = parse(&grown)?;
+            let encoded = grown.encode();
+            let _changing = changing.unwrap_or_else(|| self.changing.lock());
+            if !Arc::ptr_eq(&mapping, &self.mapping()) {
+                continue;
+            }
+            keep(encoded)?;
+            self.mapping.store(grown.clone());
+            if let Parsed::Document(document) = parsed {
+                return Ok(Prepared::of(grown, document));
+            }
+        }
+        Err(EngineError::InvalidRequest {
+            reason: format!("[{id}]: the mapping keeps changing, try again"),
+        })
+    }
+
+    /// A mapping with the fields that a document brought; those that are there by now are kept.
+    fn grown(&self, mapping: &Mapping, fields: NewFields) -> Result<Mapping, EngineError> {
+        let mut grown = mapping.clone();
+        grown.set_limits(self.settings().mapping_limits);
+        grown.grow(fields)?;
+        Ok(grown)
+    }
+}
