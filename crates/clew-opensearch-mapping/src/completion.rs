@@ -4,6 +4,8 @@ use clew_schema::geo::{DistanceUnit, parse_distance};
 use clew_schema::{CompletionContext, CompletionMapping, ContextKind, MappingError};
 use serde_json::{Map, Value};
 
+use crate::parameter_values::{show, whole_number};
+
 /// Characters of an input that are kept unless the mapping says otherwise.
 pub(crate) const LENGTH_DEFAULT: usize = 50;
 /// What cuts inputs unless the mapping says otherwise.
@@ -21,8 +23,8 @@ const MERIDIAN: f64 = 19_970_326.371_122;
 pub(crate) fn read_completion(
     parameters: &Map<String, Value>,
 ) -> Result<CompletionMapping, MappingError> {
-    let length = parameters.get("max_input_length").and_then(Value::as_u64);
-    let separators = parameters.get("preserve_separators");
+    let length = parameters.get("max_input_length").and_then(whole_number);
+    let separators = parameters.get("preserve_separators").map(show);
     let contexts = read_contexts(parameters.get("contexts"));
     Ok(CompletionMapping {
         analyzer: match parameters.get("analyzer").and_then(Value::as_str) {
@@ -30,9 +32,8 @@ pub(crate) fn read_completion(
             Some(name) => name.to_string(),
             None => ANALYZER_DEFAULT.to_string(),
         },
-        keep_separators: separators != Some(&Value::Bool(false)),
+        keep_separators: separators.is_none_or(|said| said != "false"),
         length_max: length
-            .and_then(|length| usize::try_from(length).ok())
             .filter(|length| *length > 0)
             .unwrap_or(LENGTH_DEFAULT),
         contexts: contexts.map_err(MappingError::unreadable)?,
@@ -60,7 +61,7 @@ fn read_context(item: &Value) -> Result<CompletionContext, String> {
         .ok_or("contexts must be a list of objects")?;
     let text = |key: &str| members.get(key).and_then(Value::as_str);
     let name = text("name").ok_or("Required field [name] is missing")?;
-    let kind = match text("type") {
+    let kind = match text("type").map(str::to_lowercase).as_deref() {
         Some("category") => ContextKind::Category,
         Some("geo") => ContextKind::Geo {
             level: members

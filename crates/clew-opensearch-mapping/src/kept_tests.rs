@@ -5,6 +5,7 @@ use clew_schema::{MappedField, Mapping, MappingError, MappingPart};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::parameters::read_field;
 use crate::show::{field_json, object_settings_json, root_json};
 use crate::{merge, read, reader, shown, try_mapping};
 
@@ -294,6 +295,49 @@ fn numbers_take_any_boost_and_keep_none() {
     }
 }
 
+#[test]
+fn a_new_field_is_shown_as_opensearch_tells_it() {
+    for (written, told) in [
+        (
+            json!({"type": "completion"}),
+            json!({"type": "completion", "analyzer": "simple", "preserve_separators": true, "max_input_length": 50,
+                "preserve_position_increments": true}),
+        ),
+        (
+            json!({"type": "completion", "max_input_length": "7", "preserve_separators": "false", "index": false, "contexts":
+                {"name": "c", "type": "Category", "path": "p"}}),
+            json!({"type": "completion", "preserve_separators": false, "max_input_length": 7, "contexts":
+                [{"name": "c", "type": "CATEGORY", "path": "p"}], "analyzer": "simple", "preserve_position_increments": true}),
+        ),
+        (
+            json!({"type": "text", "analyzer": "default", "boost": 2, "index_prefixes": {"max_chars": 9}}),
+            json!({"type": "text", "boost": 2.0, "index_prefixes": {"max_chars": 9, "min_chars": 2}, "analyzer": "default"}),
+        ),
+        (
+            json!({"type": "keyword", "norms": false, "index_options": "docs", "null_value": 5}),
+            json!({"type": "keyword", "null_value": "5"}),
+        ),
+        (
+            json!({"type": "wildcard", "index": false}),
+            json!({"type": "wildcard", "doc_values": false}),
+        ),
+        (
+            json!({"type": "binary", "index": false}),
+            json!({"type": "binary"}),
+        ),
+    ] {
+        let mut mapping = with_analysis();
+        merge(&mut mapping, &json!({"properties": {"f": written}})).unwrap();
+        assert_eq!(shown(&mapping)["properties"]["f"], told, "{written}");
+        let kept = decode(&mapping.encode()).unwrap();
+        assert_eq!(shown(&kept), shown(&mapping), "{written}");
+        // What is shown says the same again.
+        let again = json!({"properties": {"f": told}});
+        merge(&mut mapping, &again).unwrap();
+        assert_eq!(shown(&mapping)["properties"]["f"], told, "{written}");
+    }
+}
+
 /// Everything that fits into one mapping.
 fn everything() -> Mapping {
     let mut mapping = with_analysis();
@@ -305,8 +349,18 @@ fn everything() -> Mapping {
     }
     for (number, text) in FIELDS.iter().enumerate() {
         let field: Value = serde_json::from_str(text).unwrap();
-        let body = json!({"properties": {format!("f{number}"): field}});
-        merge(&mut mapping, &body).unwrap();
+        let path = format!("f{number}");
+        let body = json!({"properties": {path.clone(): field}});
+        let mut spec = read(&body, mapping.analysis()).unwrap();
+        for part in &mut spec.parts {
+            // Fields of these records are shown as they were written.
+            if let (MappingPart::Field(read), Some(parameters)) = (part, field.as_object())
+                && read.path == path
+            {
+                **read = read_field(&path, parameters, false, mapping.analysis()).unwrap();
+            }
+        }
+        mapping.merge(spec).unwrap();
     }
     mapping
 }

@@ -16,7 +16,7 @@ const SHOWN_SWITCHES: [&str; 4] = [
 /// Letters of a key of `meta`.
 const META_KEY_CHARS_MAX: usize = 20;
 /// The shortest and the longest prefixes where nothing is said.
-const PREFIX_CHARS: (i64, i64) = (2, 5);
+pub(crate) const PREFIX_CHARS: (i64, i64) = (2, 5);
 /// Longer prefixes than this there are not.
 const PREFIX_CHARS_END: i64 = 20;
 
@@ -77,6 +77,13 @@ fn check_special(spec: &FieldSpec, key: &str, value: &Value) -> Result<(), Mappi
                 "[max_input_length] must be > 0 but was [{length}]"
             ))),
         },
+        (
+            FieldKind::Flat | FieldKind::Percolator | FieldKind::Constant { .. },
+            "index" | "doc_values",
+        ) => {
+            let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
+            Err(unsupported(name, key, value))
+        }
         (FieldKind::Unsigned, "null_value") if Whole::parse(&show(value)).is_none() => {
             Err(no_number(&show(value)))
         }

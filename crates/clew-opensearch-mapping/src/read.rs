@@ -17,6 +17,7 @@ use crate::parameter_values::{as_object, named_boolean, show};
 use crate::parameters::read_field;
 use crate::source;
 use crate::template;
+use crate::told::tell_as_there;
 use crate::words::{java_class, with_field};
 
 /// Parameters of the whole mapping that are only shown again; `derived` is so where it was kept before it meant anything.
@@ -193,8 +194,9 @@ impl Reader<'_> {
         path: &str,
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
-        let field = read_field(path, parameters, false, self.analysis)?;
+        let mut field = read_field(path, parameters, false, self.analysis)?;
         check_new(&field, parameters)?;
+        tell_as_there(&mut field, parameters);
         self.parts.push(MappingPart::Field(Box::new(field)));
         let Some(multi_fields) = said(parameters, "fields") else {
             return Ok(());
@@ -226,8 +228,9 @@ impl Reader<'_> {
                 )));
             }
             let path = format!("{path}.{name}");
-            let field = read_field(&path, parameters, true, self.analysis)?;
+            let mut field = read_field(&path, parameters, true, self.analysis)?;
             check_new(&field, parameters)?;
+            tell_as_there(&mut field, parameters);
             self.parts.push(MappingPart::Field(Box::new(field)));
         }
         Ok(())

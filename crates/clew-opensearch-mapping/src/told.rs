@@ -1,0 +1,99 @@
+//! What is shown of a new field beyond what was written, or otherwise than it was written, as OpenSearch tells it. Fields that are
+//! kept stay as they are: they are shown as they were when they were new.
+
+use clew_schema::{CompletionMapping, ContextKind, FieldKind, FieldSpec, FloatKind, KeywordStyle};
+use serde_json::{Map, Value, json};
+
+use crate::new_values::PREFIX_CHARS;
+use crate::parameter_values::show;
+
+/// Brings what is shown of a new field, whose parameters have been checked, to what OpenSearch shows of it.
+pub(crate) fn tell_as_there(spec: &mut FieldSpec, parameters: &Map<String, Value>) {
+    if takes_no_index(&spec.kind) {
+        spec.indexed = true;
+    }
+    let shown = &mut spec.shown;
+    if let Some(boost) = shown.get("boost").and_then(Value::as_f64) {
+        shown.insert("boost".to_string(), json!(boost));
+    }
+    match &spec.kind {
+        FieldKind::Completion(mapping) => tell_completion(mapping, shown),
+        FieldKind::Text { .. } => {
+            // Also where it is the usual one.
+            if let Some(analyzer) = parameters.get("analyzer") {
+                shown.insert("analyzer".to_string(), json!(show(analyzer)));
+            }
+            let (least, most) = PREFIX_CHARS;
+            let prefixes = json!({ "min_chars": least, "max_chars": most });
+            fill(shown, "index_prefixes", &prefixes);
+            let often = json!({ "min": 0.0, "max": f64::from(i32::MAX), "min_segment_size": 0 });
+            fill(shown, "fielddata_frequency_filter", &often);
+        }
+        FieldKind::Keyword { style, .. } => {
+            if *style == KeywordStyle::Keyword {
+                for (key, usual) in [("norms", "false"), ("index_options", "docs")] {
+                    if shown.get(key).is_some_and(|value| show(value) == usual) {
+                        shown.shift_remove(key);
+                    }
+                }
+            }
+            spec.null_value = spec.null_value.take().map(|value| json!(show(&value)));
+        }
+        _ => {}
+    }
+}
+
+/// Whether fields of a type are found whatever `index` says.
+fn takes_no_index(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Binary { .. }
+            | FieldKind::Completion(_)
+            | FieldKind::Float(FloatKind::RankFeature)
+            | FieldKind::Keyword {
+                style: KeywordStyle::Wildcard,
+                ..
+            }
+    )
+}
+
+/// All of a completion is told, whether it was said or not.
+fn tell_completion(mapping: &CompletionMapping, shown: &mut Map<String, Value>) {
+    for (key, value) in [
+        ("analyzer", json!(mapping.analyzer)),
+        ("preserve_separators", json!(mapping.keep_separators)),
+        ("max_input_length", json!(mapping.length_max)),
+    ] {
+        shown.insert(key.to_string(), value);
+    }
+    let key = "preserve_position_increments";
+    let gaps = shown.get(key).is_none_or(|value| show(value) != "false");
+    shown.insert(key.to_string(), json!(gaps));
+    if mapping.contexts.is_empty() {
+        return;
+    }
+    let contexts = mapping.contexts.iter().map(|context| {
+        let mut told = match context.kind {
+            ContextKind::Category => json!({ "name": context.name, "type": "CATEGORY" }),
+            ContextKind::Geo { level } => {
+                json!({ "name": context.name, "type": "GEO", "precision": level })
+            }
+        };
+        if let Some(path) = &context.path {
+            told["path"] = json!(path);
+        }
+        told
+    });
+    let contexts: Vec<Value> = contexts.collect();
+    shown.insert("contexts".to_string(), json!(contexts));
+}
+
+/// Gives an object that is shown the members that it lacks.
+fn fill(shown: &mut Map<String, Value>, key: &str, usual: &Value) {
+    let Some(Value::Object(members)) = shown.get_mut(key) else {
+        return;
+    };
+    for (name, value) in usual.as_object().into_iter().flatten() {
+        members.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+}
