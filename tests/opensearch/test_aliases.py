@@ -35,6 +35,21 @@ class AliasesTest(ClewTest):
         fields = {index: sorted(shown[index]["mappings"]["properties"]) for index in ("a", "b")}
         self.assertEqual(fields, {"a": ["z"], "b": ["x", "y", "z"]})
 
+    def test_a_filter_is_a_query_to_the_index_of_its_alias(self):
+        self.client.indices.create(index="a", body={"mappings": {"properties": {"n": {"type": "long"}}}})
+        add = lambda **members: self.client.indices.update_aliases(body={"actions": [{"add": {"index": "a", "alias": "b", **members}}]})
+        for filter in ({"term": {"n": "x"}}, {"range": {"n": {"gte": "now"}}}, {"nested": {"path": "x", "query": {"match_all": {}}}}):
+            with self.subTest(filter=filter), self.refused(400, "illegal_argument_exception", "failed to parse filter for alias [b]"):
+                add(filter=filter)
+        with self.refused(400, "x_content_parse_exception", "[aliases] failed to parse field [actions]"):
+            add(filter='{"match_all": {}}')
+        for more in ({"indices": ["a"]}, {"aliases": "c"}):
+            with self.subTest(more=more), self.refused(400, "x_content_parse_exception", "[aliases] failed to parse field [actions]"):
+                add(**more)
+        self.assertFalse(self.client.indices.exists_alias(name="b"))
+        add(filter={"term": {"n": 1}})
+        add(filter={"term": {"not_there_yet": "x"}})
+
     def test_an_alias_that_must_exist_must_do_so_in_each_index(self):
         self.client.indices.create(index="a", body={"aliases": {"all": {}}})
         self.client.indices.create(index="b")

@@ -98,6 +98,7 @@ impl Action {
                 Ok(())
             }
             _ if self.target.read(field)? => Ok(()),
+            (Verb::Add, "filter") if field.value.is_string() => Err(field.other_sort().into()),
             (Verb::Add, name) if self.alias.read(name, field.value)? => Ok(()),
             _ => Err(field.unknown(TARGET).into()),
         }
@@ -118,13 +119,24 @@ impl Action {
 impl Target {
     /// Reads a member; whether it is one of these.
     fn read(&mut self, field: Field<'_>) -> Result<bool, DslError> {
-        match field.name {
-            "index" => self.indices = only(field)?,
-            "alias" => self.aliases = only(field)?,
-            "indices" => self.indices = list(field)?,
-            "aliases" => self.aliases = list(field)?,
+        let (names, both) = match field.name {
+            "index" | "indices" => (&mut self.indices, "[index] and [indices]"),
+            "alias" | "aliases" => (&mut self.aliases, "[alias] and [aliases]"),
             _ => return Ok(false),
+        };
+        let read = match field.name {
+            "index" | "alias" => only(field)?,
+            _ => list(field)?,
+        };
+        if !names.is_empty() {
+            let spot = match field.value.is_array() {
+                true => Spot::end_of(field.value),
+                false => Spot::start_of(field.value),
+            };
+            let error = DslError::illegal(format!("Only one of {both} is supported"));
+            return Err(field.wrong(error.at(spot)));
         }
+        *names = read;
         Ok(true)
     }
 }

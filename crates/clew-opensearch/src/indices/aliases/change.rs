@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{AliasAction, AliasNames, EngineError, Index, Purpose, ResolveOptions};
+use clew_engine::{
+    Access, AliasAction, AliasNames, Engine, EngineError, ErrorKind, Index, Purpose, ResolveOptions,
+};
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Target, Verb};
 use super::body::{AliasBody, text};
 use super::{aliases_of, is_wanted};
+use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::data_streams;
@@ -86,6 +89,8 @@ struct Changes {
     indices: Vec<Arc<Index>>,
     /// Aliases to remove that no index has.
     unmatched: BTreeSet<String>,
+    /// Filters of aliases, which must be queries to their indexes: index, alias and query.
+    filters: Vec<(String, String, Value)>,
 }
 
 impl Changes {
@@ -114,11 +119,13 @@ impl Changes {
                     let alias = name.clone();
                     return Err(EngineError::AliasIsIndex { alias, uuid }.into());
                 }
-                self.actions.push(AliasAction::Add {
-                    index: index.name().to_string(),
-                    name: name.clone(),
-                    alias: alias.clone().finish(name)?,
-                });
+                let alias = alias.clone().finish(name)?;
+                let (index, name) = (index.name().to_string(), name.clone());
+                if let Some(filter) = &alias.filter {
+                    let before = (index.clone(), name.clone(), filter.clone());
+                    self.filters.push(before);
+                }
+                self.actions.push(AliasAction::Add { index, name, alias });
             }
             self.indices.push(index);
         }
@@ -174,6 +181,13 @@ impl Changes {
                 Err(aliases_missing(&self.unmatched))
             };
         }
+        if !self.filters.is_empty() {
+            let (filters, access) = (self.filters, call.access.clone());
+            let work = move |engine: &Engine| Ok(refused(engine, &access, &filters));
+            if let Some((alias, error)) = call.blocking(work).await? {
+                return Err(filter_refused(&alias, error));
+            }
+        }
         let (actions, access) = (self.actions, call.access.clone());
         let indices = self.indices;
         let glsn = call
@@ -210,6 +224,29 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
         )));
     }
     Ok(opened.iter().map(|found| found.index().clone()).collect())
+}
+
+/// The first alias whose filter means nothing to the mapping of its index, and why. Who may not read an index, or one that is
+/// closed, is not told; searches are.
+fn refused(
+    engine: &Engine,
+    access: &Access,
+    filters: &[(String, String, Value)],
+) -> Option<(String, EngineError)> {
+    filters.iter().find_map(|(index, alias, filter)| {
+        let query = dsl::parse_query(filter).ok()?;
+        let handle = engine.open_exactly(index, access, Purpose::Read).ok()?;
+        let pinned = handle.is_open().then(|| engine.pin(&[handle]).ok())??;
+        let shard = pinned.shards().first()?;
+        let error = shard.validate(&query, engine.now_ms()).err()?;
+        (error.kind() == ErrorKind::Invalid).then(|| (alias.clone(), error))
+    })
+}
+
+fn filter_refused(alias: &str, error: EngineError) -> ApiError {
+    let reason = format!("failed to parse filter for alias [{alias}]");
+    let outer = Cause::new("illegal_argument_exception", reason);
+    ApiError::from(error).map_cause(|cause| outer.caused_by(cause))
 }
 
 fn aliases_missing(names: &BTreeSet<String>) -> ApiError {
