@@ -107,10 +107,12 @@ impl ConvertType {
             ConvertType::Auto => Some(match text {
                 _ if text.eq_ignore_ascii_case("true") => Typed::Bool(true),
                 _ if text.eq_ignore_ascii_case("false") => Typed::Bool(false),
-                _ => match (parse_whole(text), finite(text)) {
-                    (Some(number), _) => Typed::Whole(number),
-                    (_, Some(number)) => Typed::Float(number),
-                    _ => Typed::Text,
+                // A number with a fraction has 32 bits unless it needs more.
+                _ => match parse_whole(text) {
+                    Some(number) => Typed::Whole(number),
+                    None => single(text.trim())
+                        .or_else(|| finite(text.trim()))
+                        .map_or(Typed::Text, Typed::Float),
                 },
             }),
         }
@@ -129,12 +131,23 @@ pub(crate) enum Typed {
 }
 
 fn finite(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite())
+    let number = without_width(text).parse::<f64>().ok();
+    number.filter(|number| number.is_finite())
+}
+
+/// A number without the letter behind it that says in Java how wide it is: `1.5f`, `2d`.
+fn without_width(text: &str) -> &str {
+    match text.strip_suffix(['f', 'F', 'd', 'D']) {
+        Some(number) if number.ends_with(|last: char| last.is_ascii_digit() || last == '.') => {
+            number
+        }
+        _ => text,
+    }
 }
 
 /// The number of 32 bits that is next, as it is written: `0.1` stays `0.1`.
 fn single(text: &str) -> Option<f64> {
-    let number: f32 = text.parse().ok()?;
+    let number: f32 = without_width(text).parse().ok()?;
     finite(&number.to_string())
 }
 
@@ -170,6 +183,11 @@ mod tests {
             ("-1e10", Some(-1e10), Some(-1e10)),
             ("1e39", None, Some(1e39)),
             ("x", None, None),
+            ("1f", Some(1.0), Some(1.0)),
+            ("-2.5D", Some(-2.5), Some(-2.5)),
+            ("inf", None, None),
+            ("0xd", None, None),
+            ("ff", None, None),
         ] {
             assert_eq!(
                 ConvertType::Float.read(text),
@@ -181,6 +199,21 @@ mod tests {
                 double.map(Typed::Float),
                 "{text}"
             );
+        }
+    }
+    #[test]
+    fn what_a_text_is_by_itself_is_told_by_how_it_is_written() {
+        for (text, typed) in [
+            ("42", Typed::Whole(42)),
+            (" 42 ", Typed::Float(42.0)),
+            ("1f", Typed::Float(1.0)),
+            ("9223372036854775808", Typed::Float(9.223_372e18)),
+            ("1e39", Typed::Float(1e39)),
+            ("True", Typed::Bool(true)),
+            ("NaN", Typed::Text),
+            ("f", Typed::Text),
+        ] {
+            assert_eq!(ConvertType::Auto.read(text), Some(typed), "{text}");
         }
     }
 }
