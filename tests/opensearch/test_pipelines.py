@@ -152,6 +152,16 @@ class PipelineTest(ClewTest):
         self.assertNotIn("doc", failed)
         self.assertEqual(mended["doc"]["_source"]["c"], 1)
         self.assertNotIn("doc", dropped)
+        self.assertEqual([step["doc"]["_ingest"]["pipeline"] for step in (upper, each)], ["inner", "_simulate_pipeline"])
+        about = {key: value for key, value in mended["doc"]["_ingest"].items() if key.startswith("on_failure")}
+        self.assertEqual(about, {"on_failure_message": "no", "on_failure_processor_tag": None, "on_failure_processor_type": "fail"})
+
+    def test_a_simulation_shows_what_steps_have_set_beside_the_document(self):
+        steps = [{"set": {"field": "_ingest.x", "value": "y"}}]
+        body = {"pipeline": {"processors": steps}, "docs": [{"_source": {}}]}
+        [shown] = self.client.ingest.simulate(body=body)["docs"]
+        self.assertEqual(shown["doc"]["_ingest"]["x"], "y")
+        self.assertEqual(sorted(shown["doc"]["_ingest"]), ["timestamp", "x"])
 
     def test_what_pipelines_did_is_counted(self):
         steps = [

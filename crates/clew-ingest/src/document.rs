@@ -82,9 +82,9 @@ impl Document {
         self.ingest.get("timestamp")
     }
 
-    /// The number of the pattern that matched, where a `grok` was asked to tell it: `_ingest._grok_match_index`.
-    pub fn grok_match(&self) -> Option<&Value> {
-        self.ingest.get("_grok_match_index")
+    /// What is said about it while it is worked on: when it came in, what failed, and what steps have set in `_ingest`.
+    pub fn about(&self) -> &Map<String, Value> {
+        &self.ingest
     }
 
     /// The value at a path.

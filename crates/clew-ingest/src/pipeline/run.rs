@@ -53,6 +53,8 @@ pub struct StepEnd<'a> {
     pub description: Option<&'a str>,
     /// What it is done for only, if it does not always hold.
     pub condition: Option<&'a str>,
+    /// The name of the pipeline that it is a part of, unless that is the one that is watched.
+    pub pipeline: Option<&'a str>,
     /// How it went.
     pub way: StepWay<'a>,
 }
@@ -178,6 +180,7 @@ impl Run<'_, '_> {
                 tag: step.tag.as_deref(),
                 description: step.description.as_deref(),
                 condition: step.condition.as_ref().map(Program::source),
+                pipeline: self.called.last().map(String::as_str),
                 way,
             });
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clew_ingest::template::plain;
 use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay};
 use clew_platform::stopped;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::given::document_of;
 use super::prepare::Ingest;
@@ -87,7 +87,7 @@ fn one(
     Ok(match flow {
         Ok(Flow::Dropped) => Value::Null,
         Ok(Flow::On) => {
-            let about = json!({"timestamp": document.came()});
+            let about = document.about().clone();
             json!({"doc": shown(&document, about)})
         }
         // OpenSearch answers so when the list itself cannot be gone through.
@@ -96,7 +96,7 @@ fn one(
     })
 }
 
-fn shown(document: &Document, about: Value) -> Value {
+fn shown(document: &Document, about: Map<String, Value>) -> Value {
     let mut shown = json!({"_index": document.index});
     if let Some(id) = &document.id {
         shown["_id"] = id.as_str().into();
@@ -105,10 +105,7 @@ fn shown(document: &Document, about: Value) -> Value {
         shown[name.as_str()] = plain(said).into();
     }
     shown["_source"] = document.source.clone();
-    shown["_ingest"] = about;
-    if let Some(number) = document.grok_match() {
-        shown["_ingest"]["_grok_match_index"] = number.clone();
-    }
+    shown["_ingest"] = about.into();
     if let Some(routing) = &document.routing {
         shown["_routing"] = routing.as_str().into();
     }
@@ -170,7 +167,9 @@ fn result_of(end: &StepEnd<'_>, name: &str) -> Value {
         result["if"] = json!({"condition": condition, "result": holds});
     }
     if let Some(document) = document {
-        let about = json!({"pipeline": name, "timestamp": document.came()});
+        let pipeline = end.pipeline.unwrap_or(name);
+        let mut about = Map::from_iter([("pipeline".to_string(), Value::from(pipeline))]);
+        about.extend(document.about().clone());
         result["doc"] = shown(document, about);
     }
     result
