@@ -183,6 +183,14 @@ class StateTest(ClewTest):
         with self.refused(400, "illegal_argument_exception", "No block found with name x"):
             self.client.indices.add_block(index="i", block="x")
 
+    def test_an_index_that_is_read_only_is_neither_merged_nor_opened(self):
+        self.index_all("i", {"1": {"n": 1}})
+        self.client.indices.put_settings(index="i", body={"index.blocks.read_only": True})
+        self.addCleanup(self.client.indices.put_settings, index="i", body={"index.blocks.read_only": None})
+        for call in (self.client.indices.forcemerge, self.client.indices.open):
+            with self.refused(403, "cluster_block_exception", "[FORBIDDEN/5/index read-only (api)];"):
+                call(index="i")
+
     def unblock(self):
         blocks = {"index.blocks.read": None, "index.blocks.write": None}
         self.client.indices.put_settings(index="i", body=blocks)

@@ -75,7 +75,10 @@ impl Index {
     }
 
     /// Refuses what a block forbids that was set for this index, whatever the disk is like.
-    pub(crate) fn check_own_blocks(&self, level: BlockLevel) -> Result<(), EngineError> {
+    ///
+    /// # Errors
+    /// [`EngineError::Blocked`] with all blocks that forbid it.
+    pub fn check_own_blocks(&self, level: BlockLevel) -> Result<(), EngineError> {
         let settings = self.settings.load();
         if settings.blocks.is_empty() {
             return Ok(());

@@ -28,6 +28,8 @@ impl Engine {
     ) -> Result<Option<Glsn>, EngineError> {
         for index in indices {
             index.check_purpose(Purpose::Change)?;
+            // Also where there is nothing to be done.
+            index.check_own_blocks(BlockLevel::MetadataWrite)?;
         }
         let closed = state == IndexState::Closed;
         let changing = indices.iter().filter(|index| index.is_open() == closed);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Engine, EngineError, Index, Purpose};
+use clew_engine::{BlockLevel, Engine, EngineError, Index, Purpose};
 use clew_platform::CancellationToken;
 use serde_json::json;
 
@@ -81,6 +81,10 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let asked = asked.unwrap_or(1).max(1);
     let segments_max = usize::try_from(asked).unwrap_or(usize::MAX);
     let indices = call.indices(Purpose::Change).await?;
+    // Whether there is room for a merge is looked at before each of them.
+    for index in &indices {
+        index.check_own_blocks(BlockLevel::MetadataWrite)?;
+    }
     let names: Vec<String> = indices
         .iter()
         .map(|index| index.name().to_string())
