@@ -191,6 +191,8 @@ class TestRollover(TemplateTest):
         self.assertEqual(reply["items"][0]["create"]["error"]["caused_by"]["reason"], words)
         reply = self.client.indices.rollover(alias="metrics-a")
         self.assertEqual(reply["new_index"], ".ds-metrics-a-000002")
+        for index, shown in self.client.indices.get_mapping(index="metrics-a").items():
+            self.assertEqual(shown["mappings"]["_data_stream_timestamp"], {"enabled": True}, index)
         # Without an id, a document is created.
         reply = self.client.index(index="metrics-a", body=document, refresh=True)
         self.assertEqual(reply["_index"], ".ds-metrics-a-000002")
@@ -215,6 +217,15 @@ class TestRollover(TemplateTest):
         self.assertEqual(self.client.indices.get_data_stream()["data_streams"], [])
         # What is not there is deleted already.
         self.client.indices.delete_data_stream(name="metrics-a")
+
+    def test_a_data_stream_tells_in_its_mapping_which_field_has_its_times(self):
+        body = {"index_patterns": ["timed-*"], "data_stream": {"timestamp_field": {"name": "at"}}}
+        self.client.indices.put_index_template(name="timed", body=body)
+        self.client.indices.create_data_stream(name="timed-a")
+        self.addCleanup(self.client.indices.delete_data_stream, name="timed-a")
+        [shown] = self.client.indices.get_mapping(index="timed-a").values()
+        told = {"enabled": True, "timestamp_field": {"name": "at"}}
+        self.assertEqual(shown["mappings"], {"_data_stream_timestamp": told, "properties": {"at": {"type": "date"}}})
 
     def test_a_data_stream_keeps_the_index_that_it_writes_to_and_has_no_aliases(self):
         template = {"index_patterns": ["metrics-*"], "data_stream": {}, "priority": 1}

@@ -85,9 +85,16 @@ pub(crate) fn next_index(
     // What the template says of the field is stronger than that it is a date.
     let mut composed = compose(definitions, stream, Request::default())?;
     let missing = composed.mappings["properties"].get(field).is_none();
-    if let (true, Some(mappings)) = (missing, composed.mappings.as_object_mut()) {
-        let fields = mappings.entry("properties").or_insert_with(|| json!({}));
-        fields[field] = json!({"type": "date"});
+    if let Some(mappings) = composed.mappings.as_object_mut() {
+        if missing {
+            let fields = mappings.entry("properties").or_insert_with(|| json!({}));
+            fields[field] = json!({"type": "date"});
+        }
+        let mut told = json!({"enabled": true});
+        if field != TIMESTAMP {
+            told["timestamp_field"] = json!({"name": field});
+        }
+        mappings.insert("_data_stream_timestamp".to_string(), told);
     }
     composed
         .settings
