@@ -68,6 +68,9 @@ mod document_words;
 mod format_1;
 
 #[cfg(test)]
+mod change_tests;
+
+#[cfg(test)]
 mod kept_tests;
 
 #[cfg(test)]

@@ -313,7 +313,7 @@ fn a_refused_merge_changes_nothing() {
         ),
         (
             json!({ "t": { "type": "text", "analyzer": "simple" } }),
-            "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [analyzer] from [standard] to [simple]",
+            "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [analyzer] from [default] to [simple]",
         ),
         (
             json!({ "v": { "type": "knn_vector", "dimension": 3 } }),
@@ -337,7 +337,19 @@ fn a_refused_merge_changes_nothing() {
         ),
         (
             json!({ "t": { "properties": {} } }),
-            "mapper [t] cannot be changed from type [text] to [ObjectMapper]",
+            "can't merge a non object mapping [t] with an object mapping",
+        ),
+        (
+            json!({ "t.x": { "type": "long" } }),
+            "can't merge a non object mapping [t] with an object mapping",
+        ),
+        (
+            json!({ "o": { "type": "alias", "path": "n" } }),
+            "can't merge a non object mapping [o] with an object mapping",
+        ),
+        (
+            json!({ "t": { "type": "alias", "path": "n" } }),
+            "mapper [t] cannot be changed from type [text] to [FieldAliasMapper]",
         ),
     ];
     for (change, expected) in rows {

@@ -201,7 +201,7 @@ fn parameter_reason(change: &ParameterChange) -> String {
     let parameter = change.parameter;
     let shown = |value: &Option<String>| match value {
         Some(value) => value.clone(),
-        None if parameter == FieldParameter::Normalizer => String::new(),
+        None if parameter == FieldParameter::Normalizer => "default".to_string(),
         None => "null".to_string(),
     };
     format!(
@@ -215,6 +215,16 @@ fn parameter_reason(change: &ParameterChange) -> String {
 fn parameter_name(parameter: FieldParameter) -> &'static str {
     match parameter {
         FieldParameter::Fielddata => "fielddata",
+        FieldParameter::PositionGap => "position_increment_gap",
+        FieldParameter::Phrases => "index_phrases",
+        FieldParameter::Prefixes => "index_prefixes",
+        FieldParameter::Neighbours => "max_shingle_size",
+        FieldParameter::CountGaps => "enable_position_increments",
+        FieldParameter::PrintFormat => "print_format",
+        FieldParameter::Locale => "locale",
+        FieldParameter::Impact => "positive_score_impact",
+        FieldParameter::Gaps => "preserve_position_increments",
+        FieldParameter::Contexts => "contexts",
         FieldParameter::Indexed => "index",
         FieldParameter::Store => "store",
         FieldParameter::DocValues => "doc_values",
@@ -258,9 +268,9 @@ fn nested_reason(change: NestedChange) -> String {
 
 fn alias_reason(error: &MappingError) -> String {
     match error {
-        MappingError::NotAnAlias { alias, from } => format!(
-            "Cannot merge a field alias mapping [{alias}] with a mapping that is not for a field alias, but of type [{from}]."
-        ),
+        MappingError::NotAnAlias { alias, from } => {
+            format!("mapper [{alias}] cannot be changed from type [{from}] to [FieldAliasMapper]")
+        }
         MappingError::AliasTarget {
             alias,
             path,
@@ -276,7 +286,9 @@ fn alias_reason(error: &MappingError) -> String {
             format!("Invalid [path] value [{path}] for field alias [{alias}]: {why}")
         }
         MappingError::AliasIsField { alias } => {
-            format!("[{alias}] is defined both as a field and as a field alias")
+            format!(
+                "Cannot merge a field alias mapping [{alias}] with a mapping that is not for a field alias."
+            )
         }
         other => other.to_string(),
     }

@@ -69,6 +69,9 @@ impl Mapping {
             let from = field.kind.type_name();
             return Err(MappingError::NotAnAlias { alias, from });
         }
+        if self.has_object_by_now(&alias) {
+            return Err(MappingError::NotAField { path: alias });
+        }
         self.check_depth(&alias, 0)?;
         self.aliases.insert(alias, path);
         Ok(())

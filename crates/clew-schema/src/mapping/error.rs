@@ -57,10 +57,10 @@ pub enum MappingError {
         /// Type it has.
         from: &'static str,
     },
-    /// There is an object where a field is asked for.
-    #[error("[{path}] is an object, not a field")]
+    /// Of what is there and what is asked for one is an object, and the other a field or an alias.
+    #[error("[{path}] is an object, or would become one")]
     NotAField {
-        /// Path of the object.
+        /// The path.
         path: String,
     },
     /// A multi-field has no field that it belongs to.
@@ -280,21 +280,15 @@ pub struct ParameterChange {
     pub to: Option<String>,
 }
 
-/// What of a field documents are indexed with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What of a field documents are indexed with, in the order in which changes of several are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldParameter {
-    /// Whether words can be sorted and gathered in buckets.
-    Fielddata,
     /// Whether it can be searched.
     Indexed,
-    /// Whether its values are handed out by themselves.
-    Store,
     /// Whether values can be sorted and gathered in buckets.
     DocValues,
-    /// What makes the terms of a keyword alike.
-    Normalizer,
-    /// What weighs its terms.
-    Similarity,
+    /// Whether its values are handed out by themselves.
+    Store,
     /// What an explicit null stands for.
     NullValue,
     /// What is kept of a word's places.
@@ -305,12 +299,34 @@ pub enum FieldParameter {
     TermVector,
     /// The analyzer of a text.
     Analyzer,
+    /// What weighs its terms.
+    Similarity,
+    /// What makes the terms of a keyword alike.
+    Normalizer,
+    /// How far the values of a text are from each other.
+    PositionGap,
+    /// Whether words can be sorted and gathered in buckets.
+    Fielddata,
+    /// Whether pairs of words are kept, too.
+    Phrases,
+    /// Which beginnings of words are kept, too.
+    Prefixes,
+    /// How many words are kept together for what is still being typed.
+    Neighbours,
+    /// Whether gaps count among words.
+    CountGaps,
     /// The format of dates.
     Format,
+    /// The format in which dates are shown.
+    PrintFormat,
+    /// The language of dates.
+    Locale,
     /// What every document has.
     Value,
     /// Steps between whole numbers.
     ScalingFactor,
+    /// Whether more of a feature is better.
+    Impact,
     /// What a vector column is made for.
     Mode,
     /// How small the codes of vectors are.
@@ -325,6 +341,10 @@ pub enum FieldParameter {
     Method,
     /// Whether spaces of a completion count.
     Separators,
+    /// Whether words that its analyzer leaves out count.
+    Gaps,
+    /// What completions are told apart by.
+    Contexts,
     /// Whether documents are handed out as they came.
     Enabled,
     /// Which parts of them are.

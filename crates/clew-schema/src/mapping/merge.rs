@@ -3,16 +3,13 @@
 
 use std::sync::Arc;
 
-use clew_analysis::shown_name;
-use clew_vector::{ColumnOptions, Method, Space};
-use serde_json::Value;
+use clew_vector::Space;
 
-use super::compression::{CompressionLevel, VectorMode};
+use super::changes::{ChangesFound, check_changes};
 use super::definition::{Definition, definition_of, hidden_fields};
-use super::error::{FieldParameter, MappingError, ParameterChange};
-use super::field::{FieldKind, FieldSettings, MappedField, VectorMapping};
+use super::error::{FieldParameter, MappingError};
+use super::field::{FieldKind, MappedField, VectorMapping};
 use super::names::check_field_name;
-use super::number::FloatKind;
 use super::schema::Mapping;
 use super::spec::{FieldSpec, MappingPart, MappingSpec, ObjectSpec};
 use super::template::DynamicTemplate;
@@ -38,7 +35,8 @@ impl Mapping {
         let columns = spec.columns.clone();
         let parts = next.merge_root(spec)?;
         for part in parts {
-            next.merge_part(part)?;
+            next.merge_part(part)
+                .map_err(|error| self.over_what_is_there(error))?;
         }
         for (path, vector) in columns {
             next.change_column(&path, vector)?;
@@ -49,6 +47,16 @@ impl Mapping {
         next.check_copies(self)?;
         *self = next;
         Ok(())
+    }
+
+    /// An object in the place of a field is refused otherwise where the field was there before.
+    fn over_what_is_there(&self, error: MappingError) -> MappingError {
+        match error {
+            MappingError::NotAnObject { path, .. } if self.by_path.contains_key(&path) => {
+                MappingError::NotAField { path }
+            }
+            other => other,
+        }
     }
 
     /// Takes in what is said of the whole; what has a path is handed back.
@@ -88,10 +96,15 @@ impl Mapping {
         check_field_name(path)?;
         self.check_depth(path, 1)?;
         self.check_names(path)?;
-        let mut above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
-        let field = self.field(path);
-        if let Some(field) = field.or_else(|| above.find_map(|path| self.field(path))) {
-            return Err(field.is_no_object());
+        let above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+        for path in std::iter::once(path).chain(above) {
+            if self.aliases.contains_key(path) {
+                let path = path.to_string();
+                return Err(MappingError::NotAField { path });
+            }
+            if let Some(field) = self.field(path) {
+                return Err(field.is_no_object());
+            }
         }
         let known = self.objects.get(path).copied();
         let mut settings = known.unwrap_or_default();
@@ -185,32 +198,6 @@ impl Mapping {
     }
 }
 
-/// Refuses what cannot change, because documents were indexed with it.
-fn check_changes(field: &MappedField, definition: &Definition) -> Result<(), MappingError> {
-    let path = field.path.clone();
-    if let (Some(from), Some(to)) = (&field.settings.join, &definition.settings.join) {
-        let changes = from.conflicts(to);
-        return match changes.is_empty() {
-            true => Ok(()),
-            false => Err(MappingError::Joins { path, changes }),
-        };
-    }
-    let mut found = ChangesFound::default();
-    found.in_settings(field, definition);
-    found.in_words(field, definition);
-    found.in_kinds(&field.kind, &definition.new.kind);
-    if let (FieldKind::Vector(from), FieldKind::Vector(to)) = (&field.kind, &definition.new.kind) {
-        found.in_vectors((&field.settings, from), (&definition.settings, to));
-    }
-    match found.0.is_empty() {
-        true => Ok(()),
-        false => Err(MappingError::Parameters {
-            path,
-            changes: found.0,
-        }),
-    }
-}
-
 /// A vector field that is said in the very words that it was made by stays what it is: an older build may have made
 /// another column of them.
 fn keep_column(field: &MappedField, definition: &mut Definition) {
@@ -222,157 +209,5 @@ fn keep_column(field: &MappedField, definition: &mut Definition) {
         && from.column.dimension == to.column.dimension
     {
         *to = from.clone();
-    }
-}
-
-/// A value in a message: text without its quotes.
-fn written(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// What would change, in the order in which it was found.
-#[derive(Default)]
-struct ChangesFound(Vec<ParameterChange>);
-
-impl ChangesFound {
-    fn compare(&mut self, parameter: FieldParameter, from: Option<String>, to: Option<String>) {
-        if from != to {
-            self.0.push(ParameterChange {
-                parameter,
-                from,
-                to,
-            });
-        }
-    }
-
-    fn flags(&mut self, parameter: FieldParameter, from: bool, to: bool) {
-        self.compare(parameter, Some(from.to_string()), Some(to.to_string()));
-    }
-
-    fn texts(&mut self, parameter: FieldParameter, from: &str, to: &str) {
-        self.compare(parameter, Some(from.to_string()), Some(to.to_string()));
-    }
-
-    fn in_settings(&mut self, field: &MappedField, definition: &Definition) {
-        let (from, to) = (&field.settings, &definition.settings);
-        // Words of documents that are there already have no column.
-        self.flags(FieldParameter::Fielddata, from.fielddata, to.fielddata);
-        self.flags(
-            FieldParameter::Indexed,
-            field.indexed,
-            definition.new.indexed,
-        );
-        self.flags(FieldParameter::Store, from.store, to.store);
-        self.flags(FieldParameter::DocValues, from.doc_values, to.doc_values);
-        let [was, now] = [from, to].map(|settings| settings.normalizer.clone());
-        self.compare(FieldParameter::Normalizer, was, now);
-        // Words of documents that are there already stay as they were cut.
-        let [was, now] =
-            [from, to].map(|settings| settings.choice.as_ref().map(|one| one.by.clone()));
-        self.compare(FieldParameter::Analyzer, was, now);
-        let [was, now] = [from, to].map(|settings| settings.similarity.clone());
-        self.compare(FieldParameter::Similarity, was, now);
-        if field.kind != FieldKind::GeoPoint {
-            let [was, now] = [from, to].map(|settings| settings.null_value.as_ref().map(written));
-            self.compare(FieldParameter::NullValue, was, now);
-        }
-    }
-
-    /// Compares what is said of words and only shown again: who says something else would think that it holds.
-    fn in_words(&mut self, field: &MappedField, definition: &Definition) {
-        let (places, normed) = match field.kind {
-            FieldKind::Text { .. } => ("positions", "true"),
-            FieldKind::Keyword { .. } => ("docs", "false"),
-            _ => return,
-        };
-        let said = |settings: &FieldSettings, member: &str, usual: &str| {
-            let shown = settings.shown.get(member);
-            shown.map_or_else(|| usual.to_string(), written)
-        };
-        let both = [&field.settings, &definition.settings];
-        let [was, now] = both.map(|settings| said(settings, "index_options", places));
-        self.texts(FieldParameter::IndexOptions, &was, &now);
-        let [was, now] = both.map(|settings| said(settings, "norms", normed));
-        // They may end.
-        if now == "true" {
-            self.texts(FieldParameter::Norms, &was, &now);
-        }
-        let [was, now] = both.map(|settings| {
-            let usual = if settings.term_vectors { "yes" } else { "no" };
-            said(settings, "term_vector", usual)
-        });
-        self.texts(FieldParameter::TermVector, &was, &now);
-    }
-
-    fn in_kinds(&mut self, from: &FieldKind, to: &FieldKind) {
-        match (from, to) {
-            (FieldKind::Text { analyzer: from, .. }, FieldKind::Text { analyzer: to, .. }) => {
-                let [from, to] = [from, to].map(|name| shown_name(name));
-                self.texts(FieldParameter::Analyzer, from, to);
-            }
-            (FieldKind::Date { format: from }, FieldKind::Date { format: to })
-            | (FieldKind::DateNanos { format: from }, FieldKind::DateNanos { format: to })
-            | (FieldKind::Range { format: from, .. }, FieldKind::Range { format: to, .. }) => {
-                self.texts(FieldParameter::Format, from, to);
-            }
-            (FieldKind::Completion(from), FieldKind::Completion(to)) => {
-                let [was, now] = [from, to].map(|mapping| shown_name(&mapping.analyzer));
-                self.texts(FieldParameter::Analyzer, was, now);
-                let [was, now] = [from, to].map(|mapping| mapping.keep_separators);
-                self.flags(FieldParameter::Separators, was, now);
-            }
-            (
-                FieldKind::Constant { value: Some(from) },
-                FieldKind::Constant { value: Some(to) },
-            ) => self.texts(FieldParameter::Value, from, to),
-            (
-                FieldKind::Float(FloatKind::Scaled { factor: from }),
-                FieldKind::Float(FloatKind::Scaled { factor: to }),
-            ) => {
-                let [from, to] = [from, to].map(ToString::to_string);
-                self.texts(FieldParameter::ScalingFactor, &from, &to);
-            }
-            _ => {}
-        }
-    }
-
-    /// Compares what columns are built by; the type of element only where no level has chosen it.
-    fn in_vectors(
-        &mut self,
-        (was, from): (&FieldSettings, &VectorMapping),
-        (now, to): (&FieldSettings, &VectorMapping),
-    ) {
-        let (was, now) = (was.compression, now.compression);
-        let name = |mode: VectorMode| mode.name().to_string();
-        self.compare(FieldParameter::Mode, was.mode.map(name), now.mode.map(name));
-        let name = |level: CompressionLevel| level.name().to_string();
-        let parameter = FieldParameter::CompressionLevel;
-        self.compare(parameter, was.level.map(name), now.level.map(name));
-        let (from, to) = (&from.column, &to.column);
-        let [before, after] = [from, to].map(|column| column.dimension.to_string());
-        self.texts(FieldParameter::Dimension, &before, &after);
-        if was == now {
-            let (before, after) = (from.element.name(), to.element.name());
-            self.texts(FieldParameter::Element, before, after);
-        }
-        self.texts(FieldParameter::Space, from.space.name(), to.space.name());
-        self.texts(FieldParameter::Method, &method(from), &method(to));
-    }
-}
-
-/// What a column is searched through, with all that tells it from another.
-fn method(column: &ColumnOptions) -> String {
-    match column.method {
-        Method::Graph => {
-            let hnsw = column.hnsw;
-            format!(
-                "hnsw, m {}, ef_construction {}",
-                hnsw.m, hnsw.ef_construction
-            )
-        }
-        Method::Lists(lists) => format!("ivf, nlist {}, codes {:?}", lists.lists, lists.codes),
     }
 }

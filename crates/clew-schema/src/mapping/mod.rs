@@ -1,6 +1,7 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
 mod alias;
+mod changes;
 mod choice;
 mod columns;
 mod compression;

@@ -307,13 +307,7 @@ impl Mapping {
                 }),
             };
         }
-        let below = format!("{path}.");
-        let has_children = self
-            .by_path
-            .range(below.clone()..)
-            .next()
-            .is_some_and(|(next, _)| next.starts_with(&below));
-        if has_children || self.objects.contains_key(path) {
+        if self.has_object_by_now(path) {
             return Err(MappingError::NotAField {
                 path: new.path.clone(),
             });
@@ -322,6 +316,17 @@ impl Mapping {
             Some(field) => Err(field.is_no_object()),
             None => Ok(()),
         }
+    }
+
+    /// Whether there is an object at a path by now, also one that the tree does not have yet.
+    pub(super) fn has_object_by_now(&self, path: &str) -> bool {
+        let below = format!("{path}.");
+        let has_children = self
+            .by_path
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|(next, _)| next.starts_with(&below));
+        has_children || self.objects.contains_key(path)
     }
 
     /// Builds what follows from the fields, after some were added; `before` is what the
