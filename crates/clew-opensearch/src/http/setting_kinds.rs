@@ -19,11 +19,21 @@ pub(crate) enum SettingKind {
     Word(&'static str, &'static [&'static str]),
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// The same, with what the refusal says before the value and behind it.
+    Named(&'static [&'static str], (&'static str, &'static str)),
+    /// A number, also with a fraction, within these bounds.
+    Within(&'static str, &'static str),
+    /// A size of so many bytes or more.
+    AtLeast(u64),
+    /// How many copies of a shard are waited for.
+    Active,
     /// How many copies there are, as `0-1`, `0-all` or `false`.
     Copies,
 }
 
-use SettingKind::{Any, Bool, Bytes, Choice, Copies, Time, Whole, Word};
+use SettingKind::{
+    Active, Any, AtLeast, Bool, Bytes, Choice, Copies, Named, Time, Whole, Within, Word,
+};
 
 /// Refuses a value that a setting cannot have.
 ///
@@ -52,8 +62,18 @@ pub(crate) fn check_value(name: &str, text: &str, kind: SettingKind) -> Result<(
             "unknown value for [{name}] must be one of [{}] but was: {text}",
             words.join(", ")
         )),
+        Named(words, (before, behind)) if !words.contains(&text) => {
+            refuse(format!("{before}{text}{behind}"))
+        }
+        Within(least, most) => check_within(name, text, (least, most)),
+        AtLeast(bytes) if parse_bytes(name, text).is_ok_and(|size| size < bytes) => refuse(
+            format!("failed to parse value [{text}] for setting [{name}], must be >= [{bytes}b]"),
+        ),
+        Active if text != "all" && text.parse::<i32>().is_err() => Err(ApiError::no_copies(text)),
         Copies if text != "false" => check_copies(name, text),
-        Any | Bool | Bytes | Word(..) | Choice(_) | Copies => Ok(()),
+        Any | Bool | Bytes | Word(..) | Choice(_) | Named(..) | AtLeast(_) | Active | Copies => {
+            Ok(())
+        }
     }
 }
 
@@ -74,6 +94,23 @@ fn check_size(name: &str, text: &str) -> Result<(), ApiError> {
         let within = Cause::new("parse_exception", reason.as_str());
         ApiError::illegal_argument(reason).map_cause(|cause| cause.caused_by(within))
     })
+}
+
+/// Bounds are texts, as they are told.
+fn check_within(name: &str, text: &str, (least, most): (&str, &str)) -> Result<(), ApiError> {
+    let told = format!("Failed to parse value [{text}] for setting [{name}]");
+    let Ok(number) = text.trim().parse::<f64>() else {
+        return Err(ApiError::no_number(told, text));
+    };
+    let bound_of = |bound: &str| bound.parse::<f64>().unwrap_or(number);
+    let beyond = if number < bound_of(least) {
+        format!("{told} must be >= {least}")
+    } else if number > bound_of(most) {
+        format!("{told} must be <= {most}")
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::illegal_argument(beyond))
 }
 
 fn check_copies(name: &str, text: &str) -> Result<(), ApiError> {

@@ -432,7 +432,8 @@ fn parse_durability(text: &str) -> Result<TranslogDurability, ApiError> {
         "request" => Ok(TranslogDurability::Request),
         "async" => Ok(TranslogDurability::Async),
         _ => Err(ApiError::illegal_argument(format!(
-            "unknown value for [{DURABILITY}] must be one of [REQUEST, ASYNC] but was: {text}"
+            "No enum constant org.opensearch.index.translog.Translog.Durability.{}",
+            text.to_ascii_uppercase()
         ))),
     }
 }
