@@ -122,6 +122,22 @@ class TestTemplates(TemplateTest):
                 },
             )
 
+    def test_settings_that_no_index_could_have_are_refused_with_the_template(self):
+        for settings, told in (
+            ({"number_of_shards": "x"}, "Failed to parse value [x] for setting [index.number_of_shards]"),
+            ({"index.priority": -1}, "Failed to parse value [-1] for setting [index.priority] must be >= 0"),
+            ({"store.type": "x"}, "Unknown store type [x]"),
+        ):
+            whole = f"index_template [bad] invalid, cause [Validation Failed: 1: {told};]"
+            with self.subTest(settings=settings):
+                with self.refused(400, "invalid_index_template_exception", whole):
+                    body = {"index_patterns": ["z*"], "template": {"settings": settings}}
+                    self.client.indices.put_index_template(name="bad", body=body)
+                with self.refused(400, "illegal_argument_exception", told):
+                    self.client.cluster.put_component_template(name="bad", body={"template": {"settings": settings}})
+        with self.refused(400, "illegal_argument_exception", "unknown setting [index.foo]"):
+            self.client.cluster.put_component_template(name="bad", body={"template": {"settings": {"foo": 1}}})
+
     def test_templates_outlive_a_restart(self):
         body = {"index_patterns": ["keep*"], "template": {"settings": {"number_of_shards": 2}}}
         self.client.indices.put_index_template(name="keep", body=body)

@@ -267,26 +267,46 @@ pub(crate) fn check(settings: &Flat) -> Result<(), ApiError> {
     }
 }
 
+/// The same of the settings that a part of templates keeps, and of what is acted on in them.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_component(settings: Option<&Value>) -> Result<(), ApiError> {
+    let flat = kept(settings);
+    check(&flat)?;
+    super::settings::create(&flat).map(drop)
+}
+
 /// The same of the settings that a template keeps, where the refusal names the template.
 ///
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
-    let names = settings.and_then(Value::as_object).into_iter().flatten();
-    let unknown: Vec<String> = names
-        .filter(|(setting, _)| !is_known(setting))
-        .map(|(setting, _)| unknown(setting))
-        .collect();
-    if unknown.is_empty() {
+    let flat = kept(settings);
+    let names = flat.keys().filter(|setting| !is_known(setting));
+    let mut reasons: Vec<String> = names.map(|setting| unknown(setting)).collect();
+    if reasons.is_empty() {
+        let checked = kept_values::check(&flat);
+        let checked = checked.and_then(|()| super::settings::create(&flat).map(drop));
+        reasons.extend(checked.err().map(|error| error.reason()));
+    }
+    if reasons.is_empty() {
         return Ok(());
     }
-    let mut reasons = String::new();
-    for (number, reason) in (1..).zip(&unknown) {
-        reasons.push_str(&format!("{number}: {reason};"));
-    }
+    let reasons = (1..).zip(&reasons);
+    let reasons: String = reasons
+        .map(|(number, reason)| format!("{number}: {reason};"))
+        .collect();
     let reason = format!("index_template [{name}] invalid, cause [Validation Failed: {reasons}]");
     let cause = Cause::new("invalid_index_template_exception", reason);
     Err(ApiError::new(axum::http::StatusCode::BAD_REQUEST, cause))
+}
+
+/// The settings of a template as it keeps them: flat, as texts.
+fn kept(settings: Option<&Value>) -> Flat {
+    let settings = settings.and_then(Value::as_object).into_iter().flatten();
+    let settings = settings.map(|(name, value)| (name.clone(), value.as_str().map(String::from)));
+    settings.collect()
 }
 
 /// Whether an index has the setting of itself.

@@ -16,6 +16,7 @@ use crate::indices::settings;
 use crate::indices::settings::{PRIVATE, ROUTING_SLOTS};
 
 const SHARDS: &str = "index.number_of_shards";
+const PARTITION_SIZE: &str = "index.routing_partition_size";
 /// Shards that an index can be split into unless it says otherwise.
 const ROUTING_SHARDS_MAX: u32 = 1024;
 /// Blocks that would forbid the last steps of making the copy.
@@ -95,6 +96,16 @@ impl Resize {
                 "index.number_of_shards is required for split operations",
             ));
         }
+        if self.settings.contains_key(PARTITION_SIZE) {
+            return Err(ApiError::validation(
+                "cannot provide a routing partition size value when resizing an index",
+            ));
+        }
+        if self.max_shard_bytes.is_some() && self.asked(SHARDS).is_some() {
+            return Err(ApiError::validation(
+                "Cannot set max_shard_size and index.number_of_shards at the same time!",
+            ));
+        }
         if self.max_shard_bytes == Some(0) {
             return Err(ApiError::validation(
                 "max_shard_size must be greater than 0",
@@ -172,10 +183,7 @@ impl Resize {
         match self.kind {
             ResizeKind::Clone => check_clone(have, asked.unwrap_or(have)),
             ResizeKind::Shrink => match (self.max_shard_bytes, asked) {
-                (Some(_), Some(_)) => Err(ApiError::illegal_argument(
-                    "Cannot set max_shard_size and index.number_of_shards at the same time!",
-                )),
-                (Some(bytes_max), None) => Ok(fitting(have, source.stats().bytes, bytes_max)),
+                (Some(bytes_max), _) => Ok(fitting(have, source.stats().bytes, bytes_max)),
                 (None, asked) => check_shrink(have, asked.unwrap_or(1)),
             },
             ResizeKind::Split => {

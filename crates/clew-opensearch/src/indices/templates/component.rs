@@ -20,7 +20,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let create = call.params.flag("create", false)?;
     let component = call.read(&call.definition()?, read)?;
     patterns::check(&name, &[])?;
-    known_settings::check_template(&name, component["template"].get("settings"))?;
+    known_settings::check_component(component["template"].get("settings"))?;
     let changed = call
         .changing(move |definitions| {
             if create && definitions.get(COMPONENT, &name).is_some() {

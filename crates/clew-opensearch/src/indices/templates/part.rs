@@ -34,10 +34,7 @@ pub(crate) fn settings(value: &Value) -> Result<Value, ApiError> {
     let Some(members) = value.as_object() else {
         return Err(parse_error("[settings] must be an object"));
     };
-    let flat = flatten(members)?;
-    // Refuses values that no index could have.
-    crate::indices::settings::create(&flat)?;
-    let flat = flat.into_iter();
+    let flat = flatten(members)?.into_iter();
     Ok(Value::Object(
         flat.map(|(name, text)| (name, text.map_or(Value::Null, Value::String)))
             .collect(),
