@@ -262,7 +262,10 @@ impl Cutter {
                 )
             }
             Cutter::Paths { .. } => self.paths(text),
-            Cutter::Short { cutter, most } => shortened(cutter.cut(text), *most),
+            Cutter::Short { cutter, most } => {
+                let is_by_words = matches!(**cutter, Cutter::Plain("standard"));
+                shortened(cutter.cut(text), *most, is_by_words)
+            }
         }
     }
 
@@ -338,8 +341,9 @@ fn classic(text: &str, most: usize) -> Vec<Token> {
     tokens
 }
 
-/// Tokens of at most so many UTF-16 units: longer ones become several, each with a place of its own.
-fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
+/// Tokens of at most so many UTF-16 units: longer ones become several, each with a place of its own. Where they are words, each
+/// piece is one: a sign that joins two parts of a word is left out where it comes to stand at an end.
+fn shortened(tokens: Vec<Token>, most: usize, is_by_words: bool) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     for mut token in tokens {
         let mut rest = token.text.as_str();
@@ -352,22 +356,41 @@ fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
         let is_as_written = token.offset_to - token.offset_from == rest.len();
         let mut start = token.offset_from;
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(piece_within(rest, most));
-            let end = start + piece.len();
-            out.push(Token {
-                text: piece.to_string(),
-                offset_from: start,
-                offset_to: if is_as_written { end } else { token.offset_to },
-                position: out.len(),
-                position_length: 1,
-            });
-            if is_as_written {
-                start = end;
+            let whole = 0..piece_within(rest, most);
+            let piece = match is_by_words {
+                true => first_word(&rest[whole.clone()]),
+                false => Some(whole.clone()),
+            };
+            let end = piece.as_ref().map_or(whole.end, |piece| piece.end);
+            if let Some(piece) = piece {
+                let (from, to) = match is_as_written {
+                    true => (start + piece.start, start + piece.end),
+                    false => (start, token.offset_to),
+                };
+                out.push(Token {
+                    text: rest[piece].to_string(),
+                    offset_from: from,
+                    offset_to: to,
+                    position: out.len(),
+                    position_length: 1,
+                });
             }
-            rest = behind;
+            if is_as_written {
+                start += end;
+            }
+            rest = &rest[end..];
         }
     }
     out
+}
+
+/// Where the first word of a text stands.
+fn first_word(text: &str) -> Option<Range<usize>> {
+    let mut first = None;
+    crate::plain_words(text, &mut |token: &Token| {
+        first.get_or_insert(token.offset_from..token.offset_to);
+    });
+    first
 }
 
 /// Pieces of a word, by place and then by length.

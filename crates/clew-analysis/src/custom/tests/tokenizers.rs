@@ -104,6 +104,12 @@ fn tokens_are_as_long_as_settings_say() {
         "jumped_over a",
         &[("jump", 0), ("ed_o", 1), ("ver", 2), ("a", 3)],
     );
+    // Each piece is a word by itself.
+    check(
+        short("standard"),
+        "Rob's 1,00.5 ____ x",
+        &[("Rob", 0), ("s", 1), ("1,00", 2), ("5", 3), ("x", 4)],
+    );
     check(
         short("whitespace"),
         "k-Brown é😀😀",
