@@ -52,6 +52,22 @@ class Documents(ClewTest):
         self.assertEqual(wrong["error"]["type"], "version_conflict_engine_exception")
         self.assertTrue(forced["found"])
 
+    def test_what_a_read_by_id_says_is_looked_at(self):
+        self.client.index(index="books", id="1", body={"n": 1})
+        for params, told in (({"version_type": "nope"}, "No version type match [nope]"), ({"preference": "_nope"}, "no Preference for [_nope]")):
+            for path in ("/books/_doc/1", "/books/_source/1"):
+                with self.subTest(path=path, params=params), self.refused(400, "illegal_argument_exception", told):
+                    self.client.transport.perform_request("GET", path, params=params)
+        for member, kind, told in (
+            ({"version": "x"}, "illegal_argument_exception", 'For input string: "x"'),
+            ({"version_type": "x"}, "illegal_argument_exception", "No version type match [x]"),
+            ({"fields": ["n"]}, "parsing_exception", "Unsupported field [fields] used, expected [stored_fields] instead"),
+        ):
+            with self.subTest(member=member), self.refused(400, kind, told):
+                self.client.mget(index="books", body={"docs": [{"_id": "1", **member}]})
+        [found] = self.client.mget(index="books", body={"docs": [{"_id": "1", "version": "1"}]})["docs"]
+        self.assertTrue(found["found"])
+
     def test_a_document_is_created_replaced_read_and_deleted(self):
         created = self.client.index(index="books", id="1", body={"title": "Ulysses", "price": 1.50})
         self.assertEqual(created["result"], "created")

@@ -9,7 +9,7 @@ use crate::http::json_writer::JsonWriter;
 use crate::http::params::Params;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{FieldList, shown_source};
+use crate::search::{FieldList, preference_of, shown_source};
 use crate::state::call::Call;
 
 /// What a read by id asks for.
@@ -28,6 +28,8 @@ pub(crate) struct GetSpec {
 
 impl GetSpec {
     fn from_call(call: &Call) -> Result<Self, ApiError> {
+        // One node has no copies to choose between.
+        preference_of(call)?;
         let (name, routing) = (call.path_required("index")?, call.params.get("routing"));
         let (index, routing) = call.open_one(name, routing)?;
         Ok(GetSpec {
@@ -35,9 +37,9 @@ impl GetSpec {
             id: call.path_required("id")?.to_string(),
             routing,
             freshness: freshness(&call.params)?,
-            version: match call.params.get("version_type") {
-                Some("force") => None,
-                _ => call.params.unsigned("version")?,
+            version: match is_version_asked(call.params.get("version_type"))? {
+                true => call.params.unsigned("version")?,
+                false => None,
             },
             ..Self::shown(&call.params)?
         })
@@ -97,6 +99,21 @@ impl GetSpec {
             SourceFilter::None
         };
         Ok(())
+    }
+}
+
+/// Whether a read looks at the version that it is told, by how versions are counted: old clients force it to look at none.
+///
+/// # Errors
+/// When versions are counted in no such way.
+pub(crate) fn is_version_asked(kind: Option<&str>) -> Result<bool, ApiError> {
+    match kind {
+        None | Some("internal" | "external" | "external_gt" | "external_gte") => Ok(true),
+        Some("force") => Ok(false),
+        Some(other) => {
+            let reason = format!("No version type match [{other}]");
+            Err(ApiError::illegal_argument(reason))
+        }
     }
 }
 

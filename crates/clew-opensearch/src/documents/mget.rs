@@ -2,9 +2,10 @@
 
 use clew_engine::{Document, IndexHandle, Purpose};
 use clew_platform::stopped;
+use clew_schema::text_of;
 use serde_json::Value;
 
-use crate::documents::document::{GetSpec, freshness, write_document};
+use crate::documents::document::{GetSpec, freshness, is_version_asked, write_document};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::place::{Spot, token};
@@ -147,7 +148,7 @@ fn check_names(specs: &[GetSpec]) -> Result<(), ApiError> {
 }
 
 fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
-    let (mut spec, mut forced) = (base.clone(), false);
+    let (mut spec, mut is_asked) = (base.clone(), true);
     for (key, value) in item.as_object().into_iter().flatten() {
         // Clients that write down all they know write what they were not told as nothing.
         if value.is_null() {
@@ -159,9 +160,12 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "routing" => spec.routing = Some(text(value)?),
             "_source" => spec.source = SourceFilter::from_json(value)?,
             "stored_fields" => spec.want_stored(value)?,
-            "version" => spec.version = value.as_u64(),
-            "version_type" if value == "force" => forced = true,
-            "version_type" => {}
+            "version" => spec.version = Some(version(value)?),
+            "version_type" => is_asked = is_version_asked(Some(&text(value)?))?,
+            "fields" => {
+                let reason = "Unsupported field [fields] used, expected [stored_fields] instead";
+                return Err(ApiError::parsing_at(Spot::start_of(value), reason));
+            }
             other => {
                 return Err(ApiError::bad_request(
                     "parse_exception",
@@ -170,10 +174,16 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             }
         }
     }
-    if forced {
-        spec.version = None;
-    }
+    spec.version = spec.version.filter(|_| is_asked);
     Ok(spec)
+}
+
+fn version(value: &Value) -> Result<u64, ApiError> {
+    let written = text_of(value);
+    written.parse().map_err(|_| {
+        let reason = format!("For input string: \"{written}\"");
+        ApiError::illegal_argument(reason)
+    })
 }
 
 fn text(value: &Value) -> Result<String, ApiError> {

@@ -74,6 +74,7 @@ pub(crate) use pit::{
 };
 pub(crate) use rank_eval::rank_eval;
 pub(crate) use refused::{on_first, on_index};
+pub(crate) use scope::preference_of;
 pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use sort_values::check as check_sort;
 pub(crate) use template::{render_template, search_template};

@@ -105,6 +105,30 @@ fn both(one: Option<BTreeSet<u32>>, other: Option<BTreeSet<u32>>) -> Option<BTre
 /// # Errors
 /// What is no number of a shard, and a word that no preference is.
 fn preferred_shards(call: &Call) -> Result<Option<BTreeSet<u32>>, ApiError> {
+    let preference = preference_of(call)?;
+    let Some(numbers) = preference.strip_prefix("_shards:") else {
+        return Ok(None);
+    };
+    let numbers = numbers.split('|').next().unwrap_or_default();
+    let number = |text: &str| {
+        text.trim().parse().map_err(|_| {
+            let reason = format!("no shard has the number [{text}] of [preference]");
+            ApiError::illegal_argument(reason)
+        })
+    };
+    numbers
+        .split(',')
+        .filter(|text| !text.trim().is_empty())
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// What a request prefers among copies of shards, as it says it.
+///
+/// # Errors
+/// A word that no preference is.
+pub(crate) fn preference_of(call: &Call) -> Result<&str, ApiError> {
     const WORDS: [&str; 9] = [
         "_shards",
         "_prefer_nodes",
@@ -122,22 +146,7 @@ fn preferred_shards(call: &Call) -> Result<Option<BTreeSet<u32>>, ApiError> {
         let reason = format!("no Preference for [{word}]");
         return Err(ApiError::illegal_argument(reason));
     }
-    let Some(numbers) = preference.strip_prefix("_shards:") else {
-        return Ok(None);
-    };
-    let numbers = numbers.split('|').next().unwrap_or_default();
-    let number = |text: &str| {
-        text.trim().parse().map_err(|_| {
-            let reason = format!("no shard has the number [{text}] of [preference]");
-            ApiError::illegal_argument(reason)
-        })
-    };
-    numbers
-        .split(',')
-        .filter(|text| !text.trim().is_empty())
-        .map(number)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    Ok(preference)
 }
 
 /// The first factor that names an index holds for it.
