@@ -194,7 +194,11 @@ impl Written {
         let inline = text_alone(&mut script, "inline")?;
         let source = text_alone(&mut script, "source")?.or(inline);
         let lang = script.text("lang")?;
-        let params = script.take("params").cloned().unwrap_or(Value::Null);
+        let params = match script.take("params") {
+            None | Some(Value::Null) => Value::Null,
+            Some(params @ Value::Object(_)) => params.clone(),
+            Some(other) => return Err(script.other_sort("params", other)),
+        };
         script.finish()?;
         let (source, lang) = match (id, source, lang) {
             (None, Some(source), lang) => (source, lang),

@@ -122,7 +122,7 @@ fn the_body_has_the_last_word() {
 }
 
 #[test]
-fn a_script_is_a_text_and_no_number() {
+fn a_script_is_a_text_with_parameters_by_name() {
     let stored = StoredScripts::default();
     let around = Around {
         index: "i",
@@ -136,6 +136,8 @@ fn a_script_is_a_text_and_no_number() {
         ("source", "null", "VALUE_NULL"),
         ("source", "[]", "START_ARRAY"),
         ("inline", "5", "VALUE_NUMBER"),
+        ("params", "5", "VALUE_NUMBER"),
+        ("params", "[]", "START_ARRAY"),
     ] {
         let body = Bytes::from(format!(r#"{{"script":{{"{name}":{value}}}}}"#));
         let error = parse(&body, &around).unwrap_err();
