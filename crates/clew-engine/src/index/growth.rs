@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use clew_schema::{Mapping, NewFields, Parsed};
+use clew_schema::{Mapping, Parsed};
 use serde_json::Value;
 
 use crate::base::error::EngineError;
@@ -53,7 +53,8 @@ impl Index {
                 changing = Some(self.changing.lock());
                 mapping = self.mapping();
             }
-            let grown = Arc::new(self.grown(&mapping, fields)?);
+            let limits = self.settings().mapping_limits;
+            let grown = Arc::new(mapping.grown(fields, limits)?);
             let parsed = parse(&grown)?;
             let encoded = grown.encode();
             let _changing = changing.unwrap_or_else(|| self.changing.lock());
@@ -69,13 +70,5 @@ impl Index {
         Err(EngineError::InvalidRequest {
             reason: format!("[{id}]: the mapping keeps changing, try again"),
         })
-    }
-
-    /// A mapping with the fields that a document brought; those that are there by now are kept.
-    fn grown(&self, mapping: &Mapping, fields: NewFields) -> Result<Mapping, EngineError> {
-        let mut grown = mapping.clone();
-        grown.set_limits(self.settings().mapping_limits);
-        grown.grow(fields)?;
-        Ok(grown)
     }
 }

@@ -3,6 +3,7 @@
 use super::definition::Definition;
 use super::error::MappingError;
 use super::field::{FieldKind, FieldSettings, is_asked_for};
+use super::limits::MappingLimits;
 use super::reader::MappingReader;
 use super::schema::Mapping;
 use super::template::TemplateField;
@@ -39,8 +40,16 @@ impl Mapping {
     /// [`MappingError::Conflict`] when a path exists with a different kind; an equal one is kept.
     pub fn add(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
         let mut next = self.clone();
+        next.take_in(fields)?;
+        next.finish(self.sizes())?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Takes in fields; [`Mapping::finish`] must follow.
+    fn take_in(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
         for new in fields {
-            if let Some(have) = next.field(&new.path) {
+            if let Some(have) = self.field(&new.path) {
                 have.check_type(&new)?;
                 continue;
             }
@@ -48,10 +57,8 @@ impl Mapping {
                 hidden: is_asked_for(&new.path, &new.kind),
                 ..FieldSettings::default()
             };
-            next.push(Definition { new, settings })?;
+            self.push(Definition { new, settings })?;
         }
-        next.finish(self.sizes())?;
-        *self = next;
         Ok(())
     }
 
@@ -60,7 +67,18 @@ impl Mapping {
     /// # Errors
     /// [`MappingError`]; nothing is added then.
     pub fn grow(&mut self, new: NewFields) -> Result<(), MappingError> {
+        *self = self.grown(new, self.limits)?;
+        Ok(())
+    }
+
+    /// A mapping with the fields that a document brought beside its own, and with these limits. It is as much work as the mapping
+    /// is large: the schema is built once for all that is new.
+    ///
+    /// # Errors
+    /// [`MappingError`].
+    pub fn grown(&self, new: NewFields, limits: MappingLimits) -> Result<Mapping, MappingError> {
         let mut next = self.clone();
+        next.set_limits(limits);
         for made in new.from_templates {
             // Another document may have brought it by now.
             if next.by_path.contains_key(&made.path) || next.objects.contains_key(&made.path) {
@@ -73,8 +91,8 @@ impl Mapping {
                 next.merge_part(part)?;
             }
         }
+        next.take_in(new.fields)?;
         next.finish(self.sizes())?;
-        next.add(new.fields)?;
         for (path, first) in new.constants {
             let id = next.by_path.get(&path).copied();
             let kind = id.map(|id| &mut next.fields[id.0 as usize].kind);
@@ -83,7 +101,6 @@ impl Mapping {
                 value.get_or_insert(first);
             }
         }
-        *self = next;
-        Ok(())
+        Ok(next)
     }
 }
