@@ -159,6 +159,16 @@ class Analysis(ClewTest):
         body = {"tokenizer": {"type": "path_hierarchy", "skip": 1}, "text": "/one/two/three"}
         self.assertEqual(words(self.client.indices.analyze(body=body)), ["/two", "/two/three"])
 
+    def test_an_analyzer_of_a_type_is_explained_as_a_whole(self):
+        analyzers = {"short": {"type": "standard", "max_token_length": 3}, "own": {"type": "custom", "tokenizer": "standard"}}
+        self.client.indices.create(index="i", body={"settings": {"analysis": {"analyzer": analyzers}}})
+        explained = lambda name: self.client.indices.analyze(index="i", body={"analyzer": name, "text": "Foxes", "explain": True})["detail"]
+        detail = explained("short")
+        self.assertFalse(detail["custom_analyzer"])
+        self.assertEqual(detail["analyzer"]["name"], "short")
+        self.assertEqual([token["token"] for token in detail["analyzer"]["tokens"]], ["fox", "es"])
+        self.assertTrue(explained("own")["custom_analyzer"])
+
     def test_each_step_is_explained(self):
         body = {"char_filter": ["html_strip"], "tokenizer": "whitespace", "filter": ["lowercase", "stop"],
                 "text": "<b>The</b> Fox", "explain": True}

@@ -4,7 +4,9 @@ mod shown;
 
 use std::collections::BTreeMap;
 
-use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, explained, take_left_out, tokens};
+use clew_analysis::{
+    POSITION_GAP, PartLimits, Parts, Token, explained, shown_name, take_left_out, tokens,
+};
 use clew_engine::Index;
 use clew_schema::{FieldKind, text_of};
 use serde_json::{Map, Value, json};
@@ -325,10 +327,12 @@ impl Asked {
             .iter()
             .map(|text| explained(analyzer, text))
             .collect();
-        let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+        let name = shown_name(analyzer);
+        let in_parts = |steps: &Vec<Parts>| !steps.is_empty() && !is_of_a_type(name, source);
+        let Some(steps) = steps.filter(in_parts) else {
             return Ok(json!({"detail": {
                 "custom_analyzer": false,
-                "analyzer": {"name": analyzer, "tokens": show(&|text| tokens(analyzer, text))?},
+                "analyzer": {"name": name, "tokens": show(&|text| tokens(analyzer, text))?},
             }}));
         };
         // The steps of a text, in the order of the texts.
@@ -364,6 +368,13 @@ impl Asked {
             "tokenfilters": filters,
         }}))
     }
+}
+
+/// Whether an index has made an analyzer of one of the types that there are, whose parts nobody has named.
+fn is_of_a_type(name: &str, source: &Value) -> bool {
+    let own = source.get("analyzer").and_then(|all| all.get(name));
+    let kind = own.and_then(|own| own.get("type")).and_then(Value::as_str);
+    kind.is_some_and(|kind| kind != "custom")
 }
 
 fn too_much() -> ApiError {
