@@ -33,7 +33,7 @@ const VALUE_TYPES: [&str; 7] = [
 /// What a template can say that its fields must be like; one of these has to be there.
 const CONDITIONS: [&str; 3] = ["match", "path_match", "match_mapping_type"];
 
-/// Refuses `dynamic_templates` that do not say which names or values they are for.
+/// Refuses `dynamic_templates` that do not say which names or values they are for, or what they make.
 ///
 /// # Errors
 /// The first such template, as OpenSearch shows it.
@@ -46,6 +46,10 @@ pub(crate) fn check_conditions(templates: &Value) -> Result<(), MappingError> {
                 "template must have match, path_match or match_mapping_type set {}",
                 java_text(body)
             )));
+        }
+        if body.get("mapping").is_none() {
+            let reason = "template must have mapping set";
+            return Err(MappingError::unreadable(reason));
         }
     }
     Ok(())
@@ -77,7 +81,7 @@ pub(crate) fn check_types(templates: &Value) -> Result<(), MappingError> {
     let templates = templates.as_array().into_iter().flatten();
     let bodies = templates.filter_map(Value::as_object).flat_map(Map::values);
     let types = bodies.filter_map(|body| body.get("match_mapping_type"));
-    for written in types.map(show) {
+    for written in types.map(java_text) {
         if written != "*" && !VALUE_TYPES.contains(&written.as_str()) {
             return Err(illegal(format!(
                 "No field type matched on [{written}], possible values are [{}]",
@@ -105,7 +109,6 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, Mappi
         is_regex,
         ..TemplateSpec::default()
     };
-    let mut has_mapping = false;
     for (key, value) in body {
         match key.as_str() {
             "match" => template.names.like = texts(value),
@@ -118,7 +121,6 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, Mappi
             "match_pattern" => {}
             "mapping" => {
                 template.parameters = value.as_object().cloned().unwrap_or_default();
-                has_mapping = true;
             }
             other => {
                 return Err(illegal(format!(
@@ -126,11 +128,6 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, Mappi
                 )));
             }
         }
-    }
-    if !has_mapping {
-        return Err(MappingError::unreadable(format!(
-            "template [{name}] must have mapping set"
-        )));
     }
     Ok(template)
 }

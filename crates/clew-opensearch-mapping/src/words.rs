@@ -26,7 +26,6 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::LoneMultiField { .. }
         | MappingError::NoSuchVector { .. }
         | MappingError::UnknownNormalizer { .. }
-        | MappingError::Pattern { .. }
         | MappingError::AliasTarget { .. }
         | MappingError::TooManyRelations { .. }
         | MappingError::SecondJoin { .. } => MALFORMED,
@@ -40,6 +39,7 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::Format(_)
         | MappingError::UnknownAnalyzer { .. }
         | MappingError::DerivedType { .. }
+        | MappingError::Pattern { .. }
         | MappingError::NotAnObject { .. }
         | MappingError::NotAField { .. }
         | MappingError::Parameters { .. }
@@ -151,9 +151,9 @@ pub fn reason(error: &MappingError) -> String {
                 last(path)
             )
         }
-        MappingError::Pattern { pattern } => {
-            format!("Pattern [{pattern}] is not a regular expression")
-        }
+        MappingError::Pattern { pattern, template } => format!(
+            "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{template}]."
+        ),
         MappingError::Nested { change, .. } => nested_reason(*change),
         MappingError::ObjectEnabled { path } => {
             format!("the [enabled] parameter can't be updated for the object mapping [{path}]")

@@ -90,12 +90,27 @@ fn templates_that_do_not_say_what_they_are_for_are_refused() {
 
 #[test]
 fn templates_that_say_too_little_are_refused() {
-    for body in [
-        json!({}),
-        json!([{}]),
-        json!([{"a": {}}]),
-        json!([{"a": {"match": "x"}}]),
+    for (body, told) in [
+        (json!({}), "An array of named objects is expected."),
+        (json!([{}]), "must be defined with a name"),
+        (
+            json!([{"a": {}}]),
+            "template must have match, path_match or match_mapping_type set {}",
+        ),
+        (
+            json!([{"a": {"match": "x"}}]),
+            "template must have mapping set",
+        ),
+        (
+            json!([{"a": {"match_pattern": "regex", "match": "*", "mapping": {}}}]),
+            "Pattern [*] of type [regex] is invalid. Cannot create dynamic template [a].",
+        ),
+        (
+            json!([{"a": {"match_mapping_type": ["long"], "mapping": {}}}]),
+            "No field type matched on [[long]], possible",
+        ),
     ] {
-        assert!(read(&body).is_err(), "{body}");
+        let refused = crate::try_mapping(&json!({"dynamic_templates": body})).unwrap_err();
+        assert!(crate::reason(&refused).contains(told), "{body}: {refused}");
     }
 }

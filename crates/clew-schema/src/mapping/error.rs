@@ -113,6 +113,8 @@ pub enum MappingError {
     Pattern {
         /// The pattern.
         pattern: String,
+        /// The name of the template.
+        template: String,
     },
     /// What an object says of being nested cannot change.
     #[error("object [{path}] cannot change how it is nested")]

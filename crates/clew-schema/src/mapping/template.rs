@@ -53,8 +53,8 @@ impl DynamicTemplate {
     pub(super) fn new(spec: TemplateSpec) -> Result<Self, MappingError> {
         let understood = |patterns: &NamePatterns| {
             Ok::<_, MappingError>(Patterns {
-                like: understand(&patterns.like, spec.is_regex)?,
-                unlike: understand(&patterns.unlike, spec.is_regex)?,
+                like: understand(&patterns.like, &spec)?,
+                unlike: understand(&patterns.unlike, &spec)?,
             })
         };
         let (names, paths) = (understood(&spec.names)?, understood(&spec.paths)?);
@@ -104,18 +104,18 @@ impl Patterns {
     }
 }
 
-fn understand(patterns: &[String], is_regex: bool) -> Result<Vec<Pattern>, MappingError> {
+fn understand(patterns: &[String], of: &TemplateSpec) -> Result<Vec<Pattern>, MappingError> {
     patterns
         .iter()
         .map(|pattern| {
-            if !is_regex {
+            if !of.is_regex {
                 return Ok(Pattern::Glob(pattern.clone()));
             }
             match Regex::new(&format!("(?s)^(?:{pattern})$")) {
                 Ok(expression) => Ok(Pattern::Regex(expression)),
                 Err(_) => {
-                    let pattern = pattern.clone();
-                    Err(MappingError::Pattern { pattern })
+                    let (pattern, template) = (pattern.clone(), of.name.clone());
+                    Err(MappingError::Pattern { pattern, template })
                 }
             }
         })
