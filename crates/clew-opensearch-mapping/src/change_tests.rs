@@ -40,8 +40,8 @@ fn what_documents_were_indexed_with_cannot_change() {
 }
 
 #[test]
-fn an_alias_becomes_neither_a_field_nor_an_object() {
-    let properties = json!({"n": {"type": "long"}, "a": {"type": "alias", "path": "n"}});
+fn fields_objects_and_aliases_do_not_become_each_other() {
+    let properties = json!({"n": {"type": "long"}, "a": {"type": "alias", "path": "n"}, "o": {"properties": {"x": {"type": "long"}}}});
     let mut mapping = try_mapping(&json!({"properties": properties})).unwrap();
     for (said, told) in [
         (
@@ -51,6 +51,18 @@ fn an_alias_becomes_neither_a_field_nor_an_object() {
         (
             json!({"a": {"properties": {}}}),
             "can't merge a non object mapping [a] with an object mapping",
+        ),
+        (
+            json!({"n.x": {"type": "long"}}),
+            "can't merge a non object mapping [n] with an object mapping",
+        ),
+        (
+            json!({"o": {"type": "alias", "path": "n"}}),
+            "can't merge a non object mapping [o] with an object mapping",
+        ),
+        (
+            json!({"n": {"type": "alias", "path": "o.x"}}),
+            "mapper [n] cannot be changed from type [long] to [FieldAliasMapper]",
         ),
     ] {
         let refused = merge(&mut mapping, &json!({"properties": said})).unwrap_err();

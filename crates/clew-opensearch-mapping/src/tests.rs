@@ -339,18 +339,6 @@ fn a_refused_merge_changes_nothing() {
             json!({ "t": { "properties": {} } }),
             "can't merge a non object mapping [t] with an object mapping",
         ),
-        (
-            json!({ "t.x": { "type": "long" } }),
-            "can't merge a non object mapping [t] with an object mapping",
-        ),
-        (
-            json!({ "o": { "type": "alias", "path": "n" } }),
-            "can't merge a non object mapping [o] with an object mapping",
-        ),
-        (
-            json!({ "t": { "type": "alias", "path": "n" } }),
-            "mapper [t] cannot be changed from type [text] to [FieldAliasMapper]",
-        ),
     ];
     for (change, expected) in rows {
         let mut properties = json!({ "new": { "type": "long" } });
