@@ -409,10 +409,11 @@ impl Run<'_, '_> {
     ) -> Result<Option<Vec<Value>>, Failure> {
         let mut changed = Vec::with_capacity(items.len());
         for item in items {
-            // The step sees the item as `_ingest._value`.
-            document.ingest.insert("_value".to_string(), item);
+            // The step sees the item as `_ingest._value`, where the item of a list around this one comes back afterwards.
+            let around = document.ingest.insert("_value".to_string(), item);
             let done = self.step(step, document, depth);
-            let value = document.ingest.remove("_value");
+            let around = around.unwrap_or_default();
+            let value = document.ingest.insert("_value".to_string(), around);
             if done? == Flow::Dropped {
                 return Ok(None);
             }

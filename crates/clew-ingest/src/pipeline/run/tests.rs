@@ -90,6 +90,19 @@ fn what_handles_a_failure_inside_a_loop_changes_the_item() {
 }
 
 #[test]
+fn items_of_lists_in_lists_keep_what_lies_beside_them() {
+    let upper = json!({"uppercase": {"field": "_ingest._value"}});
+    let inner = json!({"foreach": {"field": "_ingest._value.in", "processor": upper}});
+    let (done, source) = run(
+        json!({"processors": [{"foreach": {"field": "a", "processor": inner}}]}),
+        json!({"a": [{"k": 1, "in": ["x", "y"]}, {"k": 2, "in": []}]}),
+    );
+    assert_eq!(done, Ok(Flow::On));
+    let kept = json!({"a": [{"k": 1, "in": ["X", "Y"]}, {"k": 2, "in": []}]});
+    assert_eq!(source, kept);
+}
+
+#[test]
 fn what_cannot_be_moved_stays_where_it_was() {
     for (step, source, reason) in [
         (
