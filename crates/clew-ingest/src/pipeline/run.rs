@@ -421,7 +421,8 @@ impl Run<'_, '_> {
             if self.steps_left == 0 {
                 return Err(too_many_steps());
             }
-            changed.extend(value);
+            // An item that was taken away leaves its place.
+            changed.push(value.unwrap_or_default());
         }
         Ok(Some(changed))
     }

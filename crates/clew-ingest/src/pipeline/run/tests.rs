@@ -100,6 +100,13 @@ fn items_of_lists_in_lists_keep_what_lies_beside_them() {
     assert_eq!(done, Ok(Flow::On));
     let kept = json!({"a": [{"k": 1, "in": ["X", "Y"]}, {"k": 2, "in": []}]});
     assert_eq!(source, kept);
+    let away = json!({"remove": {"field": "_ingest._value"}});
+    let (done, source) = run(
+        json!({"processors": [{"foreach": {"field": "a", "processor": away}}]}),
+        json!({"a": [1, 2]}),
+    );
+    assert_eq!(done, Ok(Flow::On));
+    assert_eq!(source, json!({"a": [null, null]}));
 }
 
 #[test]
