@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{merge, reason, try_mapping};
+use crate::{error_type, merge, reason, try_mapping};
 
 /// What of a field cannot change: what there is, what is said of it then, and the parameters of which that is told.
 #[rustfmt::skip]
@@ -68,4 +68,27 @@ fn fields_objects_and_aliases_do_not_become_each_other() {
         let refused = merge(&mut mapping, &json!({"properties": said})).unwrap_err();
         assert_eq!(reason(&refused), told);
     }
+}
+
+#[test]
+fn an_alias_is_in_the_nested_object_of_its_field() {
+    let nested = json!({"type": "nested", "properties": {"c": {"type": "long"}}});
+    let alias = |path: &str| json!({"type": "alias", "path": path});
+    for (properties, told) in [
+        (
+            json!({"b": nested, "a": alias("b.c")}),
+            "The alias is not nested, but the target's nested scope is [b].",
+        ),
+        (
+            json!({"b": nested, "n": {"type": "long"}, "b.a": alias("n")}),
+            "The alias's nested scope is [b], but the target is not nested.",
+        ),
+    ] {
+        let refused = try_mapping(&json!({"properties": properties})).unwrap_err();
+        let refused = (error_type(&refused), reason(&refused));
+        assert_eq!(refused.0, "illegal_argument_exception");
+        assert!(refused.1.ends_with(told), "{refused:?}");
+    }
+    let beside = json!({"b": nested, "b.a": alias("b.c")});
+    assert!(try_mapping(&json!({"properties": beside})).is_ok());
 }

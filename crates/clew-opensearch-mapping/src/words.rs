@@ -21,6 +21,10 @@ pub fn error_type(error: &MappingError) -> &'static str {
             UnreadableKind::Number => "number_format_exception",
             UnreadableKind::Shape => "parse_exception",
         },
+        MappingError::AliasTarget {
+            problem: AliasProblem::OtherNested { .. },
+            ..
+        } => ILLEGAL,
         MappingError::NoReader { .. }
         | MappingError::Kept { .. }
         | MappingError::LoneMultiField { .. }
@@ -277,10 +281,13 @@ fn alias_reason(error: &MappingError) -> String {
             problem,
         } => {
             let why = match problem {
-                AliasProblem::Itself => "an alias cannot refer to itself.",
-                AliasProblem::OtherAlias => "an alias cannot refer to another alias.",
+                AliasProblem::Itself => "an alias cannot refer to itself.".to_string(),
+                AliasProblem::OtherAlias => "an alias cannot refer to another alias.".to_string(),
                 AliasProblem::NoField => {
-                    "an alias must refer to an existing field in the mappings."
+                    "an alias must refer to an existing field in the mappings.".to_string()
+                }
+                AliasProblem::OtherNested { from, to } => {
+                    scopes_reason(from.as_deref(), to.as_deref())
                 }
             };
             format!("Invalid [path] value [{path}] for field alias [{alias}]: {why}")
@@ -292,6 +299,18 @@ fn alias_reason(error: &MappingError) -> String {
         }
         other => other.to_string(),
     }
+}
+
+fn scopes_reason(from: Option<&str>, to: Option<&str>) -> String {
+    let from = match from {
+        Some(object) => format!("The alias's nested scope is [{object}]"),
+        None => "The alias is not nested".to_string(),
+    };
+    let to = match to {
+        Some(object) => format!("the target's nested scope is [{object}]."),
+        None => "the target is not nested.".to_string(),
+    };
+    format!("an alias must have the same nested scope as its target. {from}, but {to}")
 }
 
 fn copy_reason((from, to): (&str, &str), problem: &CopyProblem) -> String {

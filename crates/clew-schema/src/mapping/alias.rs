@@ -101,4 +101,22 @@ impl Mapping {
         }
         Ok(())
     }
+
+    /// Refuses new aliases of fields that are in other nested objects, where queries would not look for them.
+    pub(super) fn check_alias_scopes(&self, before: &Mapping) -> Result<(), MappingError> {
+        for (alias, path) in &self.aliases {
+            let (from, to) = (self.nested_scope(alias), self.nested_scope(path));
+            if from != to && before.aliases.get(alias) != Some(path) {
+                return Err(MappingError::AliasTarget {
+                    alias: alias.clone(),
+                    path: path.clone(),
+                    problem: AliasProblem::OtherNested {
+                        from: from.map(String::from),
+                        to: to.map(String::from),
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
 }

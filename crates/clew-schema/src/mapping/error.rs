@@ -396,7 +396,7 @@ pub enum JoinChange {
 }
 
 /// Why an alias cannot stand for something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AliasProblem {
     /// That is the alias itself.
     Itself,
@@ -404,6 +404,13 @@ pub enum AliasProblem {
     OtherAlias,
     /// There is no such field.
     NoField,
+    /// That is in another nested object.
+    OtherNested {
+        /// The nested object that the alias is in.
+        from: Option<String>,
+        /// The one that the field is in.
+        to: Option<String>,
+    },
 }
 
 impl std::fmt::Display for AliasProblem {
@@ -412,6 +419,7 @@ impl std::fmt::Display for AliasProblem {
             AliasProblem::Itself => "that is the alias itself",
             AliasProblem::OtherAlias => "that is another alias",
             AliasProblem::NoField => "there is no such field",
+            AliasProblem::OtherNested { .. } => "that is in another nested object",
         })
     }
 }

@@ -45,6 +45,7 @@ impl Mapping {
         next.check_derived()?;
         next.finish(self.sizes())?;
         next.check_copies(self)?;
+        next.check_alias_scopes(self)?;
         *self = next;
         Ok(())
     }
