@@ -1,6 +1,6 @@
 //! What goes wrong on the way through a document.
 
-use super::error::{DocumentError, ValueProblem};
+use super::error::{DocumentError, UnfitKind, ValueProblem};
 use super::json::JsonError;
 use crate::mapping::MappedField;
 
@@ -39,8 +39,11 @@ pub(super) fn unreadable(failure: Failure, field: &MappedField) -> Failure {
 }
 
 pub(super) fn alias_written(name: &str) -> Failure {
-    let reason = format!("Cannot write to a field alias [{name}].");
-    DocumentError::Refused { reason }.into()
+    DocumentError::Unfit {
+        kind: UnfitKind::Illegal,
+        reason: format!("Cannot write to a field alias [{name}]."),
+    }
+    .into()
 }
 
 pub(super) fn misfit(field: &MappedField, value: &str, cause: impl Into<ValueProblem>) -> Failure {
