@@ -2,12 +2,13 @@
 //! and not through the disk trait, because that one opens files for writing too and knows neither
 //! inodes nor modification times.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use clew_platform::open_regular;
 use serde::{Deserialize, Serialize};
 
 /// What the file system calls a file. The birth time, where there is one, tells a reused inode
@@ -56,11 +57,19 @@ pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
 }
 
 /// Opens for reading and says what was opened: between a look and an opening, the name may have
-/// gone to another file.
+/// gone to another file; or to what is none, which is an error of [`is_no_file`].
 pub(crate) fn open(path: &Path) -> io::Result<(File, Stat)> {
-    let file = File::open(path)?;
+    let file = open_regular(path, OpenOptions::new().read(true))?;
     let stat = stat_of(&file.metadata()?);
     Ok((file, stat))
+}
+
+/// Whether nothing could be opened because no file has the name any more.
+pub(crate) fn is_no_file(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput
+    )
 }
 
 /// Looks at an open file.

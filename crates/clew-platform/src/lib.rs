@@ -45,6 +45,8 @@ mod peak;
 
 mod random;
 
+mod regular_file;
+
 mod real_disk;
 
 mod sim_disk;
@@ -75,6 +77,7 @@ pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 pub use random::{SplitMix, mixed_bits};
 pub use real_disk::RealDisk;
+pub use regular_file::open_regular;
 pub use sim_disk::SimDisk;
 pub use sorting::sorted_while_wanted;
 pub use stable_hash::{FNV1A_64, crc32, fnv1a_32, fnv1a_64, murmur3_32};

@@ -2,14 +2,15 @@
 
 use std::any::Any;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read};
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::disk::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped};
+use crate::regular_file::open_regular;
 
 /// The machine's file system, through the standard library.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,12 +26,11 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFile(file)))
     }
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(RealFile(
-            OpenOptions::new().read(true).write(true).open(path)?,
-        )))
+        let file = open_regular(path, OpenOptions::new().read(true).write(true))?;
+        Ok(Box::new(RealFile(file)))
     }
     fn map(&self, path: &Path) -> io::Result<Mapped> {
-        let file = File::open(path)?;
+        let file = open_to_read(path)?;
         if file.metadata()?.len() == 0 {
             return Ok(Mapped::from_bytes(Vec::new()));
         }
@@ -41,10 +41,12 @@ impl Disk for RealDisk {
         Ok(Mapped::from_map(map))
     }
     fn map_growing(self: Arc<Self>, path: &Path, capacity: usize) -> io::Result<GrowingMap> {
-        GrowingMap::reserve(File::open(path)?, capacity)
+        GrowingMap::reserve(open_to_read(path)?, capacity)
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        let mut bytes = Vec::new();
+        open_to_read(path)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
@@ -69,13 +71,15 @@ impl Disk for RealDisk {
         Ok(paths)
     }
     fn exists(&self, path: &Path) -> bool {
-        match fs::metadata(path) {
+        let is_there = |found: io::Result<fs::Metadata>| match found {
             Ok(_) => true,
             Err(error) => !matches!(
                 error.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
             ),
-        }
+        };
+        // What a link leads to may be gone for now, as a disk is that is not mounted.
+        is_there(fs::metadata(path)) || is_there(fs::symlink_metadata(path))
     }
     fn len(&self, path: &Path) -> io::Result<u64> {
         Ok(fs::metadata(path)?.len())
@@ -100,17 +104,18 @@ impl Disk for RealDisk {
         } else {
             path
         };
-        File::open(path)?.sync_all()
+        let folder = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY)
+            .open(path)?;
+        folder.sync_all()
     }
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        let opened = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path);
-        let file = match opened {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let file = match open_regular(path, &mut options) {
             // Whoever only reads keeps others out there as well.
-            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => File::open(path),
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => open_to_read(path),
             opened => opened,
         };
         let file = file?;
@@ -120,6 +125,10 @@ impl Disk for RealDisk {
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+}
+
+fn open_to_read(path: &Path) -> io::Result<File> {
+    open_regular(path, OpenOptions::new().read(true))
 }
 
 #[derive(Debug)]
@@ -174,5 +183,27 @@ mod tests {
         assert!(!RealDisk.exists(&path("none")) && !RealDisk.exists(&path("file/below")));
         assert!(RealDisk.exists(&path("loop")));
         assert!(RealDisk.read(&path("loop")).is_err());
+        std::os::unix::fs::symlink(path("gone"), path("link")).unwrap();
+        assert!(RealDisk.exists(&path("link")) && !RealDisk.exists(&path("gone")));
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let told = "it is a named pipe and no file";
+        let (disk, path) = (Arc::new(RealDisk), pipe.as_path());
+        for refused in [
+            RealDisk.open(path).map(drop),
+            RealDisk.map(path).map(drop),
+            disk.map_growing(path, 1).map(drop),
+            RealDisk.read(path).map(drop),
+            RealDisk.lock(path).map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().to_string(), told);
+        }
+        assert!(RealDisk.sync_dir(path).is_err());
     }
 }

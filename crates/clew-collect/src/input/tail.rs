@@ -155,7 +155,7 @@ impl Tail {
             return Ok(Some(source));
         }
         let (file, stat) = match file_system::open(self.place()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if file_system::is_no_file(&error) => return Ok(None),
             other => other?,
         };
         if stat.file != self.file {

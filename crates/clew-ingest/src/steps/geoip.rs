@@ -207,6 +207,10 @@ fn database(path: &Path) -> Result<Arc<Reader<Vec<u8>>>, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let missing = |_| no_database(&name);
     let file = std::fs::metadata(path).map_err(missing)?;
+    if !file.is_file() {
+        // A named pipe would be waited for, with all documents behind it.
+        return Err(Failure::unfit(format!("database file [{name}] is no file")));
+    }
     let changed = file.modified().map_err(missing)?;
     // Others go on with their databases while one is read.
     let known = READ.lock().get(path).cloned();

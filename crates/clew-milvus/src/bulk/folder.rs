@@ -1,9 +1,10 @@
 //! Which files an import may read: those in one folder, of formats that there is a reader for.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use clew_platform::open_regular;
 use serde::{Deserialize, Serialize};
 
 use super::{unread, wrong};
@@ -169,7 +170,7 @@ pub(super) fn open(path: &Path) -> Result<File> {
             "the file is no longer what it was when the import began",
         ));
     }
-    File::open(path).map_err(|error| unread(&error))
+    open_regular(path, OpenOptions::new().read(true)).map_err(|error| unread(&error))
 }
 
 #[cfg(test)]

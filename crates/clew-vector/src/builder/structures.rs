@@ -5,9 +5,7 @@ use crate::builder::built::{Before, Built, Learnt, Structures};
 use crate::builder::encode::{OwnedCodes, encode};
 use crate::builder::unfinished::UnfinishedGraph;
 use crate::builder::{ColumnBuilder, ImageOptions};
-use crate::calibrate::{
-    Agreed, Choice, Point, Tried, as_one_of, points_in_place_of, usual_walks,
-};
+use crate::calibrate::{Agreed, Choice, Point, Tried, as_one_of, points_in_place_of, usual_walks};
 use crate::column::{Checked, Integrity, View};
 use crate::graph::{
     BuildOptions, CutShort, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched,
@@ -213,7 +211,8 @@ impl ColumnBuilder {
                 let tried = self.try_with(&learning, (&lists, Structure::Lists), tried)?;
                 let points: Vec<_> = walks.iter().map(Tried::point).collect();
                 learn(&points);
-                let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), Some(choice));
+                let learnt =
+                    Learnt::of_lists(&tried, points_in_place_of(&points, &tried), Some(choice));
                 Ok((Some(lists), learnt))
             }
             _ => {

@@ -53,7 +53,13 @@ pub fn verify_repository(
         let files = match read_manifest(disk, &folder) {
             Ok(manifest) => files_of(&manifest.content),
             Err(error) => {
-                report.damage.push(FileDamage::of(path, error.to_string()));
+                let reason = match error {
+                    EngineError::Io { action, source, .. } => {
+                        format!("cannot {action} it: {source}")
+                    }
+                    other => other.to_string(),
+                };
+                report.damage.push(FileDamage::of(path, reason));
                 continue;
             }
         };
