@@ -221,8 +221,11 @@ class TestSnapshots(ClewTest):
             lambda: client.clone(**named, target_snapshot="s3", body={"indices": "docs"}),
             lambda: self.client.cat.snapshots(repository="repo"),
         ):
-            with self.refused(500, "corrupt_index_exception", f"{uuid}/manifest.json is corrupt"):
+            with self.refused(500, "snapshot_exception", f"[repo:{uuid}] failed to get snapshots") as caught:
                 ask()
+            within = caught.exception.info["error"]["caused_by"]
+            self.assertEqual(within["type"], "corrupt_index_exception")
+            self.assertIn(f"{uuid}/manifest.json is corrupt", within["reason"])
         # The others are well, and one can ask for them alone.
         for shown in (
             client.get(repository="repo", snapshot="s2"),

@@ -101,7 +101,7 @@ pub use node::repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
 pub use node::resolve::{AliasNames, ClosedNames, ResolveOptions, Wildcards};
 pub use node::snapshot::{
     Cleaned, RepositoryReport, SnapshotFile, SnapshotManifest, SnapshotRepository, Snapshots,
-    documents_file_name, index_state, is_repository, verify_repository,
+    UnreadSnapshot, documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use node::verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use search::columns::{FieldColumns, FieldValues, WantedField};

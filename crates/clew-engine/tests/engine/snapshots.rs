@@ -405,8 +405,8 @@ fn looking_whether_a_repository_can_be_written_leaves_nothing_there() {
 fn restored(node: &Node, repo: &str) -> Result<Vec<String>, EngineError> {
     let repository = node.engine.snapshot_repository(PathBuf::from(repo));
     let found = repository.snapshots()?;
-    if let Some(error) = found.unread {
-        return Err(error);
+    if let Some(unread) = found.unread {
+        return Err(unread.error);
     }
     let mut ids = Vec::new();
     for snapshot in found.complete {

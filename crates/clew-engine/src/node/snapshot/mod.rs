@@ -62,8 +62,17 @@ pub struct SnapshotManifest {
 pub struct Snapshots {
     /// Those that are complete, by id. Ids rise, so the oldest comes first.
     pub complete: Vec<SnapshotManifest>,
-    /// What is wrong with the first one that cannot be read: what is not among the others may be this one.
-    pub unread: Option<EngineError>,
+    /// The first one that cannot be read: what is not among the others may be this one.
+    pub unread: Option<UnreadSnapshot>,
+}
+
+/// A snapshot that cannot be read.
+#[derive(Debug)]
+pub struct UnreadSnapshot {
+    /// Its id: the name of its folder.
+    pub id: String,
+    /// What is wrong with it.
+    pub error: EngineError,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,14 +174,18 @@ impl SnapshotRepository {
         let mut found = Snapshots::default();
         for dir in self.folders()? {
             let id = dir.file_name().and_then(|name| name.to_str());
-            if !id.is_some_and(is_id) || !self.disk.exists(&dir.join(MANIFEST)) {
+            let Some(id) = id.filter(|id| is_id(id)) else {
+                continue;
+            };
+            if !self.disk.exists(&dir.join(MANIFEST)) {
                 continue;
             }
             match read_manifest(&*self.disk, &dir) {
                 Ok(manifest) => found.complete.push(manifest),
                 Err(error) => {
                     tracing::warn!(%error, "a snapshot's manifest cannot be read");
-                    found.unread.get_or_insert(error);
+                    let id = id.to_string();
+                    found.unread.get_or_insert(UnreadSnapshot { id, error });
                 }
             }
         }

@@ -132,7 +132,7 @@ fn carry_out(
 
 /// Refuses the name of a snapshot that is there; gives those that are.
 fn refuse_taken(repository: &Repository, target: &str) -> Result<StoredSnapshots, ApiError> {
-    let known = stored(&repository.folder)?;
+    let known = stored(repository)?;
     if known.has(target) {
         let reason = "snapshot with the same name already exists";
         return Err(invalid_snapshot_name(&repository.name, target, reason));

@@ -1,10 +1,12 @@
 //! What a snapshot's manifest says.
 
-use clew_engine::{Aliases, DefinitionChange, SnapshotFile, SnapshotManifest, SnapshotRepository};
+use clew_engine::{Aliases, DefinitionChange, SnapshotFile, SnapshotManifest};
 use clew_schema::{DATE_FORMAT_DEFAULT, DateFormat};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::names::snapshot_unread;
+use super::repository::Repository;
 use crate::http::error::ApiError;
 use crate::indices::index_settings::VERSION_CREATED;
 
@@ -128,9 +130,12 @@ impl StoredSnapshots {
 ///
 /// # Errors
 /// When its folder cannot be read.
-pub(super) fn stored(repository: &SnapshotRepository) -> Result<StoredSnapshots, ApiError> {
-    let found = repository.snapshots()?;
-    let mut unread = found.unread.map(ApiError::from);
+pub(super) fn stored(repository: &Repository) -> Result<StoredSnapshots, ApiError> {
+    let found = repository.folder.snapshots()?;
+    let refusal = |id: &str, error: ApiError| snapshot_unread(&repository.name, id, error);
+    let mut unread = found
+        .unread
+        .map(|unread| refusal(&unread.id, ApiError::from(unread.error)));
     let read = |manifest: SnapshotManifest| {
         let SnapshotManifest { id, content } = manifest;
         match serde_json::from_value(content) {
@@ -139,7 +144,7 @@ pub(super) fn stored(repository: &SnapshotRepository) -> Result<StoredSnapshots,
                 let reason =
                     format!("the manifest of snapshot [{id}] says something unknown: {error}");
                 tracing::warn!(reason);
-                unread.get_or_insert_with(|| ApiError::internal(reason));
+                unread.get_or_insert_with(|| refusal(&id, ApiError::internal(reason)));
                 None
             }
         }

@@ -152,7 +152,7 @@ pub fn prepare_of(
 /// No such repository, or one that cannot be read.
 pub fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
     let repository = Repository::find(api, repository)?;
-    Ok(stored(&repository.folder)?.has(name))
+    Ok(stored(&repository)?.has(name))
 }
 
 impl Default for Asked {
@@ -235,7 +235,7 @@ fn take(
     mut snapshot: Stored,
 ) -> Result<Stored, ApiError> {
     let name = &snapshot.content.name;
-    if stored(&repository.folder)?.has(name) {
+    if stored(repository)?.has(name) {
         let reason = "snapshot with the same name already exists";
         return Err(invalid_snapshot_name(&repository.name, name, reason));
     }

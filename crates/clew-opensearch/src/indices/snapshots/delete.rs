@@ -70,7 +70,7 @@ impl Deletion {
         let name = &self.repository.name;
         // Before those that are complete are read: what becomes so in between is among both.
         let running = running_in(&self.api, name);
-        let mut known = stored(&self.repository.folder)?;
+        let mut known = stored(&self.repository)?;
         let mut names = self.expression.split(',').filter(|part| !is_pattern(part));
         let missing =
             names.find(|part| !known.has(part) && running.iter().all(|one| one.name != **part));

@@ -56,6 +56,14 @@ pub(super) fn snapshot_missing(repository: &str, name: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, cause)
 }
 
+/// A snapshot of this id whose manifest cannot be read: the name is in it.
+pub(super) fn snapshot_unread(repository: &str, id: &str, error: ApiError) -> ApiError {
+    error.map_cause(|cause| {
+        let reason = format!("[{repository}:{id}] failed to get snapshots");
+        Cause::new("snapshot_exception", reason).caused_by(cause)
+    })
+}
+
 /// A name that a new snapshot cannot have.
 pub(super) fn invalid_snapshot_name(repository: &str, name: &str, reason: &str) -> ApiError {
     ApiError::bad_request(

@@ -74,7 +74,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
 /// The snapshot of a name.
 fn find(api: &Api, repository: &Repository, name: &str) -> Result<Stored, ApiError> {
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
-    let mut known = stored(&repository.folder)?;
+    let mut known = stored(repository)?;
     if !known.has(name) {
         known.check_all_read()?;
     }
