@@ -1,5 +1,5 @@
-//! A disk that is waited for while it is full. Somebody makes room sooner or later, and until then nothing is lost: files are
-//! read on from where they are, and who sends is not answered.
+//! A disk that is waited for while it is full, or the process has no descriptor to spare. Somebody makes room sooner or later, and
+//! until then nothing is lost: files are read on from where they are, and who sends is not answered.
 
 use std::any::Any;
 use std::io;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::{Disk, DiskFile, DiskSpace, GrowingMap, Mapped};
+use rustix::io::Errno;
 
 use crate::backoff::Backoff;
 use crate::stop::StopToken;
@@ -15,10 +16,10 @@ use crate::stop::StopToken;
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Does something that writes to a disk again and again for as long as there is no room for it, or a quota is used up; until
-/// the stop, which leaves it with the error.
+/// Does something with a disk again and again for as long as what is wrong [`passes`]; until the stop, which leaves it with the
+/// error.
 ///
-/// What has failed to be synced is not tried again: nobody knows what of it is on the disk.
+/// What of a file has failed to be synced is not tried again: nobody knows what of it is on the disk.
 pub(crate) fn with_room<T>(
     path: &Path,
     stop: &StopToken,
@@ -27,9 +28,9 @@ pub(crate) fn with_room<T>(
     let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_MAX, u64::from(std::process::id()));
     loop {
         match work() {
-            Err(error) if is_full(&error) => {
+            Err(error) if passes(&error) => {
                 if backoff.attempts() == 0 {
-                    tracing::warn!(path = %path.display(), %error, "the disk is full, the collector waits for room");
+                    tracing::warn!(path = %path.display(), %error, "the disk takes nothing for now, the collector waits");
                 }
                 if stop.wait(backoff.next_pause()) {
                     return Err(error);
@@ -37,7 +38,7 @@ pub(crate) fn with_room<T>(
             }
             done => {
                 if done.is_ok() && backoff.attempts() > 0 {
-                    tracing::info!(path = %path.display(), "there is room on the disk again");
+                    tracing::info!(path = %path.display(), "the disk takes everything again");
                 }
                 return done;
             }
@@ -45,11 +46,15 @@ pub(crate) fn with_room<T>(
     }
 }
 
-fn is_full(error: &io::Error) -> bool {
-    matches!(
+/// Whether somebody puts an end to it sooner or later: there is no room, a quota is used up, or there are no descriptors.
+pub(crate) fn passes(error: &io::Error) -> bool {
+    let is_full = matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    );
+    let of_descriptors = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    let number = error.raw_os_error();
+    is_full || number.is_some_and(|number| of_descriptors.contains(&number))
 }
 
 /// A disk whose writers wait for room.
@@ -81,11 +86,12 @@ impl Disk for PatientDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(self.patient(path, self.disk.open(path)?))
+        let file = with_room(path, &self.stop, || self.disk.open(path))?;
+        Ok(self.patient(path, file))
     }
 
     fn map(&self, path: &Path) -> io::Result<Mapped> {
-        self.disk.map(path)
+        with_room(path, &self.stop, || self.disk.map(path))
     }
 
     fn map_growing(self: Arc<Self>, path: &Path, capacity: usize) -> io::Result<GrowingMap> {
@@ -93,7 +99,7 @@ impl Disk for PatientDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.disk.read(path)
+        with_room(path, &self.stop, || self.disk.read(path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -113,7 +119,7 @@ impl Disk for PatientDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.disk.list(path)
+        with_room(path, &self.stop, || self.disk.list(path))
     }
 
     fn exists(&self, path: &Path) -> bool {
@@ -129,11 +135,16 @@ impl Disk for PatientDisk {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.disk.sync_dir(path)
+        with_room(path, &self.stop, || self.disk.sync_dir(path))
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        self.disk.lock(path)
+        with_room(path, &self.stop, || self.disk.lock(path))
+    }
+
+    /// Begun anew each time, whichever step found no room: some file systems look for it only when a file is synced.
+    fn write_atomic(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        with_room(path, &self.stop, || self.disk.write_atomic(path, bytes))
     }
 }
 
@@ -201,6 +212,18 @@ mod tests {
         assert_eq!(patient.read(Path::new("/a")).unwrap(), b"before and behind");
         patient.write_atomic(Path::new("/b"), b"atomic").unwrap();
         assert_eq!(disk.read(Path::new("/b")).unwrap(), b"atomic");
+        // A descriptor is there at the second try.
+        let looks: [fn(&PatientDisk) -> io::Result<()>; 3] = [
+            |patient| patient.open(Path::new("/a")).map(drop),
+            |patient| patient.read(Path::new("/a")).map(drop),
+            |patient| patient.map(Path::new("/a")).map(drop),
+        ];
+        for look in looks {
+            let before = waits.load(Ordering::Relaxed);
+            disk.fail_open(1);
+            look(&patient).unwrap();
+            assert_eq!(waits.load(Ordering::Relaxed), before + 1);
+        }
     }
 
     #[test]
@@ -212,7 +235,7 @@ mod tests {
         let patient = PatientDisk::new(Arc::new(disk), stop);
         let mut file = patient.create_new(Path::new("/a")).unwrap();
         let error = file.write_all_at(b"x", 0).unwrap_err();
-        assert!(is_full(&error), "{error}");
+        assert!(passes(&error), "{error}");
         let error = patient.open(Path::new("/nothing")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         let mut tries = 0;

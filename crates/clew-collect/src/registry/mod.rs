@@ -286,7 +286,7 @@ impl Registry {
 /// [`CollectError::RegistryInUse`] with its process.
 pub fn ensure_unused(disk: &dyn Disk, path: &Path) -> Result<(), CollectError> {
     match disk.exists(&lock_path(path)) {
-        true => stored::lock(disk, path).map(drop),
+        true => stored::hold(disk, path).map(drop),
         false => Ok(()),
     }
 }

@@ -140,16 +140,24 @@ pub(super) fn lock(
     disk: &dyn Disk,
     registry: &Path,
 ) -> Result<Box<dyn Any + Send + Sync>, CollectError> {
+    let guard = hold(disk, registry)?;
+    let path = lock_path(registry);
+    let written = disk.open(&path).and_then(|mut file| {
+        file.set_len(0)?;
+        file.write_all_at(std::process::id().to_string().as_bytes(), 0)
+    });
+    written.map_err(io_error("write the lock of the registry", &path))?;
+    Ok(guard)
+}
+
+/// The same without saying so in the file, which a full disk would refuse.
+pub(super) fn hold(
+    disk: &dyn Disk,
+    registry: &Path,
+) -> Result<Box<dyn Any + Send + Sync>, CollectError> {
     let path = lock_path(registry);
     match disk.lock(&path) {
-        Ok(guard) => {
-            let written = disk.open(&path).and_then(|mut file| {
-                file.set_len(0)?;
-                file.write_all_at(std::process::id().to_string().as_bytes(), 0)
-            });
-            written.map_err(io_error("write the lock of the registry", &path))?;
-            Ok(guard)
-        }
+        Ok(guard) => Ok(guard),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             let holder = disk.read(&path).unwrap_or_default();
             Err(CollectError::RegistryInUse {

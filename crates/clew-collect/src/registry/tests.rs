@@ -47,6 +47,19 @@ fn entries_survive_a_power_cut_in_a_folder_that_was_made_for_them() {
 }
 
 #[test]
+fn a_full_disk_does_not_look_like_another_collector() {
+    let disk = SimDisk::new();
+    let path = Path::new("/registry.json");
+    drop(Registry::open(Arc::new(disk.clone()), path).unwrap());
+    disk.limit_bytes(0);
+    ensure_unused(&disk, path).unwrap();
+    disk.limit_bytes(u64::MAX);
+    let held = Registry::open(Arc::new(disk.clone()), path).unwrap();
+    assert!(ensure_unused(&disk, path).is_err());
+    drop(held);
+}
+
+#[test]
 fn entries_survive_a_restart_and_are_found_by_file_and_by_stem() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/registry.json");

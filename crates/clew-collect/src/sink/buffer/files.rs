@@ -123,16 +123,7 @@ impl BufferFiles {
             .back()
             .is_none_or(|file| file.bytes >= FILE_BYTES);
         if full || self.open.is_none() {
-            let path = path_of(&self.folder, self.next_number);
-            self.open = Some(self.disk.create_new(&path)?);
-            self.disk.sync_dir(&self.folder)?;
-            self.files.push_back(BufferFile {
-                number: self.next_number,
-                bytes: 0,
-                sent: 0,
-                events: 0,
-            });
-            self.next_number += 1;
+            self.begin_file()?;
         }
         let (Some(open), Some(file)) = (&mut self.open, self.files.back_mut()) else {
             return Err(io::ErrorKind::NotFound.into());
@@ -153,6 +144,27 @@ impl BufferFiles {
         }
         file.bytes += block.len() as u64;
         file.events += events;
+        Ok(())
+    }
+
+    /// Begins the next file. One that fails leaves the others as they were, and its number is not used again.
+    fn begin_file(&mut self) -> io::Result<()> {
+        let number = self.next_number;
+        self.next_number += 1;
+        let path = path_of(&self.folder, number);
+        let file = self.disk.create_new(&path)?;
+        if let Err(error) = self.disk.sync_dir(&self.folder) {
+            // Where it cannot go, it is an empty one.
+            let _ = self.disk.remove_file(&path);
+            return Err(error);
+        }
+        self.open = Some(file);
+        self.files.push_back(BufferFile {
+            number,
+            bytes: 0,
+            sent: 0,
+            events: 0,
+        });
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::{BufferCounts, BufferFigures, Delivery, Sink, SinkError};
 use crate::dead_letter::DeadLetters;
 use crate::event::Event;
-use crate::patient_disk::{PatientDisk, with_room};
+use crate::patient_disk::{PatientDisk, passes, with_room};
 use crate::stop::StopToken;
 use files::{BufferFiles, Unread};
 pub use files::{Waiting, waiting};
@@ -474,6 +474,10 @@ impl Shared {
                     {
                         return Some(Err(unusable(&error.to_string())));
                     }
+                }
+                // The state is free meanwhile, so that others go on.
+                Err(error) if passes(&error) && !state.closed => {
+                    self.changed.wait_for(&mut state, STOP_LOOK);
                 }
                 Err(error) => return Some(Err(unusable(&error.to_string()))),
             }

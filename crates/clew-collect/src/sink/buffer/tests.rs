@@ -226,6 +226,34 @@ fn a_batch_waits_for_room_on_a_full_disk_and_what_was_taken_stays() {
 }
 
 #[test]
+fn a_file_whose_name_the_disk_did_not_keep_takes_nothing_of_the_one_before() {
+    let (disk, folder) = (SimDisk::new(), Path::new("/buffer"));
+    let open = || BufferFiles::open(Arc::new(disk.clone()), folder).unwrap();
+    let block_of = |id: &str| {
+        let event = Event {
+            id: id.to_string(),
+            ..Event::default()
+        };
+        let mut block = Vec::new();
+        block::encode(&[event], &mut block);
+        block
+    };
+    open().append(&block_of("1"), 1).unwrap();
+    // The file of the process before is read, and not appended to.
+    let mut files = open();
+    disk.fail_folder_sync(1);
+    assert!(files.append(&block_of("2"), 1).is_err());
+    files.append(&block_of("3"), 1).unwrap();
+    for id in ["1", "3"] {
+        let (unread, events) = files.unread().unwrap().unwrap();
+        assert_eq!(events[0].id, id);
+        files.pass(&unread).unwrap();
+    }
+    assert!(files.unread().unwrap().is_none());
+    assert_eq!(files.damaged_bytes(), 0);
+}
+
+#[test]
 fn a_full_buffer_drops_its_oldest_events_and_counts_them() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::open(folder.path(), 20 << 20, WhenFull::DropOldest);
