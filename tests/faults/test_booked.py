@@ -126,6 +126,22 @@ class Booked(unittest.TestCase):
         self.assertFalse(self.asked("POST", "/_bulk?refresh=true", bulk.encode()).body["errors"])
         self.assertEqual(self.client.done("GET", "/many*/_count")["count"], count)
 
+    def test_shards(self):
+        body = {"settings": {"number_of_shards": 1024}}
+        statuses = [self.client.put(f"/many{n}", body).status for n in range(5)]
+        self.assertEqual(statuses, [200, 200, 200, 200, 400])
+        refused = self.client.put("/more", {"settings": {"number_of_shards": 1}})
+        self.assertEqual(refused.status, 400, refused)
+        self.assertEqual(refused.body["error"]["type"], "validation_exception")
+        self.assertIn("would add [1] total shards, but this cluster currently has [4096]/[4096]", refused.text)
+        # A figure of one's own counts those that are open.
+        self.client.done("PUT", "/_cluster/settings", {"persistent": {"cluster.max_shards_per_node": 1025}})
+        self.assertEqual(self.client.put("/more", {"settings": {"number_of_shards": 1}}).status, 400)
+        self.client.done("POST", "/many0,many1,many2/_close")
+        self.client.done("PUT", "/more", {"settings": {"number_of_shards": 1}})
+        written = self.client.done("POST", "/_bulk", [{"index": {"_index": "another"}}, {"a": 1}])
+        self.assertEqual(written["items"][0]["index"]["error"]["type"], "validation_exception")
+
     def test_terms_within_terms(self):
         shingle = {"type": "shingle", "max_shingle_size": 4}
         analyzers = {"paths": {"tokenizer": "path_hierarchy"}, "shingles": {"tokenizer": "standard", "filter": ["s"] * 5}}

@@ -99,6 +99,18 @@ pub enum EngineError {
         /// The blocks.
         blocks: Vec<Block>,
     },
+    /// There would be more shards than there may be.
+    #[error(
+        "this action would add [{adds}] total shards, but this cluster currently has [{there}]/[{max}] maximum shards open"
+    )]
+    TooManyShards {
+        /// Shards that were to be made or opened.
+        adds: u64,
+        /// Those that there are.
+        there: u64,
+        /// How many there may be.
+        max: u64,
+    },
     /// Who asks may not open an index for this.
     #[error("no permission to {} index [{index}]", purpose.name())]
     AccessDenied {
@@ -334,6 +346,7 @@ impl EngineError {
             | EngineError::InvalidAliasName { .. }
             | EngineError::AliasIsIndex { .. }
             | EngineError::IndexClosed { .. }
+            | EngineError::TooManyShards { .. }
             | EngineError::InvalidSetting { .. }
             | EngineError::InvalidRequest { .. }
             | EngineError::Cancelled { .. }

@@ -90,6 +90,7 @@ impl Inner {
         check_settings(&plan.settings)?;
         self.check_room_for_index(name)?;
         check_no_index(&self.indices.read(), name)?;
+        self.check_new_shards(u64::from(plan.settings.shards))?;
         let uuid = self.new_uuid();
         // Before the lock that whoever changes names waits for: a disk takes its time to keep folders.
         let made = self.make_folders(&uuid, plan.settings.shards);

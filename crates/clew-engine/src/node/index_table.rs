@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
@@ -19,6 +20,8 @@ type ByName = BTreeMap<String, Arc<Index>>;
 /// index does not wait for the disk.
 pub(crate) struct IndexTable {
     indices: RwLock<ByName>,
+    /// How many shards those that are open may have; 0 if nobody has said.
+    shards_max: AtomicU64,
     changed: watch::Sender<()>,
 }
 
@@ -26,6 +29,7 @@ impl Default for IndexTable {
     fn default() -> Self {
         IndexTable {
             indices: RwLock::default(),
+            shards_max: AtomicU64::new(0),
             changed: watch::channel(()).0,
         }
     }
@@ -54,6 +58,17 @@ impl IndexTable {
             indices: RwLockUpgradableReadGuard::upgrade(read),
             changed: &self.changed,
         }
+    }
+
+    /// How many shards open indexes may have together, where somebody has said so.
+    pub(crate) fn shards_max(&self) -> Option<u64> {
+        let max = self.shards_max.load(Ordering::Relaxed);
+        (max > 0).then_some(max)
+    }
+
+    pub(crate) fn set_shards_max(&self, max: Option<u64>) {
+        self.shards_max
+            .store(max.unwrap_or_default(), Ordering::Relaxed);
     }
 
     /// Under the same names something else is let through: an index was opened or closed, or has other blocks.

@@ -37,6 +37,10 @@ impl Engine {
         if changing.is_empty() {
             return Ok(None);
         }
+        if !closed {
+            let shards = changing.iter().map(|index| index.shards.len() as u64);
+            self.inner.check_opened_shards(shards.sum())?;
+        }
         // Held so that no index is deleted between the check and the entry in the log.
         let known = self.inner.indices.upgradable_read();
         for index in &changing {

@@ -32,6 +32,7 @@ mod object_vectors;
 mod recall;
 mod rename;
 mod reordering;
+mod shard_limit;
 mod snapshots;
 mod sparse;
 mod time_out;

@@ -66,6 +66,10 @@ impl From<&EngineError> for ApiError {
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
             EngineError::Blocked { .. } => named("cluster_block_exception"),
+            EngineError::TooManyShards { .. } => Cause::new(
+                "validation_exception",
+                format!("Validation Failed: 1: {reason};"),
+            ),
             EngineError::AccessDenied { .. } | EngineError::NodeAccessDenied => {
                 named("security_exception")
             }

@@ -100,6 +100,7 @@ pub(crate) async fn change(
     apply(&mut both.transient, &transient);
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
+    engine.set_shards_max(shards_max(&both)?);
     engine.set_auto_creation(promises::auto_creation(&|name| both.given(name))?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
     settings.times.store(SearchTimes::of(&both)?);
@@ -182,6 +183,7 @@ fn check_together(
     check_backpressure(both)?;
     disk_limits(both, disk)?;
     memory_limits(engine, both)?;
+    shards_max(both)?;
     buckets_max(both).map(|_| ())
 }
 
@@ -245,6 +247,19 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
     })
 }
 
+/// How many shards open indexes may have (`cluster.max_shards_per_node`), where somebody says so.
+fn shards_max(both: &Both) -> Result<Option<u64>, ApiError> {
+    let name = "cluster.max_shards_per_node";
+    let Some(text) = both.given(name) else {
+        return Ok(None);
+    };
+    let max = text.parse().map_err(|_| {
+        let reason = format!("Failed to parse value [{text}] for setting [{name}]");
+        ApiError::no_number(reason, &text)
+    })?;
+    Ok(Some(max))
+}
+
 /// The longest time of a setting of contexts.
 fn keep_alive_max(both: &Both, name: &str) -> Result<Duration, ApiError> {
     let given = both.given(name);
@@ -267,6 +282,9 @@ impl ClusterSettings {
         };
         if let Ok(buckets) = buckets_max(&both) {
             engine.set_buckets_max(buckets);
+        }
+        if let Ok(shards) = shards_max(&both) {
+            engine.set_shards_max(shards);
         }
         if let Ok(creation) = promises::auto_creation(&|name| both.given(name)) {
             engine.set_auto_creation(creation);

@@ -80,6 +80,12 @@ fn every_engine_error_has_its_name_and_status() {
         reason: text(),
     };
     check(&corrupt, 500, "corrupt_index_exception");
+    let many = EngineError::TooManyShards {
+        adds: 1,
+        there: 2,
+        max: 2,
+    };
+    check(&many, 400, "validation_exception");
 }
 
 #[test]
