@@ -2,7 +2,7 @@
 //! of it tries by itself.
 
 use clew_schema::{MappingError, VectorMapping};
-use clew_vector::{IvfOptions, LISTS_MAX, ListCodes, Method};
+use clew_vector::{EF_CONSTRUCTION_MAX, IvfOptions, LISTS_MAX, ListCodes, Method};
 use serde_json::{Map, Value};
 
 use crate::encoder::{Encoders, read_encoder, read_pq};
@@ -95,7 +95,11 @@ fn read_graph_parameter(
     let narrow = number.and_then(|n| u16::try_from(n).ok());
     match (key, narrow) {
         ("m", Some(wanted)) if (2..=512).contains(&wanted) => hnsw.m = wanted,
-        ("ef_construction", Some(ef)) if ef >= 2 => hnsw.ef_construction = ef,
+        // What OpenSearch takes beyond what a graph of ours can have is the most that it can have.
+        ("ef_construction", _) if number.is_some_and(|ef| ef > 0) => {
+            let ef = narrow.unwrap_or(u16::MAX);
+            hnsw.ef_construction = ef.clamp(2, EF_CONSTRUCTION_MAX);
+        }
         ("ef_search", _) if number.is_some_and(|ef| ef > 0) => vector.ef_search = number,
         ("m" | "ef_construction" | "ef_search", _) => return out_of_range(key),
         ("encoder", _) => read_encoder(value, Encoders::of(method), vector, "flat, sq, binary")?,
@@ -169,6 +173,25 @@ mod tests {
         assert!(read(&named).unwrap().column.exact_structure);
         assert_eq!((graph.column.hnsw.m, graph.ef_search), (8, Some(33)));
         assert_eq!(graph.column.method, Method::Graph);
+    }
+
+    #[test]
+    fn candidates_beyond_what_a_graph_can_have_are_the_most_that_it_can_have() {
+        for (given, candidates) in [
+            (1, 2),
+            (4_096, 4_096),
+            (10_000, 4_096),
+            (1_u64 << 40, 4_096),
+        ] {
+            let parameters = json!({"m": 512, "ef_construction": given});
+            let column = read(&json!({"name": "hnsw", "parameters": parameters}))
+                .unwrap()
+                .column;
+            assert_eq!(column.hnsw.ef_construction, candidates);
+            column.validate().unwrap();
+        }
+        let none = json!({"name": "hnsw", "parameters": {"ef_construction": 0}});
+        assert!(read(&none).is_err());
     }
 
     #[test]

@@ -40,7 +40,11 @@ pub(crate) fn read_vector(
     }
     let compression = read_compression(name, parameters, &mut vector.column)?;
     check_pairs(&vector.column)?;
-    Ok(compression)
+    // A shard whose columns cannot be built would take no document at all.
+    match vector.column.validate() {
+        Ok(()) => Ok(compression),
+        Err(error) => refuse(error.to_string()),
+    }
 }
 
 /// The one method that sparse vectors may be asked to be searched by.
