@@ -126,6 +126,17 @@ class Booked(unittest.TestCase):
         self.assertFalse(self.asked("POST", "/_bulk?refresh=true", bulk.encode()).body["errors"])
         self.assertEqual(self.client.done("GET", "/many*/_count")["count"], count)
 
+    def test_what_is_made_of_a_text_beside_its_words(self):
+        fields = {"t": {"type": "search_as_you_type", "max_shingle_size": 4}}
+        self.client.done("PUT", "/typed", {"mappings": {"properties": fields}})
+        words = " ".join(f"w{n}" for n in range(50_000))
+        reply = self.asked("PUT", "/typed/_doc/1?refresh=true", {"t": words})
+        self.assertEqual(reply.status, 201)
+        self.assertIn("words are left out", reply.headers["Warning"])
+        # The words that stand there are found.
+        found = self.client.done("POST", "/typed/_search", {"query": {"match": {"t": "w49999"}}})
+        self.assertEqual(found["hits"]["total"]["value"], 1)
+
     def test_shards(self):
         body = {"settings": {"number_of_shards": 1024}}
         statuses = [self.client.put(f"/many{n}", body).status for n in range(5)]

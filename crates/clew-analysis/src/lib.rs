@@ -35,8 +35,8 @@ mod tests;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::{
-    Analysis, LengthOf, PartLimits, counting, length_of, shown_name, strip_html, take_left_out,
-    with_filters,
+    Analysis, LengthOf, PartLimits, counting, length_of, shown_name, size_room, strip_html,
+    take_left_out, with_filters,
 };
 pub use java_pattern::{
     InOneDefinition, InOneTurn, JavaMatches, JavaPattern, NotReplaced, PatternError, Places,

@@ -10,9 +10,11 @@ const PARTS: usize = 64;
 
 static PARTS_KEPT: OnceLock<usize> = OnceLock::new();
 
-/// Sizes the process' caches for a machine, or a container, with so much memory. The first call counts.
+/// Sizes the process' caches, and what analysis may make of texts, for a machine, or a container, with so much memory. The first
+/// call counts.
 pub fn size_caches(memory_bytes: u64) {
     PARTS_KEPT.get_or_init(|| parts_of(memory_bytes));
+    clew_analysis::size_room(memory_bytes);
 }
 
 /// The bound of a cache that has so many bytes where there is much memory.

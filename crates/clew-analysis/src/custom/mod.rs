@@ -52,7 +52,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 pub use html::strip_html;
 pub use required::PartLimits;
-pub use room::take_left_out;
+pub use room::{size_room, take_left_out};
 pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};

@@ -3,6 +3,8 @@
 //! that was so.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
 
 use super::Term;
 
@@ -15,7 +17,37 @@ const TERMS_MAX: usize = 100_000;
 /// Terms beside that for each byte of the text.
 const TERMS_PER_BYTE_MAX: usize = 8;
 
+/// What a term takes until the text is done with, about: its own, and what is made of it meanwhile.
+const TERM_BYTES: u64 = 128;
+/// The terms of the texts that all processors are at may take this part of the memory.
+const MEMORY_PARTS: u64 = 4;
+/// There is room for a term of so many bytes of a text in any case: hardly a language has shorter words, and to leave out what stands
+/// in the text is worse than to leave out what is made of it beside.
+const WORD_BYTES: usize = 3;
+
+/// Terms that a text may become as the memory is.
+static TERMS_BY_MEMORY: OnceLock<usize> = OnceLock::new();
+
+/// Bounds what texts may become for a machine, or a container, with so much memory. The first call counts.
+pub fn size_room(memory_bytes: u64) {
+    let threads = available_parallelism().map_or(1, usize::from);
+    TERMS_BY_MEMORY.get_or_init(|| terms_by_memory(memory_bytes, threads));
+}
+
+fn terms_by_memory(memory_bytes: u64, threads: usize) -> usize {
+    let all = usize::try_from(memory_bytes / MEMORY_PARTS / TERM_BYTES).unwrap_or(usize::MAX);
+    (all / threads.max(1)).max(TERMS_MAX)
+}
+
+/// Terms that so many bytes may become, where a text may become so many as the memory is.
+fn terms_of(bytes: usize, by_memory: usize) -> usize {
+    let made = TERMS_MAX.saturating_add(bytes.saturating_mul(TERMS_PER_BYTE_MAX));
+    made.min(by_memory.max(bytes / WORD_BYTES))
+}
+
 thread_local! {
+    /// Terms that the text may become that this thread is at.
+    static TEXT_TERMS: Cell<usize> = const { Cell::new(usize::MAX) };
     /// Bytes that the terms of the text may have that this thread is at: what one filter has made is no text for the next.
     static TEXT_ROOM: Cell<usize> = const { Cell::new(usize::MAX) };
     /// Whether something did not fit since this was last asked.
@@ -43,10 +75,10 @@ pub(super) struct Room {
 impl Room {
     /// Room for what is made of so many bytes, be they a text or what was made of one.
     fn for_bytes(text_bytes: usize) -> Self {
-        let with = |most: usize, each: usize| most.saturating_add(text_bytes.saturating_mul(each));
+        let by_memory = TERMS_BY_MEMORY.get().copied().unwrap_or(usize::MAX);
         Room {
-            terms: with(TERMS_MAX, TERMS_PER_BYTE_MAX),
-            bytes: with(MADE_BYTES_MAX, BYTES_PER_BYTE_MAX),
+            terms: terms_of(text_bytes, by_memory),
+            bytes: MADE_BYTES_MAX.saturating_add(text_bytes.saturating_mul(BYTES_PER_BYTE_MAX)),
         }
     }
 
@@ -54,6 +86,7 @@ impl Room {
     pub(super) fn for_text(text_bytes: usize) -> Self {
         let room = Room::for_bytes(text_bytes);
         TEXT_ROOM.set(room.bytes);
+        TEXT_TERMS.set(room.terms);
         room
     }
 
@@ -61,8 +94,8 @@ impl Room {
     pub(super) fn for_step(bytes: usize) -> Self {
         let room = Room::for_bytes(bytes);
         Room {
+            terms: room.terms.min(TEXT_TERMS.get()),
             bytes: room.bytes.min(TEXT_ROOM.get()),
-            ..room
         }
     }
 
@@ -108,6 +141,26 @@ impl Room {
                 leave_out();
                 false
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_a_text_is_bounded_by_the_memory_and_its_words_are_not() {
+        let small = terms_by_memory(512 << 20, 2);
+        assert_eq!(small, 524_288);
+        assert_eq!(terms_by_memory(16 << 20, 64), TERMS_MAX);
+        for (bytes, by_memory, terms) in [
+            (10, small, TERMS_MAX + 80),
+            (338_000, usize::MAX, TERMS_MAX + 2_704_000),
+            (338_000, small, small),
+            (9_000_000, small, 3_000_000),
+        ] {
+            assert_eq!(terms_of(bytes, by_memory), terms, "{bytes} {by_memory}");
         }
     }
 }
