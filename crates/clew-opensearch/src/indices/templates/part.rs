@@ -144,9 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_index_could_have_is_refused() {
+    fn what_is_no_part_of_a_template_is_refused() {
         for body in [
-            json!({"settings": {"number_of_shards": 0}}),
             json!({"settings": 1}),
             json!({"mappings": []}),
             json!({"aliases": {"x": 1}}),

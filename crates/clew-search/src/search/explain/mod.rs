@@ -55,17 +55,8 @@ pub fn explain(
     now_ms: i64,
     place: (usize, DocId),
 ) -> Result<Option<Explained>, QueryError> {
-    let Some(reader) = snapshot.readers.get(place.0) else {
+    let Some(explainer) = Explainer::of(snapshot, vectors, now_ms, place) else {
         return Ok(None);
-    };
-    let explainer = Explainer {
-        context: CompileContext {
-            snapshot,
-            now_ms,
-            vectors,
-        },
-        reader,
-        doc: place.1,
     };
     explainer.node(query)
 }
@@ -102,17 +93,8 @@ pub fn explain_miss(
     now_ms: i64,
     place: (usize, DocId),
 ) -> Result<Option<Explained>, QueryError> {
-    let Some(reader) = snapshot.readers.get(place.0) else {
+    let Some(explainer) = Explainer::of(snapshot, vectors, now_ms, place) else {
         return Ok(None);
-    };
-    let explainer = Explainer {
-        context: CompileContext {
-            snapshot,
-            now_ms,
-            vectors,
-        },
-        reader,
-        doc: place.1,
     };
     if !may_find_objects(query, &snapshot.mapping) {
         return explainer.miss(query).map(Some);
@@ -166,6 +148,26 @@ struct Explainer<'a> {
     context: CompileContext<'a>,
     reader: &'a SegmentReader,
     doc: DocId,
+}
+
+impl<'a> Explainer<'a> {
+    /// Of a document at its place; `None` where there is none.
+    fn of(
+        snapshot: &'a Snapshot,
+        vectors: &'a VectorAnswers,
+        now_ms: i64,
+        (segment, doc): (usize, DocId),
+    ) -> Option<Self> {
+        Some(Explainer {
+            context: CompileContext {
+                snapshot,
+                now_ms,
+                vectors,
+            },
+            reader: snapshot.readers.get(segment)?,
+            doc,
+        })
+    }
 }
 
 impl Explainer<'_> {

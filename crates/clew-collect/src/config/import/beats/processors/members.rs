@@ -129,7 +129,9 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
     let renames = keys
         .take_text("mode")
         .is_some_and(|mode| name == "convert" && mode == "rename");
-    let is_whole = name != "convert" && !quiet && keys.take_flag("fail_on_error") != Some(false);
+    // What failures do to the event, which is asked by who has called this, they do here.
+    let goes_on = keys.clone().take_flag("fail_on_error") == Some(false);
+    let is_whole = name != "convert" && !quiet && !goes_on;
     let there = is_whole.then(|| all_needed(&items)).flatten();
     let first = out.len();
     for item in items {
