@@ -17,7 +17,7 @@
 //!     }
 //!     Ok(())
 //! })?;
-//! assert_eq!(query.all().len(), 3);
+//! assert_eq!(query.all().count(), 3);
 //! # Ok::<(), QueryError>(())
 //! ```
 //!

@@ -127,7 +127,7 @@ pub(super) fn behind_others(clauses: &mut Bool) {
         return;
     }
     // Copies of copies would double with every level.
-    let plain = |query: &&Query| !query.all().into_iter().any(is_test);
+    let plain = |query: &&Query| !query.all().any(is_test);
     let required = clauses.must.iter().chain(&clauses.filter);
     let within = Bool {
         filter: required.filter(plain).cloned().collect(),

@@ -273,7 +273,7 @@ pub(super) fn check_query(
         let path = query.on_field().map(|one| one.field());
         path.is_some_and(|path| own.field(path, &mapping).is_some())
     };
-    match query.all().into_iter().any(is_derived) {
+    match query.all().any(is_derived) {
         true => Err(not_allowed()),
         false => Ok(()),
     }

@@ -17,7 +17,7 @@ const SLOTS: &str = "_percolator_document_slot";
 /// What the documents become that the percolations of a query ask about: a small index with its words. Each shard makes
 /// its own, a few at once.
 pub(super) fn memory_bytes(query: &Query) -> usize {
-    let percolations = query.all().into_iter().filter_map(|query| match query {
+    let percolations = query.all().filter_map(|query| match query {
         Query::Percolate(percolate) => Some(percolate),
         _ => None,
     });

@@ -87,14 +87,16 @@ impl Query {
     }
 
     /// This query and all inside it, the outer ones first.
-    pub fn all(&self) -> Vec<&Query> {
-        let mut found: Vec<&Query> = vec![self];
-        let mut next = 0;
-        while let Some(query) = found.get(next).copied() {
-            add_children!(query, found);
-            next += 1;
-        }
-        found
+    pub fn all(&self) -> impl Iterator<Item = &Query> {
+        let mut inside: Vec<&Query> = Vec::new();
+        let (mut next, mut visited) = (Some(self), 0);
+        std::iter::from_fn(move || {
+            let query = next?;
+            add_children!(query, inside);
+            next = inside.get(visited).copied();
+            visited += 1;
+            Some(query)
+        })
     }
 
     /// Visits this query and all inside it, the outer ones first; each may be replaced.
@@ -105,10 +107,12 @@ impl Query {
         &mut self,
         visit: &mut dyn FnMut(&mut Query) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut left: Vec<&mut Query> = vec![self];
-        while let Some(query) = left.pop() {
+        let mut left: Vec<&mut Query> = Vec::new();
+        let mut next = Some(self);
+        while let Some(query) = next {
             visit(query)?;
             add_children!(query, left, mut);
+            next = left.pop();
         }
         Ok(())
     }

@@ -39,7 +39,6 @@ fn a_longer_list_is_several_clauses() {
     let query = lowered(&format!("l in {}", list(150_000))).unwrap();
     let parts: Vec<usize> = query
         .all()
-        .iter()
         .filter_map(|query| match query {
             Query::Terms { values, .. } => Some(values.len()),
             _ => None,
@@ -54,7 +53,7 @@ fn more_conditions_than_clauses_are_one_test() {
         let parts: Vec<String> = (0..count).map(|n| format!("l > {n} and d < {n}")).collect();
         parts.join(" or ")
     };
-    let clauses = |query: &Query| query.all().len();
+    let clauses = |query: &Query| query.all().count();
     assert!(clauses(&lowered(&chain(300)).unwrap()) > 600);
     assert_eq!(clauses(&lowered(&chain(600)).unwrap()), 1);
     let words: Vec<String> = (0..1_200)
@@ -78,8 +77,8 @@ fn conditions_as_deep_as_the_engine_goes_are_clauses() {
             _ => format!("(l < {level} or {inner})"),
         })
     };
-    assert!(lowered(&deep(20)).unwrap().all().len() > 1);
-    assert_eq!(lowered(&deep(60)).unwrap().all().len(), 1);
+    assert!(lowered(&deep(20)).unwrap().all().count() > 1);
+    assert_eq!(lowered(&deep(60)).unwrap().all().count(), 1);
 }
 
 /// What is wrong, the place that is told of it, and the words.

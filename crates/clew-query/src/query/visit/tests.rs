@@ -102,13 +102,11 @@ fn everything() -> Query {
 fn every_query_inside_is_visited_once_and_can_be_replaced() {
     let mut query = everything();
     let terms = |query: &Query| {
-        let all = query.all();
-        all.iter()
-            .filter(|one| matches!(one, Query::Term(_)))
-            .count()
+        let terms = query.all().filter(|one| matches!(one, Query::Term(_)));
+        terms.count()
     };
     assert_eq!(terms(&query), 10);
-    let all = query.all().len();
+    let all = query.all().count();
     let mut visited = 0;
     let replaced: Result<(), ()> = query.for_each_mut(&mut |one| {
         visited += 1;

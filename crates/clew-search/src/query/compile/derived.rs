@@ -43,7 +43,7 @@ impl Compiler<'_> {
     /// Whether a part of a query may be on a derived field.
     pub(super) fn touches_derived(&self, query: &Query) -> bool {
         self.knows_derived()
-            && query.all().into_iter().any(|one| match one {
+            && query.all().any(|one| match one {
                 Query::QueryString(_) | Query::MultiMatch(_) | Query::Derived(_) => true,
                 leaf => path_of(leaf).is_some_and(|path| self.derived_field(path).is_some()),
             })
@@ -65,7 +65,7 @@ impl Compiler<'_> {
         }
         let is_plain = |query: &&Query| {
             let searches = |one: &Query| matches!(one, Query::Knn(_) | Query::VectorScore(_));
-            !self.touches_derived(query) && !query.all().into_iter().any(searches)
+            !self.touches_derived(query) && !query.all().any(searches)
         };
         let required = clauses.must.iter().chain(&clauses.filter);
         let mut plain: Vec<Query> = required.filter(is_plain).cloned().collect();

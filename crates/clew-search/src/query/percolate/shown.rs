@@ -30,7 +30,7 @@ impl<'a> Percolations<'a> {
     /// # Errors
     /// When documents do not fit the mapping.
     pub fn of(query: &'a Query, snapshot: &'a Snapshot) -> Result<Self, QueryError> {
-        let all = query.all().into_iter().filter_map(|query| match query {
+        let all = query.all().filter_map(|query| match query {
             Query::Percolate(percolate) => Some(percolate),
             _ => None,
         });

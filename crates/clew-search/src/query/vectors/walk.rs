@@ -218,13 +218,13 @@ impl<'a> Walk<'a> {
         self.query(&function.query, scope)?;
         let filters = function.functions.iter();
         let filters: Vec<&Query> = filters.filter_map(|one| one.filter.as_ref()).collect();
-        let mut all = filters.iter().flat_map(|filter| filter.all());
-        let has_search = all.any(|query| {
+        let is_search = |query: &Query| {
             matches!(
                 query,
                 Query::Knn(_) | Query::VectorScore(_) | Query::SparseVector(_)
             )
-        });
+        };
+        let has_search = filters.iter().any(|filter| filter.all().any(is_search));
         // Functions are not asked where there is nothing that they could score.
         if has_search {
             let plan = plan_nested(&function.query, &self.stage.context(self.answers), scope)?;
