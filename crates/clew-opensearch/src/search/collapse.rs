@@ -1,7 +1,5 @@
 //! `collapse`: the field that hits are collapsed by, and what is wanted of each group.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 use clew_engine::Collapse;
 use clew_query::{Query, SortKey};
@@ -80,16 +78,4 @@ pub(super) fn check(spec: &Spec) -> Result<(), ApiError> {
         StatusCode::INTERNAL_SERVER_ERROR,
         Cause::new("search_exception", wrong),
     ))
-}
-
-/// The inner hits of a search with those of its groups behind them.
-pub(super) fn joined(
-    inner: &Arc<Vec<InnerSpec>>,
-    collapse: &mut CollapseSpec,
-) -> Arc<Vec<InnerSpec>> {
-    if collapse.inner.is_empty() {
-        return inner.clone();
-    }
-    let groups = std::mem::take(&mut collapse.inner);
-    Arc::new(inner.iter().cloned().chain(groups).collect())
 }

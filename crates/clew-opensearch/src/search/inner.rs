@@ -158,7 +158,7 @@ fn read(wish: &Wish<'_>) -> Result<InnerSpec, ApiError> {
         // Only groups have groups in them.
         return Err(inner_collapse(collapse).into());
     }
-    read.spec.output.inner = Arc::new(of_query(wish.query)?);
+    read.spec.output.inner = of_query(wish.query)?;
     Ok(InnerSpec {
         name: read.name.unwrap_or_else(|| wish.name.to_string()),
         within: wish.within.clone(),
@@ -198,11 +198,12 @@ impl Members {
             }
         }
         spec.query = query;
+        spec.finish(None)?;
         Ok(Members {
             name,
             ignore_unmapped,
             collapse,
-            spec: spec.finish(None)?,
+            spec,
         })
     }
 }

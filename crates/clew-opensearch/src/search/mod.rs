@@ -128,10 +128,10 @@ pub async fn run(
         Ok(spec) => spec,
         Err(error) => return Err(by_shards(call, (expression, options), error).await),
     };
-    lookup::resolve(call, expression, &mut *spec).await?;
-    let derived = spec.output.derived.clone();
-    derived.tell(&mut *spec)?;
-    let spec: Arc<Spec> = spec.into();
+    let asked = Arc::make_mut(&mut spec);
+    lookup::resolve(call, expression, asked).await?;
+    let derived = asked.output.derived.clone();
+    derived.tell(asked)?;
     Spent::is_of_kind(|| spec.kind());
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
         return Err(ApiError::illegal_argument(
@@ -191,10 +191,10 @@ fn spec_of(
     call: &Call,
     pipeline: Option<&search_pipeline::Running>,
     body: &Value,
-) -> Result<Box<Spec>, ApiError> {
+) -> Result<Arc<Spec>, ApiError> {
     let params = pipeline.map_or(&*call.params, |running| running.params(call));
     let parse = || Spec::parse(body, &call.body, params);
-    stored_scripts::reading(&call.api.engine, parse).map(Box::new)
+    stored_scripts::reading(&call.api.engine, parse)
 }
 
 /// The answer as a pipeline leaves it, a long one away from the async threads.
@@ -246,7 +246,7 @@ async fn answer(
             pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
             suggest,
             phases,
-            ..response::Answer::new(call, spec.output.clone(), response, started)
+            ..response::Answer::new(call, spec.clone(), response, started)
         },
     )
     .await?;

@@ -1,7 +1,6 @@
 //! What the answer to a search shall look like, beside what is found.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -38,11 +37,11 @@ pub(super) struct Output {
     pub(super) terminates: bool,
     pub(super) highlight: Option<Highlight>,
     /// What is wanted from inside the hits.
-    pub(super) inner: Arc<Vec<InnerSpec>>,
+    pub(super) inner: Vec<InnerSpec>,
     /// The field that hits are collapsed by.
     pub(super) collapsed: Option<String>,
     /// What is handed back with results of aggregations, by the paths there.
-    pub(super) agg_meta: Arc<BTreeMap<String, Value>>,
+    pub(super) agg_meta: BTreeMap<String, Value>,
     /// How documents among the aggregations are shown.
     pub(super) top_hits: ShownTopHits,
 }

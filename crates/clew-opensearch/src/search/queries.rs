@@ -1,7 +1,5 @@
 //! Where a search has queries: its own, and those beside and inside it.
 
-use std::sync::Arc;
-
 use super::lookup::{Queries, Visit};
 use super::output::Output;
 use super::request::Spec;
@@ -13,10 +11,7 @@ impl Queries for Output {
             highlight.each(visit)?;
         }
         self.top_hits.each(visit)?;
-        if self.inner.is_empty() {
-            return Ok(());
-        }
-        let mut inner = Arc::make_mut(&mut self.inner).iter_mut();
+        let mut inner = self.inner.iter_mut();
         inner.try_for_each(|spec| spec.each(visit))
     }
 }

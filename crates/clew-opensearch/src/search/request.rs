@@ -1,6 +1,7 @@
 //! A search's body and URI parameters, read into the engine's request and into what the answer
 //! shall look like. Keys that would change the result but are not known are refused.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
-use super::collapse::{self, CollapseSpec};
+use super::collapse::CollapseSpec;
 use super::control::Control;
 use super::derived::DerivedFields;
 use super::fields::FieldList;
@@ -71,26 +72,30 @@ pub(super) struct Spec {
 
 impl Spec {
     /// `text` is the body's text, which is only looked at to say where an error is.
-    pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
-        Spec::read(body, text, params)?.finish(Some(params))
+    pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Arc<Self>, ApiError> {
+        let mut spec = Spec::read(body, text, params)?;
+        Arc::make_mut(&mut spec).finish(Some(params))?;
+        Ok(spec)
     }
 
     /// The same, before it is looked at what goes together.
-    pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
+    pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Arc<Self>, ApiError> {
         let Value::Object(members) = body else {
             let found = token(body);
             let reason = format!("Expected [START_OBJECT] but found [{found}]");
             let error = ApiError::parsing_at(Spot::start_of(body), reason);
             return Err(error.placed(body, text));
         };
-        let mut spec = Spec::empty();
+        // Where it stays: it is large.
+        let mut read = Arc::new(Spec::empty());
+        let spec = Arc::make_mut(&mut read);
         for (key, value) in members {
             check_sort_of(key, value, text)?;
             spec.read_member(key, value, text)
                 .map_err(|error| error.placed(body, text))?;
         }
         spec.read_params(params)?;
-        Ok(spec)
+        Ok(read)
     }
 
     pub(super) fn empty() -> Self {
@@ -113,9 +118,9 @@ impl Spec {
                 explain: false,
                 terminates: false,
                 highlight: None,
-                inner: Arc::default(),
+                inner: Vec::new(),
                 collapsed: None,
-                agg_meta: Arc::default(),
+                agg_meta: BTreeMap::new(),
                 top_hits: ShownTopHits::default(),
             },
             indices_boost: Boosts::new(),
@@ -158,7 +163,7 @@ impl Spec {
             "query" => {
                 let (query, hybrid) = dsl::parse_search_query(value)?;
                 (self.query, self.hybrid) = (Some(query), hybrid);
-                self.output.inner = Arc::new(inner::of_query(value)?);
+                self.output.inner = inner::of_query(value)?;
             }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => {
@@ -294,7 +299,7 @@ impl Spec {
 
     /// Brings together what depends on each other; without parameters of a URI for what is no search
     /// of its own.
-    pub(super) fn finish(mut self, params: Option<&Params>) -> Result<Self, ApiError> {
+    pub(super) fn finish(&mut self, params: Option<&Params>) -> Result<(), ApiError> {
         if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
             self.check_scroll(params)?;
         }
@@ -336,23 +341,23 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
-        self.output.agg_meta = Arc::new(std::mem::take(&mut self.shown_aggs.meta));
+        self.output.agg_meta = std::mem::take(&mut self.shown_aggs.meta);
         if !self.shown_aggs.top_hits.is_empty() {
             let around = Around {
-                inner: self.output.inner.clone(),
-                query: self.query.clone(),
+                inner: &self.output.inner,
+                query: &self.query,
                 total_as_int: self.output.total_as_int,
-                derived: self.output.derived.clone(),
+                derived: &self.output.derived,
             };
             self.output.top_hits = ShownTopHits::read(&self.shown_aggs.top_hits, &around)?;
         }
         if let Some(body) = &self.collapse_body {
             let mut collapse = CollapseSpec::read(body, self.query.as_ref())?;
             self.output.collapsed = Some(collapse.field.clone());
-            self.output.inner = collapse::joined(&self.output.inner, &mut collapse);
+            self.output.inner.append(&mut collapse.inner);
             self.collapse = Some(collapse);
         }
-        Ok(self)
+        Ok(())
     }
 
     /// What makes no sense in a scroll, all at once.

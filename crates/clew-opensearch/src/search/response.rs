@@ -1,5 +1,6 @@
 //! A search's answer, written in one pass into one buffer.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use clew_aggregation::TopHitsResult;
@@ -10,8 +11,8 @@ use serde_json::json;
 
 use super::hits::{HitWriter, write_score, write_total};
 use super::inner::InnerSpec;
-use super::output::Output;
 use super::profile::{self, FetchNotes};
+use super::request::Spec;
 use super::suggest::Suggestions;
 use crate::aggs::{AggPath, Rendering, render_aggs, shown_bytes};
 use crate::http::error::ApiError;
@@ -24,7 +25,7 @@ const BOOKED_BYTES: usize = 64 << 10;
 
 /// A search's result and how it is to be shown.
 pub(super) struct Answer {
-    pub(super) spec: Output,
+    pub(super) spec: Arc<Spec>,
     pub(super) response: SearchResponse,
     pub(super) took_ms: u64,
     /// Id of this node.
@@ -45,7 +46,7 @@ impl Answer {
     /// The answer to a search that is over in one request.
     pub(super) fn new(
         call: &Call,
-        spec: Output,
+        spec: Arc<Spec>,
         response: SearchResponse,
         started: Instant,
     ) -> Self {
@@ -65,10 +66,11 @@ impl Answer {
     /// Whether writing takes longer than the hits are long: texts are looked through for what was searched, and proposals
     /// show documents of their own.
     pub(super) fn takes_long(&self) -> bool {
-        let mut inner = self.spec.inner.iter();
-        self.spec.highlight.is_some()
+        let output = &self.spec.output;
+        let mut inner = output.inner.iter();
+        output.highlight.is_some()
             || self.suggest.is_some()
-            || self.spec.top_hits.analyzes_texts()
+            || output.top_hits.analyzes_texts()
             || inner.any(InnerSpec::analyzes_texts)
     }
 
@@ -83,6 +85,7 @@ impl Answer {
     }
 
     pub(super) fn write(&self) -> Result<Vec<u8>, ApiError> {
+        let output = &self.spec.output;
         let sources: usize = self
             .response
             .hits
@@ -100,7 +103,7 @@ impl Answer {
         }
         json.unsigned_field("took", self.took_ms);
         let timed_out = json.unless_so("timed_out");
-        if self.spec.terminates {
+        if output.terminates {
             json.boolean_field("terminated_early", self.response.terminated_early);
         }
         if self.phases != 1 {
@@ -108,16 +111,16 @@ impl Answer {
         }
         self.write_shards(&mut json);
         json.key("hits").begin_object();
-        write_total(&mut json, self.response.total, self.spec.total_as_int);
+        write_total(&mut json, self.response.total, output.total_as_int);
         json.key("max_score");
         // Of no shard at all OpenSearch says that the best score is 0.
         let none = (self.response.shards.total == 0).then_some(0.0);
         write_score(&mut json, self.response.max_score.or(none));
         json.key("hits").begin_array();
-        let notes = self.spec.profile.then(FetchNotes::default);
+        let notes = output.profile.then(FetchNotes::default);
         let fetching = notes.as_ref().map(|notes| notes.of("fetch"));
         let now_ms = self.response.now_ms;
-        let writer = HitWriter::new(&self.spec, &self.spec, &self.node, now_ms).noting(fetching);
+        let writer = HitWriter::new(output, output, &self.node, now_ms).noting(fetching);
         let writer = writer.over(&self.memory);
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
@@ -140,7 +143,7 @@ impl Answer {
         }
         if let Some(notes) = &notes {
             let mut profile = profile::render(&self.response, &self.node, notes);
-            if self.spec.human {
+            if output.human {
                 profile::tell_in_words(&mut profile);
             }
             json.key("profile");
@@ -163,10 +166,11 @@ impl Answer {
             return Ok(());
         }
         json.key("aggregations");
-        let (shown, answer) = (&self.spec.top_hits, (&self.response, self.node.as_str()));
+        let output = &self.spec.output;
+        let (shown, answer) = (&output.top_hits, (&self.response, self.node.as_str()));
         let top_hits =
             |path: &AggPath<'_>, result: &TopHitsResult| shown.render(path, result, answer, notes);
-        let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
+        let how = Rendering::new(output.typed_keys, &output.agg_meta, &top_hits);
         let shown = render_aggs(&self.response.aggs, how)?;
         if !json.value_while(&shown, &|| unless_cancelled().is_ok()) {
             unless_cancelled()?;

@@ -1,8 +1,6 @@
 //! `script_fields`: values that scripts make of a hit. They see the values that its fields' columns have, taken from its
 //! source, and the source itself.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 use clew_engine::{EngineError, Hit};
 use clew_platform::{CancellationToken, Stop};
@@ -25,7 +23,7 @@ pub(super) const SCRIPTS_SETTING: &str = "index.max_script_fields";
 
 /// Values that a search wants of each hit, by name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ScriptFields(Arc<Vec<ScriptField>>);
+pub(super) struct ScriptFields(Vec<ScriptField>);
 
 #[derive(Clone, Debug)]
 struct ScriptField {
@@ -83,7 +81,7 @@ impl ScriptFields {
                 ignore_failure: body.get("ignore_failure") == Some(&Value::Bool(true)),
             });
         }
-        Ok(ScriptFields(Arc::new(fields)))
+        Ok(ScriptFields(fields))
     }
 
     /// Refuses more scripts than are allowed.
@@ -120,7 +118,7 @@ impl ScriptFields {
         let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());
         let source = source.unwrap_or(Value::Null);
         let mapping = hit.index.mapping();
-        for field in self.0.iter() {
+        for field in &self.0 {
             let mut document = SourceDocument {
                 mapping: &mapping,
                 source: &source,

@@ -111,11 +111,14 @@ pub async fn next(call: Call) -> Result<Reply, ApiError> {
     let contexts = call.api.parts.get::<SearchContexts>();
     let (id, scroll) = contexts.scroll(&next.id, next.keep_alive)?;
     let response = page(&call, id, &scroll).await?;
-    let mut output = scroll.spec.output.clone();
-    output.total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
+    let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
+    let mut spec = scroll.spec;
+    if spec.output.total_as_int != total_as_int {
+        Arc::make_mut(&mut spec).output.total_as_int = total_as_int;
+    }
     let answer = Answer {
         scroll_id: Some(next.id),
-        ..Answer::new(&call, output, response, started)
+        ..Answer::new(&call, spec, response, started)
     };
     finish(&call, answer).await.map(Reply::raw_json)
 }

@@ -2,7 +2,6 @@
 //! stand in the request's tree says which is which; the engine hears nothing of it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use clew_aggregation::TopHitsResult;
 use clew_engine::SearchResponse;
@@ -22,39 +21,40 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 
 /// What the search around the aggregations says that holds for their documents too.
-pub(super) struct Around {
+pub(super) struct Around<'a> {
     /// What is wanted from inside the hits.
-    pub(super) inner: Arc<Vec<InnerSpec>>,
-    pub(super) query: Option<Query>,
+    pub(super) inner: &'a [InnerSpec],
+    pub(super) query: &'a Option<Query>,
     pub(super) total_as_int: bool,
     /// Fields that scripts make.
-    pub(super) derived: DerivedFields,
+    pub(super) derived: &'a DerivedFields,
 }
 
 /// How the documents of each `top_hits` of a request are shown, by the path there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ShownTopHits(Arc<BTreeMap<String, Output>>);
+pub(super) struct ShownTopHits(BTreeMap<String, Output>);
 
 impl ShownTopHits {
     /// Reads how documents are to be shown.
     pub(super) fn read(
         bodies: &BTreeMap<String, Map<String, Value>>,
-        around: &Around,
+        around: &Around<'_>,
     ) -> Result<Self, ApiError> {
         let mut all = BTreeMap::new();
         for (path, body) in bodies {
             let mut spec = Spec::empty();
-            spec.query.clone_from(&around.query);
+            spec.query.clone_from(around.query);
             for (key, value) in body {
                 spec.read_member(key, value, &[])?;
             }
-            let mut output = spec.finish(None)?.output;
-            output.inner = around.inner.clone();
+            spec.finish(None)?;
+            let mut output = spec.output;
+            output.inner = around.inner.to_vec();
             output.total_as_int = around.total_as_int;
             output.derived = around.derived.clone();
             all.insert(path.clone(), output);
         }
-        Ok(ShownTopHits(Arc::new(all)))
+        Ok(ShownTopHits(all))
     }
 
     /// Whether texts of documents are looked through for what was searched.
@@ -109,10 +109,7 @@ impl ShownTopHits {
 
 impl Queries for ShownTopHits {
     fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        let mut all = Arc::make_mut(&mut self.0).values_mut();
+        let mut all = self.0.values_mut();
         all.try_for_each(|output| output.each(visit))
     }
 }
