@@ -42,7 +42,7 @@ pub struct SearchRequest {
     /// What matches.
     pub query: Query,
     /// Derived fields that aggregations may be of, beside those of the mappings.
-    pub derived: Arc<Vec<DerivedField>>,
+    pub derived: Arc<[DerivedField]>,
     /// Restricts the hits but not the aggregations.
     pub post_filter: Option<Query>,
     /// Order of the hits; empty means by score.

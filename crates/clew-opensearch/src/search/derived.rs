@@ -28,7 +28,7 @@ const ENABLED_SETTING: &str = "index.query.derived_field.enabled";
 
 /// The derived fields of a search.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DerivedFields(Arc<Vec<DerivedField>>);
+pub(super) struct DerivedFields(Arc<[DerivedField]>);
 
 impl DerivedFields {
     /// Reads a `derived` object, which stands under this key in a body with this text.
@@ -43,12 +43,12 @@ impl DerivedFields {
                 "a search may have at most [{FIELDS_MAX}] derived fields, got [{}]",
                 fields.len()
             ))),
-            false => Ok(DerivedFields(Arc::new(fields))),
+            false => Ok(DerivedFields(fields.into())),
         }
     }
 
     /// The fields, as aggregations are told of them.
-    pub(super) fn shared(&self) -> Arc<Vec<DerivedField>> {
+    pub(super) fn shared(&self) -> Arc<[DerivedField]> {
         self.0.clone()
     }
 

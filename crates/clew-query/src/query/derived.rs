@@ -12,7 +12,7 @@ use super::tree::Query;
 pub struct DerivedScope {
     /// The fields, which many parts of a query may share.
     #[serde(with = "shared")]
-    pub fields: Arc<Vec<DerivedField>>,
+    pub fields: Arc<[DerivedField]>,
     /// The query.
     pub query: Box<Query>,
 }
@@ -25,15 +25,15 @@ mod shared {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
-        fields: &Arc<Vec<DerivedField>>,
+        fields: &Arc<[DerivedField]>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        fields.as_slice().serialize(serializer)
+        (**fields).serialize(serializer)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<Arc<Vec<DerivedField>>, D::Error> {
-        Vec::deserialize(deserializer).map(Arc::new)
+    ) -> Result<Arc<[DerivedField]>, D::Error> {
+        Vec::<DerivedField>::deserialize(deserializer).map(Arc::from)
     }
 }

@@ -263,7 +263,7 @@ pub(super) struct Compiler<'a> {
     /// The steps of what was compiled so far, where they are wanted.
     recording: Option<Recording>,
     /// The derived fields that what is around brings, the innermost last.
-    derived: Vec<Arc<Vec<DerivedField>>>,
+    derived: Vec<Arc<[DerivedField]>>,
     /// What documents must match as well, besides what is compiled: scripts need not look at others.
     beside: Vec<Query>,
     /// How the query that is being compiled wants its words weighed, if not as their fields have it.
