@@ -1,5 +1,6 @@
 //! Parameters of a URI, read once, with OpenSearch's words for values that cannot be read.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -41,7 +42,8 @@ impl Params {
         let mut pairs = Vec::new();
         for part in query.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            pairs.push((decode(name, Plus::IsSpace)?, decode(value, Plus::IsSpace)?));
+            let plain = |text: &str| decode(text, Plus::IsSpace).map(Cow::into_owned);
+            pairs.push((plain(name)?, plain(value)?));
         }
         Ok(Params { pairs })
     }
@@ -177,12 +179,13 @@ impl Params {
 }
 
 /// Undoes percent encoding.
-pub(crate) fn decode(text: &str, plus: Plus) -> Result<String, ApiError> {
+pub(crate) fn decode(text: &str, plus: Plus) -> Result<Cow<'_, str>, ApiError> {
     if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
-        return Ok(text.to_string());
+        return Ok(Cow::Borrowed(text));
     }
     let bytes = decoded(text, plus).ok_or_else(|| bad_encoding(text))?;
-    String::from_utf8(bytes).map_err(|_| bad_encoding(text))
+    let decoded = String::from_utf8(bytes).map_err(|_| bad_encoding(text))?;
+    Ok(Cow::Owned(decoded))
 }
 
 fn bad_encoding(text: &str) -> ApiError {

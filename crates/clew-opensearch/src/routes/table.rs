@@ -1,5 +1,6 @@
 //! Finds the endpoint of a request. A literal segment wins over a `{name}`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use axum::http::Method;
@@ -108,9 +109,9 @@ impl RouteTable {
     pub(crate) fn find(
         &self,
         method: &Method,
-        path: &[String],
+        path: &[Cow<'_, str>],
     ) -> Result<FoundRoute<'_>, Vec<&'static str>> {
-        let literals = path.iter().map(String::as_str).enumerate().map(Some);
+        let literals = path.iter().map(|text| &**text).enumerate().map(Some);
         let ends = literals.chain([None]).map(|literal| End {
             segments: path.len(),
             literal,
@@ -145,7 +146,7 @@ impl RouteTable {
 
 impl Route {
     /// Whether a path of as many segments as the pattern has fits.
-    fn fits(&self, path: &[String], names: Names) -> bool {
+    fn fits(&self, path: &[Cow<'_, str>], names: Names) -> bool {
         let mut both = self.segments.iter().zip(path);
         both.all(|(segment, text)| match segment {
             Segment::Literal(literal) => literal == text,
@@ -157,11 +158,11 @@ impl Route {
     }
 
     /// The values of a path that fits.
-    fn values(&self, path: &[String]) -> Vec<(&'static str, String)> {
+    fn values(&self, path: &[Cow<'_, str>]) -> Vec<(&'static str, String)> {
         let both = self.segments.iter().zip(path);
         both.filter_map(|(segment, text)| match segment {
             Segment::Literal(_) => None,
-            Segment::Value(name) => Some((*name, text.clone())),
+            Segment::Value(name) => Some((*name, text.clone().into_owned())),
         })
         .collect()
     }
@@ -210,10 +211,10 @@ mod tests {
 
     fn find(method: &str, path: &str) -> Result<(&'static str, Vec<String>), String> {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let path: Vec<String> = path
+        let path: Vec<Cow<'_, str>> = path
             .split('/')
             .filter(|part| !part.is_empty())
-            .map(String::from)
+            .map(Cow::from)
             .collect();
         match RouteTable::new(own_groups()).find(&method, &path) {
             Ok(found) => Ok((
